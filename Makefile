@@ -1,0 +1,93 @@
+# Every command of the course in one place; `make help` lists them. GNU make 3.81 or later.
+# Two stamps in .venv say what is installed: the students' packages, and those for people who change the course.
+
+VENV := .venv
+PY := $(VENV)/bin/python
+STUDENT := $(VENV)/.students-ready
+DEV := $(VENV)/.dev-ready
+PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
+OURS := --no-deps --no-build-isolation -e .
+PYTEST := PYTHONPATH=tests IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" -m pytest
+NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
+TWO := -n 2 --dist loadfile
+PATCH := -p nbval_patch
+NOTEBOOKS = notebooks$(if $(N),/$(N)_*.ipynb)
+PYTHON ?= python3.13 python3.12 python3.11 python3 python
+LAB_ARGS ?=
+LOCK_ARGS ?=
+AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help lab reset test quick unit compare refresh lint format lock clean
+
+help:  ## list these targets
+	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+
+lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
+	@"$(PY)" -P helpers/lab_settings.py
+	@"$(PY)" -P helpers/workspace.py sync
+	@cd work && exec "../$(PY)" -m jupyterlab $(AS_ROOT) --LabApp.default_url=/lab/tree/00_start_here.ipynb $(LAB_ARGS)
+
+reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
+	@"$(PY)" -P helpers/workspace.py reset $(N)
+
+test: $(DEV)  ## every check: lint, tests, every output of every notebook
+	@$(MAKE) --no-print-directory --keep-going lint unit compare
+
+quick: $(DEV)  ## every check but notebooks and browsers, for people at work
+	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser"
+
+unit: $(DEV)  ## the tests in tests/ (ONLY="browser" for those with one mark)
+	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") tests
+
+compare: $(DEV)  ## run the notebooks and compare every output with the stored one (N=03)
+	@$(PYTEST) $(TWO) $(PATCH) $(NBVAL) $(NOTEBOOKS)
+
+refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
+	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)
+
+lint: $(DEV)  ## ruff: lint and format, changing nothing
+	@status=0; \
+	"$(PY)" -m ruff check --quiet . || status=1; \
+	"$(PY)" -m ruff format --check --quiet . || { echo 'Some files are not formatted: run `make format`.'; status=1; }; \
+	exit $$status
+
+format: $(DEV)  ## ruff: put imports and layout right
+	@"$(PY)" -m ruff check --quiet --fix . ; "$(PY)" -m ruff format .
+
+lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=--upgrade for newer versions)
+	@"$(PY)" -m venv --clear build/lock
+	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
+	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt -o constraints.txt
+
+clean:  ## remove what was installed and built; work/ stays
+	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A missing or dangling interpreter: make a new environment with the first Python that is new enough and has venv.
+$(PY):
+	@for python in $(PYTHON); do \
+	  if "$$python" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
+	    echo "Making $(VENV) with $$python ..."; \
+	    exec "$$python" -m venv --clear $(VENV); \
+	  fi; \
+	done; \
+	echo 'No Python 3.11 or newer with the venv module was found; tried: $(PYTHON).' >&2; \
+	echo 'The course needs one. Install it (Debian and Ubuntu: also python3-venv), or say where it is: make lab PYTHON=/path/to/python3' >&2; \
+	exit 1
+
+$(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
+	@rm -f $(DEV)
+	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
+	@echo 'Installing what the lessons need (once; torch is large) ...'
+	@$(PIP) -r requirements.txt
+	@$(PIP) $(OURS)
+	@touch $@
+
+$(DEV): $(STUDENT) requirements-dev.txt
+	@echo 'Installing what the tests need ...'
+	@$(PIP) -r requirements.txt -r requirements-dev.txt
+	@$(PIP) $(OURS)
+	@touch $@

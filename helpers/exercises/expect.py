@@ -1,0 +1,56 @@
+"""Hold `expect_error`, which shows the error that a lesson announces and fails when it does not come."""
+
+from types import TracebackType
+
+from helpers.exercises.messages import first_sentence
+from helpers.text import visible
+
+
+class expect_error:
+    """Run a block that must raise exactly `kind` with `fragment` in its message; print the first sentence.
+
+    Raises AssertionError when nothing is raised, or another type, or another message (chained from the
+    real error). An interrupt, and an exit that was not expected, pass. Raises TypeError or ValueError at once
+    when `kind` is no exception class or `fragment` is no text.
+    """
+
+    def __init__(self, kind: type[BaseException], fragment: str) -> None:
+        if not (isinstance(kind, type) and issubclass(kind, BaseException)):
+            raise TypeError(
+                "expect_error got something that is not an exception class, so no error could ever match it. "
+                'Write the class first: expect_error(RuntimeError, "fragment").'
+            )
+        if not isinstance(fragment, str) or not fragment.strip():
+            raise ValueError(
+                "expect_error got no words of the message, so any message would match. "
+                f'Write some: expect_error({kind.__name__}, "fragment").'
+            )
+        self.kind, self.fragment = kind, fragment
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if kind is None or error is None:
+            raise AssertionError(self._wanted() + "Nothing was raised: the block ran to its end. " + _ADVICE)
+        if kind is not self.kind:
+            if not issubclass(kind, Exception):
+                return False
+            raise AssertionError(self._wanted() + f"It raised {_line(error)}\n" + _ADVICE) from error
+        if self.fragment not in str(error):
+            raise AssertionError(self._wanted() + f"The message was: {_line(error)}\n" + _ADVICE) from error
+        print(_line(error))
+        return True
+
+    def _wanted(self) -> str:
+        return f'This block was to raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '
+
+
+_ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."
+
+
+def _line(error: BaseException) -> str:
+    text = first_sentence(str(error))
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

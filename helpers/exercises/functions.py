@@ -1,0 +1,77 @@
+"""Hold the kind of answer that is a function: run it on the exercise's cases and read what came out."""
+
+from collections.abc import Callable
+from types import FunctionType
+
+from helpers.exercises.describe import describe
+from helpers.exercises.guard import Failed, attempt
+from helpers.exercises.plain import NotRead, is_a, plain
+from helpers.exercises.readers import Reader
+
+
+def function(*cases: Callable[[], object], observe: Callable | None = None, rtol: float = 1e-4) -> Reader:
+    """Read a function by what it does: the tuple of its outcomes, one a case.
+
+    Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An outcome is
+    what the function returned, or what `observe(returned, *inputs)` sees in it, as a plain value; or a
+    Failed. Without cases the reading is the function itself, for an exercise with a `judge`.
+    """
+
+    def read(answer: object) -> object:
+        if is_a(answer, type) or not callable(answer):
+            raise NotRead("it is not a function")
+        return tuple(outcome(answer, case, observe) for case in cases) if cases else answer
+
+    return Reader("a function that you define (def answer(...))", read, rtol, cases)
+
+
+def outcome(answer: Callable, case: Callable[[], object], observe: Callable | None = None) -> object:
+    """Return what `answer` does with one case's inputs as a plain value, or as a Failed."""
+
+    def run() -> object:
+        inputs = inputs_of(case)
+        result = answer(*inputs)
+        seen = observe(result, *inputs) if observe else result
+        try:
+            return plain(seen)
+        except NotRead:
+            return Failed("unreadable", describe(seen))
+
+    return attempt(run)
+
+
+def inputs_of(case: Callable[[], object]) -> tuple:
+    """Make one case's inputs, as a tuple."""
+    inputs = case()
+    return inputs if is_a(inputs, tuple) else (inputs,)
+
+
+def is_stub(answer: object) -> bool:
+    """Tell whether `answer` is still the exercise's dots: `...`, a list with `...`, a function of dots."""
+    if is_a(answer, FunctionType):
+        return _body(answer) in map(_body, _DOTS)
+    try:
+        return _has_dots(plain(answer))
+    except NotRead:
+        return False
+
+
+def _has_dots(value: object) -> bool:
+    return value is Ellipsis or (is_a(value, tuple, frozenset) and any(_has_dots(item) for item in value))
+
+
+def _body(function: FunctionType) -> tuple[bytes, str]:
+    """Return what a function's code does, whatever its arguments are called and its docstring says."""
+    code = function.__code__
+    return code.co_code, str([type(value) for value in code.co_consts[function.__doc__ is not None :]])
+
+
+def _bare() -> None: ...
+
+
+def _documented() -> None:
+    """Hold a docstring, as a stub in a notebook may."""
+    ...
+
+
+_DOTS = (_bare, _documented, lambda: ...)

@@ -1,0 +1,90 @@
+"""Run somebody else's code and put back what it changed: grad mode, dtype, random states, warnings, output."""
+
+import contextlib
+import io
+import random
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+import torch
+
+from helpers.exercises.messages import error_text, first_sentence, type_name
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Hold how a call ended that gave no value: the exception's type name, which counts, and first sentence."""
+
+    kind: str
+    text: str = field(default="", compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}".rstrip(".: ")
+
+
+class _Nowhere(io.TextIOBase):
+    """Swallow what is printed, however much it is."""
+
+    def write(self, text: str) -> int:
+        return len(text)
+
+    def writable(self) -> bool:
+        return True
+
+
+def attempt(function: Callable, *args: object) -> object:
+    """Return what `function(*args)` returns, or a Failed; only an interrupt passes.
+
+    It runs with gradients on, a fixed seed, silent; afterwards all that is as it was before.
+    """
+    try:
+        with undisturbed():
+            return function(*args)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        return Failed(type_name(type(error)), first_sentence(error_text(error)))
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Drop output and warnings inside the block; put grad mode, dtype, random states and filters back after it."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
+        stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
+        stack.enter_context(_same_random_states())
+        stack.enter_context(_same_modes())
+        yield
+
+
+@contextlib.contextmanager
+def _same_modes() -> Iterator[None]:
+    dtype = torch.get_default_dtype()
+    anomaly = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
+    try:
+        with torch.inference_mode(False):  # also turns gradients on, and puts all of it back at the end
+            yield
+    finally:
+        torch.set_default_dtype(dtype)
+        torch.autograd.set_detect_anomaly(*anomaly)
+
+
+@contextlib.contextmanager
+def _same_random_states() -> Iterator[None]:
+    numpy = sys.modules.get("numpy")
+    arrays = numpy.random.get_state() if numpy else None
+    python = random.getstate()
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    try:
+        with torch.random.fork_rng(devices=list(devices)):
+            torch.default_generator.manual_seed(0)
+            random.seed(0)
+            yield
+    finally:
+        random.setstate(python)
+        if numpy:
+            numpy.random.set_state(arrays)

@@ -1,0 +1,145 @@
+"""Exercises of lesson 01, Variable to Tensor: what cuts, what shares memory, and a training loop of 2017 to port."""
+
+import torch
+from torch.autograd import Variable
+
+from helpers.exercises.loop_of_2017 import PORT
+from helpers.exercises.model import Exercise, Misconception, same_as
+from helpers.exercises.readers import names, number
+
+
+def _one_wrapper(wrap) -> torch.Tensor:
+    w = torch.tensor(2.0, requires_grad=True)
+    (wrap(3 * w) * w).backward()
+    return w.grad
+
+
+WRAPPER = Exercise(
+    id="01.1",
+    reader=number(),
+    truth=lambda: _one_wrapper(Variable),
+    right="The wrapped factor is a constant for backward; only the other `w` hands a gradient on.",
+    misconceptions=(
+        Misconception(
+            example=12,
+            when=same_as(lambda: _one_wrapper(lambda y: y)),
+            message="You let the gradient through both factors. That is what happens without the wrapper,"
+            " and `Variable(y)` does not hand out `y` itself.",
+        ),
+        Misconception(
+            example=None,
+            when=None,
+            message="You cut more than torch did. Only what goes through the wrapped tensor is cut off; `w` is also"
+            " a factor of its own.",
+        ),
+        Misconception(
+            example="error",
+            when="error",
+            message="Nothing raises here: `z` still has a way back to `w`, past the wrapped tensor.",
+        ),
+        Misconception(
+            example=3.0,
+            when=3.0,
+            message="You took the way through `y` and left out the other. It is the way through `y` that is cut.",
+        ),
+    ),
+    hints=(
+        "`show(z, y)` draws what is left. Which edges lead to `w`?",
+        "Write the value of `Variable(y)` as a number, and take the gradient of number * w.",
+    ),
+    solution="""
+from torch.autograd import Variable
+
+w = torch.tensor(2.0, requires_grad=True)
+y = 3 * w
+z = Variable(y) * w
+z.backward()
+answer = w.grad
+""",
+)
+
+
+def _under_no_grad(x: torch.Tensor) -> None:
+    with torch.no_grad():
+        x.add_(1)
+
+
+_EDITS = {
+    "a": lambda x: x.data.add_(1),
+    "b": lambda x: x.detach().add_(1),
+    "c": lambda x: x.detach().clone().add_(1),
+    "d": lambda x: Variable(x).add_(1),
+    "e": _under_no_grad,
+}
+
+
+def _noticed(edit) -> bool:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    loss = (x**2).sum()
+    edit(x)
+    try:
+        loss.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+NOTICED = Exercise(
+    id="01.2",
+    reader=names(),
+    truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
+    right="backward compares version counters, so it notices an edit exactly when the counter of `x` ticked.",
+    misconceptions=(
+        Misconception(
+            example=["a", "b", "c", "d", "e"],
+            when=lambda seen: "c" in seen,
+            message="You counted an edit of a copy. `clone()` has memory of its own, and `x` stays as it was.",
+        ),
+        Misconception(
+            example="a, b, d, e",
+            when=lambda seen: "a" in seen,
+            message="You trust `.data` to be watched. It shares the memory of `x` and brings a version counter"
+            " of its own, so nobody is told.",
+        ),
+        Misconception(
+            example=["b", "d"],
+            when=lambda seen: "e" not in seen and seen,
+            message="You took `no_grad` for a way around the check. It stops recording; an in-place edit still counts.",
+        ),
+        Misconception(
+            example=["b", "e"],
+            when=lambda seen: "d" not in seen and seen,
+            message="You left out an old name that still works. What it hands out shares memory with `x`: look"
+            " whether it shares the counter too.",
+        ),
+        Misconception(
+            example="none",
+            when=lambda seen: not seen,
+            message="You expect no check at all. Torch counts in-place edits, and backward compares the count.",
+        ),
+    ),
+    hints=(
+        "Look at `x._version` before and after each edit.",
+        "Two questions for each: does it change the memory of `x`, and does it tick the counter of `x`?",
+    ),
+    solution="""
+from torch.autograd import Variable
+
+def a(x): x.data.add_(1)
+def b(x): x.detach().add_(1)
+def c(x): x.detach().clone().add_(1)
+def d(x): Variable(x).add_(1)
+def e(x):
+    with torch.no_grad():
+        x.add_(1)
+
+answer = []
+for edit in (a, b, c, d, e):
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    edit(x)
+    if x._version > 0:
+        answer.append(edit.__name__)
+""",
+)
+
+EXERCISES = (WRAPPER, NOTICED, PORT)

@@ -1,0 +1,101 @@
+"""Draw one card, and the legend that explains the cards: shape and word tell the state, never colour alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from helpers.cards import OVERHANG, SMALL, Card, row_text, split_leaf, split_title
+from helpers.graph import SavedTensor
+from helpers.marks import Pen
+from helpers.text import width
+
+LEGEND = {
+    "operation": "backward function",
+    "leaf": "leaf (AccumulateGrad)",
+    "tag": "tensor it made",
+    "held": "saved",
+    "freed": "freed",
+    "modified": "modified since",
+    "packed": "packed by a hook",
+    "edited": "view of an edited tensor",
+    "none": "(None, 0): no gradient wanted",
+    "cut": "left out",
+}
+STATES = ("held", "freed", "modified", "packed", "edited")
+
+
+def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
+    """Draw one card around its centre."""
+    left, top = x - one.width / 2, y - one.height / 2
+    of = f"node {one.node}" if one.node is not None else ""
+    radius = 7 if one.kind == "operation" else min(one.height // 2, 24)
+    pen.put("rect", one.kind, left, top, one.width, one.height, radius, of=of)
+    if one.kind == "leaf":
+        stem, rest = split_leaf(one.title)
+        pen.write("middle", x, top + 20, (stem, "name"), (rest, ""), of=of)
+        for nr, row in enumerate(one.rows):
+            pen.write("middle", x, top + 37 + 17 * nr, (str(row), "grad"), of=of)
+        return
+    if one.kind != "operation":
+        pen.write("middle", x, top + 15, (one.title, "faint"))
+        return
+    stem, rest = split_title(one.title)
+    pen.write("start", left + 12, top + 22, (stem, "name"), (rest, "faint"), of=of)
+    for nr, row in enumerate(one.rows):
+        draw_row(pen, row, left + 12, top + 42 + 16 * nr, of)
+    if one.tag:
+        wide = width(one.tag, SMALL) + 14
+        pen.put("rect", "tag", left + one.width + OVERHANG - wide, top + 7, wide, 20, 4, of=of)
+        pen.write("tagged", left + one.width + OVERHANG - wide / 2, top + 21, (one.tag, ""), of=of)
+
+
+def draw_row(pen: Pen, row: SavedTensor | str, left: float, baseline: float, of: str) -> None:
+    """Draw a line of a card: a shape, or a saved tensor with the mark of its state."""
+    if isinstance(row, str):
+        pen.write("row", left, baseline, (row_text(row), ""), of=of)
+        return
+    draw_mark(pen, row.state, left + 6, baseline - 4, of)
+    pen.write("row", left + 16, baseline, (row_text(row), ""), of=of, state=row.state)
+
+
+def draw_mark(pen: Pen, state: str, x: float, y: float, of: str = "") -> None:
+    """Draw the sign of a saved tensor: its shape tells the state, not its colour alone."""
+    if state == "modified":
+        pen.put("triangle", "saved", x, y - 5, x - 5, y + 4, x + 5, y + 4, of=of, state=state)
+    elif state in ("packed", "edited"):
+        pen.put("rect", "saved", x - 4, y - 4, 8, 8, 0, of=of, state=state)
+    else:
+        pen.put("circle", "saved", x, y, 4, of=of, state=state)
+
+
+def legend(cards: tuple[Card, ...]) -> list[str]:
+    """Return the keys of what occurs in a picture, in the order of the legend."""
+    seen = {one.kind for one in cards} | {"tag" for one in cards if one.tag}
+    seen |= {row.state for one in cards for row in one.rows if isinstance(row, SavedTensor)}
+    return [key for key in LEGEND if key in seen]
+
+
+def entry_width(key: str) -> int:
+    return width(LEGEND[key], SMALL) + 46
+
+
+def draw_legend(pen: Pen, keys: list[str], wide: int) -> int:
+    """Draw the legend in as many rows as fit `wide` px; returns its height in px."""
+    bottom = 0
+    for key, x, y in _flow(keys, wide):
+        if key in STATES:
+            draw_mark(pen, key, x + 13, y + 8)
+        else:
+            pen.put("rect", key, x + 2, y + 1, 22, 14, 4 if key == "tag" else 3 if key == "operation" else 7)
+        pen.write("row", x + 30, y + 12, (LEGEND[key], ""))
+        bottom = y + 20
+    return bottom
+
+
+def _flow(keys: list[str], wide: int) -> Iterator[tuple[str, int, int]]:
+    x = y = 0
+    for key in keys:
+        if x and x + entry_width(key) > wide:
+            x, y = 0, y + 22
+        yield key, x, y
+        x += entry_width(key)

@@ -1,0 +1,99 @@
+"""Place boxes and curves with Graphviz's `dot`, run in this process by pygraphviz: numbers in, numbers out.
+
+The only module that knows Graphviz. No text ever reaches it: no font is opened, no input can upset it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pygraphviz
+
+MOST_WORK = 1_500  # see `work`: below it a layout takes at most a second or two
+_ROOM = '<<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="%d" HEIGHT="%d"><TR><TD></TD></TR></TABLE>>'
+_GRAPH = "digraph{rankdir=TB;ordering=out;nodesep=0.28;ranksep=0.45;"
+_DEFAULTS = 'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Hold a layout in px, y downwards: box centres, Bézier control points per edge, centres of labels."""
+
+    width: float
+    height: float
+    centres: tuple[Point, ...]
+    curves: tuple[tuple[Point, ...], ...]
+    labels: Mapping[int, Point]
+
+
+def place(
+    boxes: Sequence[tuple[int, int]],
+    edges: Sequence[tuple[int, int]],
+    labels: Mapping[int, tuple[int, int]] | None = None,
+) -> Placed:
+    """Lay out boxes of (width, height) px joined by (tail, head); `labels` reserves room beside an edge.
+
+    Raises ValueError where `work` says that it would take too long: leave boxes out first.
+    """
+    if (needed := work(len(boxes), edges, bool(labels))) > MOST_WORK:
+        raise ValueError(f"This layout needs {needed:,} units of work, over {MOST_WORK:,}. Leave boxes out.")
+    if not boxes:
+        return Placed(0, 0, (), (), {})
+    source = "".join([_GRAPH, _DEFAULTS, *_boxes(boxes), *_edges(edges, labels or {}), "}"])
+    return _read(json.loads(pygraphviz.AGraph(string=source).draw(format="json0", prog="dot")), labels or {})
+
+
+def _boxes(boxes: Sequence[tuple[int, int]]) -> list[str]:
+    return [f"{nr}[width={w / 72:.4f},height={h / 72:.4f}];" for nr, (w, h) in enumerate(boxes)]
+
+
+def _edges(edges: Sequence[tuple[int, int]], labels: Mapping[int, tuple[int, int]]) -> list[str]:
+    room = {nr: ",label=" + _ROOM % (max(w, 5), max(h, 5)) for nr, (w, h) in labels.items()}
+    return [f"{tail}->{head}[id={nr}{room.get(nr, '')}];" for nr, (tail, head) in enumerate(edges)]
+
+
+def _read(answer: dict, labels: Mapping[int, object]) -> Placed:
+    """Read Graphviz's answer; parallel edges are told apart by their id, its order is not ours."""
+    width, height = map(float, answer["bb"].split(",")[2:])
+
+    def point(text: str) -> Point:
+        x, y = text.split(",")
+        return float(x), height - float(y)
+
+    centres = {int(box["name"]): point(box["pos"]) for box in answer["objects"]}
+    edges = {int(edge["id"]): edge for edge in answer.get("edges", ())}
+    return Placed(
+        width,
+        height,
+        tuple(centres[nr] for nr in range(len(centres))),
+        tuple(tuple(map(point, edges[nr]["pos"].split())) for nr in range(len(edges))),
+        {nr: point(edges[nr]["lp"]) for nr in labels},
+    )
+
+
+def work(boxes: int, edges: Sequence[tuple[int, int]], labelled: bool = False) -> int:
+    """Estimate the work of a layout: boxes plus the ranks that long edges cross, doubled with labels."""
+    rank = ranks(boxes, edges)
+    long = sum((rank[head] - rank[tail]) * (2 if labelled else 1) - 1 for tail, head in edges)
+    return boxes + max(long, 0)
+
+
+def ranks(boxes: int, edges: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the longest way down to each box, as the number of edges from the top. The edges have no cycle."""
+    below: dict[int, list[int]] = {}
+    for tail, head in edges:
+        below.setdefault(tail, []).append(head)
+    waiting, rank = Counter(head for _, head in edges), [0] * boxes
+    ready = [box for box in range(boxes) if not waiting[box]]
+    for box in ready:  # the list grows as we go
+        for head in below.get(box, ()):
+            rank[head] = max(rank[head], rank[box] + 1)
+            waiting[head] -= 1
+            if not waiting[head]:
+                ready.append(head)
+    return rank

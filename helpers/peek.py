@@ -1,0 +1,132 @@
+"""Read tensors and backward functions without running anybody's code: the one place for torch's private parts.
+
+Every read goes through torch's own descriptors with `__torch_function__` and `__torch_dispatch__` switched
+off, so a subclass is looked at and never asked. What torch refuses to say comes back as None.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from helpers.graph import TensorInfo
+from helpers.text import numbers, visible
+
+SMALL = 4  # elements: the largest tensor whose values are read
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+CUSTOM = torch._C._FunctionBase
+
+
+@contextlib.contextmanager
+def quietly() -> Iterator[None]:
+    """Switch off grad mode, torch functions and dispatch modes for as long as we look."""
+    with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+        yield
+
+
+def is_tensor(thing: object) -> bool:
+    """Say whether `thing` is a tensor, from its real type alone."""
+    return torch.Tensor in type.__dict__["__mro__"].__get__(type(thing))
+
+
+def read(tensor: torch.Tensor, attribute: str) -> Any:
+    """Return an attribute through torch's own descriptor; None where torch raises."""
+    try:
+        return getattr(torch._C.TensorBase, attribute).__get__(tensor)
+    except Exception:
+        return None
+
+
+def may_be_stale(tensor: torch.Tensor) -> bool:
+    """Say whether reading `grad_fn` could rewrite history: for a view whose base was edited in place."""
+    return torch._C.TensorBase._is_view(tensor) and read(tensor, "_version") != 0
+
+
+def tensor_info(tensor: torch.Tensor, names: tuple[str, ...], with_value: bool = False) -> TensorInfo:
+    """Describe a tensor; its values and `.grad` (leaves only) as text where it is small and plain."""
+    return TensorInfo(
+        names,
+        shape(tensor),
+        str(read(tensor, "dtype")).removeprefix("torch."),
+        str(read(tensor, "device")),
+        bool(read(tensor, "requires_grad")),
+        values(tensor) if with_value else None,
+        grad_text(tensor) if with_value and read(tensor, "is_leaf") else None,
+    )
+
+
+def shape(thing: Any) -> tuple[int, ...] | None:
+    """Return the sizes of a tensor, or of an output's metadata, as plain ints; None if it has none."""
+    try:
+        sizes = read(thing, "shape") if is_tensor(thing) else thing.shape
+        return tuple(size if type(size) is int else int(size) for size in sizes)
+    except Exception:
+        return None
+
+
+def values(tensor: torch.Tensor) -> str | None:
+    """Return the values of a plain tensor of at most `SMALL` elements as text, else None."""
+    sizes = shape(tensor)
+    plain = type(tensor) in _PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    if not plain or sizes is None or torch.Size(sizes).numel() > SMALL:
+        return None
+    try:
+        return numbers(torch._C.TensorBase.tolist(tensor))
+    except Exception:
+        return None
+
+
+def grad_text(tensor: torch.Tensor) -> str:
+    """Return a leaf's `.grad` as text: "None", its values, or its shape."""
+    grad = read(tensor, "grad")
+    if grad is None:
+        return "None"
+    return values(grad) or str(shape(grad) or "n/a")
+
+
+def type_name(thing: object) -> str:
+    """Return the name of a thing's real type, whatever its metaclass says."""
+    return visible(type.__dict__["__name__"].__get__(type(thing)))
+
+
+def operation(node: Any) -> str:
+    """Return the class name of a backward function; never `node.name()`, which a custom ctx can shadow."""
+    return type_name(node)
+
+
+def leaf_of(node: Any) -> Any:
+    """Return the leaf tensor of an AccumulateGrad; any other node, or a tensor, as it is."""
+    is_accumulate = not is_tensor(node) and not is_custom(node) and hasattr(type(node), "variable")
+    return node.variable if is_accumulate else node
+
+
+def is_custom(node: Any) -> bool:
+    """Say whether a node belongs to a custom `autograd.Function`: only then may its class be the user's."""
+    return CUSTOM in type.__dict__["__mro__"].__get__(type(node))
+
+
+def next_functions(node: Any) -> tuple[tuple[Any, int], ...]:
+    """Return the `(Node, input_nr)` pairs of a node; a leaf tensor has none."""
+    if is_tensor(node):
+        return ()
+    return CUSTOM.next_functions.__get__(node) if is_custom(node) else node.next_functions
+
+
+def why_no_graph(tensor: torch.Tensor) -> str:
+    """Say why a tensor has no graph, as far as the tensor itself tells."""
+    if read(tensor, "is_inference") and torch._C.TensorBase.is_inference(tensor):
+        return "requires_grad=False: it was made under inference_mode()"
+    dtype = read(tensor, "dtype")
+    if not (dtype.is_floating_point or dtype.is_complex):
+        name = str(dtype).removeprefix("torch.")
+        return f"requires_grad=False: only floating point and complex tensors can require grad, this is {name}"
+    return "requires_grad=False: no input required grad, or it was made under no_grad(), or detached"
+
+
+def outputs(node: Any) -> tuple[TensorInfo, ...]:
+    """Describe the tensors that a node's operation made, from the metadata that torch keeps of them."""
+    metadata = CUSTOM._input_metadata.__get__(node) if is_custom(node) else node._input_metadata
+    return tuple(TensorInfo((), shape(one), str(one.dtype).removeprefix("torch."), str(one.device)) for one in metadata)

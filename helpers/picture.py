@@ -1,0 +1,71 @@
+"""`show`: the picture of a graph, in every form that a notebook, a page and a test can use."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from helpers.dot import dot
+from helpers.draw import drawing
+from helpers.graph import Graph
+from helpers.marks import Drawing
+from helpers.snapshot import snapshot
+from helpers.svg import safe, svg
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """Hold one graph as `.svg`, `.text` and `.dot`; a notebook shows it where a cell ends on it."""
+
+    graph: Graph
+    svg: str
+    text: str
+    dot: str
+    alt: str
+
+    def save(self, path: str | Path) -> Path:
+        """Write the picture to `path`, by its ending .svg, .txt or .dot; returns the path."""
+        forms = {".svg": self.svg, ".txt": self.text + "\n", ".dot": self.dot}
+        path = Path(path)
+        if path.suffix not in forms:
+            raise ValueError(f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}.")
+        path.write_text(forms[path.suffix], encoding="utf-8")
+        return path
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """Give a named image that is inert even in an untrusted notebook, the SVG itself, and the text tree."""
+        data = base64.b64encode(self.svg.encode()).decode()
+        image = f'<img alt="{safe(self.alt)}" src="data:image/svg+xml;base64,{data}">'
+        return {"text/html": image, "image/svg+xml": self.svg, "text/plain": self.text}
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def show(
+    *tensors: torch.Tensor,
+    names: Mapping[str, torch.Tensor] | None = None,
+    gradients: Mapping[int, str] | None = None,
+    alt: str | None = None,
+) -> Picture:
+    """Draw the backward graph behind one or several tensors, changing nothing.
+
+    `names` goes on top of the names found; `gradients` puts a text on edges, by their place in
+    `graph.edges`; `alt` says what to notice, for those who do not see the picture. A tensor with no graph
+    gives a calm picture that says why. Raises TypeError for anything that is not a tensor, ValueError for an
+    edge that is not there.
+    """
+    graph = snapshot(*tensors, names=names)
+    for edge in gradients or {}:
+        if edge not in range(len(graph.edges)):
+            raise ValueError(f"There is no edge {edge!r}. This graph has {len(graph.edges)} edges, counted from 0.")
+    return picture(graph, drawing(graph, gradients, alt))
+
+
+def picture(graph: Graph, drawn: Drawing) -> Picture:
+    """Turn a display list into every form of a picture."""
+    return Picture(graph, svg(drawn), drawn.text, dot(graph), drawn.alt)

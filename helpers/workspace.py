@@ -1,0 +1,160 @@
+"""Hand out the lessons (`python -m helpers.workspace sync`, `reset 03`): the only writer of work/.
+
+A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new version comes beside it.
+.handed_out.json remembers what was given. No torch, and nbformat only to write a copy: `make lab` starts with this.
+"""
+
+import hashlib
+import json
+import os
+import sys
+from itertools import chain, count
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MANIFEST = ".handed_out.json"
+PICTURES = (".svg", ".png", ".jpg", ".gif")
+
+
+def main(arguments, root=ROOT):
+    """Run `sync` or `reset NN` and print a line for each thing done; exit with a sentence if it cannot be."""
+    try:
+        match arguments:
+            case ["sync"]:
+                lines = sync(root)
+            case ["reset", number] if number:
+                lines = reset(number, root)
+            case _:
+                sys.exit(f"Which lesson? There are {', '.join(lessons(root))}. For example: make reset N=03")
+    except OSError as error:
+        sys.exit(f"{error.filename} could not be written ({error.strerror}): look who owns it, make room.")
+    print("\n".join(lines) or "Your copies in work/ are up to date.")
+
+
+def lessons(root):
+    """Return the masters by number: {"03": Path(...)}."""
+    return {path.name[:2]: path for path in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
+
+
+def sync(root=ROOT, only=None):
+    """Bring the copies of all lessons, or of `only` one, up to date; return a line for each thing done."""
+    work = root / "work"
+    work.mkdir(exist_ok=True)
+    given = read_manifest(work)
+    masters = [path for number, path in lessons(root).items() if only in (None, number)]
+    lines = [line for master in masters for line in hand_out(master, work, given)]
+    copy_pictures(root / "figs", work / "figs")
+    write_json(work / MANIFEST, given)
+    return lines
+
+
+def reset(number, root=ROOT):
+    """Give one lesson back as it is today; the old copy is kept under a name of its own."""
+    number = number.partition("_")[0].zfill(2)
+    if number not in lessons(root):
+        sys.exit(f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: make reset N=03")
+    copy, lines = root / "work" / lessons(root)[number].name, []
+    if copy.exists():
+        kept = free_name(copy, "kept")
+        copy.rename(kept)
+        lines = [f"{copy.name}: your copy is kept as {kept.name}."]
+    return lines + sync(root, only=number)
+
+
+def hand_out(master, work, given):
+    """Write, update or leave the copy of one lesson; note that in `given` and yield what to say."""
+    fresh, copy = student_copy(master), work / master.name
+    new, found = digest(fresh), digest_of(copy)
+    known = given.setdefault(master.name, {})
+    if found is None or (found == known.get("copy") and found != new):
+        write_notebook(copy, fresh)
+        yield f"{copy.name}: {'copied into work/' if found is None else 'updated; you had not edited it'}."
+        found = new
+    if found == new:
+        known["copy"] = new
+    elif new not in (known.get("copy"), known.get("beside")):
+        beside = free_name(copy, "new")
+        write_notebook(beside, fresh)
+        known["beside"] = new
+        yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
+    if found == "unreadable":
+        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={copy.name[:2]}"
+
+
+def student_copy(master):
+    """Return the notebook without outputs, counts, saved widgets and notes, its pictures found in figs/."""
+    notebook = json.loads(master.read_text(encoding="utf-8"))
+    notebook["metadata"].pop("widgets", None)
+    notebook["cells"] = [cell for cell in notebook["cells"] if not for_the_speaker(cell)]
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"]).replace("../figs/", "figs/")
+        if cell["cell_type"] == "code":
+            cell.update(outputs=[], execution_count=None)
+    return notebook
+
+
+def for_the_speaker(cell):
+    return cell["metadata"].get("slideshow", {}).get("slide_type") == "notes"
+
+
+def digest(notebook):
+    """Return what tells an edited notebook from an untouched one: kinds, sources and tags of its cells."""
+    seen = [(c["cell_type"], "".join(c["source"]), c["metadata"].get("tags") or []) for c in notebook["cells"]]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+
+def digest_of(path):
+    """Return the digest of a file; None if there is no file, "unreadable" if there is no notebook in it."""
+    if not path.exists():
+        return None
+    try:
+        return digest(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "unreadable"
+
+
+def free_name(path, word):
+    """Return `lesson-word.ipynb` beside `path`, or `lesson-word-2.ipynb` and so on where that is taken."""
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    names = (path.with_name(f"{path.stem}-{word}{ending}{path.suffix}") for ending in endings)
+    return next(name for name in names if not name.exists())
+
+
+def write_notebook(path, notebook):
+    """Write a copy and mark it as trusted, so that Lab shows its pictures and widgets."""
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    write_json(path, notebook)
+    NotebookNotary().sign(nbformat.read(path, as_version=4))
+
+
+def write_json(path, value):
+    """Write a file whole or not at all: into a neighbour first, then in its place."""
+    part = path.with_name(f".{path.name}.part")
+    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+    part.write_text(text, encoding="utf-8", newline="\n")
+    os.replace(part, path)
+
+
+def read_manifest(work):
+    """Return what was handed out: {file name: {"copy": digest, "beside": digest}}; {} if that is broken."""
+    try:
+        found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    entries = found.items() if isinstance(found, dict) else ()
+    return {name: entry for name, entry in entries if isinstance(entry, dict)}
+
+
+def copy_pictures(source, target):
+    """Copy the pictures that text cells show; leave what is the same already."""
+    target.mkdir(exist_ok=True)
+    for picture in (path for path in sorted(source.glob("*")) if path.suffix in PICTURES):
+        copy = target / picture.name
+        if not copy.is_file() or copy.read_bytes() != picture.read_bytes():
+            copy.write_bytes(picture.read_bytes())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

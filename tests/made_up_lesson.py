@@ -1,0 +1,106 @@
+"""A small lesson that keeps every rule and shows every kind of output: for tests that break it. Touches nothing.
+
+Its outputs are written here by hand, not recorded: nbval and a fresh run must agree with them.
+"""
+
+import base64
+import json
+
+import nbformat
+from normal_form import stored_text
+from notebook_rules import Lesson
+
+NAME = "99_made_up.ipynb"
+SVG = "<svg><text>MulBackward0</text></svg>"
+ENCODED = base64.b64encode(SVG.encode()).decode()
+IMG = f'<img alt="one card" src="data:image/svg+xml;base64,{ENCODED}">'
+SETUP = """import base64
+from IPython.display import display
+def check(name, answer):
+    print(f"{name}: not answered yet.")"""
+DRAW = f"""svg = "{SVG}"
+code = base64.b64encode(svg.encode()).decode()
+html = f'<img alt="one card" src="data:image/svg+xml;base64,{{code}}">'
+display({{"text/html": html, "image/svg+xml": svg, "text/plain": "MulBackward0"}}, raw=True)"""
+
+
+def text(source, slide="fragment"):
+    """Return a text cell."""
+    return {"cell_type": "markdown", "metadata": {"slideshow": {"slide_type": slide}}, "source": source}
+
+
+def code(source, *outputs, slide="fragment", tags=()):
+    """Return a code cell with its outputs; counts are set when the lesson is put together."""
+    cell = {**text(source, slide), "cell_type": "code", "outputs": list(outputs)}
+    if tags:
+        cell["metadata"]["tags"] = list(tags)
+    return cell
+
+
+def stream(words):
+    return {"output_type": "stream", "name": "stdout", "text": words}
+
+
+def result(words):
+    return {"output_type": "execute_result", "metadata": {}, "data": {"text/plain": words}}
+
+
+def picture():
+    data = {"text/html": IMG, "image/svg+xml": SVG, "text/plain": "MulBackward0"}
+    return {"output_type": "display_data", "metadata": {}, "data": data}
+
+
+def error():
+    return {"output_type": "error", "ename": "ValueError", "evalue": "no graph here", "traceback": ["no graph here"]}
+
+
+def idea(title, *cells):
+    """Return the cells of one idea: heading and prediction, a run, a reason, and the speaker's notes."""
+    return [text(f"## {title}\n\n(a) 1 · (b) 2", "slide"), *cells, text("Wait a minute.", "notes")]
+
+
+def cells():
+    """Return 26 cells that a student reads, and four with notes."""
+    return [
+        text("# A made-up lesson", "slide"),
+        text("What you will be able to do: predict."),
+        text("## Set-up", "skip"),
+        code(SETUP, slide="skip"),
+        *idea("A digit", text("Guess."), code("6 * 7", result("42")), text("Because."), text("Ask why.")),
+        *idea("A stream", text("Guess."), code('print("leaf")', stream("leaf\n")), text("Because.")),
+        *idea("A picture", text("![a card](../figs/card.svg)"), code(DRAW, picture()), text("Because.")),
+        *idea(
+            "An error",
+            text("Read its last line."),
+            code('raise ValueError("no graph here")', error(), tags=["raises-exception"]),
+            text("Because."),
+        ),
+        text("## Exercises", "slide"),
+        *[cell for k in (1, 2, 3) for cell in exercise(f"99.{k}")],
+        text("## Recap", "slide"),
+    ]
+
+
+def exercise(name):
+    """Return the statement and the stub of one exercise."""
+    stub = code(f'answer = ...\ncheck("{name}", answer)', stream(f"{name}: not answered yet.\n"))
+    return [text(f"**{name}** How many?"), stub]
+
+
+def notebook():
+    """Return the whole notebook as nbformat reads it, counts 1 to n set."""
+    count, made = 0, []
+    for cell in cells():
+        if cell["cell_type"] == "code":
+            count += 1
+            cell["execution_count"] = count
+            for output in cell["outputs"]:
+                if output["output_type"] == "execute_result":
+                    output["execution_count"] = count
+        made.append(cell)
+    return nbformat.from_dict({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def lesson(made=None):
+    """Return the lesson, or the changed notebook that is given, as the rules read it and as it would be stored."""
+    return Lesson(NAME, stored_text(json.loads(json.dumps(made or notebook()))))

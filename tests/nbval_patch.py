@@ -1,0 +1,100 @@
+"""Teach nbval 0.11 what a front end does: a pytest plugin (`-p nbval_patch`); changes only nbval's classes.
+
+- What is printed inside an ipywidgets `Output` goes to the widget, not to the cell.
+- `update_display(display_id)` replaces what was displayed; `clear_output()` takes away what the cell showed.
+- A trailing `;` silences a cell: IPython looks for it in its history, so the history must be kept.
+
+The stored outputs come from nbclient, which does all of this; without it such cells could never be equal.
+"""
+
+import nbformat
+from nbval.kernel import RunningKernel
+from nbval.plugin import IPyNbCell, IPyNbFile
+
+OUTPUTS = {"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data"}
+IGNORED = "comm_handled_by_the_front_end"  # nbval skips every message type that begins with "comm"
+_receive, _run = IPyNbFile.get_kernel_message, IPyNbCell.runtest
+
+
+class FrontEnd:
+    """What the page of one notebook remembers between messages."""
+
+    def __init__(self):
+        self.capturing = {}  # Output widget -> the request whose outputs it takes
+        self.displayed = {}  # display_id -> the data that it showed, as objects that nbval stores
+        self.clear_later = False  # clear_output(wait=True) clears when the next output comes
+        self.cell = None  # the running cell; `test_outputs` is what it has shown so far
+
+    def read(self, message):
+        """Return the message as nbval shall see it: itself, or of a type that it skips."""
+        kind, content = message["msg_type"], message["content"]
+        if kind == "comm_msg":
+            self._note_capture(content)
+        if kind not in OUTPUTS:
+            return message
+        if message["parent_header"].get("msg_id") in self.capturing.values():
+            return {**message, "msg_type": IGNORED}
+        return self._show(message, kind, content)
+
+    def _note_capture(self, content):
+        data = content.get("data") or {}
+        state = data.get("state") or {}
+        if data.get("method") == "update" and "msg_id" in state:
+            self.capturing[content["comm_id"]] = state["msg_id"]
+            if not state["msg_id"]:
+                del self.capturing[content["comm_id"]]
+
+    def _show(self, message, kind, content):
+        if kind == "clear_output":
+            self.clear_later = content.get("wait", False)
+            if not self.clear_later:
+                self.cell.test_outputs.clear()
+            return {**message, "msg_type": IGNORED}
+        if kind == "update_display_data":
+            self._update(content)
+            return {**message, "msg_type": IGNORED}
+        if self.clear_later:
+            self.clear_later = False
+            self.cell.test_outputs.clear()
+        self._remember(content)
+        return message
+
+    def _remember(self, content):
+        display_id = (content.get("transient") or {}).get("display_id")
+        if display_id:
+            content["data"] = nbformat.from_dict(content["data"])  # nbval keeps a NotebookNode as it is
+            self.displayed.setdefault(display_id, []).append(content["data"])
+
+    def _update(self, content):
+        for data in self.displayed.get(content["transient"]["display_id"], []):
+            data.clear()
+            data.update(content["data"])
+
+
+def _page(notebook):
+    return notebook.__dict__.setdefault("_front_end", FrontEnd())
+
+
+def get_kernel_message(self, timeout=None, stream="iopub"):
+    """Receive as nbval does, then let the page handle what a page handles."""
+    message = _receive(self, timeout=timeout, stream=stream)
+    return _page(self).read(message) if stream == "iopub" else message
+
+
+def runtest(self):
+    """Run one cell; the page knows which, so that it can clear what it showed."""
+    page = _page(self.parent)
+    page.cell, page.clear_later = self, False
+    _run(self)
+
+
+def execute_cell_input(self, cell_input, allow_stdin=None):
+    """Run a cell as a front end does: it is kept in the history, and an error does not flush the queue."""
+    return self.kc.execute(cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False)
+
+
+def pytest_configure():
+    """Put the corrections in place."""
+    IPyNbFile.get_kernel_message = get_kernel_message
+    IPyNbCell.runtest = runtest
+    RunningKernel.execute_cell_input = execute_cell_input

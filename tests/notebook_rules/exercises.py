@@ -1,0 +1,28 @@
+"""Rules about exercises: three to five, numbered in order, handed out unanswered."""
+
+import re
+
+CHECK = re.compile(r"""\bcheck\(\s*["'](\d\d\.\d+)["']""")
+HOW_MANY = range(3, 6)
+UNANSWERED = "not answered yet"
+
+
+def exercises_are_numbered(lesson):
+    """`check("03.1", ...)`, `check("03.2", ...)` … as they come."""
+    found = [name for cell in lesson.code for name in CHECK.findall(cell.source)]
+    wanted = [f"{lesson.number}.{k}" for k in range(1, len(found) + 1)]
+    if len(found) not in HOW_MANY:
+        yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to five."
+    if found != wanted:
+        yield f"its exercises are {', '.join(found)}; number them {', '.join(wanted)}."
+
+
+def exercises_are_handed_out_unanswered(lesson):
+    """The stored stub says so; an answer in it would be the solution."""
+    for cell in lesson.code:
+        asked, open_ = len(CHECK.findall(cell.source)), cell.shown.count(UNANSWERED)
+        if asked > open_:
+            yield f"{cell} does not say {UNANSWERED!r}: leave `answer = ...` in the stub and refresh."
+
+
+RULES = (exercises_are_numbered, exercises_are_handed_out_unanswered)

@@ -1,0 +1,53 @@
+"""Rules about pictures: each says in words what to notice, in text cells and in outputs."""
+
+import re
+from html.parser import HTMLParser
+
+from notebook_rules.lesson import PICTURES
+
+MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)")
+
+
+class _Images(HTMLParser):
+    """Collects the attributes of every <img>."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.found = []
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        if tag == "img":
+            self.found.append(dict(attributes))
+
+
+def _unnamed(html):
+    return any(not (image.get("alt") or "").strip() for image in _Images(html).found)
+
+
+def pictures_in_text_have_words(lesson):
+    """Whoever cannot see the picture reads its alt text."""
+    for cell in lesson.cells:
+        if cell.is_code:
+            continue
+        for alt, target in MARKDOWN_IMAGE.findall(cell.source):
+            if not alt.strip():
+                yield f"{cell} shows {target} without alt text: write ![what to notice]({target})."
+        if _unnamed(cell.source):
+            yield f'{cell} has an <img> without alt text: add alt="what to notice".'
+
+
+def pictures_in_outputs_have_words(lesson):
+    """A picture output carries an <img> with alt text, or its own metadata says the words."""
+    for cell in lesson.code:
+        for output in cell.outputs:
+            data, metadata = output.get("data", {}), output.get("metadata", {})
+            html = data.get("text/html", "")
+            if _unnamed(html):
+                yield f'{cell} puts out an <img> with no alt text: set it, show(..., alt="what to notice").'
+            bare = [kind for kind in PICTURES if kind in data and not metadata.get(kind, {}).get("alt")]
+            if bare and not _Images(html).found:
+                yield f"{cell} puts out {bare[0]} alone: put out an <img alt=…> beside it."
+
+
+RULES = (pictures_in_text_have_words, pictures_in_outputs_have_words)

@@ -1,0 +1,106 @@
+"""Rules about shape: slides, notes, lengths, and the kinds of code that belong in `helpers` instead.
+
+An idea begins at a text cell of slide type `slide` whose first line is a `## ` heading, and ends before the
+next `#` or `## ` heading. Headings that frame a lesson begin no idea: see FRAME.
+"""
+
+import ast
+import re
+from statistics import median
+
+SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
+FRAME = re.compile(
+    r"(?:set-?\s?up|(?:what )?you (?:will|need)|needs|before you|labs?|exercises?|recap|summary|where next"
+    r"|quiz)\b",
+    re.I,
+)
+HEADING = re.compile(r"(#{1,2}) +(.*)")
+CODE_LINES, CODE_MEDIAN, WORDS, CELLS, IN_A_ROW = 15, 6, 120, range(25, 46), 2
+
+
+def every_cell_has_a_slide_type(lesson):
+    """A cell without one lands wherever the deck happens to be."""
+    for cell in lesson.cells:
+        if cell.slide not in SLIDE_TYPES:
+            yield f"{cell} has slide type {cell.slide!r}: give it one of {', '.join(SLIDE_TYPES)}."
+
+
+def ideas(lesson):
+    """Return the ideas of a lesson, each the list of its cells, heading first."""
+    found, current = [], None
+    for cell in lesson.cells:
+        heading = None if cell.is_code else HEADING.match(cell.source)
+        if heading:
+            begins = heading[1] == "##" and cell.slide == "slide" and not FRAME.match(heading[2])
+            current = [] if begins else None
+            found += [current] if begins else []
+        if current is not None:
+            current.append(cell)
+    return found
+
+
+def every_idea_has_notes(lesson):
+    """The speaker needs to know what students will guess, how long to wait and what to ask next."""
+    if not ideas(lesson):
+        yield "it has no idea: a text cell of slide type `slide` that begins with `## `."
+    for cells in ideas(lesson):
+        if not any(cell.slide == "notes" for cell in cells):
+            yield f"{cells[0]} begins an idea without notes: add a text cell of slide type `notes` to it."
+
+
+def cells_are_short(lesson):
+    """What shows on one slide fits 1280×720."""
+    for cell in lesson.cells:
+        lines, words = cell.source.count("\n") + 1, len(cell.source.split())
+        if cell.is_code and lines > CODE_LINES:
+            yield f"{cell} has {lines} lines of code, over {CODE_LINES}: split it or use helpers."
+        if not cell.is_code and words > WORDS:
+            yield f"{cell} has {words} words, over {WORDS}: cut or split it."
+    middle = median([cell.source.count("\n") + 1 for cell in lesson.code] or [0])
+    if middle > CODE_MEDIAN:
+        yield f"half of its code cells have {middle:g} lines or more: bring the median to {CODE_MEDIAN}."
+
+
+def it_has_the_length_of_a_lesson(lesson):
+    """25 to 45 cells are 15 to 30 minutes; speaker notes do not count."""
+    count = len(lesson.read_by_students)
+    if count not in CELLS:
+        yield f"it has {count} cells without the notes, not {CELLS.start} to {CELLS.stop - 1}."
+
+
+def code_does_not_pile_up(lesson):
+    """Predict, run, explain: a reader meets words after two code cells at the latest."""
+    row = 0
+    for cell in lesson.read_by_students:
+        row = row + 1 if cell.is_code else 0
+        if row > IN_A_ROW:
+            yield f"{cell} is code cell {row} in a row: put a prediction or an explanation before it."
+
+
+def no_machinery_in_lessons(lesson):
+    """try/except is how wrong claims survive; classes belong in helpers, unless a class is the lesson."""
+    for cell in lesson.code:
+        kinds = {type(node) for node in ast.walk(_parsed(cell))}
+        if kinds & {ast.Try, ast.TryStar}:
+            yield f"{cell} has try: use `with expect_error(...)`, which fails when nothing is raised."
+        if ast.ClassDef in kinds and "class-is-the-lesson" not in cell.tags:
+            yield f"{cell} defines a class: move it into helpers, or tag the cell `class-is-the-lesson`."
+
+
+def _parsed(cell):
+    """Parse a cell without IPython's own lines; one that shall fail to parse has nothing to look into."""
+    plain = "\n".join("" if line.lstrip()[:1] in ("%", "!", "?") else line for line in cell.source.split("\n"))
+    try:
+        return ast.parse(plain)
+    except SyntaxError:
+        return ast.Module(body=[], type_ignores=[])
+
+
+RULES = (
+    every_cell_has_a_slide_type,
+    every_idea_has_notes,
+    cells_are_short,
+    it_has_the_length_of_a_lesson,
+    code_does_not_pile_up,
+    no_machinery_in_lessons,
+)

@@ -1,0 +1,224 @@
+"""The files that describe the environment agree with each other and with what is installed. Reads the root only."""
+
+import re
+import subprocess
+import sys
+import sysconfig
+import tomllib
+from importlib.metadata import PackageNotFoundError, distribution, distributions
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parent.parent
+PIN = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*")
+SECURITY_FLOORS = {
+    "jupyterlab": "4.6.2",
+    "jupyter-server": "2.20.0",
+    "nbconvert": "7.17.1",
+    "mistune": "3.3.0",
+    "tornado": "6.5.7",
+    "jupyterhub": "5.4.5",
+    "torch": "2.11",
+}
+
+
+def lines(name):
+    """Return the lines of a file at the root that are neither empty nor a comment."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def pins(name):
+    """Return {package: [requirement, ...]} of a requirements file; a package has several lines under markers."""
+    found = {}
+    for line in lines(name):
+        requirement = Requirement(line.partition("#")[0].strip())
+        found.setdefault(canonicalize_name(requirement.name), []).append(requirement)
+    return found
+
+
+def applying(requirements, extra=""):
+    """Return those whose markers hold on this machine."""
+    return [r for r in requirements if not r.marker or r.marker.evaluate({"extra": extra})]
+
+
+def make(*words):
+    return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_every_direct_dependency_is_pinned_with_a_reason(name):
+    for line in lines(name):
+        requirement, _, reason = line.partition("#")
+        assert PIN.fullmatch(requirement.strip()), f"{name}: pin {line!r} with == and a version, nothing else"
+        assert len(reason.split()) >= 2, f"{name}: say why {requirement.strip()} is needed, after a #"
+
+
+def test_the_course_runs_on_what_it_is_about():
+    assert {"torch", "jupyterlab", "ipykernel", "ipywidgets", "anywidget", "torchviz", "graphviz"} <= set(
+        pins("requirements.txt")
+    )
+    assert [str(requirement) for requirement in pins("requirements.txt")["torch"]] == ["torch==2.13.0"]
+
+
+def test_constraints_hold_versions_only():
+    for line in lines("constraints.txt"):
+        pin, _, marker = line.partition(";")
+        assert PIN.fullmatch(pin.strip()), f"constraints.txt: {line!r} is more than a name and a version"
+        assert not re.search(r"[/\\@+]|https?:|--|\s-", line), f"constraints.txt: {line!r} names a place"
+        Requirement(line)
+        assert "platform_machine" not in marker or "x86_64" in marker, f"{line!r} holds on one kind of machine only"
+
+
+def test_constraints_hold_one_version_for_every_python():
+    for requirements in pins("constraints.txt").values():
+        for python in ("3.11.7", "3.12.1", "3.13.0"):
+            python_is = {"python_full_version": python, "python_version": python[:4]}
+            holding = [r for r in requirements if not r.marker or r.marker.evaluate(python_is)]
+            assert len(holding) <= 1, f"constraints.txt has {len(holding)} versions of {requirements[0].name}"
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+def test_constraints_cover_every_requirement_with_the_same_pin(name):
+    locked = pins("constraints.txt")
+    for package, (requirement,) in pins(name).items():
+        assert [str(pin.specifier) for pin in locked.get(package, [])] == [str(requirement.specifier)], (
+            f"{package}: run make lock"
+        )
+
+
+def closure():
+    """Return {package: installed version} of all that the two requirement files bring on this machine."""
+    found = {}
+    todo = [r for name in ("requirements.txt", "requirements-dev.txt") for rs in pins(name).values() for r in rs]
+    while todo:
+        requirement = todo.pop()
+        name = canonicalize_name(requirement.name)
+        if name in found:
+            continue
+        installed = distribution(name)
+        found[name] = Version(installed.version)
+        for extra in ["", *requirement.extras]:
+            todo += applying([Requirement(text) for text in installed.requires or []], extra)
+    return found
+
+
+def test_what_is_installed_is_what_is_locked():
+    locked = pins("constraints.txt")
+    try:
+        installed = closure()
+    except PackageNotFoundError as error:
+        pytest.fail(f"{error} is required and not installed: run make test, which installs it")
+    assert len(installed) > 50
+    for name, version in installed.items():
+        assert name in locked, f"{name} is not in constraints.txt: run make lock"
+        (pin,) = applying(locked[name])
+        assert pin.specifier.contains(version), f"{name} {version} is installed, {pin} is locked: run make test"
+
+
+def test_security_floors_hold():
+    locked = pins("constraints.txt")
+    held = {name: floor for name, floor in SECURITY_FLOORS.items() if name in locked}
+    assert {"jupyterlab", "jupyter-server", "nbconvert", "mistune", "tornado", "torch"} <= set(held)
+    for name, floor in held.items():
+        for pin in locked[name]:
+            assert Version(str(pin.specifier).removeprefix("==")) >= Version(floor), f"{pin}, but {floor} is the floor"
+
+
+def test_the_installed_package_says_the_same_as_the_files():
+    installed = distributions(name="pytorch-graphs-course", path=[sysconfig.get_path("purelib")])
+    ours = next(iter(installed))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert ours.version == project["version"]
+    assert ours.metadata["Requires-Python"] == project["requires-python"] == ">=3.11"
+    assert ours.metadata["License-Expression"] == project["license"] == "MIT"
+    required = [Requirement(text) for text in ours.requires]
+    for extra, name in (("", "requirements.txt"), ("dev", "requirements-dev.txt")):
+        wanted = {str(r) for rs in pins(name).values() for r in rs}
+        found = [r for r in required if bool(r.marker) == bool(extra)]
+        assert {f"{r.name}{r.specifier}" for r in found} == wanted, f"{name} changed after the package was installed"
+
+
+def test_notebooks_import_the_package_with_no_path_tricks(tmp_path):
+    command = [sys.executable, "-c", "import helpers; print(helpers.__file__)"]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    assert Path(ran.stdout.strip()) == ROOT / "helpers" / "__init__.py"
+
+
+def test_conda_and_binder_read_the_same_files():
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    pip = next(entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict))
+    assert pip == ["-c constraints.txt", "-r requirements.txt", "-e ."]
+    assert lines("binder/requirements.txt") == ["-c ../constraints.txt", "-r ../requirements.txt"]
+    assert lines("binder/runtime.txt") == ["python-3.12"]
+
+
+def test_ci_runs_make_test_and_nothing_else():
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert lines(".ci/run") == ["set -eu", 'cd "$(dirname "$0")/.."', "make test"]
+
+
+def targets():
+    return re.findall(r"^  make ([a-z]+)", make("help").stdout, re.M)
+
+
+def test_help_lists_targets_that_exist():
+    assert {"lab", "reset", "test", "quick", "refresh", "lint", "format", "lock", "clean", "help"} <= set(targets())
+    for target in targets():
+        ran = make("--dry-run", target)
+        assert ran.returncode == 0, f"make {target}: {ran.stderr}"
+
+
+def test_help_is_what_plain_make_says():
+    assert make().stdout == make("help").stdout
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_commands_in_the_texts_exist(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
+    commands = set(re.findall(r"(?:^|`)make ([a-z]+)", text, re.M))
+    assert {"lab", "test"} & commands
+    assert commands <= set(targets())
+    for module in re.findall(r"python -m (helpers\.\w+)", text):
+        assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+
+
+def test_readme_lists_the_lessons_that_exist_and_links_lead_somewhere():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    listed = re.findall(r"\]\((notebooks/[^)]+)\)", text)
+    assert listed == [str(p.relative_to(ROOT)) for p in sorted((ROOT / "notebooks").glob("[0-9]*.ipynb"))]
+    for alt, target in re.findall(r"!?\[([^\]]+)\]\(([^)]+)\)", text):
+        assert alt.strip()
+        assert (ROOT / target).is_file(), f"README.md links to {target}"
+
+
+def test_no_host_is_named_but_that_of_pytorchs_own_builds():
+    names = ["README.md", "CONTRIBUTING.md", "Makefile", "environment.yml", "pyproject.toml", "constraints.txt"]
+    names += ["requirements.txt", "requirements-dev.txt", "binder/requirements.txt"]
+    for name in names:
+        found = re.findall(r"https?://([\w.-]+)", (ROOT / name).read_text(encoding="utf-8"))
+        assert set(found) <= {"download.pytorch.org"}, name
+
+
+@pytest.mark.parametrize("words", [["reset"], ["reset", "N=77"], ["refresh", "N=77"]])
+def test_a_wrong_number_gets_a_sentence(words):
+    ran = make("--no-print-directory", *words)
+    assert ran.returncode != 0
+    assert "esson" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_python_that_is_too_old_or_missing_gets_a_sentence(tmp_path):
+    old = tmp_path / "python3"
+    old.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
+    old.chmod(0o755)
+    ran = make("--no-print-directory", f"VENV={tmp_path}/none", f"PYTHON={old} no-such-python", "lab")
+    assert ran.returncode != 0
+    assert "No Python 3.11 or newer" in ran.stderr
+    assert "PYTHON=/path/to/python3" in ran.stderr

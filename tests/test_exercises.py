@@ -1,0 +1,301 @@
+"""Every registered exercise is run: its solution, its misconceptions, its hints; and how check judges and speaks."""
+
+import re
+
+import pytest
+import torch
+
+from helpers import check, hint, solution
+from helpers.exercises import engine, registry
+from helpers.exercises.describe import describe, show
+from helpers.exercises.functions import function
+from helpers.exercises.guard import Failed
+from helpers.exercises.model import Exercise, Misconception, same_as
+from helpers.exercises.plain import is_a
+from helpers.exercises.readers import choice, number, numbers
+
+ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
+IDEAS = [pytest.param(e, idea, id=f"{e.id}-{n}") for e in ALL for n, idea in enumerate(e.misconceptions, 1)]
+every_exercise = pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)
+
+
+def run(code: str) -> object:
+    namespace = {"torch": torch}
+    exec(compile(code, "<exercise>", "exec"), namespace)
+    return namespace["answer"]
+
+
+def given(example: object) -> object:
+    """Return the wrong answer of a misconception, running it if it is source text."""
+    is_code = isinstance(example, str) and re.search(r"(?m)^\s*(answer\s*=|def answer\b)", example)
+    return run(example) if is_code else example
+
+
+def answer_texts(exercise: Exercise) -> list[str]:
+    """Return patterns that find the right answer in a text, for the kinds where that can be told."""
+    if exercise.judge or exercise.reader.cases:
+        return []
+    truth = exercise.reader.read(exercise.truth())
+    if exercise.reader.wants.startswith("one of "):
+        return [rf'\({re.escape(truth)}\)|"{re.escape(truth)}"']
+    if is_a(truth, float):
+        return [rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)" for text in {f"{truth:g}", str(truth), f"{truth:.6g}"}]
+    return [re.escape(show(truth))] if is_a(truth, tuple) else []
+
+
+@pytest.mark.parametrize("lesson", registry.lessons())
+def test_a_lesson_has_three_to_five_exercises_in_order(lesson):
+    ids = [exercise.id for exercise in registry.exercises(lesson)]
+    assert ids == [f"{lesson}.{number}" for number in range(1, len(ids) + 1)]
+    assert 3 <= len(ids) <= 5
+
+
+@every_exercise
+def test_a_solution_passes_each_time(exercise, capsys):
+    for _ in range(2):
+        check(exercise.id, run(exercise.solution))
+        assert capsys.readouterr().out == f"{exercise.id} ✓ {exercise.right}\n"
+
+
+@every_exercise
+def test_a_solution_is_printed_as_it_is_run(exercise, capsys):
+    solution(exercise.id)
+    check(exercise.id, run(capsys.readouterr().out))
+    assert "✓" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("exercise", "idea"), IDEAS)
+def test_a_misconception_is_named_and_no_other(exercise, idea, capsys):
+    check(exercise.id, given(idea.example))
+    assert capsys.readouterr().out == f"{exercise.id} ✗ {idea.message}\n"
+
+
+@pytest.mark.parametrize(("exercise", "idea"), IDEAS)
+def test_a_message_does_not_give_the_answer_away(exercise, idea):
+    for pattern in answer_texts(exercise):
+        assert not re.search(pattern, idea.message), f"{exercise.id}: the message says {pattern}"
+
+
+@every_exercise
+@pytest.mark.parametrize("wrong", [..., 987654.25, "no such word", object()], ids=["stub", "number", "word", "object"])
+def test_no_other_reply_gives_the_answer_away(exercise, wrong, capsys):
+    check(exercise.id, wrong)
+    told = capsys.readouterr().out.removeprefix(exercise.id)
+    if not exercise.reader.wants.startswith("one of "):
+        for pattern in answer_texts(exercise):
+            assert not re.search(pattern, told)
+    assert ("not answered yet" in told) == (wrong is ...)
+    assert "✓" not in told
+    assert "stopped" not in told
+
+
+@every_exercise
+def test_a_truth_can_be_read(exercise):
+    if exercise.truth:
+        truth = exercise.reader.read(exercise.truth())
+        outcomes = truth if exercise.reader.cases else ()
+        assert not any(isinstance(each, Failed) and each.kind == "unreadable" for each in outcomes)
+
+
+@every_exercise
+def test_hints_come_one_by_one_and_end(exercise, capsys, monkeypatch):
+    monkeypatch.setattr(engine, "_given", {})
+    for at, text in enumerate(exercise.hints, 1):
+        hint(exercise.id)
+        assert capsys.readouterr().out == f"{exercise.id}, hint {at} of {len(exercise.hints)}: {text}\n"
+    for _ in range(2):
+        hint(exercise.id)
+        out = capsys.readouterr().out
+        assert "last" in out
+        assert f'solution("{exercise.id}")' in out
+
+
+IDEA = Misconception(1, 1.0, "You took one.")
+PARTS = {
+    "id": "99.1",
+    "reader": number(),
+    "truth": lambda: torch.tensor(2.0) ** 3,
+    "right": "Three twos.",
+    "misconceptions": (IDEA, Misconception(6, same_as(lambda: 2 * 3), "You multiplied by the exponent.")),
+    "hints": ("First.", "Second."),
+    "solution": "answer = 8",
+}
+
+
+@pytest.fixture
+def lesson_99(monkeypatch):
+    """Replace all lessons by one whose exercises the test gives."""
+
+    def use(*exercises: Exercise) -> None:
+        monkeypatch.setattr(registry, "lessons", lambda: tuple(sorted({each.id[:2] for each in exercises})))
+        monkeypatch.setattr(registry, "exercises", lambda lesson: [e for e in exercises if e.id[:2] == lesson])
+
+    return use
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ({"misconceptions": (IDEA,)}, "at least 2"),
+        ({"hints": ("Only.",)}, "at least 2"),
+        ({"misconceptions": (IDEA, IDEA)}, "words of its own"),
+        ({"right": "First."}, "words of its own"),
+        ({"right": " "}, "empty"),
+        ({"truth": None}, "truth or a judge"),
+        ({"judge": bool}, "truth or a judge"),
+        ({"id": "1"}, "an id is"),
+        ({"solution": "result = 8"}, "define `answer`"),
+    ],
+)
+def test_a_faulty_exercise_is_refused_when_it_is_made(parts, why):
+    Exercise(**PARTS)
+    with pytest.raises(ValueError, match=why):
+        Exercise(**PARTS | parts)
+
+
+def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, capsys):
+    lesson_99(Exercise(**PARTS))
+    check("99.1", torch.tensor([5.0]))
+    out = capsys.readouterr().out
+    assert out == (
+        "99.1 ✗ I read a tensor of shape (1,), float32: [5]. That is not it, and I do not know what led you there.\n"
+        '       hint("99.1") gives a hint.\n'
+    )
+
+
+@pytest.mark.parametrize(("answer", "message"), [(1, "took one"), (6.0, "multiplied"), (None, "no gradient")])
+def test_a_misconception_matches_by_value_by_truth_and_by_what_cannot_be_read(answer, message, lesson_99, capsys):
+    ideas = (*PARTS["misconceptions"], Misconception(None, None, "There is no gradient yet."))
+    lesson_99(Exercise(**PARTS | {"misconceptions": ideas, "reader": choice("1", "6", "8"), "truth": lambda: "8"}))
+    check("99.1", answer)
+    assert message in capsys.readouterr().out
+
+
+def test_a_failing_predicate_does_not_match(lesson_99, capsys):
+    ideas = (Misconception(3, lambda seen: seen.no_such > 1, "Never."), IDEA)
+    lesson_99(Exercise(**PARTS | {"misconceptions": ideas}))
+    check("99.1", 1)
+    assert "You took one." in capsys.readouterr().out
+
+
+def test_a_fault_of_the_exercise_is_not_blamed_on_the_student(lesson_99, capsys):
+    lesson_99(Exercise(**PARTS | {"truth": lambda: 1 / 0}))
+    check("99.1", 8)
+    assert "check stopped: ZeroDivisionError" in capsys.readouterr().out
+
+
+def test_a_stub_in_a_list_is_a_stub(lesson_99, capsys):
+    lesson_99(Exercise(**PARTS | {"reader": numbers(), "truth": lambda: [1, 2]}))
+    check("99.1", [1, ...])
+    assert "not answered yet" in capsys.readouterr().out
+
+
+def doubles(**parts: object) -> Exercise:
+    """Return an exercise that asks for a function that doubles."""
+    cases = (lambda: torch.tensor([1.0, 2.0]), lambda: (torch.rand(3),))
+    ideas = (
+        Misconception("answer = lambda x: x", same_as(lambda: lambda x: x), "You returned the input."),
+        Misconception("answer = lambda x: x * x", same_as(lambda: torch.square), "You squared."),
+    )
+    defaults = {"reader": function(*cases), "truth": lambda: lambda x: 2 * x, "misconceptions": ideas}
+    return Exercise(**PARTS | defaults | parts)
+
+
+def reply_to(answer: object, capsys: pytest.CaptureFixture) -> str:
+    check("99.1", answer)
+    return capsys.readouterr().out
+
+
+def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
+    lesson_99(doubles())
+    assert "✓" in reply_to(lambda x: x + x, capsys)
+    assert "✓" in reply_to(lambda x: (2 * x).tolist(), capsys)
+    assert "You returned the input." in reply_to(torch.clone, capsys)
+    assert "You squared." in reply_to(lambda x: x**2, capsys)
+    unknown = reply_to(lambda x: x + 1, capsys)
+    assert "2 cases; 2 went wrong. In case 1, given a tensor of shape (2,), float32: [1, 2], I saw [2, 3]." in unknown
+    assert "it raised ZeroDivisionError: division by zero." in reply_to(lambda x: 1 / 0, capsys)
+    assert "it gave an object of type generator." in reply_to(lambda x: (i for i in x), capsys)
+    assert "not a function" in reply_to(3, capsys)
+
+
+def test_a_function_gets_fresh_inputs_and_the_same_random_numbers(lesson_99, capsys):
+    lesson_99(doubles())
+
+    def answer(x):
+        x *= 2
+        torch.manual_seed(1)
+        torch.rand(5)
+        return x
+
+    assert "✓" in reply_to(answer, capsys)
+
+
+def test_a_function_can_be_watched_for_what_it_does_to_its_inputs(lesson_99, capsys):
+    reader = function(lambda: torch.ones(2), observe=lambda returned, x: x)
+    lesson_99(doubles(reader=reader, truth=lambda: torch.Tensor.zero_))
+    assert "✓" in reply_to(lambda x: x.fill_(0), capsys)
+    assert "✗" in reply_to(torch.zeros_like, capsys)
+
+
+def test_a_judge_sees_the_function_itself_and_what_it_raises(lesson_99, capsys):
+    lesson_99(doubles(reader=function(), truth=None, judge=lambda f: f(3) == 6, misconceptions=PARTS["misconceptions"]))
+    assert "✓" in reply_to(lambda x: 2 * x, capsys)
+    assert "does not do what the exercise asks" in reply_to(lambda x: x, capsys)
+    assert "it raised ZeroDivisionError: division by zero." in reply_to(lambda x: 1 / 0, capsys)
+
+
+def dots(x): ...
+
+
+def documented_dots(x):
+    """Say what to do."""
+    ...
+
+
+@pytest.mark.parametrize("stub", [dots, documented_dots, lambda x: ...], ids=["bare", "documented", "lambda"])
+def test_a_function_of_dots_is_a_stub(stub, lesson_99, capsys):
+    lesson_99(doubles())
+    assert "not answered yet" in reply_to(stub, capsys)
+
+
+@pytest.mark.parametrize("value", [5, "text", None, 2.5, True])
+def test_a_function_that_returns_a_constant_is_no_stub(value, lesson_99, capsys):
+    lesson_99(doubles())
+    made = run(f"def answer(x):\n    return {value!r}")
+    assert ("not answered yet" in reply_to(made, capsys)) == (value is None)
+
+
+@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize(
+    ("wrong", "nearest"),
+    [("02.77", "02.1"), ("2.2", "02.2"), (2.1, "02.1"), ("99", "99.1"), ("03.1", "03.2"), ("9.1\n", "99.1")],
+)
+def test_an_unknown_id_names_its_nearest(call, wrong, nearest, lesson_99, capsys):
+    lesson_99(*(Exercise(**PARTS | {"id": id}) for id in ("02.1", "02.2", "03.2", "03.3", "99.1")))
+    call(wrong) if call is not check else call(wrong, 1)
+    out = capsys.readouterr().out
+    assert re.search(rf'The nearest are {nearest}, .*{call.__name__}\("{nearest}"', out)
+    assert out.count("\n") == 1
+
+
+@pytest.mark.parametrize("call", [check, hint, solution])
+@pytest.mark.parametrize("wrong", [" ", "", None, 3, torch.ones(2), object(), "x" * 5000, [], ["02.1"], ...])
+def test_what_is_no_id_is_named_and_answered_by_an_example(call, wrong, lesson_99, capsys):
+    lesson_99(Exercise(**PARTS))
+    call(wrong) if call is not check else call(wrong, 1)
+    out = capsys.readouterr().out
+    assert out.startswith(f"{call.__name__} was given {describe(wrong)} where an exercise's id belongs. ")
+    assert f'{call.__name__}("99.1"' in out
+
+
+def test_an_id_may_have_spaces_around_it(lesson_99, capsys):
+    lesson_99(Exercise(**PARTS))
+    check(" 99.1 ", 8)
+    assert "✓" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("args", "words"), [(("02.1",), "no answer"), ((), "nothing"), (("02.1", 1, 2), "one list")])
+def test_a_call_with_too_few_or_too_many_arguments_says_what_to_write(args, words, capsys):
+    assert check(*args) is None
+    assert words in capsys.readouterr().out

@@ -1,0 +1,405 @@
+"""Whatever check is given: it never raises, hangs, floods the page or runs foreign code, and leaves all as it was."""
+
+import itertools
+import random
+import sys
+import tracemalloc
+import warnings
+
+import numpy
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers import check, hint, solution
+from helpers.exercises import registry
+from helpers.exercises.functions import function
+from helpers.exercises.guard import Failed, attempt
+from helpers.exercises.model import Exercise, Misconception, same_as
+from helpers.exercises.readers import boolean, booleans, choice, names, number, numbers, tensor, word, words
+
+KINDS = (
+    (number(), 2.5),
+    (numbers(), [1, 2]),
+    (tensor(), [[1.0]]),
+    (boolean(), True),
+    (booleans(), [True]),
+    (choice("a", "b"), "b"),
+    (word(), "sum"),
+    (words(), ["sum", "exp"]),
+    (names(), ["a", "b"]),
+    (function(lambda: torch.ones(2)), lambda x: x),
+)
+IDEAS = (
+    Misconception(0, lambda seen: seen == "no such reading", "One."),
+    Misconception(0, same_as(lambda: object()), "Two."),
+)
+
+
+def kind(at: int) -> Exercise:
+    reader, truth = KINDS[at - 1]
+    return Exercise(f"99.{at}", reader, "Yes.", IDEAS, ("Look.", "Try."), "answer = 0", truth=lambda: truth)
+
+
+@pytest.fixture(autouse=True)
+def lesson_99(monkeypatch):
+    """Replace all lessons by one with an exercise of every kind."""
+    every = tuple(kind(at) for at in range(1, len(KINDS) + 1))
+    monkeypatch.setattr(registry, "lessons", lambda: ("99",))
+    monkeypatch.setattr(registry, "exercises", lambda lesson: every if lesson == "99" else ())
+
+
+def replies(answer: object, capsys: pytest.CaptureFixture) -> str:
+    """Check `answer` against every kind and return what was printed; see that it is short and in order."""
+    for at in range(1, len(KINDS) + 1):
+        assert check(f"99.{at}", answer) is None
+    check(answer, 1)
+    hint(answer)
+    solution(answer)
+    shown = capsys.readouterr()
+    assert shown.err == ""
+    assert "stopped" not in shown.out
+    assert all(len(line) < 800 for line in shown.out.splitlines())
+    assert len(shown.out.splitlines()) <= 2 * len(KINDS) + 3
+    return shown.out
+
+
+RAN = []
+
+
+class ForeignCodeRan(BaseException):
+    """Be raised by every trap; not a SystemExit, so that pytest can still report on a trap."""
+
+
+def refuse(self, *args, **kwargs):
+    RAN.append(type.__dict__["__name__"].__get__(type(self)))
+    raise ForeignCodeRan
+
+
+DUNDERS = """
+repr str eq ne lt gt hash bool len iter next contains getitem getattr getattribute float int index format bytes
+dir sizeof reduce add radd instancecheck subclasscheck array torch_function
+"""
+TRAPS = {f"__{name}__": refuse for name in DUNDERS.split()} | {"__class__": property(refuse)}
+Hostile = type("Hostile", (), dict(TRAPS))
+Meta = type("Meta", (type,), TRAPS | {"__name__": property(refuse), "__mro__": property(refuse)})
+KINDRED = [type(f"Hostile{base.__name__}", (base,), dict(TRAPS)) for base in (list, tuple, set, str, int, float, dict)]
+
+
+@pytest.mark.parametrize("kindred", KINDRED, ids=lambda kindred: kindred.__name__)
+def test_a_subclass_whose_every_method_raises_is_read_as_its_base(kindred, capsys):
+    RAN.clear()
+    replies(kindred.__base__.__new__(kindred), capsys)
+    assert RAN == []
+
+
+def test_an_object_whose_every_method_raises_runs_nothing(capsys):
+    RAN.clear()
+    out = replies(Hostile(), capsys)
+    assert "an object of type Hostile" in out
+    replies([Hostile(), (Hostile(),)], capsys)
+    replies({"key": Hostile()}, capsys)
+    assert RAN == []
+
+
+def test_a_class_of_a_hostile_metaclass_runs_nothing(capsys):
+    RAN.clear()
+    made = Meta("Made", (), {})
+    assert "the class Made" in replies(made, capsys)
+    replies(object.__new__(made), capsys)
+    assert RAN == []
+
+
+class Sly(torch.Tensor):
+    """Be a tensor whose every operation runs user code."""
+
+    @classmethod
+    def __torch_function__(cls, *args, **kwargs):
+        raise ForeignCodeRan
+
+    def __repr__(self):
+        raise ForeignCodeRan
+
+
+def test_a_tensor_subclass_is_read_by_torch_alone(capsys):
+    out = replies(torch.full((1,), 2.5).as_subclass(Sly), capsys)
+    assert "99.1 ✓" in out
+
+
+def itself() -> list:
+    loop = []
+    loop.append(loop)
+    return loop
+
+
+def doubled() -> list:
+    """Return a list of 2**60 leaves in 60 objects."""
+    pile = [1.0]
+    for _ in range(60):
+        pile = [pile, pile]
+    return pile
+
+
+def wide() -> list:
+    row = [[1.0] * 5000] * 5000
+    return [row, row]
+
+
+def deep() -> list:
+    pile = []
+    for _ in range(100_000):
+        pile = [pile]
+    return pile
+
+
+JUNK = {
+    "generator": lambda: (i for i in range(3)),
+    "endless": itertools.count,
+    "endless map": lambda: map(str, itertools.count()),
+    "range": lambda: range(10**15),
+    "class": lambda: torch.Tensor,
+    "module": lambda: torch,
+    "itself": itself,
+    "doubled": doubled,
+    "wide": wide,
+    "deep": deep,
+    "nested": lambda: [[1, [2, (3, [4])]], {5}],
+    "big int": lambda: 10**100_000,
+    "long text": lambda: "x" * 10**7,
+    "control text": lambda: "\x1b[31m\n" * 50 + "\ud800",
+    "bytes": lambda: b"\x00",
+    "complex": lambda: 1j,
+    "nan": lambda: torch.tensor([float("nan"), 1.0]),
+    "infinite": lambda: float("-inf"),
+    "meta": lambda: torch.ones(3, device="meta"),
+    "expanded": lambda: torch.ones(1).expand(10**9),
+    "empty": lambda: torch.ones(2, 0),
+    "sparse": lambda: torch.eye(2).to_sparse(),
+    "nested tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "ragged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
+    "quantized": lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
+    "complex tensor": lambda: torch.ones(2, dtype=torch.complex64),
+    "tracked": lambda: torch.ones(2, requires_grad=True) * 2,
+    "parameter": lambda: torch.nn.Parameter(torch.ones(1)),
+    "module instance": lambda: torch.nn.Linear(2, 2),
+    "array": lambda: numpy.arange(3),
+    "broadcast": lambda: numpy.broadcast_to(numpy.float32(1), (10**9,)),
+    "object array": lambda: numpy.array([Hostile, None], dtype=object),
+    "masked": lambda: numpy.ma.masked_array([1, 2], [True, False]),
+    "scalar": lambda: numpy.float16(2.5),
+    "long double": lambda: numpy.longdouble(1),
+    "date": lambda: numpy.datetime64("2020-01-01"),
+    "node": lambda: torch.ones(1, requires_grad=True).exp().grad_fn,
+    "dtype": lambda: torch.float32,
+    "not implemented": lambda: NotImplemented,
+    "error": lambda: RuntimeError("x"),
+}
+
+
+@pytest.mark.parametrize("make", JUNK.values(), ids=JUNK)
+def test_junk_gets_a_short_reply(make, capsys):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # making quantized and nested tensors warns
+        made = make()
+    replies(made, capsys)
+
+
+def test_an_inference_tensor_is_read(capsys):
+    with torch.inference_mode():
+        made = torch.full((1,), 2.5)
+        inside = replies(made, capsys)
+    assert "99.1 ✓" in inside
+    assert "99.1 ✓" in replies(made, capsys)
+
+
+SIMPLE = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.just(...))
+TENSORS = st.lists(st.floats(width=32), max_size=5).flatmap(
+    lambda values: st.sampled_from([torch.tensor(values), numpy.array(values), torch.tensor(values).to(torch.int64)])
+)
+TREES = st.recursive(
+    SIMPLE | TENSORS,
+    lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(answer=TREES | st.sets(SIMPLE) | st.functions(like=lambda x: ..., returns=TREES))
+def test_whatever_is_given_check_returns_none(answer, request):
+    replies(answer, request.getfixturevalue("capsys"))
+
+
+def recurse(x):
+    return recurse(x)
+
+
+def loud(x):
+    for line in range(20_000):
+        print(f"{line:1000}")
+        print(f"{line:1000}", file=sys.stderr)
+    return x
+
+
+def steal_output(x):
+    sys.stdout = sys.stderr = None
+    return x
+
+
+def silence(x):
+    sys.stdout.close()
+    return x
+
+
+def raises(error: BaseException):
+    def answer(x):
+        raise error
+
+    return answer
+
+
+class Unsayable(Exception):
+    """Be an error that cannot be put into words."""
+
+    def __str__(self):
+        raise SystemExit
+
+    __repr__ = __str__
+
+
+def vary(x):
+    torch.set_grad_enabled(False)
+    torch.set_default_dtype(torch.float64)
+    torch.autograd.set_detect_anomaly(True)
+    torch.manual_seed(7)
+    random.seed(7)
+    numpy.random.seed(7)
+    warnings.simplefilter("error")
+    torch.inference_mode().__enter__()
+    x.add_(1)
+    return x - 1
+
+
+FUNCTIONS = {
+    "exits": raises(SystemExit(3)),
+    "generator exit": raises(GeneratorExit()),
+    "base": raises(BaseException("base")),
+    "unsayable": raises(Unsayable()),
+    "group": raises(ExceptionGroup("two", [ValueError(1), TypeError(2)])),
+    "recursion": recurse,
+    "loud": loud,
+    "silence": silence,
+    "steal output": steal_output,
+    "vary": vary,
+    "wrong arity": lambda: 1,
+    "hostile result": lambda x: Hostile(),
+    "endless result": lambda x: itertools.count(),
+    "cube": lambda x: torch.ones(20, 20, 20),
+    "large result": lambda x: torch.ones(1).expand(10**9),
+    "itself": lambda x: recurse,
+    "bound": "text".upper,
+    "class": dict,
+    "exit": sys.exit,
+    "generator": lambda x: (yield x),
+}
+
+
+def states() -> list:
+    """Return everything that a student's function may have left changed."""
+    return [
+        torch.is_grad_enabled(),
+        torch.is_inference_mode_enabled(),
+        torch.get_default_dtype(),
+        torch.is_anomaly_enabled(),
+        torch.get_rng_state().tolist(),
+        random.getstate(),
+        numpy.random.get_state()[1].tolist(),
+        list(warnings.filters),
+        sys.stdout,
+        sys.stderr,
+        sys.getrecursionlimit(),
+    ]
+
+
+@pytest.mark.parametrize("answer", FUNCTIONS.values(), ids=FUNCTIONS)
+@pytest.mark.parametrize("grad", [True, False])
+def test_a_function_leaves_everything_as_it_was(answer, grad, capsys):
+    with torch.set_grad_enabled(grad):
+        before = states()
+        replies(answer, capsys)
+        assert states() == before
+
+
+def test_gradients_are_on_for_the_students_function_even_under_no_grad(capsys):
+    tracked = function(lambda: torch.ones(1, requires_grad=True), observe=lambda y, x: y.requires_grad)
+    with torch.no_grad():
+        assert tracked.read(lambda x: x * 2) == (True,)
+    with torch.inference_mode():
+        assert tracked.read(lambda x: x * 2) == (True,)
+
+
+def test_reading_a_tensor_changes_nothing_about_it(capsys):
+    leaf = torch.ones(3, requires_grad=True)
+    result = leaf.exp()
+    before = (result._version, result.grad_fn, leaf.grad, leaf._version)
+    replies(result, capsys)
+    assert (result._version, result.grad_fn, leaf.grad, leaf._version) == before
+    result.sum().backward()
+    assert torch.equal(leaf.grad, result)
+
+
+def test_an_interrupt_passes_and_all_is_put_back():
+    def answer(x):
+        vary(x)
+        raise KeyboardInterrupt
+
+    before = states()
+    with pytest.raises(KeyboardInterrupt):
+        check("99.10", answer)
+    assert states() == before
+
+
+def test_what_a_function_prints_is_not_even_kept():
+    tracemalloc.start()
+    try:
+        attempt(loud, 1)
+        assert tracemalloc.get_traced_memory()[1] < 1_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_random_inputs_are_the_same_each_time(monkeypatch, capsys):
+    reader = function(lambda: torch.rand(2))
+    parts = {"right": "Yes.", "misconceptions": IDEAS, "hints": ("Look.", "Try."), "solution": "answer = 0"}
+    drawn = Exercise("99.1", reader, truth=lambda: torch.neg, **parts)
+    monkeypatch.setattr(registry, "exercises", lambda lesson: (drawn,))
+    told = []
+    for seed in (1, 2):
+        torch.manual_seed(seed)
+        check("99.1", torch.exp)
+        told.append(capsys.readouterr().out)
+    assert "float32: [0." in told[0]
+    assert told[0] == told[1]
+
+
+def test_what_an_attempt_raised_is_kept_as_two_texts():
+    assert attempt(raises(ValueError("one. Two.")), 1) == Failed("ValueError")
+    assert str(attempt(raises(ValueError("one. Two.")), 1)) == "ValueError: one"
+    assert str(attempt(raises(Unsayable()), 1)) == "Unsayable"
+
+
+def test_output_that_knows_no_tick_gets_a_question_mark(monkeypatch):
+    class Ascii:
+        text = ""
+
+        def write(self, text):
+            text.encode("ascii")
+            self.text += text
+
+        def flush(self):
+            pass
+
+    out = Ascii()
+    monkeypatch.setattr(sys, "stdout", out)
+    check("99.1", 2.5)
+    assert out.text == "99.1 ? Yes.\n"

@@ -1,0 +1,44 @@
+"""figs/tensor_and_node.svg is what its script draws today, in large enough letters. Reads figs/ only."""
+
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+FIGS = Path(__file__).parent.parent / "figs"
+SCRIPT, PICTURE = FIGS / "tensor_and_node.py", FIGS / "tensor_and_node.svg"
+
+
+def drawn() -> str:
+    return runpy.run_path(str(SCRIPT))["figure"]()
+
+
+def test_the_stored_picture_is_what_the_script_draws():
+    advice = "run figs/tensor_and_node.py, look at the picture, and keep it"
+    assert PICTURE.read_text(encoding="utf-8") == drawn(), advice
+
+
+def test_another_process_draws_the_same_bytes():
+    code = f"import runpy; print(runpy.run_path({str(SCRIPT)!r})['figure'](), end='')"
+    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    assert other.stdout == drawn()
+
+
+def test_it_names_every_link_between_tensor_and_node():
+    texts = [
+        "".join(one.itertext()) for one in ElementTree.fromstring(drawn()).iter("{http://www.w3.org/2000/svg}text")
+    ]
+    for link in (".grad_fn", ".next_functions[0]", ".next_functions[1]", ".variable", ".grad"):
+        assert link in texts
+
+
+def test_it_can_be_read_on_any_ground():
+    svg = drawn()
+    wide, high = map(int, re.search(r'width="(\d+)" height="(\d+)" viewBox', svg).groups())
+    first = re.search(r"<rect [^>]*>", svg)[0]
+    assert f'width="{wide}" height="{high}"' in first
+    assert 'fill="#fbfbfa"' in first
+    assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)) >= 12
+    assert re.search(r"<title>[^<]{40,}</title>", svg)

@@ -1,0 +1,74 @@
+"""The drawn timeline is the one its code draws, and can be read: sizes, room, contrast. Reads figs/ only."""
+
+import itertools
+import runpy
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+
+FIGS = Path(__file__).parent.parent / "figs"
+TIMELINE = FIGS / "timeline.svg"
+SVG = "{http://www.w3.org/2000/svg}"
+SHOWN = 0.9  # JupyterLab shows the picture at least at this part of its own width, beside an open side bar
+WIDEST = 0.58  # width of an average letter in a wide sans-serif font (0.52 in DejaVu Sans), per font size
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return ET.parse(TIMELINE).getroot()
+
+
+def span(text):
+    """Return where a text begins and ends, by its anchor and a generous width."""
+    x, width = float(text.get("x")), len(text.text) * WIDEST * float(text.get("font-size"))
+    left = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor")]
+    return left, left + width
+
+
+def luminance(colour):
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def test_the_file_is_what_its_code_draws():
+    drawn = [runpy.run_path(str(FIGS / "timeline.py"))["draw"]() for _ in range(2)]
+    assert drawn[0] == drawn[1]
+    assert TIMELINE.read_bytes() == drawn[0].encode(), "run: python figs/timeline.py"
+
+
+def test_it_has_a_name_and_a_light_ground_of_its_own(picture):
+    assert picture.get("role") == "img"
+    assert picture.find(f"{SVG}title").text
+    ground = picture.find(f"{SVG}rect")
+    assert (ground.get("width"), ground.get("height")) == (picture.get("width"), picture.get("height"))
+    assert luminance(ground.get("fill")) > 0.9
+
+
+def test_every_text_can_be_read_on_every_ground_in_the_picture(picture):
+    grounds = [luminance(rect.get("fill")) for rect in picture.iter(f"{SVG}rect")]
+    for text in picture.iter(f"{SVG}text"):
+        assert float(text.get("font-size")) * SHOWN >= 12, text.text
+        assert (min(grounds) + 0.05) / (luminance(text.get("fill")) + 0.05) >= 4.5, text.text
+
+
+def test_every_text_has_its_room(picture):
+    rows = {}
+    for text in picture.iter(f"{SVG}text"):
+        left, right = span(text)
+        assert 0 <= left < right <= float(picture.get("width")), text.text
+        rows.setdefault(text.get("y"), []).append((left, right, text.text))
+    for row in rows.values():
+        for first, second in itertools.pairwise(sorted(row)):
+            assert first[1] <= second[0], f"{first[2]!r} runs into {second[2]!r}"
+
+
+def test_every_bar_holds_its_words(picture):
+    parts = list(picture)
+    bars = [(bar, text) for bar, text in itertools.pairwise(parts) if bar.get("stroke-width")]
+    assert len(bars) == 5
+    for bar, text in bars:
+        left, right = span(text)
+        assert float(bar.get("x")) <= left
+        assert right <= float(bar.get("x")) + float(bar.get("width")), text.text

@@ -1,0 +1,100 @@
+"""The data of a graph, and its text: what is printed is the contract."""
+
+import pickle
+
+import torch
+
+from helpers import snapshot
+from helpers.graph import Edge, Graph, Node, Root, TensorInfo
+
+
+def example():
+    a, b, c, d = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 5.0, 10.0))
+    u, t = a * b, torch.log(d)
+    v = t * c
+    e = u + v
+    return e, snapshot(e)
+
+
+BEFORE = """\
+AddBackward0 → e
+├─ MulBackward0 → u   ● self = a   ● other = b
+│  ├─ AccumulateGrad (leaf a = 2.0, .grad None)
+│  └─ AccumulateGrad (leaf b = 3.0, .grad None)
+└─ MulBackward0 → v   ● self = t   ● other = c
+   ├─ LogBackward0 → t   ● self = d
+   │  └─ AccumulateGrad (leaf d = 10.0, .grad None)
+   └─ AccumulateGrad (leaf c = 5.0, .grad None)"""
+
+
+def test_the_tree_is_what_a_student_reads():
+    assert str(example()[1]) == BEFORE
+
+
+def test_after_backward_saved_tensors_are_freed_and_gradients_are_there():
+    e, _ = example()
+    e.backward()
+    text = str(snapshot(e))
+    assert text.count("(freed)") == 5
+    assert "●" not in text
+    assert "AddBackward0 → e\n" in text
+
+
+def test_equal_programs_give_equal_graphs():
+    (_, one), (_, other) = example(), example()
+    assert one == other
+    assert hash(one) == hash(other)
+    assert pickle.loads(pickle.dumps(one)) == one
+
+
+def test_a_shared_node_is_spelled_out_once_and_referred_to():
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x.exp()
+    z = y * y
+    assert str(snapshot(z)) == (
+        "MulBackward0 → z   ● self = y   ● other = y\n"
+        "├─ #1 ExpBackward0 → y   ● result = y\n"
+        "│  └─ AccumulateGrad (leaf x = 3.0, .grad None)\n"
+        "└─ #1 ExpBackward0 → y, shown above"
+    )
+
+
+def test_the_output_of_a_multi_output_operation_is_named():
+    x = torch.ones(2, requires_grad=True)
+    p, q = x.unbind()
+    assert "[output 1] UnbindBackward0 → p [0], q [1]" in str(snapshot(q * 1.0, p))
+
+
+def test_constants_keep_their_entry():
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * 5
+    assert str(snapshot(y)).splitlines()[-1] == "└─ (None, 0): no gradient wanted here"
+    assert [(e.position, e.target, e.input_nr) for e in snapshot(y).edges] == [(0, 1, 0), (1, None, 0)]
+
+
+def test_a_deep_graph_continues_at_the_left_margin():
+    x = torch.tensor(1.0, requires_grad=True)
+    for _ in range(60):
+        x = x.sin()
+    lines = str(snapshot(x)).splitlines()
+    assert max(map(len, lines)) < 150
+    assert lines.count("…") == 2
+    assert sum("SinBackward0" in line for line in lines) == 60 + 2  # two are shown where the tree continues
+    assert lines[-1].strip().startswith("└─ AccumulateGrad")
+
+
+def test_head_keeps_the_nearest_nodes_and_marks_what_is_cut():
+    nodes = tuple(Node(f"N{i}", (TensorInfo(),)) for i in range(3))
+    graph = Graph(nodes, (Edge(0, 0, 1), Edge(1, 0, 2), Edge(1, 1, None)), (Root(TensorInfo(("r",)), 0),))
+    part = graph.head(2)
+    assert part.edges == (Edge(0, 0, 1), Edge(1, 0, None, cut=True), Edge(1, 1, None))
+    assert part.left_out == "Cut here: the 2 nodes nearest to the root are shown; 1 input leads further."
+    assert str(part).splitlines() == [
+        "N0",
+        "└─ N1",
+        "   ├─ … left out",
+        "   └─ (None, 0): no gradient wanted here",
+        part.left_out,
+    ]
+    assert graph.head(3) == graph
+    assert not graph.left_out

@@ -1,0 +1,62 @@
+"""Layout gets numbers and gives numbers; what would take long is refused before Graphviz is asked."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.layout import MOST_WORK, place, ranks, work
+
+EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
+
+
+def test_inputs_read_left_to_right_and_parallel_edges_are_apart():
+    placed = place([(96, 34)] * 8, EIGHT, dict.fromkeys(range(8), (40, 16)))
+    assert placed.curves[6] != placed.curves[7]
+    assert placed.centres[4][0] < placed.centres[5][0]
+    assert placed.centres[3][0] < placed.centres[6][0]
+    assert len(placed.labels) == 8
+
+
+def test_equal_input_gives_equal_output():
+    assert place([(96, 34)] * 8, EIGHT) == place([(96, 34)] * 8, EIGHT)
+
+
+def test_nothing_to_lay_out():
+    assert place([], []).centres == ()
+
+
+@st.composite
+def dags(draw):
+    boxes = draw(st.integers(1, 30))
+    pairs = st.tuples(st.integers(0, boxes - 1), st.integers(0, boxes - 1)).filter(lambda p: p[0] < p[1])
+    edges = draw(st.lists(pairs, max_size=50)) if boxes > 1 else []
+    labels = draw(st.sets(st.integers(0, max(len(edges) - 1, 0)))) if edges else set()
+    return boxes, edges, dict.fromkeys(labels, (40, 20))
+
+
+@given(dags())
+@settings(deadline=None, max_examples=60)
+def test_boxes_never_overlap_and_arrows_go_down(dag):
+    boxes, edges, labels = dag
+    placed = place([(60, 30)] * boxes, edges, labels)
+    assert len(placed.curves) == len(edges)
+    for tail, head in edges:
+        assert placed.centres[tail][1] < placed.centres[head][1]
+    for i in range(boxes):
+        for j in range(i):
+            (x, y), (u, v) = placed.centres[i], placed.centres[j]
+            assert abs(x - u) >= 59 or abs(y - v) >= 29
+
+
+def test_ranks_are_longest_ways_and_work_counts_long_edges():
+    assert ranks(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == [0, 1, 2, 3]
+    assert work(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == 4 + 2
+    assert work(2, [(0, 1)], labelled=True) == 2 + 1
+
+
+def test_too_much_work_is_refused_with_a_sentence():
+    chain = [(i, i + 1) for i in range(99)]
+    long = [(i, 99) for i in range(98)]
+    assert work(100, chain + long) > MOST_WORK
+    with pytest.raises(ValueError, match="Leave boxes out"):
+        place([(50, 20)] * 100, chain + long)

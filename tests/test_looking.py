@@ -1,0 +1,187 @@
+"""Looking changes nothing: random programs run with and without a look must agree bit for bit."""
+
+import gc
+import warnings
+import weakref
+from collections import Counter
+
+import torch
+from hypothesis import HealthCheck, given, settings
+from programs import FAMILIES, Program, programs
+
+from helpers import show, snapshot
+
+often = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+
+
+def look_hard(pool):
+    """Look at everything at once, and at the last tensor as a picture.
+
+    A view whose base was edited is left out: whoever asks for its graph, torch included, rewrites its history.
+    """
+    snapshot(*[tensor for tensor in pool if not (tensor._is_view() and tensor._version)])
+    show(pool[-1])
+
+
+def structure(tensor):
+    """Return the graph behind a tensor by torch's own words: names and wiring, read without our package."""
+    order, stack, seen = [], [tensor.grad_fn], {}
+    while stack:
+        node = stack.pop()
+        if node is None or node in seen:
+            continue
+        seen[node] = len(seen)
+        order.append((type(node).__name__, [(k and type(k).__name__, nr) for k, nr in node.next_functions]))
+        stack += [k for k, _ in node.next_functions]
+    return order
+
+
+def outcome(program, look):
+    """Run a program and its backward, looking on the way; return all that can be told from outside."""
+    calls = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        pool = program.run(look)
+        leaves = [leaf for leaf in pool[:3] if leaf.requires_grad]
+        handles = [leaf.register_hook(lambda grad: calls.append(grad.clone())) for leaf in leaves]
+        look(pool)
+        error = backward(pool[-1])
+        look(pool)
+    for handle in handles:
+        handle.remove()
+    return {
+        "gradients": [None if leaf.grad is None else leaf.grad.tolist() for leaf in leaves],
+        "values": [tensor.tolist() for tensor in pool],
+        "versions": [tensor._version for tensor in pool],
+        "flags": [(tensor.requires_grad, tensor.is_leaf, tensor.retains_grad) for tensor in pool],
+        "rng": torch.get_rng_state().tolist(),
+        "hooks": [call.tolist() for call in calls],
+        "warnings": [str(one.message) for one in caught],
+        "error": error,
+        "structure": structure(pool[-1]),
+        "sequence": sequence_numbers(pool),
+    }
+
+
+def backward(tensor):
+    try:
+        tensor.sum().backward()
+    except RuntimeError as error:
+        return str(error)
+
+
+def sequence_numbers(pool):
+    """Return the order in which the engine would take the nodes: their numbers as ranks."""
+    numbers = [tensor.grad_fn._sequence_nr() for tensor in pool if tensor.grad_fn is not None]
+    return sorted(range(len(numbers)), key=numbers.__getitem__)
+
+
+@given(programs())
+@often
+def test_looking_changes_nothing(program):
+    assert outcome(program, look_hard) == outcome(program, lambda pool: None)
+
+
+@given(programs())
+@often
+def test_nothing_is_kept_after_a_look(program):
+    gc.disable()
+    try:
+        pool = program.run(look_hard)
+        backward(pool[-1])
+        look_hard(pool)
+        alive = [weakref.ref(tensor) for tensor in pool]
+        canary = Canary()
+        if pool[-1].grad_fn is not None:
+            pool[-1].grad_fn.metadata["canary"] = canary
+        alive.append(weakref.ref(canary))
+        del pool, canary
+        assert [one() for one in alive] == [None] * len(alive)
+    finally:
+        gc.enable()
+
+
+class Canary:
+    """Live as long as the node that holds it."""
+
+
+def test_a_look_makes_no_node():
+    x = torch.ones(2, requires_grad=True)
+    before = torch._C._autograd._get_sequence_nr()
+    snapshot(x, x * 1)
+    show(x)
+    assert torch._C._autograd._get_sequence_nr() == before + 1  # the one multiplication
+
+
+def test_locals_of_a_function_are_not_kept_by_a_look():
+    x = torch.ones(2, requires_grad=True)
+    big = x * 2
+    snapshot(big)
+    alive = weakref.ref(big)
+    del big
+    assert alive() is None
+
+
+def test_a_view_whose_base_was_edited_is_not_asked_for_its_history():
+    base = torch.ones(2, requires_grad=True) * 1
+    view = base[0]
+    base.mul_(3)
+    made = view._version
+    snapshot(base)  # sees `view` as a variable of this function
+    number = torch._C._autograd._get_sequence_nr()
+    history = type(view.grad_fn).__name__  # only now torch rewrites it
+    assert torch._C._autograd._get_sequence_nr() > number
+    assert (history, made) == ("AsStridedBackward0", 1)
+
+
+def saved_view_of_an_edited_tensor(keep):
+    """Save a row of a tensor, held by the learner or by the graph alone, and edit the tensor."""
+    base = torch.ones(2, 2, requires_grad=True) * 1
+    row = base[0]
+    loss = row * row
+    if not keep:
+        del row
+    base.mul_(3)
+    return (loss, row) if keep else (loss, None)
+
+
+def test_a_saved_view_that_the_learner_holds_is_not_unpacked():
+    loss, row = saved_view_of_an_edited_tensor(keep=True)
+    number = torch._C._autograd._get_sequence_nr()
+    text = str(snapshot(loss))
+    assert torch._C._autograd._get_sequence_nr() == number
+    assert "◇ self = row (view of an edited tensor, now v1)" in text
+    assert row.grad_fn is not None
+
+
+def test_a_saved_view_that_only_the_graph_holds_is_told_modified():
+    loss, _ = saved_view_of_an_edited_tensor(keep=False)
+    assert "▲ self (2,) (saved at v0, now v1)" in str(snapshot(loss))
+
+
+def test_a_look_runs_no_hook_of_saved_tensors():
+    calls = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: calls.append(t) or t):
+        y = torch.ones(2, requires_grad=True).exp()
+    assert "◆ result (packed by a hook)" in str(snapshot(y))
+    assert calls == []
+
+
+def test_every_family_of_operations_occurs():
+    met = Counter()
+
+    @given(programs())
+    @settings(often, database=None, derandomize=True, max_examples=300)
+    def collect(program):
+        pool = program.run()
+        for (family, *_), tensor in zip(program.steps, pool[3:], strict=True):
+            met[family] += tensor.requires_grad or family == "no-grad islands"
+
+    collect()
+    assert set(met) == set(FAMILIES)
+    assert min(met.values()) >= 20, met
+
+
+def test_programs_are_repeatable():
+    program = Program((True, True, False), (("matmul", 0, 0, 1), ("in-place", 2, 3, 0)))
+    assert [t.tolist() for t in program.run()] == [t.tolist() for t in program.run()]

@@ -1,0 +1,33 @@
+"""What the patch teaches nbval: each such cell is equal with it and differs without it. Works in tmp_path."""
+
+import nbformat
+import pytest
+from comparing import failing_cells
+from refresh import executed
+
+CELLS = {  # what a front end does -> a cell that does it
+    "set-up": "import ipywidgets as w\nfrom IPython.display import clear_output, display",
+    "capture": "out = w.Output()\nwith out:\n    print('inside')\nprint('outside')",
+    "update": "handle = display('one', display_id=True)\nhandle.update('two')",
+    "silence": "6 * 7;",
+    "clear": "print('gone')\nclear_output()\nprint('stays')",
+    "clear later": "print('gone')\nclear_output(wait=True)\nprint('stays')",
+    "plain": "6 * 7",
+}
+
+
+@pytest.mark.notebooks
+def test_nbval_agrees_with_a_front_end_only_when_patched(tmp_path):
+    made = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    notebook = executed(nbformat.v4.new_notebook(cells=made), tmp_path)
+    stored = dict(zip(CELLS, [cell.outputs for cell in notebook.cells], strict=True))
+    assert stored["capture"][0].text == "outside\n"
+    assert stored["update"][0].data["text/plain"] == "'two'"
+    assert stored["silence"] == []
+    assert [stored[name][0].text for name in ("clear", "clear later")] == ["stays\n", "stays\n"]
+    nbformat.write(notebook, tmp_path / "front_end.ipynb")
+
+    names = list(CELLS)
+    assert failing_cells(tmp_path) == {"front_end": set()}
+    without = failing_cells(tmp_path, options=["PATCH="])["front_end"]
+    assert {names[cell] for cell in without} == set(names) - {"set-up", "plain"}

@@ -1,0 +1,16 @@
+"""Every lesson keeps every rule of `notebook_rules`. Reads notebooks/ only."""
+
+from pathlib import Path
+
+import pytest
+from notebook_rules import RULES, Lesson
+
+PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", PATHS, ids=[path.stem[:2] for path in PATHS])
+@pytest.mark.parametrize("rule", RULES, ids=[rule.__name__ for rule in RULES])
+def test_lesson_keeps_the_rule(path, rule):
+    complaints = [f"{path.name}: {complaint}" for complaint in rule(Lesson.at(path))]
+    assert not complaints, "\n".join([rule.__doc__, *complaints])

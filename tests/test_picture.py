@@ -1,0 +1,203 @@
+"""`show`: what is drawn, in which forms, and that nothing in it can run, overlap or differ from run to run."""
+
+import base64
+import os
+import re
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+
+import pytest
+import torch
+from hypothesis import given, settings
+from programs import programs
+
+from helpers import show
+from helpers.cards import deal
+from helpers.draw import drawing
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def example():
+    a, b, c, d = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 5.0, 10.0))
+    u, t = a * b, torch.log(d)
+    v = t * c
+    return u + v, show(u + v, names={"a": a, "b": b})
+
+
+def words(picture):
+    return ["".join(text.itertext()) for text in ET.fromstring(picture.svg).iter(f"{SVG}text")]
+
+
+def test_a_picture_shows_cards_tags_leaves_saved_tensors_and_a_legend():
+    seen = words(example()[1])
+    for word in ("AddBackward0", "LogBackward0", "u", "t", "a = 2.0", ".grad  None", "self = a", "saved"):
+        assert word in seen
+    assert "freed" not in seen
+    assert "tensor it made" in seen
+
+
+def test_the_mime_bundle_is_a_named_inert_image_an_svg_and_the_tree():
+    _, picture = example()
+    bundle = picture._repr_mimebundle_()
+    assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
+    alt, data = re.fullmatch(
+        r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">', bundle["text/html"]
+    ).groups()
+    assert base64.b64decode(data).decode() == bundle["image/svg+xml"] == picture.svg
+    assert bundle["text/plain"] == picture.text == repr(picture) == str(picture.graph)
+    assert alt == "Backward graph of this tensor: 4 operations, 4 leaves. Leaves: a, b, c, d."
+
+
+def test_alt_text_can_be_given_and_is_the_title():
+    x = torch.ones(1, requires_grad=True)
+    picture = show(x * 2, alt='look at "x" < y')
+    assert ET.fromstring(picture.svg).find(f"{SVG}title").text == 'look at "x" < y'
+    assert '<img alt="look at &quot;x&quot; &lt; y"' in picture._repr_mimebundle_()["text/html"]
+
+
+def test_saving_goes_by_the_ending(tmp_path):
+    _, picture = example()
+    assert picture.save(tmp_path / "e.svg").read_text(encoding="utf-8") == picture.svg
+    assert picture.save(str(tmp_path / "e.dot")).read_text(encoding="utf-8") == picture.dot
+    assert picture.save(tmp_path / "e.txt").read_text(encoding="utf-8") == picture.text + "\n"
+    with pytest.raises(ValueError, match=r"Use an ending out of \.svg, \.txt, \.dot"):
+        picture.save(tmp_path / "e.png")
+
+
+def test_a_tensor_without_graph_is_a_calm_picture():
+    constant = torch.ones(2)
+    assert words(show(constant)) == [
+        "constant has no graph: requires_grad=False",
+        "no input required grad, or it was made under no_grad(), or detached",
+    ]
+
+
+def test_a_leaf_alone_is_a_picture():
+    x = torch.tensor(2.0, requires_grad=True)
+    assert words(show(x))[0] == "x: a leaf, and no operation yet"
+
+
+def test_states_differ_by_shape_and_word():
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    with torch.no_grad():
+        y.add_(1)
+    z = y * 2
+    picture = show(z)
+    assert "result = y (saved at v0, now v1)" in words(picture)
+    assert len(list(ET.fromstring(picture.svg).iter(f"{SVG}polygon"))) == 3 + 2  # arrows, mark, legend
+    w = x.sin().sum()
+    w.backward()
+    assert 'text-decoration="line-through"' in show(w).svg
+
+
+@pytest.mark.parametrize(
+    "evil", ["<script>alert(1)</script>", "a\x00b\x1b[31m", "\ud800", "\u202e", 'x" onload="y', "]]>"]
+)
+def test_hostile_names_stay_text(evil):
+    x = torch.ones(1, requires_grad=True)
+    picture = show(x * 2, names={evil: x}, alt=evil)
+    root = ET.fromstring(picture.svg)
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        *("svg", "title", "desc", "rect", "circle", "path", "polygon", "text", "tspan")
+    }
+    assert not any(key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib)
+    assert "<script" not in picture._repr_mimebundle_()["text/html"]
+    picture.svg.encode("utf-8")
+
+
+def test_dot_source_has_our_own_numbers_and_quotes_everything():
+    x = torch.ones(1, requires_grad=True)
+    source = show(x * 2, names={"<b>\\N": x}).dot
+    assert "0 -> 1" in source
+    assert "0x" not in source
+    assert "&lt;b&gt;" in source
+    assert "<b>" not in source
+
+
+def overlaps(one, other):
+    (x, y, w, h), (u, v, p, q) = one, other
+    return x < u + p - 1 and u < x + w - 1 and y < v + q - 1 and v < y + h - 1
+
+
+@given(programs())
+@settings(deadline=None, max_examples=60)
+def test_cards_and_capsules_never_overlap_and_stay_inside(program):
+    graph = show(program.run()[-1]).graph
+    drawn = drawing(graph, dict.fromkeys(range(len(graph.edges)), "12.34"))
+    cards = [m.at[:4] for m in drawn.marks if m.shape == "rect" and m.role in ("operation", "leaf", "none")]
+    count = len(deal(graph).cards)
+    assert len(cards) >= count
+    for nr, one in enumerate(cards[:count]):
+        assert one[0] >= 0
+        assert one[0] + one[2] <= drawn.width
+        assert one[1] + one[3] <= drawn.height
+        assert not any(overlaps(one, other) for other in cards[:nr])
+
+
+def test_a_capsule_sits_on_its_curve():
+    _, picture = example()
+    drawn = drawing(picture.graph, {0: "1.0"})
+    (capsule,) = (m for m in drawn.marks if m.role == "capsule")
+    assert capsule.of == "edge 0"
+    assert "1.0" in [text for m in drawn.marks for text, _ in m.runs]
+
+
+def test_gradients_on_edges_that_do_not_exist_are_refused():
+    x = torch.ones(1, requires_grad=True)
+    with pytest.raises(ValueError, match="edge 9"):
+        show(x * 2, gradients={9: "1.0"})
+
+
+def test_a_leaf_with_many_uses_is_drawn_once_per_use():
+    w = torch.tensor(1.0, requires_grad=True)
+    h = w
+    for _ in range(6):
+        h = (h * w).tanh()
+    seen = words(show(h))
+    assert seen.count("w = 1.0") == 7
+    assert seen.count("same leaf, 7 uses") == 7
+
+
+def test_many_edges_between_the_same_two_are_one():
+    x = torch.ones(300, requires_grad=True)
+    picture = show(torch.stack(x.unbind()).sum())
+    assert "× 300" in words(picture)
+    assert len(picture.svg) < 60_000
+
+
+def test_what_is_too_much_to_draw_is_cut_with_a_sentence():
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(1_000):
+        x = x.sin()
+    picture = show(x)
+    assert words(picture)[1] == "Cut here: the 399 nodes nearest to the root are shown; 1 input leads further."
+    assert "… 1 more" in words(picture)
+
+
+PROGRAM = """
+import torch
+from helpers import beside_torchviz, show
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+w = torch.tensor([[1.0, 2.0]], requires_grad=True)
+y = (w * x.exp()).log().sum() + x[0] * 3
+print(show(y).svg, show(y).text, show(y).dot, beside_torchviz(y).svg)
+"""
+
+
+def test_two_processes_give_the_same_bytes():
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", PROGRAM],
+            capture_output=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert runs[0] == runs[1]
+    assert not re.search(rb"0x[0-9a-f]{6}", runs[0])
+    svg = runs[0][: runs[0].index(b"</svg>")].decode()
+    assert not re.search(r' (?:x|y|cx|cy|width|height|d|points)="[^"]*\d\.\d', svg)  # whole pixels

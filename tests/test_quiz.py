@@ -1,0 +1,159 @@
+"""Guesses are kept in one file, and nothing given to `keep` or found in that file makes it raise."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from helpers.quiz import FILE, keep, kept
+
+OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def test_dots_keep_nothing_and_say_the_same_whether_a_file_is_there_or_not(capsys):
+    keep(q1=..., q2=...)
+    assert capsys.readouterr().out == OPEN
+    assert not Path(FILE).exists()
+    Path(FILE).write_text('{"q1": "b"}')
+    keep(q1=..., q2=...)
+    assert capsys.readouterr().out == OPEN
+    assert kept() == {"q1": "b"}
+
+
+def test_a_guess_is_kept_beside_earlier_ones_and_replaces_its_own(capsys):
+    keep(q1="b", q2="C")
+    keep(q1=..., q2="(a) fails")
+    assert kept() == {"q1": "b", "q2": "a"}
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "Kept in guesses.json: q1, q2."
+    assert out[1:] == ["Kept in guesses.json: q2.", OPEN.strip().replace(", q2", "")]
+
+
+def test_the_file_is_small_sorted_json_and_the_only_one():
+    keep(q2="a", q1="b")
+    assert Path(FILE).read_text() == '{\n "q1": "b",\n "q2": "a"\n}\n'
+    assert os.listdir() == [FILE]
+
+
+class Hostile:
+    """Raise from everything that a careless reader would call."""
+
+    def __getattribute__(self, name):
+        raise ArithmeticError(name)
+
+    __repr__ = __str__ = __eq__ = __hash__ = __len__ = __iter__ = __bool__ = __getattribute__
+
+
+ODD = {
+    "hostile": Hostile,
+    "none": lambda: None,
+    "another letter": lambda: "d",
+    "nothing": lambda: "",
+    "number": lambda: 7,
+    "tensor": lambda: torch.ones(3),
+    "endless": lambda: iter(int, 1),
+    "dots inside": lambda: ["a", ...],
+    "function": lambda: lambda: "a",
+    "bytes": lambda: b"a",
+    "long": lambda: "b" * 9999,
+}
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+def test_what_is_no_letter_is_named_and_the_others_are_kept(make, capsys):
+    keep(q1=make(), q2="c")
+    out = capsys.readouterr().out
+    assert out.startswith("q1: I was given ")
+    assert len(out) < 400
+    assert kept() == {"q2": "c"}
+
+
+def test_a_guess_without_its_question_is_left_out(capsys):
+    keep("a", **{"<b>": "a", "q999": "b", "q1": "c"})
+    first, second = capsys.readouterr().out.splitlines()
+    assert "needs the number of its question" in first
+    assert second == "Kept in guesses.json: q1."
+    assert json.loads(Path(FILE).read_text()) == {"q1": "c"}
+
+
+FOREIGN = ["", "{", "[]", '"a"', "null", "[" * 100_000, '{"q1": "a"} x', '{"q1": "' + "a" * 200_000 + '"}']
+
+
+@pytest.mark.parametrize("text", FOREIGN, ids=lambda text: text[:8] or "empty")
+def test_a_file_that_holds_something_else_stays_as_it_is(text, capsys):
+    Path(FILE).write_text(text)
+    keep(q1="a")
+    assert "holds something else" in capsys.readouterr().out
+    assert Path(FILE).read_text() == text
+    assert kept() == {}
+
+
+def test_bytes_that_are_no_text_stay_as_they_are(capsys):
+    Path(FILE).write_bytes(b"\xff\xfe\x00")
+    keep(q1="a")
+    assert "holds something else" in capsys.readouterr().out
+    assert Path(FILE).read_bytes() == b"\xff\xfe\x00"
+
+
+def test_entries_that_are_not_guesses_are_left_in_the_file_and_not_returned():
+    Path(FILE).write_text('{"q1": {"a": 1}, "q2": "z", "note": "mine", "q3": "c", "q4": ["a"]}')
+    keep(q5="b")
+    assert kept() == {"q3": "c", "q5": "b"}
+    assert json.loads(Path(FILE).read_text())["note"] == "mine"
+
+
+def test_a_folder_in_its_place_is_reported(capsys):
+    Path(FILE).mkdir()
+    keep(q1="a")
+    assert "could not be written" in capsys.readouterr().out
+    assert kept() == {}
+
+
+def test_a_folder_that_takes_no_file_is_reported(capsys, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "write_text", refuse)
+    keep(q1="a")
+    assert "could not be written (Permission denied)" in capsys.readouterr().out
+
+
+def test_a_folder_that_is_gone_is_reported(tmp_path, monkeypatch, capsys):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    keep(q1="a")
+    assert "could not be written" in capsys.readouterr().out
+
+
+def test_an_interrupt_passes(monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        keep(q1="a")
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(junk=st.dictionaries(st.from_regex(r"q?\d{1,2}|\w{1,3}", fullmatch=True), JUNK, max_size=4), file=JUNK)
+def test_no_junk_raises(junk, file):
+    Path(FILE).write_text(json.dumps(file, default=repr))
+    keep(**junk)
+    assert set(kept().values()) <= {"a", "b", "c"}

@@ -1,0 +1,131 @@
+"""Refreshing an unchanged lesson changes nothing, and what is stored says nothing of machine or run. In tmp_path."""
+
+import json
+
+import made_up_lesson
+import nbformat
+import pytest
+import refresh
+from normal_form import WIDGETS, sanitised, stored_text, without_machine
+
+
+def write(folder, *sources, name="98_small.ipynb", tags=()):
+    """Write a notebook of code cells that were never run."""
+    cells = [nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)}) for source in sources]
+    path = folder / name
+    path.write_text(stored_text(nbformat.v4.new_notebook(cells=cells)), encoding="utf-8")
+    return path
+
+
+@pytest.mark.notebooks
+def test_an_unchanged_lesson_is_left_alone(tmp_path, capsys):
+    path = tmp_path / made_up_lesson.NAME
+    path.write_text(made_up_lesson.lesson().text, encoding="utf-8")
+    assert refresh.main(["99"], tmp_path) == 0
+    refreshed = path.read_bytes()
+    before = path.stat().st_mtime_ns
+    assert refresh.main([], tmp_path) == 0
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == (refreshed, before)
+    assert capsys.readouterr().out.endswith("99_made_up.ipynb: unchanged\n")
+
+
+@pytest.mark.notebooks
+def test_outputs_are_made_anew_and_without_a_trace_of_the_run(tmp_path):
+    widgets = "import ipywidgets as w\nw.IntSlider(), w.Text()\nw.IntSlider(5)"
+    path = write(tmp_path, "import warnings\nwarnings.warn('careful')", "object()", widgets, "6 * 7")
+    assert refresh.refresh(path) == 0
+    first = path.read_text(encoding="utf-8")
+    cells = nbformat.reads(first, as_version=4).cells
+    assert [cell.execution_count for cell in cells] == [1, 2, 3, 4]
+    assert cells[0].outputs[0].text.startswith("ipykernel/cell.py:2: UserWarning: careful")
+    assert cells[1].outputs[0].data["text/plain"] == "<object at 0x…>"
+    assert refresh.refresh(path) == 0
+    assert path.read_text(encoding="utf-8") == first
+
+
+@pytest.mark.notebooks
+def test_widgets_that_are_shown_no_more_are_forgotten(tmp_path):
+    made = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("6 * 7")])
+    made.metadata["widgets"] = {WIDGETS: {"state": {"1f": {"state": {}}}}}
+    assert "widgets" not in refresh.executed(made, tmp_path).metadata
+
+
+@pytest.mark.notebooks
+def test_a_lesson_that_fails_is_not_written(tmp_path, capsys):
+    path = write(tmp_path, "6 * 7", "1 / 0")
+    before = path.read_bytes()
+    assert refresh.main(["98"], tmp_path) == 1
+    assert path.read_bytes() == before
+    said = capsys.readouterr().err
+    assert "98_small.ipynb: NOT refreshed" in said
+    assert "ZeroDivisionError" in said
+
+
+@pytest.mark.notebooks
+def test_a_traceback_keeps_no_directory(tmp_path):
+    path = write(tmp_path, "import json\nimport nbformat\nnbformat.reads('[', 4)", tags=["raises-exception"])
+    assert refresh.refresh(path) == 0
+    lines = "\n".join(nbformat.read(path, as_version=4).cells[0].outputs[0].traceback)
+    assert "site-packages/nbformat/" in lines
+    assert "python3/json/" in lines
+    assert str(refresh.NOTEBOOKS.parent) not in lines
+
+
+def test_an_unknown_number_gets_the_list(tmp_path):
+    write(tmp_path, "1")
+    assert [path.name for path in refresh.chosen(["98"], tmp_path)] == ["98_small.ipynb"]
+    with pytest.raises(SystemExit, match=r"no lesson 7\. Lessons: 98"):
+        refresh.chosen(["7"], tmp_path)
+
+
+def test_normal_form_is_reached_at_once():
+    text = made_up_lesson.lesson().text
+    assert stored_text(nbformat.reads(text, as_version=4)) == text
+    assert text.endswith("}\n")
+    assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
+
+
+def test_what_editors_and_runs_leave_behind_is_dropped():
+    made = made_up_lesson.notebook()
+    made.metadata["vscode"] = {"theirs": 1}
+    made.metadata["kernelspec"] = {"name": "ada", "display_name": "Ada's Python"}
+    made.cells[3].metadata.update(execution={"started": "now"}, collapsed=True, scrolled=False)
+    made.cells[3].source += "\n\n"
+    assert stored_text(made) == made_up_lesson.lesson().text
+
+
+def test_widget_ids_are_counted_in_order_of_creation():
+    def stored(box, child):
+        """A widget and its child, under ids that differ from run to run."""
+        notebook = made_up_lesson.notebook()
+        state = {child: {"state": {}}, box: {"state": {"children": [f"IPY_MODEL_{child}"]}}}
+        notebook.metadata["widgets"] = {WIDGETS: {"state": state}}
+        view = {"model_id": box}
+        notebook.cells[3].outputs = [made_up_lesson.result("Box()")]
+        notebook.cells[3].outputs[0]["data"]["application/vnd.jupyter.widget-view+json"] = view
+        return stored_text(notebook)
+
+    assert stored("b" * 32, "c" * 32) == stored("e" * 32, "d" * 32)
+    state = json.loads(stored("b" * 32, "c" * 32))["metadata"]["widgets"][WIDGETS]["state"]
+    assert state[f"{2:032x}"]["state"]["children"] == [f"IPY_MODEL_{1:032x}"]
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("File /home/a/.venv/lib/python3.11/site-packages/torch/x.py:3", "File site-packages/torch/x.py:3"),
+        ("\x1b[32m~/a/lib/python3.11/site-packages/torch/x.py", "\x1b[32msite-packages/torch/x.py"),
+        ("File /usr/lib/python3.12/json/decoder.py:3", "File python3/json/decoder.py:3"),
+        ("File C:\\a\\Lib\\site-packages\\torch\\x.py:3", "File site-packages/torch\\x.py:3"),
+        ("/tmp/ipykernel_12/345.py:3: UserWarning: x", "ipykernel/cell.py:3: UserWarning: x"),
+        ("<AddBackward0 object at 0x7f81d2c0aa10>", "<AddBackward0 object at 0x…>"),
+    ],
+)
+def test_a_line_loses_what_is_of_this_machine(line, kept):
+    assert without_machine(line) == kept
+    assert without_machine(kept) == kept
+
+
+@pytest.mark.parametrize("line", ["0x10", "0xff", "tensor([4., 6.])", "a/b and site-packages", "version 2.13.0"])
+def test_other_text_is_left_as_it_is(line):
+    assert sanitised(line) == without_machine(line) == line

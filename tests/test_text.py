@@ -1,0 +1,52 @@
+"""Short texts: true to four digits, safe to show, and never wider than the room that is reserved for them."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from helpers.text import number, numbers, visible, width
+
+
+@given(st.floats(-1e300, 1e300))
+def test_a_number_is_true_to_four_significant_digits(value):
+    assert math.isclose(float(number(value)), value, rel_tol=5.001e-4)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (2.0, "2.0"),
+        (0.1, "0.1"),
+        (2.3025851249694824, "2.303"),
+        (-0.0, "-0.0"),
+        (1e-9, "1e-09"),
+        (float("inf"), "inf"),
+        (float("nan"), "nan"),
+        (3, "3"),
+        (True, "True"),
+        (1 - 2j, "1.0-2.0j"),
+    ],
+)
+def test_the_shortest_text_that_is_true(value, text):
+    assert number(value) == text
+
+
+def test_nested_numbers():
+    assert numbers([[1.0, 2.5], []]) == "[[1.0, 2.5], []]"
+
+
+@given(st.text(max_size=400))
+def test_visible_text_is_printable_and_bounded(text):
+    shown = visible(text)
+    assert shown.isprintable()
+    assert len(shown) <= 200
+    if text.isprintable() and len(text) <= 200:
+        assert shown == text
+
+
+@given(st.text(max_size=50), st.text(max_size=50))
+def test_width_grows_with_the_text(one, other):
+    assert width(one + other, 12) >= max(width(one, 12), width(other, 12))
+    assert width(one, 12, bold=True) >= width(one, 12)

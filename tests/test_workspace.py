@@ -1,0 +1,238 @@
+"""Students' copies: what is handed out, what is never overwritten, what broken files do. In tmp_path."""
+
+import json
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.sign import NotebookNotary
+
+from helpers import lab_settings, workspace
+
+NAME = "03_leaf.ipynb"
+
+
+def cell(source, slide="fragment", kind="code", **metadata):
+    """Return one cell as a notebook file holds it; a code cell was run."""
+    run = {"execution_count": 1, "outputs": [{"output_type": "stream", "name": "stdout", "text": "12\n"}]}
+    metadata["slideshow"] = {"slide_type": slide}
+    return {
+        "cell_type": kind,
+        "id": "c" + "".join(filter(str.isalnum, source))[:8],
+        "metadata": metadata,
+        "source": source,
+        **(run if kind == "code" else {}),
+    }
+
+
+def save(path, *cells):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    notebook = {"cells": list(cells), "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+def sources(path):
+    return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+
+
+def edit(path, source):
+    """Change the first cell as a student would."""
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    notebook["cells"][0]["source"] = source
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+
+@pytest.fixture
+def course(tmp_path, monkeypatch):
+    """A course of two lessons and one picture; trust is noted in a folder of this test."""
+    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
+    save(tmp_path / "notebooks" / "00_start.ipynb", cell("1"))
+    save(
+        tmp_path / "notebooks" / NAME,
+        cell("a = 3"),
+        cell("![a card](../figs/card.svg)", kind="markdown"),
+        cell("wait a minute", slide="notes", kind="markdown"),
+    )
+    (tmp_path / "figs").mkdir()
+    (tmp_path / "figs" / "card.svg").write_text("<svg/>", encoding="utf-8")
+    (tmp_path / "figs" / "make.py").write_text("", encoding="utf-8")
+    return tmp_path
+
+
+def copy_of(course):
+    return course / "work" / NAME
+
+
+def update_master(course, source="a = 4"):
+    save(course / "notebooks" / NAME, cell(source))
+
+
+def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
+    workspace.sync(course)
+    notebook = json.loads(copy_of(course).read_text(encoding="utf-8"))
+    assert [(c.get("outputs"), c.get("execution_count")) for c in notebook["cells"]] == [
+        ([], None),
+        (None, None),
+    ]
+    assert sources(copy_of(course)) == ["a = 3", "![a card](figs/card.svg)"]
+    assert "widgets" not in notebook["metadata"]
+    assert [path.name for path in (course / "work" / "figs").iterdir()] == ["card.svg"]
+
+
+def test_a_copy_is_trusted(course):
+    workspace.sync(course)
+    notary = NotebookNotary()
+    assert notary.check_signature(nbformat.read(copy_of(course), as_version=4))
+    edit(copy_of(course), "a = 5")
+    assert not notary.check_signature(nbformat.read(copy_of(course), as_version=4))
+
+
+def test_nothing_is_done_twice(course):
+    assert len(workspace.sync(course)) == 2
+    before = copy_of(course).read_bytes(), copy_of(course).stat().st_mtime_ns
+    assert workspace.sync(course) == []
+    assert (copy_of(course).read_bytes(), copy_of(course).stat().st_mtime_ns) == before
+
+
+def test_an_edited_copy_stays_and_the_new_version_comes_beside_it_once(course):
+    workspace.sync(course)
+    edit(copy_of(course), "mine")
+    assert workspace.sync(course) == []
+    update_master(course)
+    assert workspace.sync(course) == [
+        "03_leaf.ipynb: you edited it, so it stays; the new version is beside it as 03_leaf-new.ipynb."
+    ]
+    assert sources(copy_of(course))[0] == "mine"
+    assert sources(course / "work" / "03_leaf-new.ipynb") == ["a = 4"]
+    assert workspace.sync(course) == []
+    update_master(course, "a = 5")
+    assert "03_leaf-new-2.ipynb" in workspace.sync(course)[0]
+    assert sources(course / "work" / "03_leaf-new.ipynb") == ["a = 4"]
+
+
+def test_an_unedited_copy_is_updated_in_place_even_after_a_run(course):
+    workspace.sync(course)
+    notebook = json.loads(copy_of(course).read_text(encoding="utf-8"))
+    notebook["cells"][0]["execution_count"] = 7
+    copy_of(course).write_text(json.dumps(notebook), encoding="utf-8")
+    update_master(course)
+    assert workspace.sync(course) == ["03_leaf.ipynb: updated; you had not edited it."]
+    assert sources(copy_of(course)) == ["a = 4"]
+    assert not list((course / "work").glob("*-new*"))
+
+
+def test_a_changed_tag_is_an_update(course):
+    workspace.sync(course)
+    save(course / "notebooks" / "00_start.ipynb", cell("1", tags=["raises-exception"]))
+    assert workspace.sync(course) == ["00_start.ipynb: updated; you had not edited it."]
+
+
+def test_a_deleted_copy_comes_back(course):
+    workspace.sync(course)
+    copy_of(course).unlink()
+    assert workspace.sync(course) == ["03_leaf.ipynb: copied into work/."]
+    shutil.rmtree(course / "work")
+    assert len(workspace.sync(course)) == 2
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [{}]}', "\x00", "[" * 100_000])
+def test_a_broken_copy_is_kept_and_named(course, junk):
+    workspace.sync(course)
+    copy_of(course).write_text(junk, encoding="utf-8")
+    said = workspace.sync(course)
+    assert said == ["03_leaf.ipynb: holds no readable notebook; for a fresh one: make reset N=03"]
+    update_master(course)
+    assert len(workspace.sync(course)) == 2
+    assert copy_of(course).read_text(encoding="utf-8") == junk
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", "3", '{"03_leaf.ipynb": 3}', '{"03_leaf.ipynb": {"copy": []}}'])
+def test_a_broken_manifest_loses_no_work(course, junk):
+    workspace.sync(course)
+    edit(copy_of(course), "mine")
+    (course / "work" / workspace.MANIFEST).write_text(junk, encoding="utf-8")
+    workspace.sync(course)
+    assert sources(copy_of(course))[0] == "mine"
+    assert workspace.sync(course) == []
+
+
+def test_reset_gives_a_fresh_copy_and_keeps_every_old_one(course):
+    workspace.sync(course)
+    for attempt, kept in [("first", "03_leaf-kept.ipynb"), ("second", "03_leaf-kept-2.ipynb")]:
+        edit(copy_of(course), attempt)
+        said = workspace.reset("3", course)
+        assert said == [f"{NAME}: your copy is kept as {kept}.", f"{NAME}: copied into work/."]
+        assert sources(course / "work" / kept)[0] == attempt
+        assert sources(copy_of(course))[0] == "a = 3"
+    assert sources(course / "work" / "03_leaf-kept.ipynb")[0] == "first"
+
+
+def test_reset_works_before_anything_was_copied_and_touches_one_lesson(course):
+    assert workspace.reset("03_leaf", course) == [f"{NAME}: copied into work/."]
+    assert not (course / "work" / "00_start.ipynb").exists()
+
+
+@pytest.mark.parametrize("arguments", [["reset", "7"], ["reset", ""], ["reset"], ["reset", "../x"], [], ["remove"]])
+def test_a_wrong_word_or_number_gets_the_list_of_lessons(course, arguments):
+    with pytest.raises(SystemExit, match="00, 03") as stopped:
+        workspace.main(arguments, course)
+    assert "make reset N=03" in str(stopped.value)
+
+
+def test_a_folder_that_cannot_be_written_gets_a_sentence(course):
+    (course / "work").write_text("a file in the way", encoding="utf-8")
+    with pytest.raises(SystemExit, match="could not be written"):
+        workspace.main(["sync"], course)
+
+
+def test_main_says_what_it_did(course, capsys):
+    workspace.main(["sync"], course)
+    workspace.main(["sync"], course)
+    assert capsys.readouterr().out.splitlines() == [
+        "00_start.ipynb: copied into work/.",
+        "03_leaf.ipynb: copied into work/.",
+        "Your copies in work/ are up to date.",
+    ]
+
+
+def test_lab_settings_keep_what_is_there(tmp_path):
+    path = tmp_path / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    path.parent.mkdir(parents=True)
+    plugin = "@jupyter-widgets/jupyterlab-manager:plugin"
+    path.write_text(json.dumps({"theirs": {"a": 1}, plugin: {"more": 2}}), encoding="utf-8")
+    lab_settings.main(tmp_path)
+    found = json.loads(path.read_text(encoding="utf-8"))
+    assert found["theirs"] == {"a": 1}
+    assert found[plugin] == {"more": 2, "saveState": True}
+    before = path.stat().st_mtime_ns
+    lab_settings.main(tmp_path)
+    assert path.stat().st_mtime_ns == before
+
+
+@pytest.mark.parametrize("junk", ["{", "[]", '{"@jupyterlab/apputils-extension:notification": 3}'])
+def test_lab_settings_that_cannot_be_read_are_left_alone(tmp_path, capsys, junk):
+    path = tmp_path / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(junk, encoding="utf-8")
+    lab_settings.main(tmp_path)
+    assert "keeps its own settings" in capsys.readouterr().out
+    assert path.read_text(encoding="utf-8") == junk
+
+
+def test_lab_settings_name_what_the_installed_extensions_know():
+    """Each plugin and key stands in the schema that came with the package."""
+    schemas = {path.parent.parent.name + "/" + path.parent.name: path for path in _schemas()}
+    for plugin, settings in lab_settings.SETTINGS.items():
+        package, _, name = plugin.partition(":")
+        schema = json.loads(schemas[package].with_name(f"{name}.json").read_text(encoding="utf-8"))
+        assert set(settings) <= set(schema["properties"])
+        for key, value in settings.items():
+            kind = {"boolean": bool, "string": str}[schema["properties"][key]["type"]]
+            assert isinstance(value, kind)
+
+
+def _schemas():
+    shared = Path(sys.prefix) / "share" / "jupyter"
+    return [*shared.glob("lab/schemas/@*/*/*.json"), *shared.glob("labextensions/@*/*/schemas/@*/*/*.json")]
