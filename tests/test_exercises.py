@@ -163,9 +163,12 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
     )
 
 
-@pytest.mark.parametrize(("answer", "message"), [(1, "took one"), (6.0, "multiplied"), (None, "no gradient")])
+@pytest.mark.parametrize(
+    ("answer", "message"), [(1, "took one"), (6.0, "multiplied"), (None, "no gradient"), ("Error", "It runs")]
+)
 def test_a_misconception_matches_by_value_by_truth_and_by_what_cannot_be_read(answer, message, lesson_99, capsys):
     ideas = (*PARTS["misconceptions"], Misconception(None, None, "There is no gradient yet."))
+    ideas = (*ideas, Misconception("error", "error", "It runs."))
     lesson_99(Exercise(**PARTS | {"misconceptions": ideas, "reader": choice("1", "6", "8"), "truth": lambda: "8"}))
     check("99.1", answer)
     assert message in capsys.readouterr().out
@@ -217,6 +220,9 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
     assert "it raised ZeroDivisionError: division by zero." in reply_to(lambda x: 1 / 0, capsys)
     assert "it gave an object of type generator." in reply_to(lambda x: (i for i in x), capsys)
     assert "not a function" in reply_to(3, capsys)
+    assert "the class dict; it is not a function" in reply_to(dict, capsys)
+    later = reply_to(lambda x: 2 * x if len(x) == 2 else x + 1, capsys)
+    assert "2 cases; 1 went wrong. In case 2, given a tensor of shape (3,)" in later
 
 
 def test_a_function_gets_fresh_inputs_and_the_same_random_numbers(lesson_99, capsys):

@@ -270,6 +270,7 @@ class Unsayable(Exception):
 def vary(x):
     torch.set_grad_enabled(False)
     torch.set_default_dtype(torch.float64)
+    torch.set_default_device("meta")
     torch.autograd.set_detect_anomaly(True)
     torch.manual_seed(7)
     random.seed(7)
@@ -310,6 +311,7 @@ def states() -> list:
         torch.is_grad_enabled(),
         torch.is_inference_mode_enabled(),
         torch.get_default_dtype(),
+        torch.get_default_device(),
         torch.is_anomaly_enabled(),
         torch.get_rng_state().tolist(),
         random.getstate(),
@@ -346,6 +348,15 @@ def test_reading_a_tensor_changes_nothing_about_it(capsys):
     assert (result._version, result.grad_fn, leaf.grad, leaf._version) == before
     result.sum().backward()
     assert torch.equal(leaf.grad, result)
+
+
+def test_a_default_device_stays_what_it_was(capsys):
+    try:
+        torch.set_default_device("meta")
+        replies(lambda x: torch.set_default_device("cpu"), capsys)
+        assert torch.get_default_device().type == "meta"
+    finally:
+        torch.set_default_device(None)
 
 
 def test_an_interrupt_passes_and_all_is_put_back():

@@ -63,7 +63,7 @@ def _has_dots(value: object) -> bool:
 def _body(function: FunctionType) -> tuple[bytes, str]:
     """Return what a function's code does, whatever its arguments are called and its docstring says."""
     code = function.__code__
-    return code.co_code, str([type(value) for value in code.co_consts[function.__doc__ is not None :]])
+    return code.co_code, str([type(value) for value in code.co_consts])
 
 
 def _bare() -> None: ...

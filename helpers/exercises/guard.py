@@ -63,13 +63,16 @@ def undisturbed() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _same_modes() -> Iterator[None]:
-    dtype = torch.get_default_dtype()
+    dtype, device = torch.get_default_dtype(), torch.get_default_device()
     anomaly = torch.is_anomaly_enabled(), torch.is_anomaly_check_nan_enabled()
     try:
-        with torch.inference_mode(False):  # also turns gradients on, and puts all of it back at the end
+        # inference_mode(False) also turns gradients on, and at the end puts both back as they were.
+        with torch.inference_mode(False):
             yield
     finally:
         torch.set_default_dtype(dtype)
+        if torch.get_default_device() != device:
+            torch.set_default_device(None if device.type == "cpu" else device)
         torch.autograd.set_detect_anomaly(*anomaly)
 
 
