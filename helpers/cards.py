@@ -14,6 +14,7 @@ TITLE, SMALL = 13, 12  # font sizes, px
 OVERHANG = 14  # how far the dark tag of a tensor sticks out of its card, px
 MOST_ROWS = 6  # saved tensors spelled out in one card
 MOST_USES = 4  # a leaf with more uses is drawn once per use
+MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
 
 
@@ -32,16 +33,18 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Wire:
-    """Join two cards; `edge` is the place of the edge in `Graph.edges`, `nr` a word on it, or ""."""
+    """Join two cards; `edge` is the place of the edge in `Graph.edges`, `word` is written on it."""
 
     source: int
     target: int
     edge: int
-    nr: str = ""
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cards:
+    """Hold the cards of a picture and the wires between them, by their places in `cards`."""
+
     cards: tuple[Card, ...]
     wires: tuple[Wire, ...]
 
@@ -60,8 +63,8 @@ def deal(graph: Graph) -> Cards:
             target = _append(cards, cards[target])
         used.add(target)
         several = edge.target is not None and len(graph.nodes[edge.target].outputs) > 1
-        nr = f"× {times:,}" if times > 1 and edge.target is not None else f"output {edge.input_nr}" * several
-        wires.append(Wire(edge.source, target, number, nr))
+        word = f"× {times:,}" if times > 1 and edge.target is not None else f"output {edge.input_nr}" * several
+        wires.append(Wire(edge.source, target, number, word))
     return Cards(tuple(cards), tuple(wires))
 
 
@@ -70,7 +73,7 @@ def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
     count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
     for number, edge in enumerate(graph.edges):
         times = count[edge.source, edge.target, edge.cut]
-        if 0 < times <= MOST_USES and not edge.cut:
+        if 0 < times <= MOST_WIRES and not edge.cut:
             yield number, edge, 1
         elif times > 0:
             yield number, edge, times
@@ -122,7 +125,7 @@ def split_leaf(title: str) -> tuple[str, str]:
 def leaf_card(node: Node, number: int, uses: int) -> Card:
     leaf = node.outputs[0]
     value = f" = {leaf.value}" if leaf.value else f"  {leaf.kind}".rstrip()
-    title = visible(leaf.name or "leaf", 40) + value
+    title = visible(leaf.name or "unnamed", 40) + value
     grad = f".grad  {leaf.grad}" if leaf.requires_grad else "requires_grad=False"
     again = (f"same leaf, {uses} uses",) if uses > MOST_USES else ()
     rows = (grad, *again)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from helpers.cards import MOST_CARDS, OVERHANG, SMALL, TITLE, Cards, deal
 from helpers.faces import draw_card, draw_legend, entry_width, legend
-from helpers.graph import Graph, Root
+from helpers.graph import Graph, Root, TensorInfo
 from helpers.layout import MOST_WORK, Placed, Point, place, work
 from helpers.marks import Drawing, Pen
 from helpers.text import visible, width
@@ -14,16 +14,19 @@ from helpers.text import visible, width
 MARGIN, CAPSULE, NARROWEST = 20, 20, 280  # px: around everything, height of a capsule, width of the text
 
 
-def drawing(graph: Graph, gradients: Mapping[int, str] | None = None, alt: str | None = None) -> Drawing:
+def drawing(
+    graph: Graph, gradients: Mapping[int, str] | None = None, alt: str | None = None, also: Sequence[str] = ()
+) -> Drawing:
     """Return the display list of a graph; `gradients` puts a capsule with a text on edges, by edge number.
 
     Room for every capsule is reserved before layout. What is too much to lay out is cut, with a sentence.
+    `also` adds keys to the legend: for what will be seen later.
     """
     part, dealt = fit(graph, gradients or {})
     words = [_words(dealt, nr, gradients or {}) for nr in range(len(dealt.wires))]
     rooms = {nr: (width(text, SMALL) + 16, CAPSULE) for nr, (text, _) in enumerate(words) if text}
     placed = place(sizes(dealt), [(w.source, w.target) for w in dealt.wires], rooms)
-    caption, keys = [*describe(graph), *filter(None, [part.left_out])], legend(dealt.cards)
+    caption, keys = [*describe(graph), *filter(None, [part.left_out])], legend(dealt.cards, also)
     texts = [width(text, TITLE, bold=True) for text in caption]
     wide = round(max([NARROWEST, placed.width, *texts, *map(entry_width, keys)]))
     pen = Pen(MARGIN, 28)
@@ -54,7 +57,7 @@ def fit(graph: Graph, gradients: Mapping[int, str]) -> tuple[Graph, Cards]:
     while True:
         part = graph.head(count)
         dealt = deal(part)
-        labelled = bool(gradients) or any(wire.nr for wire in dealt.wires)
+        labelled = bool(gradients) or any(wire.word for wire in dealt.wires)
         wires = [(wire.source, wire.target) for wire in dealt.wires]
         if count <= 1 or (len(dealt.cards) <= MOST_CARDS and work(len(dealt.cards), wires, labelled) <= MOST_WORK):
             return part, dealt
@@ -71,7 +74,7 @@ def _words(dealt: Cards, nr: int, gradients: Mapping[int, str]) -> tuple[str, st
     wire = dealt.wires[nr]
     if wire.edge in gradients:
         return visible(gradients[wire.edge], 30), "capsule"
-    return wire.nr, "ground"
+    return wire.word, "ground"
 
 
 def describe(graph: Graph) -> list[str]:
@@ -93,11 +96,16 @@ def _name(root: Root) -> str:
 
 def alt_text(graph: Graph) -> str:
     """Say in one sentence, for someone who does not see the picture, what it is of."""
-    leaves = ", ".join(leaf.name or "unnamed" for leaf in graph.leaves[:6])
+    leaves = ", ".join(_heard(leaf.outputs[0]) for leaf in graph.leaves[:6])
     more = f" and {len(graph.leaves) - 6:,} more" if len(graph.leaves) > 6 else ""
     if not graph.nodes:
         return visible(". ".join(describe(graph)) + ".")
     return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves or 'none'}{more}.")
+
+
+def _heard(leaf: TensorInfo) -> str:
+    """Name a leaf for those who listen, with its gradient once it has one."""
+    return (leaf.name or "unnamed") + (f" with .grad {leaf.grad}" if leaf.grad != "None" else "")
 
 
 def draw_wire(pen: Pen, placed: Placed, nr: int, of: str, text: str, role: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from helpers.cards import OVERHANG, SMALL, Card, row_text, split_leaf, split_title
 from helpers.graph import SavedTensor
@@ -52,7 +52,7 @@ def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
 def draw_row(pen: Pen, row: SavedTensor | str, left: float, baseline: float, of: str) -> None:
     """Draw a line of a card: a shape, or a saved tensor with the mark of its state."""
     if isinstance(row, str):
-        pen.write("row", left, baseline, (row_text(row), ""), of=of)
+        pen.write("row", left, baseline, (row_text(row), "grad" if row.startswith(".grad") else ""), of=of)
         return
     draw_mark(pen, row.state, left + 6, baseline - 4, of)
     pen.write("row", left + 16, baseline, (row_text(row), ""), of=of, state=row.state)
@@ -68,9 +68,9 @@ def draw_mark(pen: Pen, state: str, x: float, y: float, of: str = "") -> None:
         pen.put("circle", "saved", x, y, 4, of=of, state=state)
 
 
-def legend(cards: tuple[Card, ...]) -> list[str]:
-    """Return the keys of what occurs in a picture, in the order of the legend."""
-    seen = {one.kind for one in cards} | {"tag" for one in cards if one.tag}
+def legend(cards: tuple[Card, ...], also: Sequence[str] = ()) -> list[str]:
+    """Return the keys of what occurs in a picture, in the order of the legend; `also` adds to them."""
+    seen = set(also) | {one.kind for one in cards} | {"tag" for one in cards if one.tag}
     seen |= {row.state for one in cards for row in one.rows if isinstance(row, SavedTensor)}
     return [key for key in LEGEND if key in seen]
 

@@ -1,6 +1,6 @@
 """Place boxes and curves with Graphviz's `dot`, run in this process by pygraphviz: numbers in, numbers out.
 
-The only module that knows Graphviz. No text ever reaches it: no font is opened, no input can upset it.
+The only module that runs Graphviz. No text ever reaches it: no font is opened, no input can upset it.
 """
 
 from __future__ import annotations

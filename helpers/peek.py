@@ -13,10 +13,11 @@ from typing import Any
 import torch
 
 from helpers.graph import TensorInfo
-from helpers.text import numbers, visible
+from helpers.text import number, numbers, visible
 
 SMALL = 4  # elements: the largest tensor whose values are read
-_PLAIN = (torch.Tensor, torch.nn.Parameter)
+LARGE = 1_000_000  # elements: the largest gradient that is summed up
+PLAIN = (torch.Tensor, torch.nn.Parameter)
 CUSTOM = torch._C._FunctionBase
 
 
@@ -46,7 +47,7 @@ def may_be_stale(tensor: torch.Tensor) -> bool:
 
 
 def tensor_info(tensor: torch.Tensor, names: tuple[str, ...], with_value: bool = False) -> TensorInfo:
-    """Describe a tensor; its values and `.grad` (leaves only) as text where it is small and plain."""
+    """Describe a tensor; with `with_value` its values and a leaf's `.grad` as text where it is small and plain."""
     return TensorInfo(
         names,
         shape(tensor),
@@ -70,7 +71,7 @@ def shape(thing: Any) -> tuple[int, ...] | None:
 def values(tensor: torch.Tensor) -> str | None:
     """Return the values of a plain tensor of at most `SMALL` elements as text, else None."""
     sizes = shape(tensor)
-    plain = type(tensor) in _PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+    plain = type(tensor) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
     if not plain or sizes is None or torch.Size(sizes).numel() > SMALL:
         return None
     try:
@@ -79,8 +80,25 @@ def values(tensor: torch.Tensor) -> str | None:
         return None
 
 
+def summary(tensor: torch.Tensor | None) -> str | None:
+    """Return a gradient as text: its values where it is small, else shape, norm, least and greatest value.
+
+    Nothing is computed over more than `LARGE` elements: of those only the shape is told.
+    """
+    if tensor is None:
+        return None
+    short, sizes = values(tensor), shape(tensor)
+    if short or sizes is None or type(tensor) not in PLAIN or not 0 < torch.Size(sizes).numel() <= LARGE:
+        return short or str(sizes or "n/a")
+    try:
+        norm, low, high = (number(one.item()) for one in (tensor.norm(), *tensor.aminmax()))
+    except Exception:
+        return str(sizes)
+    return f"{sizes} norm {norm}, {low} to {high}"
+
+
 def grad_text(tensor: torch.Tensor) -> str:
-    """Return a leaf's `.grad` as text: "None", its values, or its shape."""
+    """Return a tensor's `.grad` as text: "None", its values, or its shape."""
     grad = read(tensor, "grad")
     if grad is None:
         return "None"
@@ -88,13 +106,11 @@ def grad_text(tensor: torch.Tensor) -> str:
 
 
 def type_name(thing: object) -> str:
-    """Return the name of a thing's real type, whatever its metaclass says."""
+    """Return the name of a thing's real type, whatever its metaclass says.
+
+    For a backward function this is its operation; `node.name()` is never asked, a custom ctx can shadow it.
+    """
     return visible(type.__dict__["__name__"].__get__(type(thing)))
-
-
-def operation(node: Any) -> str:
-    """Return the class name of a backward function; never `node.name()`, which a custom ctx can shadow."""
-    return type_name(node)
 
 
 def leaf_of(node: Any) -> Any:
@@ -117,7 +133,7 @@ def next_functions(node: Any) -> tuple[tuple[Any, int], ...]:
 
 def why_no_graph(tensor: torch.Tensor) -> str:
     """Say why a tensor has no graph, as far as the tensor itself tells."""
-    if read(tensor, "is_inference") and torch._C.TensorBase.is_inference(tensor):
+    if torch._C.TensorBase.is_inference(tensor):
         return "requires_grad=False: it was made under inference_mode()"
     dtype = read(tensor, "dtype")
     if not (dtype.is_floating_point or dtype.is_complex):
@@ -130,3 +146,9 @@ def outputs(node: Any) -> tuple[TensorInfo, ...]:
     """Describe the tensors that a node's operation made, from the metadata that torch keeps of them."""
     metadata = CUSTOM._input_metadata.__get__(node) if is_custom(node) else node._input_metadata
     return tuple(TensorInfo((), shape(one), str(one.dtype).removeprefix("torch."), str(one.device)) for one in metadata)
+
+
+def register(node: Any, kind: str, hook: Any) -> Any:
+    """Register a hook ("register_hook" or "register_prehook") on a node; returns its handle."""
+    owner = CUSTOM if is_custom(node) else type(node)
+    return getattr(owner, kind)(node, hook)

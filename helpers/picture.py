@@ -49,21 +49,15 @@ class Picture:
 def show(
     *tensors: torch.Tensor,
     names: Mapping[str, torch.Tensor] | None = None,
-    gradients: Mapping[int, str] | None = None,
     alt: str | None = None,
 ) -> Picture:
     """Draw the backward graph behind one or several tensors, changing nothing.
 
-    `names` goes on top of the names found; `gradients` puts a text on edges, by their place in
-    `graph.edges`; `alt` says what to notice, for those who do not see the picture. A tensor with no graph
-    gives a calm picture that says why. Raises TypeError for anything that is not a tensor, ValueError for an
-    edge that is not there.
+    `names` goes on top of the names found; `alt` says what to notice, for those who do not see the picture.
+    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is not a tensor.
     """
     graph = snapshot(*tensors, names=names)
-    for edge in gradients or {}:
-        if edge not in range(len(graph.edges)):
-            raise ValueError(f"There is no edge {edge!r}. This graph has {len(graph.edges)} edges, counted from 0.")
-    return picture(graph, drawing(graph, gradients, alt))
+    return picture(graph, drawing(graph, alt=alt))
 
 
 def picture(graph: Graph, drawn: Drawing) -> Picture:

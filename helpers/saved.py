@@ -99,3 +99,19 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
         now, then = map(int, versions.groups())
         return SavedTensor(name, "modified", info, then, now)
     return SavedTensor(name, "held", info)
+
+
+def values_held(node: Any) -> dict[str, Any]:
+    """Return what a node saved, by torch's names: plain numbers, and the tensors that no hook has packed."""
+    found: dict[str, Any] = {}
+    if peek.is_tensor(node) or peek.is_custom(node):
+        return found
+    for name in (name for name in dir(type(node)) if name.startswith("_saved_") and not name.endswith("_")):
+        cell = getattr(node, f"_raw{name}", None)
+        if isinstance(cell, tuple) or (cell is not None and cell.unpack_hook is not None):
+            continue
+        try:
+            found[name.removeprefix("_saved_")] = getattr(node, name)
+        except RuntimeError:  # freed or modified: backward is about to say so itself
+            continue
+    return found

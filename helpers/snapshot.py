@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,15 +25,17 @@ def snapshot(*tensors: torch.Tensor, names: Mapping[str, torch.Tensor] | None = 
     """
     if not tensors:
         raise TypeError("Nothing was given. Pass the tensor whose graph you want, for example the loss.")
-    for thing in [*tensors, *demand_mapping(names).values()]:
+    for thing in tensors:
         demand_tensor(thing)
+    names = demand_mapping(names)
     with peek.quietly():
-        walk = Walk()
-        starts = [walk.start(tensor) for tensor in tensors]
-        walk.run()
-        found = find_names(caller(), names)
-        roots = tuple(root(tensor, begin, found) for tensor, begin in zip(tensors, starts, strict=True))
-        return Graph(tuple(describe(one, found) for one in walk.met), tuple(walk.edges), roots)
+        return graph_of(Walk(tensors), find_names(caller(), names))
+
+
+def graph_of(walk: Walk, found: Names) -> Graph:
+    """Describe what a walk met, with the names that were found."""
+    roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
+    return Graph(tuple(describe(one, found) for one in walk.met), tuple(walk.edges), roots)
 
 
 class Walk:
@@ -43,30 +45,34 @@ class Walk:
     for that node would use up a sequence number.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, tensors: Sequence[torch.Tensor]) -> None:
         self.met: list[Any] = []
+        self.live: list[Any] = []  # the same, but with the AccumulateGrad of every leaf that is not a root
         self.edges: list[Edge] = []
         self._index: dict[int, int] = {}
+        self.roots = [(tensor, self._start(tensor)) for tensor in tensors]
+        self._run()
 
-    def start(self, tensor: torch.Tensor) -> tuple[int | None, int] | None:
+    def _start(self, tensor: torch.Tensor) -> tuple[int | None, int] | None:
         """Return (node, output_nr) of a root, or None if it has no graph."""
         if not peek.read(tensor, "requires_grad"):
             return None
         node = peek.read(tensor, "grad_fn")  # read once: for a view of an edited base this rewrites history
-        return (self.meet(tensor), 0) if node is None else (self.meet(node), peek.read(tensor, "output_nr"))
+        return (self._meet(tensor), 0) if node is None else (self._meet(node), peek.read(tensor, "output_nr"))
 
-    def meet(self, node: Any) -> int | None:
+    def _meet(self, node: Any) -> int | None:
         """Return the number of a node, a new one if need be; None once the cap is reached."""
         one = peek.leaf_of(node)
         if id(one) not in self._index and len(self.met) < MOST_NODES:
             self._index[id(one)] = len(self.met)
             self.met.append(one)
+            self.live.append(node)
         return self._index.get(id(one))
 
-    def run(self) -> None:
+    def _run(self) -> None:
         for source, one in enumerate(self.met):  # the list grows as we go
             for position, (child, input_nr) in enumerate(peek.next_functions(one)):
-                target = None if child is None else self.meet(child)
+                target = None if child is None else self._meet(child)
                 cut = child is not None and target is None
                 self.edges.append(Edge(source, position, target, input_nr, cut))
 
@@ -81,7 +87,7 @@ def describe(one: Any, found: Names) -> Node:
     if peek.is_tensor(one):
         return Node("AccumulateGrad", (peek.tensor_info(one, found.of_tensor(one), with_value=True),), True)
     made = [output(info, one, nr, found) for nr, info in enumerate(peek.outputs(one))]
-    return Node(peek.operation(one), tuple(made), False, saved(one, found.of_tensor, found.of_output(one, 0)))
+    return Node(peek.type_name(one), tuple(made), False, saved(one, found.of_tensor, found.of_output(one, 0)))
 
 
 def output(info: TensorInfo, node: Any, nr: int, found: Names) -> TensorInfo:
@@ -95,13 +101,15 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor]:
     """Return `names` as a dict; raises TypeError, with an example, for anything else."""
     if names is None:
         return {}
-    if type(names) is not dict or not all(type(name) is str for name in names):
+    if not isinstance(names, Mapping) or not all(type(name) is str for name in names):
         raise TypeError(f"names is {peek.type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}.")
+    for name, thing in names.items():
+        demand_tensor(thing, f"names[{peek.visible(name)!r}]")
     return names
 
 
-def demand_tensor(thing: object) -> None:
-    """Raise TypeError, with what to pass instead, unless `thing` is a tensor."""
+def demand_tensor(thing: object, what: str = "") -> None:
+    """Raise TypeError, with what to pass instead, unless `thing` is a tensor; `what` says which one is meant."""
     if peek.is_tensor(thing):
         return
     advice = "Pass a tensor, for example the loss."
@@ -111,4 +119,4 @@ def demand_tensor(thing: object) -> None:
         advice = "None is what backward() returns and what an empty .grad holds: pass the loss itself."
     elif type(thing) in (list, tuple):
         advice = "Pass the tensors one by one: a star before the list does it."
-    raise TypeError(f"Expected a tensor, got {peek.type_name(thing)}. {advice}")
+    raise TypeError(f"Expected a tensor{what and ' as '}{what}, got {peek.type_name(thing)}. {advice}")

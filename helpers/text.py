@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import textwrap
 
 LONGEST = 200
 # Advance widths of printable ASCII (32 to 126) in hundredths of an em, of a wide common sans (DejaVu Sans).
@@ -21,6 +22,15 @@ def visible(text: str, limit: int = LONGEST) -> str:
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
 
 
+def fold(text: str, columns: int = 100) -> str:
+    """Break long lines at spaces: a notebook breaks the lines of an output in the middle of a word."""
+    indents = [(line, " " * (len(line) - len(line.lstrip()))) for line in text.splitlines()]
+    return "\n".join(
+        textwrap.fill(line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+        for line, indent in indents
+    )
+
+
 def number(value: complex | float | int | bool) -> str:
     """Return the shortest text that is true to 4 significant digits; a float keeps a point: "2.0", "0.1"."""
     if isinstance(value, complex):
@@ -28,6 +38,8 @@ def number(value: complex | float | int | bool) -> str:
         return f"{number(value.real)}{joint}{number(value.imag)}j"
     if not isinstance(value, float) or cmath.isnan(value) or cmath.isinf(value):
         return str(value)
+    if value == int(value) and abs(value) < 1e6:
+        return f"{value:.1f}"
     short = f"{value:.4g}"
     return short if set(short) & set(".e") else short + ".0"
 

@@ -66,7 +66,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
     """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
     if len(graph.nodes) > MOST_NODES:
         return TheirGraph((), (), f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked.")
-    from unittest import mock
+    from unittest import mock  # costly to import, and needed here alone
 
     try:
         with warnings.catch_warnings(), mock.patch("torchviz.dot.Digraph", _Recorder):
@@ -84,9 +84,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
 def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
     """Return the leaves by the names that `snapshot` found, as torchviz wants them."""
     with peek.quietly():
-        walk = Walk()
-        walk.start(tensor)
-        walk.run()
+        walk = Walk([tensor])
     pairs = zip(walk.met, graph.nodes, strict=True)
     return {node.name: one for one, node in pairs if node.is_leaf and node.name}
 
@@ -94,14 +92,19 @@ def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
 def difference(theirs: TheirGraph, graph: Graph) -> str:
     """Say in words what the two pictures do differently."""
     if theirs.trouble:
-        return f"{theirs.trouble} Ours: {len(graph.nodes)} boxes."
-    leaves = sum(kind == "leaf" for _, kind in theirs.boxes)
+        return f"{theirs.trouble} Ours: {boxes(len(graph.nodes))}."
+    if not graph.operations:
+        return f"torchviz (left): {boxes(len(theirs.boxes))}, the tensor. Ours (right): {boxes(len(graph.nodes))}."
     return (
-        f"torchviz (left): {len(theirs.boxes)} boxes, arrows from inputs to outputs. "
-        f"Each of the {leaves} leaves is two boxes, the tensor and its AccumulateGrad, and the result is one more.\n"
-        f"Ours (right): {len(graph.nodes)} boxes, one for each backward function; arrows follow next_functions, "
+        f"torchviz (left): {boxes(len(theirs.boxes))}, arrows from inputs to outputs. "
+        "A leaf is two boxes, the tensor and its AccumulateGrad, and the result is one more.\n"
+        f"Ours (right): {boxes(len(graph.nodes))}, one for each backward function; arrows follow next_functions, "
         "from the result to the leaves; names, values and saved tensors are written on the cards."
     )
+
+
+def boxes(count: int) -> str:
+    return "1 box" if count == 1 else f"{count:,} boxes"
 
 
 def draw_theirs(theirs: TheirGraph) -> Drawing:

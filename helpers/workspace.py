@@ -1,4 +1,4 @@
-"""Hand out the lessons (`python -m helpers.workspace sync`, `reset 03`): the only writer of work/.
+"""Hand out the lessons (`python -m helpers.workspace sync`, `reset 03`): what writes the notebooks of work/.
 
 A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new version comes beside it.
 .handed_out.json remembers what was given. No torch, and nbformat only to write a copy: `make lab` starts with this.

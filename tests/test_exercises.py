@@ -14,6 +14,8 @@ from helpers.exercises.model import Exercise, Misconception, same_as
 from helpers.exercises.plain import is_a
 from helpers.exercises.readers import choice, number, numbers
 
+pytestmark = pytest.mark.usefixtures("unfolded")
+
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
 IDEAS = [pytest.param(e, idea, id=f"{e.id}-{n}") for e in ALL for n, idea in enumerate(e.misconceptions, 1)]
 every_exercise = pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)
@@ -305,3 +307,9 @@ def test_an_id_may_have_spaces_around_it(lesson_99, capsys):
 def test_a_call_with_too_few_or_too_many_arguments_says_what_to_write(args, words, capsys):
     assert check(*args) is None
     assert words in capsys.readouterr().out
+
+
+def test_what_is_printed_is_folded_for_a_notebook(monkeypatch, capsys):
+    monkeypatch.undo()
+    check("02.1", "a word that is no list of names, and so long that the reply must be broken " * 2)
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 100

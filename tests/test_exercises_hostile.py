@@ -19,6 +19,8 @@ from helpers.exercises.guard import Failed, attempt
 from helpers.exercises.model import Exercise, Misconception, same_as
 from helpers.exercises.readers import boolean, booleans, choice, names, number, numbers, tensor, word, words
 
+pytestmark = pytest.mark.usefixtures("unfolded")
+
 KINDS = (
     (number(), 2.5),
     (numbers(), [1, 2]),

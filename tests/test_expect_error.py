@@ -9,6 +9,8 @@ import torch
 from helpers import expect_error
 from helpers.exercises.messages import first_sentence
 
+pytestmark = pytest.mark.usefixtures("unfolded")
+
 SECOND = (
     "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
     "been freed)."

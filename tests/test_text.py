@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.text import number, numbers, visible, width
+from helpers.text import fold, number, numbers, visible, width
 
 
 @given(st.floats(-1e300, 1e300))
@@ -44,6 +44,15 @@ def test_visible_text_is_printable_and_bounded(text):
     assert len(shown) <= 200
     if text.isprintable() and len(text) <= 200:
         assert shown == text
+
+
+def test_long_lines_are_broken_at_spaces():
+    text = "one " * 40 + "\n    " + "two " * 40
+    folded = fold(text)
+    assert folded.split() == text.split()
+    assert max(map(len, folded.splitlines())) <= 100
+    assert all(line.startswith("    two") for line in folded.splitlines() if "two" in line)
+    assert fold("w" * 300) == "w" * 300
 
 
 @given(st.text(max_size=50), st.text(max_size=50))

@@ -8,6 +8,7 @@ from helpers.exercises.model import Exercise
 from helpers.exercises.plain import NotRead, is_a, plain
 from helpers.exercises.registry import find, nearest
 from helpers.exercises.verdict import judge
+from helpers.text import fold
 
 _MISSING = object()
 _MARKS = {"stub": ": ", "right": " ✓ ", "known": " ✗ ", "unknown": " ✗ "}
@@ -20,12 +21,12 @@ def check(exercise: object = _MISSING, answer: object = _MISSING, *more: object)
     Takes an id such as "02.1" and what the exercise asks for, in any reasonable form. A function is run on
     inputs of the exercise's own; what it prints meanwhile is dropped. Never raises; an interrupt passes.
     """
-    _say(lambda: _checked(exercise, answer, more))
+    _say(lambda: fold(_checked(exercise, answer, more)))
 
 
 def hint(exercise: object = _MISSING) -> None:
     """Print the next hint of the exercise with this id; each call gives one more. Never raises."""
-    _say(lambda: _with(exercise, "hint", _next_hint))
+    _say(lambda: fold(_with(exercise, "hint", _next_hint)))
 
 
 def solution(exercise: object = _MISSING) -> None:

@@ -3,7 +3,7 @@
 from types import TracebackType
 
 from helpers.exercises.messages import first_sentence
-from helpers.text import visible
+from helpers.text import fold, visible
 
 
 class expect_error:
@@ -41,7 +41,7 @@ class expect_error:
             raise AssertionError(self._wanted() + f"It raised {_line(error)}\n" + _ADVICE) from error
         if self.fragment not in str(error):
             raise AssertionError(self._wanted() + f"The message was: {_line(error)}\n" + _ADVICE) from error
-        print(_line(error))
+        print(fold(_line(error)))
         return True
 
     def _wanted(self) -> str:

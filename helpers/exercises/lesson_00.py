@@ -48,7 +48,7 @@ BY_HAND = Exercise(
         ),
     ),
     hints=(
-        "Draw it: show(f). How many arrows end at u?",
+        "Make u and v, compute f, and draw it with show(f). How many arrows end at u?",
         "Walk back from f with 1.0. The addition hands it on to both sides; the product multiplies it by the"
         " other factor. Add what arrives at u.",
     ),
@@ -101,6 +101,11 @@ CIRCLES = Exercise(
             message="You counted a leaf. A blue pill receives a gradient; it saves nothing for backward.",
         ),
         Misconception(
+            example=["pow"],
+            when=lambda read: bool(_short(read) - {"exp", "mul", "add"}),
+            message="You named something that is no operation of h. Draw h itself, and read the cards of that picture.",
+        ),
+        Misconception(
             example="mul",
             when=lambda read: _short(read) == {"mul"},
             message="You looked for saved inputs only. An operation may save its own output as well.",
@@ -125,6 +130,10 @@ def _repaired(values: list[float]) -> torch.Tensor:
     return x.grad
 
 
+def _no_graph(outcome: object) -> bool:
+    return is_a(outcome, Failed) and "does not require grad" in str(outcome)
+
+
 BROKEN = "def answer(values):\n    x = torch.tensor(values)\n    loss = (x**2).sum()\n"
 
 REPAIR = Exercise(
@@ -136,14 +145,14 @@ REPAIR = Exercise(
         Misconception(
             example=BROKEN + "    loss.requires_grad_()\n    loss.backward()\n    return x.grad",
             when=lambda outcomes: set(outcomes) == {None},
-            message="The error is gone, and so is the gradient: your function returns None. Asking loss itself"
-            " makes it a leaf, with no way back to x. Which tensor has to be asked?",
+            message="The error is gone, and so is the gradient: your function returns None. If loss itself was asked,"
+            " it is a leaf now, with no way back to x. If not: does backward() run, and does return hand out x.grad?",
         ),
         Misconception(
             example=BROKEN + "    x.requires_grad_()\n    loss.backward()\n    return x.grad",
-            when=lambda outcomes: Failed("RuntimeError") in outcomes,
-            message="It still ends in a RuntimeError. A graph is recorded while an operation runs; what is asked"
-            " for afterwards comes too late for it.",
+            when=lambda outcomes: any(_no_graph(outcome) for outcome in outcomes),
+            message="It still ends in the same RuntimeError: x was not asked for a gradient, or asked too late. A graph"
+            " is recorded while an operation runs.",
         ),
         Misconception(
             example="def answer(values):\n    x = torch.tensor(values, requires_grad=True)\n    return (x**2).sum()",

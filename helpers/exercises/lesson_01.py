@@ -28,7 +28,7 @@ WRAPPER = Exercise(
         ),
         Misconception(
             example=None,
-            when=None,
+            when=lambda read: not read,
             message="You cut more than torch did. Only what goes through the wrapped tensor is cut off; `w` is also"
             " a factor of its own.",
         ),
@@ -44,7 +44,7 @@ WRAPPER = Exercise(
         ),
     ),
     hints=(
-        "`show(z, y)` draws what is left. Which edges lead to `w`?",
+        "Run the four lines, then `show(z, y)` draws what is left. Which edges lead to `w`?",
         "Write the value of `Variable(y)` as a number, and take the gradient of number * w.",
     ),
     solution="""
@@ -73,6 +73,11 @@ _EDITS = {
 }
 
 
+def _letters(read: frozenset) -> set[str]:
+    """Return the letters that were named; "bde" names three, and what is no letter of the table stays as it is."""
+    return {letter for word in read for letter in (word if set(word) <= set(_EDITS) else [word])}
+
+
 def _noticed(edit) -> bool:
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     loss = (x**2).sum()
@@ -87,34 +92,44 @@ def _noticed(edit) -> bool:
 NOTICED = Exercise(
     id="01.2",
     reader=names(),
-    truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
+    judge=lambda read: _letters(read) == {name for name, edit in _EDITS.items() if _noticed(edit)},
     right="backward compares version counters, so it notices an edit exactly when the counter of `x` ticked.",
     misconceptions=(
         Misconception(
+            example=["x.detach()"],
+            when=lambda read: not _letters(read) <= set(_EDITS),
+            message="You named something that is not in the left column. Write its letters, and only those.",
+        ),
+        Misconception(
             example=["a", "b", "c", "d", "e"],
-            when=lambda seen: "c" in seen,
+            when=lambda read: "c" in _letters(read),
             message="You counted an edit of a copy. `clone()` has memory of its own, and `x` stays as it was.",
         ),
         Misconception(
             example="a, b, d, e",
-            when=lambda seen: "a" in seen,
+            when=lambda read: "a" in _letters(read),
             message="You trust `.data` to be watched. It shares the memory of `x` and brings a version counter"
             " of its own, so nobody is told.",
         ),
         Misconception(
             example=["b", "d"],
-            when=lambda seen: "e" not in seen and seen,
+            when=lambda read: read and "e" not in _letters(read),
             message="You took `no_grad` for a way around the check. It stops recording; an in-place edit still counts.",
         ),
         Misconception(
             example=["b", "e"],
-            when=lambda seen: "d" not in seen and seen,
+            when=lambda read: read and "d" not in _letters(read),
             message="You left out an old name that still works. What it hands out shares memory with `x`: look"
             " whether it shares the counter too.",
         ),
         Misconception(
+            example="d, e",
+            when=lambda read: read and "b" not in _letters(read),
+            message="You left out an edit that this lesson made before your eyes. Look for the triangle on a card.",
+        ),
+        Misconception(
             example="none",
-            when=lambda seen: not seen,
+            when=lambda read: not read,
             message="You expect no check at all. Torch counts in-place edits, and backward compares the count.",
         ),
     ),

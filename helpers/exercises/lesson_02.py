@@ -26,6 +26,12 @@ WHO = Exercise(
     right="Each result asked its own inputs, at the moment when its operation ran.",
     misconceptions=(
         Misconception(
+            example=[False, True, True, True],
+            when=lambda seen: bool(seen - set("abcde")),
+            message="Something in your answer is none of the names `a` to `e`. Give a list with the names of those"
+            " that require grad, not a list of True and False.",
+        ),
+        Misconception(
             example=["a", "b", "c", "d", "e"],
             when=lambda seen: seen >= set("abcde"),
             message="You took everything that comes from x in some way. Ask each operation alone: what were its"
@@ -50,8 +56,14 @@ WHO = Exercise(
             " does not either.",
         ),
         Misconception(
+            example="b",
+            when={"b"},
+            message="You think that nothing after a `detach()` can require grad. It leaves one tensor without a"
+            " record; ask what else went into the operations that come later.",
+        ),
+        Misconception(
             example=[],
-            when=lambda seen: not seen & {"b", "e"},
+            when=set(),
             message="You ask that all inputs of an operation require grad. Torch asks for less.",
         ),
     ),
@@ -74,8 +86,12 @@ answer = [name for name, result in results.items() if result.requires_grad]
 )
 
 
-def _look(result: torch.Tensor, counts: torch.Tensor) -> list:
-    return [result.tolist(), result.is_floating_point(), result.requires_grad]
+def _look(result: object, counts: torch.Tensor) -> object:
+    """See the values, the kind of dtype and the flag in words that a student can read."""
+    if not isinstance(result, torch.Tensor):
+        return result
+    dtype = "floats" if result.is_floating_point() else "no floats"
+    return [result.tolist(), dtype, "requires grad" if result.requires_grad else "does not require grad"]
 
 
 def _refused(seen: tuple) -> bool:
@@ -106,6 +122,12 @@ COUNTS = Exercise(
             when=same_as(lambda: lambda counts: counts),
             message="What you return are integers. Torch takes no flag on them and does not turn them into floats"
             " for you, and a cast back to an integer dtype gives a flag up.",
+        ),
+        Misconception(
+            example="def answer(counts):\n    counts.float().requires_grad_()",
+            when=lambda seen: seen == (None, None),
+            message="Your function returns nothing. `float()` makes a new tensor and leaves `counts` as it was, so"
+            " hand the new one back.",
         ),
     ),
     hints=(
@@ -189,8 +211,8 @@ def _freeze(model: nn.Sequential) -> None:
     model[-1].requires_grad_(True)
 
 
-def _flags(returned: object, model: nn.Sequential) -> list[bool]:
-    return [p.requires_grad for p in model.parameters()]
+def _flags(returned: object, model: nn.Sequential) -> list[str]:
+    return [f"{name} {'free' if p.requires_grad else 'frozen'}" for name, p in model.named_parameters()]
 
 
 FREEZE = Exercise(

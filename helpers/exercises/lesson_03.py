@@ -22,6 +22,18 @@ LEAVES = Exercise(
     right="A tensor with no `grad_fn` is a leaf, and only one of these lines was recorded.",
     misconceptions=(
         Misconception(
+            example=[True, False, True, True],
+            when=lambda seen: bool(seen - set("wpqrsz")),
+            message="Something in your answer is none of the six names. Give a list with the names of the leaves,"
+            " not a list of True and False.",
+        ),
+        Misconception(
+            example=["q", "r", "z"],
+            when=lambda seen: bool(seen) and seen <= {"q", "r", "z"},
+            message="You gave only tensors that do not require grad. A tensor that does can be a leaf too: what"
+            " counts is whether an operation was recorded that made it.",
+        ),
+        Misconception(
             example=["w", "s"],
             when=lambda seen: "w" in seen and seen <= {"w", "s"},
             message="You gave those that require grad and were created. Being a leaf does not ask for"
@@ -35,13 +47,13 @@ LEAVES = Exercise(
         ),
         Misconception(
             example=["w", "q", "r", "z"],
-            when=lambda seen: "s" not in seen,
+            when=lambda seen: "w" in seen and "s" not in seen,
             message="You left out the parameter because of its `* 0.1`. Ask whether that factor met a tensor"
             " that requires grad.",
         ),
         Misconception(
             example=("w", "q", "s"),
-            when=lambda seen: {"w", "q"} <= seen,
+            when=lambda seen: {"w", "s"} <= seen,
             message="You take every result of an operation for a non-leaf. An operation counts only when it is"
             " recorded, and then its result requires grad.",
         ),
@@ -104,6 +116,12 @@ GRADIENTS = Exercise(
             message="You take it for a law that a non-leaf keeps nothing. Look again at what `s` asked for, and when.",
         ),
         Misconception(
+            example=[1, None, 5, 10],
+            when=lambda seen: len(seen) == 4 and seen[0] == 1,
+            message="You took one step of the way to `a`, the one through the sum. The gradient of `f` is the product"
+            " of all the steps.",
+        ),
+        Misconception(
             example=[5, None, 10, 5],
             when=lambda seen: len(seen) == 4 and seen[2] == 10,
             message="You gave each factor its own value. The derivative of a product with respect to one"
@@ -122,8 +140,13 @@ def _weight(values: list[float]) -> torch.Tensor:
     return (torch.tensor(values, dtype=torch.float64) * 0.1).requires_grad_()
 
 
-def _as_seen(weight: torch.Tensor, values: list[float]) -> list[object]:
-    return [weight.is_leaf, weight.requires_grad, weight.dtype, weight]
+def _as_seen(weight: object, values: list[float]) -> object:
+    """See the two flags, the dtype and the values of a tensor in words that a student can read."""
+    if not isinstance(weight, torch.Tensor):
+        return weight
+    leaf = "leaf" if weight.is_leaf else "non-leaf"
+    tracked = "requires grad" if weight.requires_grad else "does not require grad"
+    return [leaf, tracked, str(weight.dtype), weight]
 
 
 WEIGHT = Exercise(
@@ -133,15 +156,20 @@ WEIGHT = Exercise(
     right="`requires_grad_()` came last, so no cast and no factor was recorded: the result is a leaf.",
     misconceptions=(
         Misconception(
+            example="def answer(values):\n    (torch.tensor(values).double() * 0.1).requires_grad_()",
+            when=lambda seen: seen == (None, None),
+            message="Your function returns nothing: hand the tensor back with `return`.",
+        ),
+        Misconception(
             example="def answer(values):\n    w = torch.tensor(values, requires_grad=True).double() * 0.1\n"
             "    w.retain_grad()\n    return w",
-            when=lambda seen: not seen[0][0],
+            when=lambda seen: seen[0][0] == "non-leaf",
             message="Your tensor is still the result of a recorded operation, so it is no leaf. `retain_grad()`"
             " would show a gradient, and an optimizer would refuse it all the same. Look at the order.",
         ),
         Misconception(
             example="def answer(values):\n    return (torch.tensor(values).double() * 0.1).detach()",
-            when=lambda seen: not seen[0][1],
+            when=lambda seen: seen[0][1] == "does not require grad",
             message="Your tensor is a leaf that does not require grad: no `backward()` will ever fill its `.grad`.",
         ),
         Misconception(
@@ -205,6 +233,12 @@ MIDDLE = Exercise(
             example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()",
             when=lambda seen: "not returned" in seen,
             message="The gradient is where it should be, in `inner.grad`. Your function does not return it.",
+        ),
+        Misconception(
+            example="def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)",
+            when=lambda seen: isinstance(seen[0], tuple) and len(seen[0]) == 1,
+            message="You return a tuple with the gradient in it: `torch.autograd.grad` gives one for each input. The"
+            " gradient itself is wanted.",
         ),
     ),
     hints=(

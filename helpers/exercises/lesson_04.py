@@ -38,9 +38,19 @@ ENTRIES = Exercise(
             message="You gave `scale` a place where gradients gather. Ask `scale.requires_grad` first.",
         ),
         Misconception(
-            example=["scale", "x"],
-            when=["scale", "x"],
-            message="These are the tensors. The list holds nodes: name the class of each entry.",
+            example=["NoneType", "AccumulateGrad"],
+            when=["NoneType", "AccumulateGrad"],
+            message="You asked None for its class. Where there is no node there is no class to name: write None.",
+        ),
+        Misconception(
+            example=["MulBackward0"],
+            when=lambda reading: "mulbackward0" in reading,
+            message="You named the node of `y` itself. Its `next_functions` lead on from there, to what went in.",
+        ),
+        Misconception(
+            example=[None, "x"],
+            when=lambda reading: {"scale", "x"} & set(reading),
+            message="You named tensors. The list holds nodes: name the class of each entry.",
         ),
     ),
     hints=(
@@ -88,6 +98,11 @@ LOOP = Exercise(
             example="8",
             when=same_as(lambda: 2 * _count("MulBackward0")),
             message="You counted inputs. A multiplication has two edges, but it is one node.",
+        ),
+        Misconception(
+            example=3,
+            when=same_as(lambda: _count("MulBackward0") - 1),
+            message="You left the loop a round early. The condition is tested before a round, with the `y` of then.",
         ),
     ),
     hints=(
@@ -145,6 +160,11 @@ TWICE = Exercise(
             example=["p", "q", "r"],
             when=lambda reading: "q" in reading,
             message="You counted on `x * x`. Its gradient is made from the values of its inputs.",
+        ),
+        Misconception(
+            example="p",
+            when=lambda reading: len(reading) == 1 and reading < set(_survivors()),
+            message="That one can, but it is not the only one. Ask of each derivative whether it needs a value.",
         ),
     ),
     hints=(
@@ -226,6 +246,17 @@ WALK = Exercise(
             example="def answer(node):\n    print(type(node).__name__)",
             when=lambda reading: set(reading) == {"nothing"},
             message="Your function returns nothing. Printing is for people: return the lines, to be checked.",
+        ),
+        Misconception(
+            example="""
+def answer(node, depth=0):
+    lines = ["  " * depth + str(node and type(node).__name__)]
+    for child, _ in node.next_functions if node else ():
+        answer(child, depth + 1)
+    return lines
+""",
+            when=lambda reading: all(len(_lines_of(case)) == 1 for case in reading),
+            message="You return one line. Those of the deeper calls have to reach the list that you return.",
         ),
         Misconception(
             example="""
