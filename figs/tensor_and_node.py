@@ -21,7 +21,7 @@ ALT = (
 )
 
 
-def figure() -> str:
+def draw() -> str:
     """Return the SVG text; the same bytes each time."""
     pen = Pen()
     pen.write("title", 20, 30, ("y = x * 2;  z = y.sum();  z.backward()", ""))
@@ -107,4 +107,4 @@ def draw_box(pen: Pen, role: str, words: str, x: int, y: int) -> None:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_suffix(".svg").write_text(figure(), encoding="utf-8", newline="\n")
+    Path(__file__).with_suffix(".svg").write_text(draw(), encoding="utf-8", newline="\n")

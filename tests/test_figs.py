@@ -1,4 +1,4 @@
-"""The drawn timeline is the one its code draws, and can be read: sizes, room, contrast. Reads figs/ only."""
+"""Every figure is the one its code draws; the timeline can be read: sizes, room, contrast. Reads figs/ only."""
 
 import itertools
 import runpy
@@ -32,10 +32,15 @@ def luminance(colour):
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
-def test_the_file_is_what_its_code_draws():
-    drawn = [runpy.run_path(str(FIGS / "timeline.py"))["draw"]() for _ in range(2)]
+@pytest.mark.parametrize("script", sorted(FIGS.glob("*.py")), ids=lambda path: path.stem)
+def test_a_figure_is_what_its_code_draws(script):
+    drawn = [runpy.run_path(str(script))["draw"]() for _ in range(2)]
     assert drawn[0] == drawn[1]
-    assert TIMELINE.read_bytes() == drawn[0].encode(), "run: python figs/timeline.py"
+    assert script.with_suffix(".svg").read_bytes() == drawn[0].encode(), f"run: python figs/{script.name}"
+
+
+def test_every_figure_has_its_code():
+    assert {path.stem for path in FIGS.glob("*.svg")} == {path.stem for path in FIGS.glob("*.py")}
 
 
 def test_it_has_a_name_and_a_light_ground_of_its_own(picture):
