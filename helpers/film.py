@@ -1,0 +1,51 @@
+"""Frozen, plain data that the player plays: scenes, and frames that each change a scene a little."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helpers.marks import Drawing
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Hold what one mark of the scene is in this frame: another state, other words, or not to be seen."""
+
+    mark: int
+    state: str = ""
+    runs: tuple[tuple[str, str], ...] | None = None
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """Hold one moment: a scene, what differs from it, and the sentence that says what happens.
+
+    `focus` is whose turn it is ("node 3"); clicking what is of it comes here. `guess` are the marks with the new
+    numbers of this frame, and `question` the sentence without them, for a class that guesses first. `moves` are
+    (action, number of the frame that it leads to), for a lab.
+    """
+
+    sentence: str
+    scene: int = 0
+    changes: tuple[Change, ...] = ()
+    focus: str = ""
+    guess: tuple[int, ...] = ()
+    question: str = ""
+    moves: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Film:
+    """Hold all that a player needs, with or without a kernel.
+
+    `actions` are the (name, words) of a lab's buttons in order; empty for a film of steps. `text` is what is
+    shown where nothing plays, `alt` says in one sentence what to notice.
+    """
+
+    scenes: tuple[Drawing, ...]
+    frames: tuple[Frame, ...]
+    text: str
+    alt: str
+    actions: tuple[tuple[str, str], ...] = ()
+    start: int = 0

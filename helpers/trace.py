@@ -1,0 +1,82 @@
+"""Frozen, plain data about one backward that really ran: its graph and its steps. No tensor, no torch in here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helpers.graph import Graph, Node
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Hold what one node did. Gradients are short texts; None stands for an undefined gradient.
+
+    `arrived` has one gradient per output of the node, as its backward got them; `before_hooks` the same before
+    any hook of the user's. `handed_on` has one per input, in the order of `next_functions`; `factors` says, per
+    input, by what the gradient was multiplied ("1 / d = 0.1"), where that was verified. `leaf` is `.grad`
+    before and after, for an AccumulateGrad.
+    """
+
+    node: int
+    formulas: tuple[tuple[str, str], ...] = ()
+    before_hooks: tuple[str | None, ...] = ()
+    arrived: tuple[str | None, ...] = ()
+    handed_on: tuple[str | None, ...] = ()
+    factors: tuple[str, ...] = ()
+    used: tuple[str, ...] = ()
+    freed: tuple[str, ...] = ()
+    leaf: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Hold a backward that ran: the graph before it, the graph after it, and its steps in the engine's order.
+
+    `error` is the first line of what stopped it, or empty.
+    """
+
+    graph: Graph
+    after: Graph
+    steps: tuple[Step, ...]
+    error: str = ""
+
+    def sentence(self, number: int) -> str:
+        """Say in one sentence, with its numbers, what step `number` (from 0) does."""
+        step = self.steps[number]
+        return f"step {number + 1} of {len(self.steps)}: {title(self.graph.nodes[step.node])}: {action(step)}"
+
+    def __str__(self) -> str:
+        lines = [self.sentence(number) for number in range(len(self.steps))]
+        lines += [f"stopped: {self.error}"] if self.error else []
+        return "\n".join([*lines, *filter(None, [self.graph.left_out])]) or "no step: nothing was differentiated"
+
+
+def title(node: Node) -> str:
+    """Name a node: "LogBackward0 (t)", or "AccumulateGrad (leaf a)"."""
+    if node.is_leaf:
+        return f"{node.operation} (leaf {node.name or 'unnamed'})"
+    return f"{node.operation} ({node.name})" if node.name else node.operation
+
+
+def arrival(step: Step) -> str:
+    """Say what arrives at a step, before and after a hook of the user's."""
+    came = " and ".join(text or "nothing" for text in step.before_hooks) or "nothing"
+    if step.before_hooks != step.arrived:
+        return f"{came} arrives, a hook makes it {' and '.join(text or 'nothing' for text in step.arrived)}"
+    return f"{came} {'arrives' if len(step.arrived) < 2 else 'arrive'}"
+
+
+def action(step: Step) -> str:
+    """Say what arrives at a step, what becomes of it, and what it hands on."""
+    if step.leaf:
+        return f"{arrival(step)}, .grad goes from {step.leaf[0]} to {step.leaf[1]}"
+    parts = [hands_on(text, factor) for text, factor in zip(step.handed_on, step.factors, strict=True)]
+    freed = f"; freed: {', '.join(step.freed)}" if step.freed else ""
+    return f"{arrival(step)}, hands on {' and '.join(parts) or 'nothing'}{freed}"
+
+
+def hands_on(gradient: str | None, factor: str) -> str:
+    """Say what one input gets, and by which verified factor."""
+    if gradient is None:
+        return "nothing"
+    return f"{gradient} (times {factor})" if factor else gradient
