@@ -86,7 +86,7 @@ def draw_arrow(pen: Pen, begin: tuple[int, int], end: tuple[int, int], words: st
 
 def draw_curve(pen: Pen, curve: tuple[tuple[float, float], ...]) -> None:
     pen.put("path", "edge", *(v for point in curve for v in point))
-    pen.put("triangle", "arrow", *arrow(curve))
+    pen.put("polygon", "arrow", *arrow(curve))
 
 
 def draw_words(pen: Pen, words: str, x: float, y: float) -> None:

@@ -112,7 +112,7 @@ def draw_wire(pen: Pen, placed: Placed, nr: int, of: str, text: str, role: str) 
     """Draw a curve with an arrow at its end, and its words on the curve."""
     curve = placed.curves[nr]
     pen.put("path", "edge", *(v for point in curve for v in point), of=of)
-    pen.put("triangle", "arrow", *arrow(curve), of=of)
+    pen.put("polygon", "arrow", *arrow(curve), of=of)
     if not text:
         return
     x, y = level(curve, placed.labels[nr][1])

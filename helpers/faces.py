@@ -61,9 +61,9 @@ def draw_row(pen: Pen, row: SavedTensor | str, left: float, baseline: float, of:
 def draw_mark(pen: Pen, state: str, x: float, y: float, of: str = "") -> None:
     """Draw the sign of a saved tensor: its shape tells the state, not its colour alone."""
     if state == "modified":
-        pen.put("triangle", "saved", x, y - 5, x - 5, y + 4, x + 5, y + 4, of=of, state=state)
+        pen.put("polygon", "saved", x, y - 5, x - 5, y + 4, x + 5, y + 4, of=of, state=state)
     elif state in ("packed", "edited"):
-        pen.put("rect", "saved", x - 4, y - 4, 8, 8, 0, of=of, state=state)
+        pen.put("polygon", "saved", x, y - 5, x + 5, y, x, y + 5, x - 5, y, of=of, state=state)
     else:
         pen.put("circle", "saved", x, y, 4, of=of, state=state)
 

@@ -12,7 +12,7 @@ class Mark:
     """Hold one thing to draw, in whole px.
 
     `shape` is rect (x, y, width, height, radius), circle (x, y, radius), path (x, y pairs: a start and
-    Bézier triples), triangle (three x, y pairs) or text (x, y of the baseline). `role` says what it means;
+    Bézier triples), polygon (x, y pairs) or text (x, y of the baseline). `role` says what it means;
     `of` whose it is ("node 3", "edge 5"). `runs` are the pieces of a text with a role for each.
     """
 
@@ -44,8 +44,8 @@ class Pen:
     marks: list[Mark] = field(default_factory=list)
 
     def put(self, shape: str, role: str, *at: float, of: str = "", state: str = "") -> None:
-        """Add a shape; the first two numbers are a place, a path and a triangle are all places."""
-        places = len(at) if shape in ("path", "triangle") else 2
+        """Add a shape; the first two numbers are a place, a path and a polygon are all places."""
+        places = len(at) if shape in ("path", "polygon") else 2
         moved = [v + (self.dx, self.dy)[i % 2] if i < places else v for i, v in enumerate(at)]
         self.marks.append(Mark(shape, role, tuple(round(v) for v in moved), of, (), state))
 

@@ -57,7 +57,7 @@ def plainly(error: BaseException, roots: Sequence[torch.Tensor]) -> str:
     if "backward through the graph a second time" in message:
         return (
             "This graph's saved tensors were freed by an earlier backward(). "
-            "Call record() before it, or pass retain_graph=True to it."
+            "Call record() or step_through() before it, or pass retain_graph=True to it."
         )
     if "grad can be implicitly created only for scalar outputs" in message:
         shapes = ", ".join(str(peek.shape(root)) for root in roots)

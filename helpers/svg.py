@@ -52,7 +52,7 @@ def _path(mark: Mark, look: str) -> str:
     return f'<path d="M{points[0]}C{" ".join(points[1:])}" {look}/>'
 
 
-def _triangle(mark: Mark, look: str) -> str:
+def _polygon(mark: Mark, look: str) -> str:
     points = " ".join(f"{x},{y}" for x, y in zip(mark.at[::2], mark.at[1::2], strict=True))
     return f'<polygon points="{points}" {look}/>'
 
@@ -64,4 +64,4 @@ def _text(mark: Mark, look: str) -> str:
     return f'<text x="{mark.at[0]}" y="{mark.at[1]}" xml:space="preserve" {look}>{runs}</text>'
 
 
-_SHAPES = {"rect": _rect, "circle": _circle, "path": _path, "triangle": _triangle, "text": _text}
+_SHAPES = {"rect": _rect, "circle": _circle, "path": _path, "polygon": _polygon, "text": _text}

@@ -116,7 +116,7 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
     placed = place(sizes, theirs.arrows)
     for curve in placed.curves:
         pen.put("path", "edge", *(v for point in curve for v in point))
-        pen.put("triangle", "arrow", *arrow(curve))
+        pen.put("polygon", "arrow", *arrow(curve))
     for (lines, kind), (wide, high), (x, y) in zip(theirs.boxes, sizes, placed.centres, strict=True):
         pen.put("rect", f"torchviz {kind}", x - wide / 2, y - high / 2, wide, high, 0)
         for nr, line in enumerate(lines):
@@ -140,5 +140,5 @@ def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
 
 def shift(mark: Mark, dx: int) -> Mark:
     """Return a mark moved to the right."""
-    places = len(mark.at) if mark.shape in ("path", "triangle") else 2
+    places = len(mark.at) if mark.shape in ("path", "polygon") else 2
     return replace(mark, at=tuple(v + dx * (i % 2 == 0 and i < places) for i, v in enumerate(mark.at)))

@@ -8,6 +8,12 @@ import pytest
 import refresh
 from normal_form import WIDGETS, sanitised, stored_text, without_machine
 
+LESSONS = [path for path in refresh.chosen([]) if WIDGETS in path.read_text(encoding="utf-8")]
+STEPS = """import torch
+from helpers import step_through
+x = torch.tensor(3.0, requires_grad=True)
+step_through(x * 5)"""
+
 
 def write(folder, *sources, name="98_small.ipynb", tags=()):
     """Write a notebook of code cells that were never run."""
@@ -41,6 +47,42 @@ def test_outputs_are_made_anew_and_without_a_trace_of_the_run(tmp_path):
     assert cells[1].outputs[0].data["text/plain"] == "<object at 0x…>"
     assert refresh.refresh(path) == 0
     assert path.read_text(encoding="utf-8") == first
+
+
+def saved(text):
+    """Return what is saved of each widget in the text of a notebook: {model: traits}."""
+    state = json.loads(text)["metadata"].get("widgets", {}).get(WIDGETS, {}).get("state", {})
+    return {model: kept["state"] for model, kept in state.items()}
+
+
+def out_of_date(path):
+    """Run a notebook, writing nothing; return the traits of its saved widgets that a run gives otherwise."""
+    text = path.read_text(encoding="utf-8")
+    fresh = saved(stored_text(refresh.executed(nbformat.reads(text, as_version=4), path.parent)))
+    pairs = [(saved(text).get(model, {}), fresh.get(model, {})) for model in saved(text) | fresh]
+    return {trait for old, new in pairs for trait in old | new if old.get(trait) != new.get(trait)}
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", LESSONS, ids=[path.stem[:2] for path in LESSONS])
+def test_saved_widgets_are_those_of_a_run_today(path):
+    """nbval compares no saved widget, and it is what plays where there is no kernel."""
+    assert not out_of_date(path), f"{path.name} has saved other widgets than it shows: make refresh N={path.name[:2]}"
+
+
+@pytest.mark.notebooks
+def test_a_saved_widget_that_no_run_gave_is_found(tmp_path):
+    path = write(tmp_path, STEPS)
+    assert refresh.refresh(path) == 0
+    assert out_of_date(path) == set()
+    made = json.loads(path.read_text(encoding="utf-8"))
+    models = made["metadata"]["widgets"][WIDGETS]["state"].values()
+    player = next(model["state"] for model in models if "film" in model["state"])
+    tampered = {"film": player["film"].replace("5.0", "6.0"), "_esm": player["_esm"] + "// old", "frame": 1}
+    assert all(player[trait] != value for trait, value in tampered.items())
+    player.update(tampered)
+    path.write_text(json.dumps(made), encoding="utf-8")
+    assert out_of_date(path) == set(tampered)
 
 
 @pytest.mark.notebooks

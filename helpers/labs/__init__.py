@@ -1,0 +1,11 @@
+"""The labs: one small module each, a world of real tensors, its actions and its words."""
+
+from helpers.labs.accumulation import accumulation
+from helpers.labs.explorer import explorer
+from helpers.labs.leaves import leaves
+from helpers.labs.lifecycle import lifecycle
+from helpers.labs.requires_grad import requires_grad
+from helpers.labs.versions import versions
+from helpers.labs.who_records import who_records
+
+__all__ = ["accumulation", "explorer", "leaves", "lifecycle", "requires_grad", "versions", "who_records"]

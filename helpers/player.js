@@ -1,0 +1,341 @@
+// Plays frames that Python made (helpers/payload.py says how they are written): mounts a display list, then patches
+// it. It knows no shape, no colour and no word of its own, asks nothing of the network, and needs no kernel.
+
+const SVG = "http://www.w3.org/2000/svg";
+const BAND = 300; // marks that are painted together: of a large picture, a step repaints a band or two
+
+function element(tag, name, parent) {
+  const made = document.createElement(tag);
+  made.className = name;
+  parent.append(made);
+  return made;
+}
+
+function pairs(flat) {
+  const found = [];
+  for (let at = 0; at < flat.length; at += 2) found.push([flat[at], flat[at + 1]]);
+  return found;
+}
+
+function set(node, name, value) {
+  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+}
+
+// The picture: the elements of a scene are made when it is first seen, and patched from then on.
+class Picture {
+  constructor(film, stage) {
+    this.film = film;
+    this.scenes = new Map();
+    this.linked = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
+    const [width, height] = film.size;
+    this.root = document.createElementNS(SVG, "svg");
+    const words = { role: "img", "aria-label": film.alt, width, height, viewBox: `0 0 ${width} ${height}` };
+    for (const [name, value] of Object.entries(words)) this.root.setAttribute(name, value);
+    stage.append(this.root);
+  }
+
+  draw(number) {
+    const [shape, , owner, geometry] = this.film.marks[number];
+    const [tag, ...names] = this.film.shapes[shape];
+    const node = document.createElementNS(SVG, tag);
+    names.forEach((name, at) => node.setAttribute(name, geometry[at]));
+    if (owner) node.dataset.of = this.film.owners[owner];
+    if (this.linked.has(owner)) node.dataset.link = owner;
+    this.wear(node, number);
+    return node;
+  }
+
+  wear(node, number, look) {
+    const [, ownName, , , ownRuns] = this.film.marks[number];
+    const [name, runs, hidden] = this.film.looks[look] || [ownName, null, 0];
+    node.setAttribute("class", this.film.classes[name] + (hidden ? " player-hidden" : ""));
+    if (ownRuns.length || runs) this.write(node, runs || ownRuns);
+  }
+
+  write(node, runs) {
+    node.replaceChildren(...pairs(runs).map(([text, name]) => {
+      const piece = document.createElementNS(SVG, "tspan");
+      if (name) piece.setAttribute("class", this.film.classes[name]);
+      piece.textContent = text;
+      return piece;
+    }));
+  }
+
+  mount(number) {
+    const nodes = this.film.scenes[number].map((mark) => this.draw(mark));
+    const first = new Map();
+    for (const node of nodes) if (!first.has(node.dataset.link)) first.set(node.dataset.link, node);
+    this.scenes.set(number, { nodes, bands: this.bands(nodes), first, worn: new Map() });
+  }
+
+  bands(nodes) {
+    const bands = [];
+    for (let at = 0; at < nodes.length; at += BAND) {
+      const band = document.createElementNS(SVG, "g");
+      if (nodes.length > BAND) band.setAttribute("class", "player-band");
+      band.append(...nodes.slice(at, at + BAND));
+      bands.push(band);
+    }
+    return bands;
+  }
+
+  // Show a scene in which the marks at some places wear other looks than their own.
+  show(number, looks) {
+    if (!this.scenes.has(number)) this.mount(number);
+    const scene = this.scenes.get(number);
+    for (const at of new Set([...scene.worn.keys(), ...looks.keys()])) {
+      if (scene.worn.get(at) !== looks.get(at)) this.wear(scene.nodes[at], this.film.scenes[number][at], looks.get(at));
+    }
+    scene.worn = looks;
+    if (this.scene !== scene) this.root.replaceChildren(...scene.bands);
+    this.scene = scene;
+  }
+}
+
+class Player {
+  constructor(host, film, state, save) {
+    Object.assign(this, { film, save, trail: [], timer: 0 });
+    this.root = element("div", "player", host);
+    this.root.tabIndex = 0;
+    this.root.setAttribute("role", "group");
+    this.root.setAttribute("aria-label", film.words.player);
+    this.addWords();
+    this.stage = element("div", "player-stage", this.root);
+    this.picture = new Picture(film, this.stage);
+    this.buttons = new Map();
+    for (const row of film.rows) this.addRow(row);
+    if (!film.lab) this.addScrubber();
+    this.root.addEventListener("keydown", (event) => this.onKey(event));
+    this.stage.addEventListener("click", (event) => this.onPicture(event.target));
+    this.show(state.frame ?? film.start, Boolean(state.guessing));
+  }
+
+  addWords() {
+    const words = element("div", "player-words", this.root);
+    this.sentence = element("p", "player-sentence", words);
+    this.sentence.setAttribute("aria-live", "polite");
+    for (const text of this.film.sizers) {
+      const sizer = element("p", "player-sizer", words);
+      sizer.setAttribute("aria-hidden", "true");
+      sizer.textContent = text;
+    }
+  }
+
+  addRow(row) {
+    this.bar = element("div", "player-bar", this.root);
+    for (const [name, words, key] of row) {
+      const button = element("button", `player-${name.split(" ")[0]}`, this.bar);
+      Object.assign(button, { type: "button", textContent: words, title: `${words} (${key})` });
+      button.addEventListener("click", (event) => this.press(name, event.detail > 0));
+      this.buttons.set(name, button);
+    }
+  }
+
+  addScrubber() {
+    this.range = element("input", "player-range", this.bar);
+    Object.assign(this.range, { type: "range", min: 0, max: this.film.frames.length - 1, value: 0 });
+    this.range.setAttribute("aria-label", this.film.words.position);
+    this.range.addEventListener("input", () => { this.stop(); this.go(Number(this.range.value)); });
+    this.count = element("span", "player-count", this.bar);
+  }
+
+  // After the mouse the keys are for the player again: else the space bar would press the same button once more.
+  press(name, byMouse) {
+    if (byMouse) this.root.focus({ preventScroll: true });
+    if (this.able(name)) this.act(name);
+  }
+
+  act(name) {
+    if (name === "play") return this.timer ? this.stop() : this.play();
+    if (name === "space") return this.space();
+    this.stop();
+    if (name === "guess") return this.visit(this.frame, !this.guessing);
+    if (name === "reveal" || (name === "next" && this.pending())) return this.reveal();
+    const to = this.targets()[name];
+    if (name !== "undo") return this.go(to);
+    this.trail.pop();
+    this.visit(to);
+  }
+
+  able(name, targets = this.targets()) {
+    if (name === "guess") return true;
+    if (name === "play") return this.film.frames.length > 1;
+    if (this.pending() && (name === "next" || name === "reveal")) return true;
+    return targets[name] !== undefined;
+  }
+
+  // The frames that the buttons lead to from here.
+  targets() {
+    const path = this.path();
+    const before = path.findLast((at) => at < this.frame);
+    const after = path.find((at) => at > this.frame);
+    const found = { previous: before, next: after, undo: this.trail.at(-1) };
+    if (before !== undefined) found.first = path[0];
+    if (after !== undefined) found.last = path.at(-1);
+    if (this.frame !== this.film.start) found.reset = this.film.start;
+    for (const [action, to] of pairs(this.film.frames[this.frame][6])) found[`action ${action}`] = to;
+    return found;
+  }
+
+  // The frames that are walked one by one: all of them; in a lab those about a node of the scene that is seen.
+  path() {
+    const all = [...this.film.frames.keys()];
+    return this.film.lab ? all.filter((at) => this.film.frames[at][3] && this.sameScene(at)) : all;
+  }
+
+  sameScene(at) {
+    return this.film.frames[at][1] === this.film.frames[this.frame][1];
+  }
+
+  go(frame) {
+    if (frame === undefined || frame === this.frame) return;
+    this.trail.push(this.frame);
+    this.visit(frame);
+  }
+
+  visit(frame, guessing = this.guessing) {
+    this.show(frame, guessing);
+    this.save({ frame: this.frame, guessing });
+  }
+
+  // Show a frame; a new number that is to be guessed is hidden again.
+  show(frame, guessing = this.guessing) {
+    this.frame = Math.max(0, Math.min(frame, this.film.frames.length - 1));
+    this.guessing = guessing;
+    this.revealed = false;
+    this.paint();
+    this.follow();
+  }
+
+  pending() {
+    const [, , , , cover, question] = this.film.frames[this.frame];
+    return this.guessing && !this.revealed && Boolean(cover.length || question);
+  }
+
+  reveal() {
+    this.revealed = true;
+    this.paint();
+  }
+
+  looks() {
+    const found = new Map();
+    for (const [, , patch] of this.film.frames.slice(0, this.frame + 1)) {
+      for (const [place, look] of pairs(patch)) look < 0 ? found.delete(place) : found.set(place, look);
+    }
+    return found;
+  }
+
+  paint() {
+    const [sentence, scene, , , cover, question] = this.film.frames[this.frame];
+    const hides = this.pending();
+    const looks = this.looks();
+    if (hides) for (const [place, look] of pairs(cover)) looks.set(place, look);
+    this.picture.show(scene, looks);
+    const words = hides && question ? question : sentence;
+    if (this.sentence.textContent !== words) this.sentence.textContent = words;
+    const targets = this.targets();
+    for (const [name, button] of this.buttons) set(button, "aria-disabled", !this.able(name, targets));
+    if (this.buttons.has("guess")) set(this.buttons.get("guess"), "aria-pressed", this.guessing);
+    if (this.range) this.place();
+  }
+
+  place() {
+    this.range.value = this.frame;
+    this.count.textContent = `${this.frame + 1} / ${this.film.frames.length}`;
+    this.range.setAttribute("aria-valuetext", this.count.textContent);
+  }
+
+  // Where the picture is larger than its stage, bring what this frame is about into sight.
+  follow() {
+    const node = this.picture.scene.first.get(String(this.film.frames[this.frame][3]));
+    if (!node) return;
+    const [seen, here] = [this.stage.getBoundingClientRect(), node.getBoundingClientRect()];
+    const [high, wide] = [seen.height / 4, seen.width / 4];
+    if (here.top < seen.top || here.bottom > seen.bottom - high) this.stage.scrollTop += here.top - seen.top - high;
+    if (here.left < seen.left || here.right > seen.right) this.stage.scrollLeft += here.left - seen.left - wide;
+  }
+
+  play() {
+    if (this.frame === this.film.frames.length - 1) this.go(0);
+    this.timer = setInterval(() => this.tick(), this.film.pace);
+    this.label();
+  }
+
+  tick() {
+    if (this.pending()) return this.reveal();
+    this.go(this.frame + 1);
+    if (this.frame === this.film.frames.length - 1 && !this.pending()) this.stop();
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.label();
+  }
+
+  label() {
+    const { play, pause } = this.film.words;
+    if (this.buttons.has("play")) this.buttons.get("play").textContent = this.timer ? pause : play;
+  }
+
+  space() {
+    if (this.timer) return this.stop();
+    if (this.guessing) return this.pending() && this.reveal();
+    if (this.buttons.has("play")) this.play();
+  }
+
+  // Keys with Ctrl, and those that leave, are for the page; all others stay here: JupyterLab would cut cells.
+  onKey(event) {
+    const { key } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || key === "Tab" || key === "Escape") return;
+    if (event.shiftKey && key === "Enter") return;
+    event.stopPropagation();
+    const name = this.film.keys[key];
+    if (!name || ((key === " " || key === "Enter") && event.target.closest("button"))) return;
+    event.preventDefault();
+    if (name === "space" || (this.buttons.has(name) && this.able(name))) this.act(name);
+  }
+
+  onPicture(target) {
+    const node = target.closest("[data-of], text");
+    const at = this.picture.scene.nodes.indexOf(node);
+    const covered = pairs(this.film.frames[this.frame][4]).some(([place]) => place === at);
+    if (this.pending() && (covered || !node?.dataset.link)) return this.reveal();
+    if (!node?.dataset.link) return;
+    const owner = Number(node.dataset.link);
+    const about = this.film.frames.map((frame, number) => (frame[3] === owner ? number : -1)).filter((number) => number >= 0);
+    const near = this.film.lab ? about.filter((number) => this.sameScene(number)) : about;
+    this.stop();
+    this.go(near.find((number) => number > this.frame) ?? near[0]);
+  }
+}
+
+// With no kernel there is nobody to tell: the film plays on.
+function teller(model) {
+  return (state) => {
+    try {
+      for (const [name, value] of Object.entries(state)) model.set(name, value);
+      const kernel = model.widget_manager?.kernel; // null in JupyterLab once it was shut down
+      if (kernel !== null && !kernel?.isDisposed) model.save_changes();
+    } catch {
+      return;
+    }
+  };
+}
+
+function render({ model, el }) {
+  const state = { frame: model.get("frame"), guessing: model.get("guessing") };
+  const player = new Player(el, JSON.parse(model.get("film")), state, teller(model));
+  const follow = () => player.show(model.get("frame"), model.get("guessing"));
+  model.on("change:frame", () => { if (model.get("frame") !== player.frame) follow(); });
+  model.on("change:guessing", () => { if (model.get("guessing") !== player.guessing) follow(); });
+  return () => player.stop();
+}
+
+export function playAll(page) {
+  for (const slot of page.querySelectorAll(".player-slot")) {
+    new Player(slot, JSON.parse(slot.querySelector("script").textContent), {}, () => {});
+  }
+}
+
+export default { render };

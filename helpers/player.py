@@ -1,0 +1,120 @@
+"""The one widget of the course: plays the frames of a Film in a notebook, with or without a kernel, and in a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anywidget
+from traitlets import Bool, Int, TraitError, Unicode, validate
+
+from helpers.film import Film
+from helpers.payload import payload
+from helpers.stylesheet import stylesheet
+from helpers.svg import safe
+
+HERE = Path(__file__).parent
+NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+def squeezed(source: str) -> str:
+    """Leave out indentation and lines of comment: the script is saved with every player of a notebook."""
+    lines = (line.strip() for line in source.splitlines())
+    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+
+
+SCRIPT = squeezed((HERE / "player.js").read_text(encoding="utf-8"))
+STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
+
+
+class Player(anywidget.AnyWidget):
+    """Show a film. `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden."""
+
+    _esm = SCRIPT
+    _css = STYLE
+    film = Unicode().tag(sync=True)  # JSON in one line: a notebook would spread lists over a line per number
+    frame = Int().tag(sync=True)
+    guessing = Bool().tag(sync=True)
+
+    def __init__(self, film: Film, **traits: object) -> None:
+        check(film)
+        self.text, self._count = film.text, len(film.frames)
+        super().__init__(film=as_json(film), **({"frame": film.start} | traits))
+
+    @validate("frame")
+    def _there(self, proposal: dict) -> int:
+        if proposal["value"] not in range(self._count):
+            raise TraitError(f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0.")
+        return proposal["value"]
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def player(film: Film) -> Player:
+    """Return the widget that plays a film; its text is the film's. Raises TypeError, ValueError or KeyError."""
+    return Player(film)
+
+
+def as_json(film: Film) -> str:
+    return json.dumps(payload(film), ensure_ascii=False, separators=(",", ":"))
+
+
+def check(film: Film) -> None:
+    """Refuse what cannot be played. Raises TypeError, or ValueError that names the frame at fault."""
+    if not isinstance(film, Film):
+        raise TypeError(f"This is a {type(film).__name__}, and a player plays a Film. step_through(loss) makes one.")
+    if not film.frames or not film.scenes:
+        raise ValueError(
+            "This film has no frame, so there is nothing to play. Give it one scene and one frame at least."
+        )
+    if film.start not in range(len(film.frames)):
+        raise ValueError(f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0.")
+    for number in range(len(film.frames)):
+        for what in complaints(film, number):
+            raise ValueError(f"Frame {number} {what}. It can only refer to what its film holds, counted from 0.")
+
+
+def complaints(film: Film, number: int) -> list[str]:
+    """Say what one frame refers to that is not there."""
+    frame = film.frames[number]
+    if frame.scene not in range(len(film.scenes)):
+        return [f"is of scene {frame.scene}, and there are {len(film.scenes)}"]
+    marks, names = len(film.scenes[frame.scene].marks), [name for name, _ in film.actions]
+    places = [change.mark for change in frame.changes]
+    found = [f"has no mark {at}, its scene has {marks}" for at in (*places, *frame.guess) if at not in range(marks)]
+    found += [f"changes mark {at} twice" for at in set(places) if places.count(at) > 1]
+    found += [f"moves by {name!r}, which is no action of the lab" for name, _ in frame.moves if name not in names]
+    return found + [f"leads to frame {to}" for _, to in frame.moves if to not in range(len(film.frames))]
+
+
+def head() -> str:
+    """Return the style and the script that a page needs once, for any number of slots."""
+    return f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
+
+
+def slot(film: Film) -> str:
+    """Return the place in a page where a film plays: its frames as data, and its text where no script runs."""
+    check(film)
+    data = as_json(film).replace("<", "\\u003c")
+    return (
+        f'<div class="player-slot"><script type="application/json">{data}</script>\n'
+        f"<noscript><pre>{safe(film.text)}</pre></noscript></div>"
+    )
+
+
+def page(film: Film) -> str:
+    """Return a page that plays a film from a file, with no kernel and no network; its policy forbids any."""
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{NOTHING_ELSE}">',
+        '<meta name="color-scheme" content="light dark">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{safe(film.alt)}</title>",
+        head(),
+        slot(film),
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,22 @@
+"""`step_through`: play one real backward, step by step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from helpers.player import Player, player
+from helpers.record import record
+from helpers.stage import film
+from helpers.trace import Trace
+
+
+def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:
+    """Run backward from `loss` and show a player of its steps; a `Trace` is played without running anything.
+
+    `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to notice, for
+    those who do not see the picture. Raises what `record` raises.
+    """
+    trace = loss if isinstance(loss, Trace) else record(loss, **how)
+    return player(film(trace, alt))

@@ -1,0 +1,317 @@
+"""`explore` really runs what it shows, merges only what is equal in all that matters, and leaves nothing behind."""
+
+import gc
+import pickle
+import warnings
+import weakref
+from pathlib import Path
+
+import pytest
+import torch
+from merging import check_merges
+
+from helpers import replay
+from helpers.explore import explore
+from helpers.sameness import sameness
+from helpers.world import World
+
+HOME = Path(replay.__file__).parent
+
+
+class UpAndDown(World):
+    """x goes up and down in place after y = x ** 2 saved it: the numbers come back, the version does not."""
+
+    actions = (("up", "x += 1"), ("down", "x -= 1"), ("backward", "y.sum().backward()"))
+
+    def reset(self):
+        self.x = torch.tensor([1.0, 2.0], requires_grad=True)
+        self.y = self.x**2
+
+    def up(self):
+        with torch.no_grad():
+            self.x += 1
+
+    def down(self):
+        with torch.no_grad():
+            self.x -= 1
+
+    def backward(self):
+        self.y.sum().backward()
+
+    def roots(self):
+        return (self.y,)
+
+    def say(self):
+        return f"x is {self.x.tolist()}"
+
+
+class Quiet(UpAndDown):
+    """The same without anything shown, so that only what is compared can tell states apart."""
+
+    def roots(self):
+        return ()
+
+    def say(self):
+        return ""
+
+
+def after(world, *path):
+    return replay.replay(world, path)[0]
+
+
+def test_the_same_numbers_with_another_version_are_another_state():
+    found = explore(UpAndDown, 3)
+    start, back = found.states[0], found.states[found.after(("up", "down"))]
+    assert start is not back
+    assert (start.sentence, start.graph.leaves) == (back.sentence, back.graph.leaves)
+    assert not found.states[found.after(("backward",))].error
+    assert "is at version 2; expected version 0" in found.states[found.after(("up", "down", "backward"))].error
+
+
+@pytest.mark.parametrize("world", [UpAndDown, Quiet])
+def test_merged_states_stay_equal_one_action_further(world):
+    found = explore(world, 4)
+    assert found.merged()
+    check_merges(world, found)
+
+
+def test_a_key_that_forgets_versions_is_found_out(monkeypatch):
+    def values_only(things):
+        return tuple((name, repr(one.tolist())) for name, one in sorted(things.items()))
+
+    monkeypatch.setattr(replay, "sameness", values_only)
+    found = explore(Quiet, 3)
+    assert found.after(("up", "down")) == 0
+    with pytest.raises(AssertionError, match=r"are one state on the map, and differ|differ after"):
+        check_merges(Quiet, found)
+
+
+def test_an_error_keeps_its_type_and_exact_message_and_leads_nowhere():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = x**2
+    y.sum().backward()
+    with pytest.raises(RuntimeError) as caught:
+        y.sum().backward()
+    found = explore(UpAndDown, 2)
+    state = found.states[found.after(("backward", "backward"))]
+    assert state.error == f"RuntimeError: {caught.value}"
+    assert state.moves == ()
+    assert state.sentence.startswith("RuntimeError: Trying to backward through the graph a second time")
+
+
+def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
+    deep = explore(UpAndDown, 2)
+    assert deep.cut == "Cut after 2 actions: there is more beyond."
+    assert max(len(state.path) for state in deep.states) == 2
+    assert explore(UpAndDown, 9, most=5).cut == "Cut at 5 states: there is more beyond."
+    assert str(deep).splitlines()[-1] == deep.cut
+
+
+class Switch(World):
+    """A closed world: grad mode on and off."""
+
+    actions = (("toggle", "toggle"),)
+
+    def reset(self):
+        self.x = torch.rand(2)
+
+    def toggle(self):
+        torch.set_grad_enabled(not torch.is_grad_enabled())
+
+    def say(self):
+        return "on" if torch.is_grad_enabled() else "off"
+
+
+class Die(Switch):
+    """A world that draws: what it draws is the same in every replay, and one draw on is another state."""
+
+    def reset(self):
+        self.x = None
+
+    def toggle(self):
+        torch.rand(2)
+
+
+def test_random_numbers_repeat_and_those_to_come_are_a_part_of_the_state():
+    assert len(explore(Die, 3).states) == 4
+    assert explore(Switch, 2) == explore(Switch, 2)
+
+
+def test_a_world_may_leave_grad_mode_as_it_likes_and_a_closed_one_is_not_cut():
+    found = explore(Switch, 5)
+    assert [state.sentence for state in found.states] == ["on", "off"]
+    assert found.states[1].moves == (("toggle", 0),)
+    assert found.cut == ""
+
+
+def test_exploring_leaves_modes_random_numbers_and_warnings_as_they_were():
+    torch.manual_seed(3)
+    before, filters = torch.get_rng_state(), list(warnings.filters)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with warnings.catch_warnings(record=True) as caught, torch.no_grad():
+            warnings.simplefilter("always")
+            explore(Switch, 2)
+            found = explore(UpAndDown, 3)
+            assert not torch.is_grad_enabled()
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+    assert caught == []
+    assert filters == warnings.filters
+    assert torch.equal(before, torch.get_rng_state())
+    assert found == explore(UpAndDown, 3)
+    with torch.inference_mode():
+        assert found == explore(UpAndDown, 3)
+
+
+def test_a_map_is_plain_data_and_no_tensor_lives_on():
+    made = []
+
+    class Watched(UpAndDown):
+        def reset(self):
+            super().reset()
+            made.extend(map(weakref.ref, (self.x, self.y, self)))
+
+    found = explore(Watched, 3)
+    gc.collect()
+    assert len(made) > 30
+    assert not any(ref() is not None for ref in made)
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert hash(found) == hash(explore(Watched, 3))
+
+
+def base():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    return {"x": x, "y": x**2, "g": None}
+
+
+def with_grad(**extra):
+    things = base()
+    things["x"].grad = torch.ones(2)
+    return things | extra
+
+
+def held(retain):
+    things = base()
+    things["y"].sum().backward(retain_graph=retain)
+    things["x"].grad = None
+    return things
+
+
+def edited(way):
+    things = base()
+    with torch.no_grad():
+        way(things["x"])
+    return things
+
+
+def written(used):
+    """Edit x after y saved it, and after or without a backward that freed it."""
+    things = held(False) if used else base()
+    with torch.no_grad():
+        things["x"].add_(1)
+    return things
+
+
+def alias(copy):
+    things = with_grad()
+    return things | {"g": things["x"].grad.clone() if copy else things["x"].grad}
+
+
+def part(cut):
+    x = torch.tensor([1.0, 2.0])
+    return {"x": x, "part": cut(x)}
+
+
+def retained(keep):
+    things = base()
+    if keep:
+        things["y"].retain_grad()
+    return things
+
+
+def inference(inside):
+    with torch.inference_mode(inside):
+        return {"x": torch.ones(2)}
+
+
+def dropout(mode):
+    return {"model": torch.nn.Dropout(0.5).train(mode)}
+
+
+def order(first):
+    x = torch.ones(2, requires_grad=True)
+    made = {"p": lambda: x * 2, "q": lambda: x.exp()}
+    return {"x": x} | {name: make() for name, make in (made.items() if first else reversed(made.items()))}
+
+
+DIFFERENT = {
+    "a value": (base, lambda: edited(lambda x: x.data.add_(1))),
+    "a version": (base, lambda: edited(lambda x: x.add_(1).sub_(1))),
+    "a flag": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.ones(2, requires_grad=True)}),
+    "a dtype": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.ones(2, dtype=torch.float64)}),
+    "retains_grad": (lambda: retained(False), lambda: retained(True)),
+    "a .grad": (base, with_grad),
+    "who is .grad": (lambda: alias(True), lambda: alias(False)),
+    "saved or freed": (lambda: held(True), lambda: held(False)),
+    "freed or modified": (lambda: written(True), lambda: written(False)),
+    "a storage": (lambda: part(torch.clone), lambda: part(lambda x: x.data)),
+    "a base": (lambda: part(torch.detach), lambda: part(lambda x: x.view(2))),
+    "a version counter": (lambda: part(lambda x: x.data), lambda: part(torch.detach)),
+    "a view": (lambda: part(lambda x: x[:1]), lambda: part(lambda x: x[1:])),
+    "inference": (lambda: inference(False), lambda: inference(True)),
+    "a mode of a module": (lambda: dropout(True), lambda: dropout(False)),
+    "the engine's order": (lambda: order(True), lambda: order(False)),
+    "a name": (base, lambda: {**base(), "h": None}),
+    "a plain value": (lambda: {"n": 1}, lambda: {"n": 1.0}),
+}
+
+
+@pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT)
+def test_worlds_that_differ_in_one_thing_are_not_the_same(pair):
+    one, other = pair
+    assert sameness(one()) == sameness(one())
+    assert sameness(other()) == sameness(other())
+    assert sameness(one()) != sameness(other())
+
+
+def test_grad_mode_is_a_part_of_a_world():
+    things = base()
+    with torch.no_grad():
+        off = sameness(things)
+    assert off != sameness(base())
+
+
+def hooked():
+    x = torch.ones(2, requires_grad=True)
+    x.register_hook(lambda grad: None)
+    return x
+
+
+class Custom(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: {1: 2}, "thing is a dict, and whether two of those are equal"),
+        (hooked, "hooks cannot be compared"),
+        (lambda: Custom.apply(torch.ones(2, requires_grad=True)), "What CustomBackward keeps cannot be compared"),
+    ],
+)
+def test_what_cannot_be_judged_is_refused(make, message):
+    with pytest.raises(TypeError, match=message):
+        sameness({"thing": make()})
+
+
+@pytest.mark.parametrize("name", ["statemap", "labs/ghosts", "labs/pose", "labs/scene", "labs/table"])
+def test_maps_and_their_pictures_know_no_torch(name):
+    assert "import torch" not in (HOME / f"{name}.py").read_text(encoding="utf-8")

@@ -1,0 +1,58 @@
+"""Numbers that a lesson shows step by step do not hang on the last bit: another machine may round it otherwise."""
+
+import contextlib
+import io
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+import helpers.stepping
+
+LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+STEPPED = [path for path in LESSONS if "step_through(" in path.read_text(encoding="utf-8")]
+UNITS = (-3, 2)
+
+
+def nudged(tensor, units):
+    """Return a leaf moved by some units in the last place."""
+    if not tensor.is_floating_point():
+        return tensor
+    flag, moved = tensor.requires_grad, tensor.detach().clone()
+    for _ in range(abs(units)):
+        moved = torch.nextafter(moved, torch.full_like(moved, float("inf") * units))
+    return moved.requires_grad_(flag)
+
+
+def told(path, units, monkeypatch):
+    """Run a lesson with every torch.tensor moved, and return the texts of its stepped traces."""
+    texts, make = [], torch.tensor
+    monkeypatch.setattr(helpers.stepping, "player", lambda film: texts.append(film.text))
+    monkeypatch.setattr(torch, "tensor", lambda *args, **kwargs: nudged(make(*args, **kwargs), units))
+    space = {"__name__": "__main__"}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] != "code" or "raises-exception" in cell["metadata"].get("tags", []):
+            continue
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(AssertionError):
+            exec(compile(source, path.name, "exec"), space)
+    monkeypatch.undo()
+    return texts
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", STEPPED, ids=lambda path: path.name[:2])
+@pytest.mark.parametrize("units", UNITS)
+def test_the_text_of_a_trace_is_the_same_a_few_units_away(path, units, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    plain = told(path, 0, monkeypatch)
+    assert plain
+    assert told(path, units, monkeypatch) == plain
+
+
+def test_the_inputs_really_move(monkeypatch):
+    x = nudged(torch.tensor([2.0], requires_grad=True), 2)
+    assert x.requires_grad
+    assert x.item() != 2.0
+    assert nudged(torch.tensor([2.0]), -3).item() < 2.0
