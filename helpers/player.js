@@ -310,13 +310,41 @@ class Player {
   }
 }
 
+// JupyterLab saves the widgets that a kernel knows, and leaves out the others. A player lives without a kernel, so
+// while it is seen it counts as known: else a notebook that is opened, and saved before it ran, would lose it.
+class Tie {
+  constructor(model) {
+    this.known = true;
+    this.parts = [];
+    const meet = (real) => { if (real && "comm_live" in real) this.parts = [real, real.get("layout")].filter(Boolean); };
+    model.on("change:guessing", meet); // the event brings the model itself; what we are given stands for it
+    for (const change of [!model.get("guessing"), model.get("guessing")]) model.set("guessing", change);
+    model.off("change:guessing", meet);
+    this.hold = () => this.count();
+    for (const part of this.parts) part.on("comm_live_update", this.hold);
+    this.count();
+  }
+
+  count() {
+    for (const part of this.parts.filter((one) => !one.comm_live)) {
+      this.known = false;
+      part.comm_live = true;
+    }
+  }
+
+  loosen() {
+    for (const part of this.parts) part.off("comm_live_update", this.hold);
+    if (!this.known) for (const part of this.parts) part.comm_live = false;
+  }
+}
+
 // With no kernel there is nobody to tell: the film plays on.
-function teller(model) {
+function teller(model, tie) {
   return (state) => {
     try {
       for (const [name, value] of Object.entries(state)) model.set(name, value);
       const kernel = model.widget_manager?.kernel; // null in JupyterLab once it was shut down
-      if (kernel !== null && !kernel?.isDisposed) model.save_changes();
+      if (tie.known && kernel !== null && !kernel?.isDisposed) model.save_changes();
     } catch {
       return;
     }
@@ -325,11 +353,12 @@ function teller(model) {
 
 function render({ model, el }) {
   const state = { frame: model.get("frame"), guessing: model.get("guessing") };
-  const player = new Player(el, JSON.parse(model.get("film")), state, teller(model));
+  const tie = new Tie(model);
+  const player = new Player(el, JSON.parse(model.get("film")), state, teller(model, tie));
   const follow = () => player.show(model.get("frame"), model.get("guessing"));
   model.on("change:frame", () => { if (model.get("frame") !== player.frame) follow(); });
   model.on("change:guessing", () => { if (model.get("guessing") !== player.guessing) follow(); });
-  return () => player.stop();
+  return () => { player.stop(); tie.loosen(); };
 }
 
 export function playAll(page) {
