@@ -19,7 +19,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab reset test quick unit compare refresh lint format lock clean
+.PHONY: help lab reset test quick unit compare refresh lint format lock clean browser-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -33,7 +33,7 @@ reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
 	@"$(PY)" -P helpers/workspace.py reset $(N)
 
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
-	@$(MAKE) --no-print-directory --keep-going lint unit compare
+	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare
 
 quick: $(DEV)  ## every check but notebooks and browsers, for people at work
 	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser"
@@ -43,6 +43,10 @@ unit: $(DEV)  ## the tests in tests/ (ONLY="browser" for those with one mark)
 
 compare: $(DEV)  ## run the notebooks and compare every output with the stored one (N=03)
 	@$(PYTEST) $(TWO) $(PATCH) $(NBVAL) $(NOTEBOOKS)
+
+# Where changes are checked the browser tests must run: install Chromium if there is none (Debian, as root), or fail.
+browser-ready: $(DEV)
+	@"$(PY)" tests/browser/chromium.py
 
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)

@@ -1,0 +1,87 @@
+"""Where the browser is looked for, and what happens where there is none. Runs with a PATH of its own; no browser."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parent / "browser" / "chromium.py"
+AS_ROOT = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root installs")
+
+
+@pytest.fixture
+def programs(tmp_path, monkeypatch):
+    """A PATH with nothing in it; returns a function that puts a program there."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+
+    def add(name, does="exit 0"):
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{does}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return str(path)
+
+    return add
+
+
+def ready():
+    return subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=60)
+
+
+def test_the_browser_is_the_first_in_path_or_the_one_that_is_named(programs, monkeypatch):
+    from chromium import chromium
+
+    assert chromium() is None
+    for name in ("google-chrome", "chromium-browser", "chromium"):
+        assert programs(name) == chromium()
+    monkeypatch.setenv("CHROMIUM", programs("mine"))
+    assert chromium().endswith("/mine")
+    monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
+    assert chromium() is None, "what is named is meant"
+
+
+def test_where_there_is_one_nothing_is_installed(programs):
+    programs("chromium")
+    programs("apt-get", "echo called")
+    assert (ready().returncode, ready().stdout) == (0, "")
+
+
+def test_without_one_and_without_apt_the_line_is_said():
+    from_elsewhere = {"PATH": "/nowhere", "CHROMIUM": ""}
+    ran = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=60, env=from_elsewhere)
+    assert ran.returncode == 1
+    assert "apt-get install" in ran.stderr
+    assert "Traceback" not in ran.stderr
+
+
+@AS_ROOT
+def test_as_root_it_is_installed(programs, tmp_path):
+    put = f"echo '#!/bin/sh' > {tmp_path}/chromium && /bin/chmod 755 {tmp_path}/chromium"
+    programs("apt-get", f'[ "$1" = update ] && exit 0; [ "$1" = install ] && {put}')
+    ran = ready()
+    assert ran.returncode == 0, ran.stderr
+    assert "Installing a browser" in ran.stdout
+
+
+@AS_ROOT
+def test_an_install_that_fails_is_an_error(programs):
+    programs("apt-get", "echo 'no network' >&2; exit 100")
+    ran = ready()
+    assert ran.returncode == 1
+    assert "no network" in ran.stderr
+    assert "apt-get install" in ran.stderr
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", "failed"), ("", "skipped")])
+def test_tests_without_a_browser_fail_under_ci_and_are_skipped_elsewhere(monkeypatch, ci, outcome):
+    monkeypatch.syspath_prepend(str(SCRIPT.parent))
+    import driver
+
+    monkeypatch.setenv("CHROMIUM", "/nowhere/chromium")
+    monkeypatch.setenv("CI", ci)
+    wanted = {"failed": pytest.fail.Exception, "skipped": pytest.skip.Exception}[outcome]
+    with pytest.raises(wanted, match="apt-get install"), driver.browser():
+        pass
