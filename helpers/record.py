@@ -24,7 +24,8 @@ def record(
 ) -> Trace:
     """Run the one real backward from `loss`, or from several roots, and return its steps as plain data.
 
-    Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are watched.
+    Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are watched. A
+    gradient of more than 4 elements is told by shape, norm, least and greatest value; over a million, by shape.
     What torch raises is raised; the steps before it are in the exception's `trace`. Three common errors are
     raised in plainer words, from torch's own. Raises TypeError for anything that is not a tensor.
     """

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from helpers.graph import Graph, Node
+from helpers.text import visible
+
+LONGEST = 60  # characters of a formula in a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,13 +73,17 @@ def action(step: Step) -> str:
     """Say what arrives at a step, what becomes of it, and what it hands on."""
     if step.leaf:
         return f"{arrival(step)}, .grad goes from {step.leaf[0]} to {step.leaf[1]}"
-    parts = [hands_on(text, factor) for text, factor in zip(step.handed_on, step.factors, strict=True)]
+    parts = [hands_on(step, position) for position in range(len(step.handed_on))]
     freed = f"; freed: {', '.join(step.freed)}" if step.freed else ""
     return f"{arrival(step)}, hands on {' and '.join(parts) or 'nothing'}{freed}"
 
 
-def hands_on(gradient: str | None, factor: str) -> str:
-    """Say what one input gets, and by which verified factor."""
+def hands_on(step: Step, position: int) -> str:
+    """Say what one input gets: by which factor, where that was verified in this step, else by which formula."""
+    gradient, factor = step.handed_on[position], step.factors[position]
     if gradient is None:
         return "nothing"
-    return f"{gradient} (times {factor})" if factor else gradient
+    if factor:
+        return f"{gradient} (times {factor})"
+    one_each = len(step.formulas) == len(step.handed_on)
+    return f"{gradient} (by {visible(step.formulas[position][1], LONGEST)})" if one_each else gradient

@@ -169,6 +169,12 @@ def test_a_factor_is_shown_only_where_the_numbers_agree():
     assert told["grad * self.cos().conj()"].startswith("x.cos() = [1.0, -0.4161]")
 
 
+def test_where_no_factor_is_verified_the_formula_is_told():
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    first = str(record(x.mean())).splitlines()[0]
+    assert "hands on [0.5, 0.5] (by grad.expand_symint(self.sym_sizes()) / self.sym_numel())" in first
+
+
 def test_sin_then_square():
     x = torch.tensor(2.0, requires_grad=True)
     y = x.sin()
