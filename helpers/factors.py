@@ -33,10 +33,12 @@ _NAME = re.compile(r"\b[a-z_]\w*\b(?!\()")
 def factor(
     formula: str, saved: Mapping[str, object], names: Mapping[str, str], came: torch.Tensor, went: torch.Tensor
 ) -> str:
-    """Return "1 / d = 0.1" if `went` is `came` times that, elementwise; else an empty text.
+    """Return "1 / d = 0.1" if `went` is `came` times that, elementwise; else, or over a million elements, "".
 
     `saved` holds what the node saved, by torch's names; `names` what the learner calls it.
     """
+    if went.numel() > peek.LARGE:
+        return ""
     for shape, expression in _SHAPES:
         if match := re.fullmatch(shape, formula):
             return _verified(match.expand(expression), saved, names, came, went)

@@ -24,9 +24,9 @@ Gradients = Sequence[torch.Tensor | None]
 
 
 class Log:
-    """Take down what arrives at each node and what it hands on. Hooks know nodes by number alone:
+    """Take down what arrives at each node and what it hands on.
 
-    one that referred to its node would keep the graph alive for ever.
+    Hooks know nodes by number alone: one that referred to its node would keep the graph alive for ever.
     """
 
     def __init__(self, roots: Sequence[torch.Tensor], found: Names, gradient: object) -> None:
@@ -41,12 +41,13 @@ class Log:
         self._begin(gradient)
 
     def _begin(self, gradient: object) -> None:
-        """Count what the roots are given as arrived, before any hook."""
+        """Count what the roots are given as arrived, before any hook; what is no tensor, torch refuses."""
         given = gradient if type(gradient) in (list, tuple) else [gradient] * len(self.roots)
         for root, tensor, start in zip(self.graph.roots, self.roots, given, strict=False):
-            if root.node is not None and (start is not None or tensor.numel() == 1):
-                with peek.quietly():
-                    start = torch.ones_like(tensor) if start is None else start
+            with peek.quietly():
+                if start is None and tensor.numel() == 1:
+                    start = torch.ones_like(tensor)
+            if root.node is not None and peek.is_tensor(start):
                 self._add((root.node, root.output_nr), start)
 
     def _add(self, place: tuple[int, int], gradient: torch.Tensor) -> None:

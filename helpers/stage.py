@@ -41,14 +41,21 @@ class Stage:
                 yield number, text if len(text) <= LONGEST else text.partition(" norm")[0]
 
     def widest(self) -> Graph:
-        """Return the graph with every leaf's `.grad` as wide as it will ever be, so that nothing jumps."""
+        """Return the graph with every `.grad` as wide as it will ever be, so that nothing jumps."""
         return replace(self.graph, nodes=tuple(self._widest(nr, node) for nr, node in enumerate(self.graph.nodes)))
 
     def _widest(self, number: int, node: Node) -> Node:
-        if number not in self.turn or not node.is_leaf:
+        if not (texts := self._grad(number)):
             return node
-        texts = self.trace.steps[self.turn[number]].leaf
         return replace(node, outputs=(replace(node.outputs[0], grad=max(texts, key=lambda t: width(t, 12))),))
+
+    def _grad(self, number: int) -> tuple[str, str] | None:
+        """Return `.grad` before and after, of a leaf or of a tensor that retains its own; None where none shows."""
+        if number not in self.turn:
+            return None
+        before, after = self.graph.nodes[number].outputs, self.trace.after.nodes[number].outputs
+        retained = len(before) == 1 and before[0].grad and (before[0].grad, after[0].grad or "None")
+        return self.trace.steps[self.turn[number]].leaf or retained or None
 
     def frame(self, now: int, marks: tuple[Mark, ...]) -> Frame:
         """Return the frame in which step `now` (from 0) has its turn; -1 is before all, the last after all."""
@@ -79,8 +86,8 @@ class Stage:
             return Change(nr, state) if state else None
         if mark.state == "held" and state == "done" and self.trace.steps[turn].freed:
             return Change(nr, "freed")
-        if self._is_grad(mark) and turn is not None:
-            before, after = self.trace.steps[turn].leaf
+        if self._is_grad(mark) and (grad := self._grad(node)):
+            before, after = grad
             return Change(nr, runs=((f".grad  {after if state else before}", f"grad{state}"),))
         return None
 
@@ -98,7 +105,7 @@ class Stage:
         whose, _, number = mark.of.partition(" ")
         if whose == "edge":
             return int(number) in self.handed and self.graph.edges[int(number)].source == step.node
-        return whose == "node" and int(number) == step.node and self._is_grad(mark)
+        return whose == "node" and int(number) == step.node and bool(step.leaf) and self._is_grad(mark)
 
     def _begin(self) -> str:
         names = ", ".join(root.tensor.name or "the root" for root in self.graph.roots)

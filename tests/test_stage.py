@@ -83,6 +83,19 @@ def test_room_is_kept_for_the_widest_grad():
     assert pill.at[2] > 150
 
 
+def test_a_tensor_that_retains_its_gradient_shows_it_when_its_turn_comes():
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x.exp()
+    z = y * 5.0
+    y.retain_grad()
+    made = film(record(z))
+    assert ".grad  None" in seen(made, 1)["row", ""]
+    assert ".grad  5.0" in seen(made, 2)["row", ""]
+    assert ".grad  5.0" in seen(made, -1)["row", ""]
+    (number,) = (nr for nr in made.frames[2].guess)
+    assert made.scenes[0].marks[number].of.startswith("edge")  # what arrived is told; what is handed on is guessed
+
+
 def test_a_stopped_backward_ends_on_its_error():
     x = torch.ones(2, requires_grad=True)
     y = x.exp()
