@@ -5,7 +5,16 @@ from __future__ import annotations
 from helpers.film import Film
 from helpers.text import visible
 
-WORDS = {"player": "Player", "position": "Position", "unknown": "?", "play": "Play", "pause": "Pause"}
+WORDS = {
+    "player": "Player",
+    "picture": "Picture",
+    "position": "Position",
+    "unknown": "?",
+    "play": "Play",
+    "pause": "Pause",
+    "text": "As text",
+    "idle": "nothing changes.",
+}
 ASK = "What comes here? Guess, then reveal."
 STEPS = {  # name → words and key
     "first": ("First", "Home"),
@@ -17,6 +26,7 @@ STEPS = {  # name → words and key
 NODES = {"previous": ("Back", "←"), "next": ("Next", "→")}
 WALK = {"undo": ("Undo", "u"), "reset": ("Reset", "r")}
 GUESS = {"guess": ("Guess", "g"), "reveal": ("Reveal", "space")}
+DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none
 KEYS = {
     "ArrowLeft": "previous",
     "ArrowRight": "next",
@@ -39,7 +49,7 @@ def controls(film: Film) -> dict:
     nodes = NODES if any(frame.focus for frame in film.frames) else {}
     guess = GUESS if any(frame.guess or frame.question for frame in film.frames) else {}
     table = {**(WALK | nodes if film.actions else STEPS), **guess}
-    actions = [(f"action {nr}", visible(words), str(nr + 1)) for nr, (_, words) in enumerate(film.actions)]
+    actions = [(f"action {nr}", visible(words), DIGITS[nr : nr + 1]) for nr, (_, words) in enumerate(film.actions)]
     rows = [actions, [(name, *words) for name, words in table.items()]]
-    keys = KEYS | {key: name for name, _, key in actions[:9]}
+    keys = KEYS | {key: name for name, _, key in actions if key}
     return {"lab": bool(film.actions), "rows": [row for row in rows if row], "keys": keys, "words": WORDS}

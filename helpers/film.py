@@ -23,7 +23,8 @@ class Frame:
 
     `focus` is whose turn it is ("node 3"); clicking what is of it comes here. `guess` are the marks with the new
     numbers of this frame, and `question` the sentence without them, for a class that guesses first. `moves` are
-    (action, number of the frame that it leads to), for a lab.
+    (action, number of the frame that it leads to), for a lab. `text` says what the picture shows, for those who
+    read it; where it is empty, that of the scene does.
     """
 
     sentence: str
@@ -33,6 +34,7 @@ class Frame:
     guess: tuple[int, ...] = ()
     question: str = ""
     moves: tuple[tuple[str, int], ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """Turn a Film into compact plain data, ready for JSON: every mark once, then what changes. Knows no colour.
 
 The data in short: a mark is [shape, class, owner, geometry, runs]; a look is [class, runs or None, hidden]; a
-frame is [sentence, scene, patch, focus, cover, question, moves]. A patch is flat pairs of (place in the scene,
-look), on top of the frame before it.
+frame is [sentence, scene, patch, focus, cover, question, moves, text]. A patch is flat pairs of (place in the
+scene, look), on top of the frame before it. A text is a list of lines. A part of the picture is [x, y, width,
+height].
 """
 
 from __future__ import annotations
@@ -43,6 +44,7 @@ class Pools:
 
     def __init__(self) -> None:
         self.classes, self.owners, self.marks, self.looks = Pool(""), Pool(""), Pool(), Pool()
+        self.lines, self.texts = Pool(), Pool()
 
     def runs(self, runs: tuple[tuple[str, str], ...]) -> tuple[str | int, ...]:
         names = [self.classes(css_class(f"run {role}") if role else "") for _, role in runs]
@@ -55,6 +57,9 @@ class Pools:
     def look(self, mark: Mark, change: Change) -> int:
         name = self.classes(css_class(mark.role, change.state or mark.state))
         return self.looks((name, None if change.runs is None else self.runs(change.runs), int(change.hidden)))
+
+    def text(self, text: str) -> int:
+        return self.texts(tuple(self.lines(visible(line, LONGEST)) for line in text.split("\n")))
 
 
 def geometry(mark: Mark) -> tuple[int | str, ...]:
@@ -75,7 +80,7 @@ def payload(film: Film) -> dict:
     frames = list(_frames(film, pools))
     return {
         "alt": visible(film.alt, LONGEST),
-        "size": [max(scene.width for scene in film.scenes), max(scene.height for scene in film.scenes)],
+        "parts": parts(film),
         "pace": PACE,
         "start": film.start,
         **controls(film),
@@ -87,7 +92,17 @@ def payload(film: Film) -> dict:
         "scenes": scenes,
         "looks": list(pools.looks.things),
         "frames": frames,
+        "lines": list(pools.lines.things),
+        "texts": list(pools.texts.things),
     }
+
+
+def parts(film: Film) -> list[tuple[int, int, int, int]]:
+    """Return the boxes that the picture can be cut into: one, or the part aside and the rest."""
+    wide, high = max(scene.width for scene in film.scenes), max(scene.height for scene in film.scenes)
+    across, down = film.scenes[0].aside
+    rest = (across, 0, wide - across, high)
+    return [(0, 0, across, down), rest] if across else [rest]
 
 
 def _frames(film: Film, pools: Pools) -> Iterator[tuple]:
@@ -105,6 +120,7 @@ def _frames(film: Film, pools: Pools) -> Iterator[tuple]:
             flat(cover(frame, marks, pools)),
             visible(question, LONGEST),
             flat({names[name]: target for name, target in frame.moves}),
+            pools.text(frame.text or film.scenes[frame.scene].text),
         )
         worn = looks
 

@@ -139,7 +139,8 @@ def why_no_graph(tensor: torch.Tensor) -> str:
     if not (dtype.is_floating_point or dtype.is_complex):
         name = str(dtype).removeprefix("torch.")
         return f"requires_grad=False: only floating point and complex tensors can require grad, this is {name}"
-    return "requires_grad=False: no input required grad, or it was made under no_grad(), or detached"
+    made = "made without requires_grad=True, or under no_grad(), or detached, or no input required grad"
+    return f"requires_grad=False: {made}"
 
 
 def outputs(node: Any) -> tuple[TensorInfo, ...]:

@@ -16,6 +16,8 @@ from helpers.marks import Drawing
 from helpers.snapshot import snapshot
 from helpers.svg import safe, svg
 
+AS_TEXT = "The graph as text"
+
 
 @dataclass(frozen=True, slots=True)
 class Picture:
@@ -37,10 +39,11 @@ class Picture:
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a named image that is inert even in an untrusted notebook, the SVG itself, and the text tree."""
+        """Give a named image and the tree, folded, both inert even in an untrusted notebook; the SVG; the text tree."""
         data = base64.b64encode(self.svg.encode()).decode()
         image = f'<img alt="{safe(self.alt)}" src="data:image/svg+xml;base64,{data}">'
-        return {"text/html": image, "image/svg+xml": self.svg, "text/plain": self.text}
+        tree = f"<details><summary>{AS_TEXT}</summary><pre>{safe(self.text)}</pre></details>"
+        return {"text/html": image + tree, "image/svg+xml": self.svg, "text/plain": self.text}
 
     def __repr__(self) -> str:
         return self.text

@@ -4,9 +4,8 @@
 const SVG = "http://www.w3.org/2000/svg";
 const BAND = 300; // marks that are painted together: of a large picture, a step repaints a band or two
 
-function element(tag, name, parent) {
-  const made = document.createElement(tag);
-  made.className = name;
+function element(tag, className, parent, more) {
+  const made = Object.assign(document.createElement(tag), { className, ...more });
   parent.append(made);
   return made;
 }
@@ -17,21 +16,26 @@ function pairs(flat) {
   return found;
 }
 
-function set(node, name, value) {
-  if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
-}
-
 // The picture: the elements of a scene are made when it is first seen, and patched from then on.
 class Picture {
   constructor(film, stage) {
     this.film = film;
     this.scenes = new Map();
     this.linked = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
-    const [width, height] = film.size;
-    this.root = document.createElementNS(SVG, "svg");
-    const words = { role: "img", "aria-label": film.alt, width, height, viewBox: `0 0 ${width} ${height}` };
-    for (const [name, value] of Object.entries(words)) this.root.setAttribute(name, value);
-    stage.append(this.root);
+    this.roots = film.parts.map((box) => this.part(box, stage));
+    for (const root of this.roots.slice(0, -1)) root.ariaHidden = true;
+  }
+
+  // A part of the picture; where there is little room it shrinks as far as one can read, then stands above the next.
+  part(box, stage) {
+    const root = document.createElementNS(SVG, "svg");
+    const [, , width, height] = box;
+    Object.assign(root, { role: "img", ariaLabel: this.film.alt });
+    for (const [name, value] of Object.entries({ width, height, viewBox: box.join(" ") })) root.setAttribute(name, value);
+    const least = 0.8 * width;
+    root.style.cssText = `flex:${width} 1 ${least}px;min-width:${least}px;max-width:${width}px`;
+    stage.append(root);
+    return root;
   }
 
   draw(number) {
@@ -65,7 +69,13 @@ class Picture {
     const nodes = this.film.scenes[number].map((mark) => this.draw(mark));
     const first = new Map();
     for (const node of nodes) if (!first.has(node.dataset.link)) first.set(node.dataset.link, node);
-    this.scenes.set(number, { nodes, bands: this.bands(nodes), first, worn: new Map() });
+    const sides = this.roots.map((_, side) => nodes.filter((_, at) => this.side(this.film.scenes[number][at]) === side));
+    this.scenes.set(number, { nodes, sides: sides.map((side) => this.bands(side)), first, worn: new Map() });
+  }
+
+  // Only texts and bars, which begin with their x, stand in the first of two parts.
+  side(mark) {
+    return this.roots.length > 1 && !(this.film.marks[mark][3][0] < this.film.parts[1][0]) ? 1 : 0;
   }
 
   bands(nodes) {
@@ -84,10 +94,12 @@ class Picture {
     if (!this.scenes.has(number)) this.mount(number);
     const scene = this.scenes.get(number);
     for (const at of new Set([...scene.worn.keys(), ...looks.keys()])) {
-      if (scene.worn.get(at) !== looks.get(at)) this.wear(scene.nodes[at], this.film.scenes[number][at], looks.get(at));
+      if (scene.worn.get(at) === looks.get(at)) continue;
+      this.wear(scene.nodes[at], this.film.scenes[number][at], looks.get(at));
+      this.changed ??= scene.nodes[at];
     }
     scene.worn = looks;
-    if (this.scene !== scene) this.root.replaceChildren(...scene.bands);
+    if (this.scene !== scene) this.roots.forEach((root, side) => root.replaceChildren(...scene.sides[side]));
     this.scene = scene;
   }
 }
@@ -95,59 +107,84 @@ class Picture {
 class Player {
   constructor(host, film, state, save) {
     Object.assign(this, { film, save, trail: [], timer: 0 });
-    this.root = element("div", "player", host);
-    this.root.tabIndex = 0;
-    this.root.setAttribute("role", "group");
-    this.root.setAttribute("aria-label", film.words.player);
+    this.root = element("div", "player", host, { tabIndex: 0, role: "group", ariaLabel: film.words.player });
     this.addWords();
-    this.stage = element("div", "player-stage", this.root);
+    this.stage = element("div", "player-stage", this.root, { role: "group", ariaLabel: film.words.picture });
     this.picture = new Picture(film, this.stage);
     this.buttons = new Map();
     for (const row of film.rows) this.addRow(row);
     if (!film.lab) this.addScrubber();
+    this.note = element("span", "player-note", this.bar, { ariaLive: "polite" });
+    this.addText();
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.stage.addEventListener("click", (event) => this.onPicture(event.target));
     this.show(state.frame ?? film.start, Boolean(state.guessing));
+    const watch = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
+    for (const part of [this.sentence, this.stage]) watch.observe(part);
   }
 
   addWords() {
     const words = element("div", "player-words", this.root);
-    this.sentence = element("p", "player-sentence", words);
-    this.sentence.setAttribute("aria-live", "polite");
-    for (const text of this.film.sizers) {
-      const sizer = element("p", "player-sizer", words);
-      sizer.setAttribute("aria-hidden", "true");
-      sizer.textContent = text;
-    }
+    this.sentence = element("p", "player-sentence", words, { ariaLive: "polite" });
+    for (const textContent of this.film.sizers) element("p", "player-sizer", words, { ariaHidden: true, textContent });
   }
 
   addRow(row) {
     this.bar = element("div", "player-bar", this.root);
     for (const [name, words, key] of row) {
-      const button = element("button", `player-${name.split(" ")[0]}`, this.bar);
-      Object.assign(button, { type: "button", textContent: words, title: `${words} (${key})` });
+      const says = { type: "button", textContent: words, title: key ? `${words} (${key})` : words };
+      const button = element("button", `player-${name.split(" ")[0]}`, this.bar, says);
+      if (name.startsWith("action")) button.dataset.key = key;
       button.addEventListener("click", (event) => this.press(name, event.detail > 0));
       this.buttons.set(name, button);
     }
   }
 
   addScrubber() {
-    this.range = element("input", "player-range", this.bar);
-    Object.assign(this.range, { type: "range", min: 0, max: this.film.frames.length - 1, value: 0 });
-    this.range.setAttribute("aria-label", this.film.words.position);
-    this.range.addEventListener("input", () => { this.stop(); this.go(Number(this.range.value)); });
+    const says = { type: "range", max: this.film.frames.length - 1, value: 0, ariaLabel: this.film.words.position };
+    this.range = element("input", "player-range", this.bar, says);
+    this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value); });
     this.count = element("span", "player-count", this.bar);
+  }
+
+  addText() {
+    this.told = element("details", "player-told", this.root);
+    element("summary", "", this.told, { textContent: this.film.words.text });
+    this.text = element("pre", "", this.told, { tabIndex: 0 });
+    this.told.addEventListener("toggle", () => this.tell());
+  }
+
+  // The picture as text; in a film of steps also its sentences, when one guesses only those of frames that were seen.
+  tell() {
+    if (!this.told.open) return;
+    const { frames, lines, texts, lab } = this.film;
+    const told = texts[this.now[7]].map((line) => lines[line]);
+    if (!lab) told.push("", ...frames.slice(0, this.guessing ? this.frame : undefined).map(([sentence]) => sentence));
+    this.text.textContent = told.join("\n");
+  }
+
+  // Leave the stage what sentence and buttons do not need; a stage that scrolls is reached by Tab.
+  fit() {
+    const rest = this.root.offsetHeight - this.stage.offsetHeight - (this.told.open ? this.text.offsetHeight : 0);
+    this.root.style.setProperty("--player-rest", `${rest}px`);
+    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = this.stage;
+    if (scrollHeight > clientHeight || scrollWidth > clientWidth) this.stage.tabIndex = 0;
+    else this.stage.removeAttribute("tabindex");
   }
 
   // After the mouse the keys are for the player again: else the space bar would press the same button once more.
   press(name, byMouse) {
     if (byMouse) this.root.focus({ preventScroll: true });
-    if (this.able(name)) this.act(name);
+    this.attempt(name);
+  }
+
+  attempt(name) {
+    if (this.able(name) && this.targets()[name] !== this.frame) this.act(name);
+    else this.note.textContent = `${this.buttons.get(name).textContent}: ${this.film.words.idle}`;
   }
 
   act(name) {
     if (name === "play") return this.timer ? this.stop() : this.play();
-    if (name === "space") return this.space();
     this.stop();
     if (name === "guess") return this.visit(this.frame, !this.guessing);
     if (name === "reveal" || (name === "next" && this.pending())) return this.reveal();
@@ -164,6 +201,10 @@ class Player {
     return targets[name] !== undefined;
   }
 
+  get now() {
+    return this.film.frames[this.frame];
+  }
+
   // The frames that the buttons lead to from here.
   targets() {
     const path = this.path();
@@ -173,7 +214,7 @@ class Player {
     if (before !== undefined) found.first = path[0];
     if (after !== undefined) found.last = path.at(-1);
     if (this.frame !== this.film.start) found.reset = this.film.start;
-    for (const [action, to] of pairs(this.film.frames[this.frame][6])) found[`action ${action}`] = to;
+    for (const [action, to] of pairs(this.now[6])) found[`action ${action}`] = to;
     return found;
   }
 
@@ -184,7 +225,7 @@ class Player {
   }
 
   sameScene(at) {
-    return this.film.frames[at][1] === this.film.frames[this.frame][1];
+    return this.film.frames[at][1] === this.now[1];
   }
 
   go(frame) {
@@ -208,7 +249,7 @@ class Player {
   }
 
   pending() {
-    const [, , , , cover, question] = this.film.frames[this.frame];
+    const [, , , , cover, question] = this.now;
     return this.guessing && !this.revealed && Boolean(cover.length || question);
   }
 
@@ -226,28 +267,31 @@ class Player {
   }
 
   paint() {
-    const [sentence, scene, , , cover, question] = this.film.frames[this.frame];
+    const [sentence, scene, , , cover, question] = this.now;
     const hides = this.pending();
     const looks = this.looks();
+    this.picture.changed = undefined;
     if (hides) for (const [place, look] of pairs(cover)) looks.set(place, look);
     this.picture.show(scene, looks);
     const words = hides && question ? question : sentence;
     if (this.sentence.textContent !== words) this.sentence.textContent = words;
+    this.note.textContent = "";
+    this.tell();
     const targets = this.targets();
-    for (const [name, button] of this.buttons) set(button, "aria-disabled", !this.able(name, targets));
-    if (this.buttons.has("guess")) set(this.buttons.get("guess"), "aria-pressed", this.guessing);
+    for (const [name, button] of this.buttons) button.ariaDisabled = !this.able(name, targets);
+    if (this.buttons.has("guess")) this.buttons.get("guess").ariaPressed = this.guessing;
     if (this.range) this.place();
   }
 
   place() {
     this.range.value = this.frame;
     this.count.textContent = `${this.frame + 1} / ${this.film.frames.length}`;
-    this.range.setAttribute("aria-valuetext", this.count.textContent);
+    this.range.ariaValueText = this.count.textContent;
   }
 
   // Where the picture is larger than its stage, bring what this frame is about into sight.
   follow() {
-    const node = this.picture.scene.first.get(String(this.film.frames[this.frame][3]));
+    const node = this.picture.scene.first.get(String(this.now[3])) || this.picture.changed;
     if (!node) return;
     const [seen, here] = [this.stage.getBoundingClientRect(), node.getBoundingClientRect()];
     const [high, wide] = [seen.height / 4, seen.width / 4];
@@ -278,31 +322,36 @@ class Player {
     if (this.buttons.has("play")) this.buttons.get("play").textContent = this.timer ? pause : play;
   }
 
-  space() {
-    if (this.timer) return this.stop();
-    if (this.guessing) return this.pending() && this.reveal();
-    if (this.buttons.has("play")) this.play();
-  }
-
-  // Keys with Ctrl, and those that leave, are for the page; all others stay here: JupyterLab would cut cells.
+  // Keys with Ctrl, and Tab, are for the page; all others stay here: JupyterLab would cut cells, slides would move.
   onKey(event) {
-    const { key } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || key === "Tab" || key === "Escape") return;
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || key === "Tab") return;
     if (event.shiftKey && key === "Enter") return;
     event.stopPropagation();
-    const name = this.film.keys[key];
-    if (!name || ((key === " " || key === "Enter") && event.target.closest("button"))) return;
+    if (key === "Escape") return this.leave();
+    if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
+    if ((target === this.stage || target === this.text) && /^(Arrow|Page|Home|End| )/.test(key)) return;
+    let name = this.film.keys[key];
+    if (!name) return;
     event.preventDefault();
-    if (name === "space" || (this.buttons.has(name) && this.able(name))) this.act(name);
+    if (name === "space") name = this.guessing && !this.timer ? "reveal" : "play";
+    if (this.buttons.has(name) && (target !== this.range || this.able(name))) this.attempt(name);
+  }
+
+  // Give the keys back to the notebook or the slides around.
+  leave() {
+    const outer = this.root.parentElement.closest("[tabindex]");
+    outer ? outer.focus({ preventScroll: true }) : document.activeElement.blur();
   }
 
   onPicture(target) {
-    const node = target.closest("[data-of], text");
+    this.root.focus({ preventScroll: true });
+    const node = target.closest("[data-of],text");
     const at = this.picture.scene.nodes.indexOf(node);
-    const covered = pairs(this.film.frames[this.frame][4]).some(([place]) => place === at);
+    const covered = pairs(this.now[4]).some(([place]) => place === at);
     if (this.pending() && (covered || !node?.dataset.link)) return this.reveal();
     if (!node?.dataset.link) return;
-    const owner = Number(node.dataset.link);
+    const owner = +node.dataset.link;
     const about = this.film.frames.map((frame, number) => (frame[3] === owner ? number : -1)).filter((number) => number >= 0);
     const near = this.film.lab ? about.filter((number) => this.sameScene(number)) : about;
     this.stop();

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import anywidget
@@ -17,10 +18,16 @@ HERE = Path(__file__).parent
 NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
+SPACES = re.compile(r" (=>|[=!]==|\?\?=|[+<>]?=|&&|\|\||\?\??|[:<>+*]) |(?<=[,;{]) +| (?=[{}])|(?<=\bif) |(?<=\bfor) ")
+
+
 def squeezed(source: str) -> str:
-    """Leave out indentation and lines of comment: the script is saved with every player of a notebook."""
-    lines = (line.strip() for line in source.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("//")) + "\n"
+    """Leave out indentation, comments and spaces about signs: the script is saved with every player of a notebook.
+
+    No text in the script may hold such a space, a tag of a template may.
+    """
+    lines = (SPACES.sub(r"\1", re.sub("(^| )// .*", "", line.strip())) for line in source.splitlines())
+    return "\n".join(filter(None, lines)) + "\n"
 
 
 SCRIPT = squeezed((HERE / "player.js").read_text(encoding="utf-8"))

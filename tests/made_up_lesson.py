@@ -13,14 +13,15 @@ from notebook_rules import Lesson
 NAME = "99_made_up.ipynb"
 SVG = "<svg><text>MulBackward0</text></svg>"
 ENCODED = base64.b64encode(SVG.encode()).decode()
-IMG = f'<img alt="one card" src="data:image/svg+xml;base64,{ENCODED}">'
+TREE = "<details><summary>The graph as text</summary><pre>MulBackward0</pre></details>"
+IMG = f'<img alt="one card" src="data:image/svg+xml;base64,{ENCODED}">{TREE}'
 SETUP = """import base64
 from IPython.display import display
 def check(name, answer):
     print(f"{name}: not answered yet.")"""
 DRAW = f"""svg = "{SVG}"
 code = base64.b64encode(svg.encode()).decode()
-html = f'<img alt="one card" src="data:image/svg+xml;base64,{{code}}">'
+html = f'<img alt="one card" src="data:image/svg+xml;base64,{{code}}">{TREE}'
 display({{"text/html": html, "image/svg+xml": svg, "text/plain": "MulBackward0"}}, raw=True)"""
 
 

@@ -21,7 +21,7 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
-KEPT_CELL_METADATA = {"slideshow", "tags", "claims"}
+KEPT_CELL_METADATA = {"slideshow", "tags", "claims", "confusions"}
 
 
 def stored_text(notebook) -> str:

@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -19,6 +20,7 @@ from helpers.labs.lab import changes
 from helpers.labs.scene import scenes
 from helpers.palette import attributes
 from helpers.payload import payload
+from helpers.replay import lead
 from helpers.text import numbers
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
@@ -107,11 +109,20 @@ def test_what_a_frame_shows_is_what_was_drawn_of_its_state(lab):
 
 
 @every_lab
-def test_the_error_is_in_the_picture_word_for_word(lab):
+def test_an_error_is_told_word_for_word_and_once(lab):
     film = lab.film()
     for state, frame in zip(lab.map().states, film.frames, strict=True):
         lines = [mark.runs[0][0] for mark in worn(film.scenes[frame.scene], frame) if mark.role == "error"]
-        assert "".join(lines).replace(" ", "") == "".join(state.error.split())
+        assert state.sentence.startswith(lead(state.error))
+        assert letters(lead(state.error), *lines) == letters(state.error), (
+            "first sentence above, the rest in the picture"
+        )
+        assert state.error in frame.text
+
+
+def letters(*lines):
+    """Return text without what breaking it into sentences and lines puts in or leaves out."""
+    return re.sub(r"[\s.…]", "", "".join(lines))
 
 
 def test_maps_and_films_are_the_same_in_every_process():

@@ -85,18 +85,26 @@ def test_looking_changes_nothing(program):
 @given(programs())
 @often
 def test_nothing_is_kept_after_a_look(program):
+    """Torch itself keeps a saved tensor after a backward that raised: what counts is that looking keeps no more."""
+    assert kept(program, look_hard) == kept(program, lambda pool: None)
+
+
+def kept(program, look):
+    """Return for each tensor of a run, and for the last node, whether it outlives its last name."""
     gc.disable()
     try:
-        pool = program.run(look_hard)
-        backward(pool[-1])
-        look_hard(pool)
+        pool = program.run(look)
+        raised = backward(pool[-1])
+        look(pool)
         alive = [weakref.ref(tensor) for tensor in pool]
         canary = Canary()
         if pool[-1].grad_fn is not None:
             pool[-1].grad_fn.metadata["canary"] = canary
         alive.append(weakref.ref(canary))
         del pool, canary
-        assert [one() for one in alive] == [None] * len(alive)
+        found = [one() is not None for one in alive]
+        assert raised or not any(found)
+        return found
     finally:
         gc.enable()
 

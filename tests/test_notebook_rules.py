@@ -199,6 +199,12 @@ def an_output_without_alt(made):
 
 
 @breaks("pictures_in_outputs_have_words")
+def an_output_without_its_tree(made):
+    data = coded(made, 3).outputs[0].data
+    data["text/html"] = data["text/html"].replace("<pre>Mul", "<pre>Add")
+
+
+@breaks("pictures_in_outputs_have_words")
 def a_png_alone(made):
     coded(made).outputs[0].data["image/png"] = "iVBORw0KGgo="
 

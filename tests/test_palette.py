@@ -1,17 +1,14 @@
 """Words can be read on every ground that they stand on, in both themes: contrast is computed, not judged by eye."""
 
+import re
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
+from made_up_film import steps
 
+from helpers import labs, player
 from helpers.palette import DARK, LIGHT, STYLE, attributes
-
-GROUNDS = {  # where a word of this colour may stand
-    "ink": ("ground", "card", "leaf", "doneground", "nowground", "cutground"),
-    "faint": ("ground", "card", "leaf", "doneground", "nowground", "cutground"),
-    "done": ("ground", "card", "leaf"),
-    "now": ("card", "nowground", "leaf"),
-    "warn": ("card", "doneground", "nowground"),
-    "tagink": ("tag",),
-}
 
 
 def luminance(colour):
@@ -25,17 +22,102 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize(("word", "ground"), [(word, ground) for word, all_ in GROUNDS.items() for ground in all_])
-def test_words_have_a_contrast_of_four_and_a_half(theme, word, ground):
+FILMS = [steps(4), *(getattr(labs, name).film() for name in labs.__all__)]
+THEMED = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+SHEET = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
+
+
+def worn(film, frame):
+    """Return the marks of a frame that are seen, each as it looks there."""
+    marks = dict(enumerate(film.scenes[frame.scene].marks))
+    for change in frame.changes:
+        marks[change.mark] = replace(marks[change.mark], state=change.state or marks[change.mark].state)
+        if change.runs is not None:
+            marks[change.mark] = replace(marks[change.mark], runs=change.runs)
+        if change.hidden:
+            del marks[change.mark]
+    return marks.values()
+
+
+def colour(role, state, what):
+    """Return the name in the palette of a mark's colour; None where it has none of its own."""
+    name = STYLE.get(f"{role} {state}", STYLE.get(role, {})).get(what, "none")
+    return name.strip("{}") if name != "none" else None
+
+
+def under(marks, x, y):
+    """Return the colour on which something at a place is drawn: of the last filled rectangle before it."""
+    found = "ground"
+    for mark in marks:
+        if mark.shape == "rect" and (fill := colour(mark.role, mark.state, "fill")):
+            left, top, wide, high, _ = mark.at
+            found = fill if left <= x <= left + wide and top <= y <= top + high else found
+    return found
+
+
+def pairs_drawn(what):
+    """Return (colour, colour below) of all words, or of all rims, that occur in any frame of our films."""
+    found = set()
+    for film in FILMS:
+        for frame in film.frames:
+            marks = list(worn(film, frame))
+            for number, mark in enumerate(marks):
+                found |= set(pairs_of(what, mark, marks[:number]))
+    return sorted(found)
+
+
+def pairs_of(what, mark, before):
+    if what == "words" and mark.shape == "text":
+        below = under(before, *mark.at)
+        for _, run in mark.runs:
+            yield colour("run", run, "fill") or colour(mark.role, mark.state, "fill"), below
+    if what == "rims" and mark.shape != "text":
+        x, y = mark.at[:2]
+        rim = colour(mark.role, mark.state, "stroke") or colour(mark.role, mark.state, "fill")
+        yield rim, under(before, x, y)
+
+
+@pytest.mark.parametrize("pair", pairs_drawn("words"), ids="-on-".join)
+@THEMED
+def test_words_in_pictures_have_a_contrast_of_four_and_a_half(theme, pair):
+    word, ground = pair
     assert contrast(theme[word], theme[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-def test_rims_have_a_contrast_of_three(theme):
-    for rim, ground in (("faint", "card"), ("leafrim", "leaf"), ("done", "doneground"), ("now", "nowground")):
-        assert contrast(theme[rim], theme["ground"]) >= 3
-        assert contrast(theme[rim], theme[ground]) >= 3
+@pytest.mark.parametrize("pair", [pair for pair in pairs_drawn("rims") if pair[0] != pair[1]], ids="-on-".join)
+@THEMED
+def test_lines_and_shapes_in_pictures_have_a_contrast_of_three(theme, pair):
+    rim, ground = pair
+    assert contrast(theme[rim], theme[ground]) >= 3
+
+
+def rules():
+    """Return (selector, {property: colour}) of every rule of the player's own sheet that names a colour."""
+    found = []
+    for selector, body in re.findall(r"([^{}]+)\{([^{}]*--player-[^{}]*)\}", SHEET):
+        found.append((selector.strip(), dict(re.findall(r"([a-z-]+):[^;]*?var\(--player-(\w+)[^;]*", body))))
+    return found
+
+
+@THEMED
+def test_words_of_the_player_are_read_on_its_ground_and_on_its_buttons(theme):
+    inks = {selector: body["color"] for selector, body in rules() if "color" in body}
+    assert len(inks) >= 7
+    for selector, ink in inks.items():
+        grounds = [body["background"] for where, body in rules() if where == selector and "background" in body]
+        grounds = grounds or (["card"] if "button" in selector or "action" in selector else ["ground"])
+        for ground in grounds:
+            assert contrast(theme[ink], theme[ground]) >= 4.5, selector
+    assert contrast(theme["ink"], theme["nowground"]) >= 4.5, "a pressed button"
+
+
+@THEMED
+def test_the_focus_and_the_buttons_are_seen(theme):
+    (ring,) = (body["outline"] for selector, body in rules() if "focus" in selector)
+    for ground in ("ground", "card", "nowground"):
+        assert contrast(theme[ring], theme[ground]) >= 3
+    (rim,) = (body["border"] for selector, body in rules() if selector == ".player button")
+    assert contrast(theme[rim], theme["ground"]) >= 3
 
 
 def test_both_themes_have_the_same_colours_and_every_role_uses_them():
@@ -50,7 +132,9 @@ def test_an_unknown_role_is_named():
         attributes("nonsense")
 
 
-def test_done_now_and_next_differ_by_more_than_colour():
-    looks = [attributes("edge", state) for state in ("", "done", "now", "next")]
+@pytest.mark.parametrize("role", ["edge", "operation", "leaf"])
+def test_done_now_and_next_differ_by_more_than_colour(role):
+    states = [state for state in ("", "done", "now", "next", "ghost") if not state or f"{role} {state}" in STYLE]
+    looks = [attributes(role, state) for state in states]
     shapes = {(look.get("stroke-width"), look.get("stroke-dasharray")) for look in looks}
-    assert len(shapes) == len(looks)
+    assert len(shapes) == len(looks) >= 4

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from html import unescape
 
 import pytest
 import torch
@@ -42,10 +43,13 @@ def test_the_mime_bundle_is_a_named_inert_image_an_svg_and_the_tree():
     _, picture = example()
     bundle = picture._repr_mimebundle_()
     assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
-    alt, data = re.fullmatch(
-        r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">', bundle["text/html"]
+    alt, data, tree = re.fullmatch(
+        r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
+        r"<details><summary>The graph as text</summary><pre>([^<]+)</pre></details>",
+        bundle["text/html"],
     ).groups()
     assert base64.b64decode(data).decode() == bundle["image/svg+xml"] == picture.svg
+    assert unescape(tree) == picture.text
     assert bundle["text/plain"] == picture.text == repr(picture) == str(picture.graph)
     assert alt == "Backward graph of this tensor: 4 operations, 4 leaves. Leaves: a, b, c, d."
 
@@ -70,7 +74,7 @@ def test_a_tensor_without_graph_is_a_calm_picture():
     constant = torch.ones(2)
     assert words(show(constant)) == [
         "constant has no graph: requires_grad=False",
-        "no input required grad, or it was made under no_grad(), or detached",
+        "made without requires_grad=True, or under no_grad(), or detached, or no input required grad",
     ]
 
 
@@ -104,7 +108,9 @@ def test_hostile_names_stay_text(evil):
         *("svg", "title", "desc", "rect", "circle", "path", "polygon", "text", "tspan")
     }
     assert not any(key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib)
-    assert "<script" not in picture._repr_mimebundle_()["text/html"]
+    html = picture._repr_mimebundle_()["text/html"]
+    assert re.findall(r"<(\w+)", html) == ["img", "details", "summary", "pre"]
+    html.encode("utf-8")
     picture.svg.encode("utf-8")
 
 

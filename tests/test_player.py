@@ -3,6 +3,7 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -13,12 +14,13 @@ from refresh import executed, stored_text
 from traitlets import TraitError
 
 from helpers import payload as packing
+from helpers import player as player_module
 from helpers.draw import drawing
 from helpers.film import Change, Film, Frame
 from helpers.marks import Drawing, Mark
 from helpers.palette import DARK, LIGHT, STYLE, attributes
 from helpers.payload import payload
-from helpers.player import SCRIPT, Player, as_json, head, page, player, slot
+from helpers.player import SCRIPT, Player, as_json, head, page, player, slot, squeezed
 from helpers.player import STYLE as SHEET
 from helpers.stylesheet import PLAIN, stylesheet
 from helpers.svg import element
@@ -82,6 +84,31 @@ def test_frames_travel_once_and_as_patches():
     assert size[400] < 5 * size[100], "each frame costs what changes, not what there is"
     same = Film(SCENES[:1] * 9, tuple(Frame("a", nr) for nr in range(9)), "", "")
     assert len(payload(same)["marks"]) == len(set(SCENES[0].marks)), "equal marks of several scenes travel once"
+
+
+def test_a_frame_tells_its_picture_as_text_and_equal_lines_travel_once():
+    film = Film(SCENES, (Frame("a"), Frame("b", 1), Frame("c", text="one\ntwo")), "", "")
+    data = payload(film)
+    told = ["\n".join(data["lines"][line] for line in data["texts"][frame[7]]) for frame in data["frames"]]
+    assert told == [SCENES[0].text, SCENES[1].text, "one\ntwo"]
+    assert len(data["lines"]) == len(set(data["lines"]))
+
+
+def test_a_picture_with_a_part_aside_comes_in_two():
+    whole = Drawing(90, 40, (), "", "")
+    assert payload(Film((whole,), (Frame("a"),), "", ""))["parts"] == [(0, 0, 90, 40)]
+    parted = Drawing(90, 40, (), "", "", (30, 20))
+    assert payload(Film((parted,), (Frame("a"),), "", ""))["parts"] == [(0, 0, 30, 20), (30, 0, 60, 40)]
+
+
+def test_squeezing_leaves_texts_alone():
+    lines = ("  // a comment", "  const [, a] = f(b, { c }); // more", "  if (a) return `${a} / ${b}: (${c})`;")
+    assert squeezed("\n".join(lines)) == "const [,a]=f(b,{c});\nif(a) return `${a} / ${b}: (${c})`;\n"
+    source = (Path(player_module.__file__).parent / "player.js").read_text(encoding="utf-8")
+    code = re.sub("(^| )// .*", "", source, flags=re.M)
+    quoted = re.findall(r'"[^"\n]*"|`[^`\n]*`', code)
+    assert len(quoted) > 50
+    assert all(text in SCRIPT for text in quoted if "${" not in text)
 
 
 def test_geometry_is_that_of_the_static_picture():

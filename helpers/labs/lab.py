@@ -12,6 +12,7 @@ from helpers.labs.scene import scenes
 from helpers.marks import Drawing
 from helpers.player import Player, player
 from helpers.statemap import State, StateMap
+from helpers.text import number
 from helpers.world import World
 
 
@@ -71,7 +72,14 @@ def frame(state: State, scene: int, changes: tuple[Change, ...], buttons: Mappin
     """Return the frame of a state; what has no button is done by clicking a node, or not at all."""
     focus = "" if state.focus is None else f"node {state.focus}"
     moves = tuple(move for move in state.moves if move[0] in buttons)
-    return Frame(state.sentence, scene, changes, focus, moves=moves)
+    return Frame(state.sentence, scene, changes, focus, moves=moves, text=told(state))
+
+
+def told(state: State) -> str:
+    """Return all that a state shows, as text: its values and bars, its error, its graph."""
+    rows = [f"{name}: {text}" for name, text in state.values if text]
+    bars = [f"{label}: {', '.join(map(number, heights))}" for label, heights in state.bars]
+    return "\n".join([*rows, *bars, *filter(None, [state.error, str(state.graph)])])
 
 
 def shared(drawings: Sequence[Drawing]) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:

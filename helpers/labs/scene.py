@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from helpers.draw import MARGIN, draw_caption, draw_graph
 from helpers.faces import draw_legend, legend
@@ -15,7 +16,7 @@ from helpers.marks import Drawing, Mark, Pen
 from helpers.statemap import State
 
 GAP, ROW, CHARACTER = 36, 17, 6.6  # px; a character of an error is about so wide
-NARROWEST, ERROR = 680, 330  # px: of the whole, of the lines of an error
+NARROWEST, ERROR = 420, 318  # px: of the right side, of the lines of an error
 GHOST = "not in the graph"
 
 
@@ -23,11 +24,19 @@ def scenes(states: Sequence[State], alt: str) -> list[Drawing]:
     """Return one drawing per state, all of one size."""
     posed, table = poses(states), Table(states)
     left = max(table.width, ERROR if any(state.error for state in states) else 0) + GAP
-    lines = [wrap(state.error, left - GAP) for state in states]
-    high = max(table.height + GAP // 2 + ROW * max(map(len, lines)), *(one.height for one in posed))
-    wide = max(NARROWEST, left + max(one.width for one in posed))
-    sheet = Sheet(wide, left, high, legend(tuple(card for one in posed for card in one.dealt.cards)))
+    lines = [wrap(rest(state), left - GAP) for state in states]
+    low = table.height + ROW * max(map(len, lines)) + GAP // 2
+    high = max(low, *(one.height for one in posed))
+    wide = left + max(NARROWEST, *(one.width for one in posed))
+    sheet = Sheet(wide, left, low, high, legend(tuple(card for one in posed for card in one.dealt.cards)))
     return [sheet.draw(*one, table, alt) for one in zip(states, posed, lines, strict=True)]
+
+
+def rest(state: State) -> str:
+    """Return what torch says beyond its first sentence, with which the sentence of the state begins."""
+    pairs = zip(state.error, state.sentence, strict=False)
+    told = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    return f"… {more}" if (more := state.error[told:].lstrip(". \n")) else ""
 
 
 def wrap(error: str, wide: int) -> list[str]:
@@ -40,6 +49,7 @@ class Sheet:
 
     wide: int
     left: int
+    low: int
     high: int
     keys: list[str]
 
@@ -53,12 +63,13 @@ class Sheet:
         pen.dx += (self.wide - self.left - round(one.placed.width)) // 2
         pen.dy += LINE * len(one.caption)
         self.graph(pen, one, state.focus)
-        pen.dx, pen.dy = MARGIN, MARGIN + self.high + GAP // 2
-        pen.dy += draw_legend(pen, self.keys, self.wide)
+        pen.dx, pen.dy = MARGIN + self.left, MARGIN + self.high + GAP // 2
+        pen.dy += draw_legend(pen, self.keys, self.wide - self.left)
         if state.ghost:
             self.ghost_key(pen)
             pen.dy += 20
-        return Drawing(self.wide + 2 * MARGIN, pen.dy + MARGIN // 2, tuple(pen.marks), str(state.graph), alt)
+        wide, aside = self.wide + 2 * MARGIN, (MARGIN + self.left - GAP // 2, self.low + MARGIN + GAP // 2)
+        return Drawing(wide, pen.dy + MARGIN // 2, tuple(pen.marks), str(state.graph), alt, aside)
 
     def graph(self, pen: Pen, one: Pose, focus: int | None) -> None:
         """Draw the graph, and say of every mark whether it is a ghost or has the focus."""

@@ -30,6 +30,7 @@ def play(chromium, tmp_path):
         shown = opened[-1].__enter__().page
         shown.clock.install()
         shown.goto(path.as_uri())
+        shown.clock.run_for(100)
         shown.focus(".player")
         return shown
 
@@ -250,9 +251,9 @@ def test_a_lab_of_nodes_is_walked_by_arrows_and_by_clicks(play):
 def test_other_keys_stay_inside_and_those_of_the_page_pass(play):
     shown = play(steps(3))
     shown.evaluate("window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))")
-    press(shown, "x", "d", "d", "ArrowRight", "ArrowUp", "Enter", "Escape", "Shift+Enter", "Control+s", "Tab")
+    press(shown, "x", "d", "d", "ArrowRight", "ArrowUp", "Enter", "Shift+Enter", "Control+s", "Tab", "Escape")
     heard = shown.evaluate("window.heard")
-    assert [key for key in heard if key not in ("Shift", "Control")] == ["Escape", "Enter", "s", "Tab"]
+    assert [key for key in heard if key not in ("Shift", "Control")] == ["Enter", "s", "Tab"]
     shown.evaluate("document.activeElement.blur()")
     press(shown, "ArrowRight")
     assert count(shown) == "2 / 5", "keys act only where the player has the focus"

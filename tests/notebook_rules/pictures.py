@@ -9,16 +9,20 @@ MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)")
 
 
 class _Images(HTMLParser):
-    """Collects the attributes of every <img>."""
+    """Collects the attributes of every <img>, and the text in every <pre>."""
 
     def __init__(self, html):
         super().__init__()
-        self.found = []
+        self.found, self.told, self.inside = [], "", False
         self.feed(html)
 
     def handle_starttag(self, tag, attributes):
         if tag == "img":
             self.found.append(dict(attributes))
+        self.inside = tag == "pre"
+
+    def handle_data(self, data):
+        self.told += data * self.inside
 
 
 def _unnamed(html):
@@ -38,7 +42,7 @@ def pictures_in_text_have_words(lesson):
 
 
 def pictures_in_outputs_have_words(lesson):
-    """A picture output carries an <img> with alt text, or its own metadata says the words."""
+    """A picture output carries an <img> with alt text, or its own metadata says the words; a graph its tree too."""
     for cell in lesson.code:
         for output in cell.outputs:
             data, metadata = output.get("data", {}), output.get("metadata", {})
@@ -48,6 +52,8 @@ def pictures_in_outputs_have_words(lesson):
             bare = [kind for kind in PICTURES if kind in data and not metadata.get(kind, {}).get("alt")]
             if bare and not _Images(html).found:
                 yield f"{cell} puts out {bare[0]} alone: put out an <img alt=…> beside it."
+            elif "image/svg+xml" in bare and _Images(html).told != data.get("text/plain"):
+                yield f"{cell} draws a graph that cannot be read: put its text/plain into a <pre> after the <img>."
 
 
 RULES = (pictures_in_text_have_words, pictures_in_outputs_have_words)

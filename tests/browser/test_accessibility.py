@@ -1,0 +1,415 @@
+"""Nobody is shut out: axe, the keyboard alone, what a screen reader is told, little room, the reader's own colours."""
+
+from pathlib import Path
+
+import pytest
+from axe import grave
+from driver import watched
+from made_up_film import steps
+
+from helpers import labs, show
+from helpers.palette import LIGHT
+from helpers.player import head, slot
+
+pytestmark = pytest.mark.browser
+FILMS = {"steps": steps(8)} | {name: getattr(labs, name).film() for name in labs.__all__}
+SIZES = {"wide": (1280, 720), "at 200 %": (640, 360), "narrow": (320, 640)}
+THEMES = ("light", "dark")
+
+
+def document(*bodies, title="A page"):
+    meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
+    theme = '<meta name="color-scheme" content="light dark">'
+    body = "\n".join(bodies)
+    return (
+        f'<!doctype html><html lang="en">{meta}{theme}<title>{title}</title>{head()}<main><h1>{title}</h1>{body}</main>'
+    )
+
+
+@pytest.fixture
+def opened(chromium, tmp_path):
+    """Return a function that opens bodies in one page, with options for the browser's context."""
+    watches = []
+
+    def start(*bodies, size="wide", **options):
+        path = tmp_path / f"{len(watches)}.html"
+        path.write_text(document(*bodies), encoding="utf-8")
+        width, height = SIZES[size]
+        watches.append(watched(chromium, viewport={"width": width, "height": height}, **options))
+        shown = watches[-1].__enter__().page
+        shown.add_init_script("addEventListener('error', (event) => console.error(event.message))")
+        shown.goto(path.as_uri())
+        shown.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return shown
+
+    yield start
+    for one in watches:
+        one.__exit__(None, None, None)
+
+
+def drawn():
+    """Return a picture of a graph with names, saved tensors and a leaf that wants no gradient."""
+    import torch
+
+    a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    return show(a * b + torch.log(a) * 5, names={"a": a, "b": b})
+
+
+def press(shown, *keys):
+    for key in keys:
+        shown.keyboard.press(key)
+
+
+# axe
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("theme", THEMES)
+def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
+    shown = opened(drawn()._repr_mimebundle_()["text/html"], *map(slot, FILMS.values()), color_scheme=theme, size=size)
+    assert shown.locator(".player").count() == len(FILMS)
+    assert grave(shown) == []
+    shown.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert grave(shown) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "rule"),
+    [
+        ("document.querySelector('svg[role=img]').ariaLabel = null", "svg-img-alt"),
+        ("Object.assign(document.querySelector('.player-next'), { textContent: '', title: '' })", "button-name"),
+        ("document.querySelector('.player-range').ariaLabel = null", "label"),
+        ("document.querySelector('.player-sentence').style.color = '#bbb'", "color-contrast"),
+        ("document.querySelector('.player-stage').tabIndex = -1", "scrollable-region-focusable"),
+        ("document.querySelector('img').removeAttribute('alt')", "image-alt"),
+    ],
+)
+def test_axe_is_seen_to_find_faults(opened, fault, rule):
+    shown = opened(drawn()._repr_mimebundle_()["text/html"], slot(FILMS["steps"]), size="narrow")
+    shown.evaluate(fault)
+    found = grave(shown)
+    assert found
+    assert all(one.startswith(rule) for one in found), found
+
+
+# the keyboard
+
+FOCUSED = "document.activeElement.className || document.activeElement.tagName.toLowerCase()"
+
+
+def stops(shown, key, count):
+    """Return where the focus stands after each of so many presses."""
+    found = []
+    for _ in range(count):
+        press(shown, key)
+        found.append(shown.evaluate(FOCUSED))
+    return found
+
+
+WALK = ["first", "previous", "play", "next", "last", "guess", "reveal", "range"]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, size):
+    shown = opened(slot(FILMS["steps"]), slot(FILMS["explorer"]), size=size)
+    film = FILMS["explorer"]
+    buttons = [*["action"] * len(film.actions), "undo", "reset", "previous", "next"]
+    scrolls = shown.evaluate("[...document.querySelectorAll('.player-stage')].map((one) => one.tabIndex === 0)")
+    assert scrolls == [True, size != "wide"]
+    expected = [
+        *("player", *["player-stage"] * scrolls[0], *(f"player-{name}" for name in WALK), "summary"),
+        *("player", *["player-stage"] * scrolls[1], *(f"player-{name}" for name in buttons), "summary"),
+    ]
+    assert stops(shown, "Tab", len(expected) + 1) == [*expected, "body"]
+    assert stops(shown, "Shift+Tab", len(expected)) == expected[::-1]
+
+
+def test_what_is_folded_opens_by_the_keyboard_and_is_then_a_stop(opened):
+    shown = opened(slot(FILMS["steps"]))
+    shown.focus("summary")
+    press(shown, "Enter", "Tab")
+    assert shown.evaluate(FOCUSED) == "pre"
+    assert shown.locator(".player-told[open]").count() == 1
+    press(shown, "ArrowRight", "Shift+Tab", " ")
+    assert shown.locator(".player-told[open]").count() == 0
+    assert shown.inner_text(".player-count") == "1 / 10"
+
+
+@pytest.mark.parametrize("target", [".player", ".player-stage", ".player-next", ".player-range", "summary"])
+def test_escape_gives_the_keys_back(opened, target):
+    shown = opened(f'<section tabindex="-1">{slot(FILMS["steps"])}</section>', slot(FILMS["leaves"]), size="narrow")
+    shown.evaluate("window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))")
+    shown.focus(target)
+    press(shown, "Escape", "ArrowRight")
+    assert shown.evaluate(FOCUSED) == "section"
+    assert shown.evaluate("window.heard") == ["ArrowRight"], "Escape was for the player, what follows is for the page"
+    assert shown.inner_text(".player-count") == "1 / 10"
+    shown.locator(".player-action").first.focus()
+    press(shown, "Escape")
+    assert shown.evaluate(FOCUSED) == "body"
+
+
+@pytest.mark.parametrize("key", ["ArrowDown", "ArrowRight", "End", " "])
+def test_a_stage_that_scrolls_scrolls_by_its_keys(opened, key):
+    shown = opened(slot(FILMS["explorer"]), slot(FILMS["steps"]), size="narrow")
+    shown.focus(".player-stage")
+    press(shown, key)
+    shown.wait_for_function("(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft > 0)(document.activeElement)")
+    assert shown.evaluate(FOCUSED) == "player-stage"
+
+
+@pytest.mark.parametrize("theme", THEMES)
+def test_it_is_seen_which_player_has_the_keys(opened, theme):
+    shown = opened(slot(FILMS["steps"]), slot(FILMS["leaves"]), color_scheme=theme)
+    rings = "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineStyle)"
+    assert shown.evaluate(rings) == ["none", "none"]
+    shown.locator(".player-sentence").last.click()
+    assert shown.evaluate(rings) == ["none", "solid"]
+    press(shown, "Tab")
+    assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    assert shown.evaluate(rings) == ["none", "solid"]
+    shown.focus(".player-next")
+    assert shown.evaluate(rings) == ["solid", "none"]
+
+
+# what a screen reader is told
+
+LISTEN = """() => { window.said = [];
+    const watch = new MutationObserver((list) => list.forEach(({ target }) => {
+        const text = (target.closest ? target : target.parentElement).closest("[aria-live]")?.textContent;
+        if (text) window.said.push(text); }));
+    watch.observe(document.body, { childList: true, characterData: true, subtree: true }); }"""
+
+
+def said(shown):
+    return shown.evaluate("window.said.splice(0)")
+
+
+def test_each_step_is_said_once_and_a_press_that_does_nothing_says_so(opened):
+    film = FILMS["steps"]
+    shown = opened(slot(film))
+    shown.evaluate(LISTEN)
+    shown.focus(".player")
+    press(shown, "ArrowRight", "ArrowRight", "End")
+    assert said(shown) == [film.frames[at].sentence for at in (1, 2, 9)]
+    press(shown, "End", "ArrowRight", "ArrowRight", "Enter", "x", "7")
+    assert said(shown) == ["Last: nothing changes.", *["Next: nothing changes."] * 2, "Reveal: nothing changes."]
+    shown.locator(".player-first").click()
+    assert said(shown) == [film.frames[0].sentence]
+    assert shown.inner_text(".player-note") == ""
+    shown.focus(".player-range")
+    press(shown, "ArrowLeft", "ArrowRight", "End", "ArrowRight", "ArrowRight", "ArrowUp")
+    assert said(shown) == [film.frames[at].sentence for at in (1, 9)], "a scrubber at its end is silent"
+    shown.focus(".player")
+    press(shown, "g")
+    assert said(shown) == []
+    press(shown, "ArrowLeft", " ")
+    assert said(shown) == [film.frames[8].question, film.frames[8].sentence]
+
+
+def test_a_lab_says_when_nothing_changes(opened):
+    film = FILMS["lifecycle"]
+    shown = opened(slot(film))
+    shown.evaluate(LISTEN)
+    shown.focus(".player")
+    press(shown, "u", "2", "1")
+    _, words = film.actions[1]
+    assert said(shown) == ["Undo: nothing changes.", f"{words}: nothing changes.", film.frames[1].sentence]
+    assert shown.locator(".player-action").all_inner_texts() == [words for _, words in film.actions]
+
+
+def test_an_action_that_leads_to_the_same_state_says_so_too(opened):
+    film = FILMS["leaves"]
+    assert dict(film.frames[0].moves)["plain"] == 0
+    shown = opened(slot(film))
+    shown.evaluate(LISTEN)
+    shown.focus(".player")
+    press(shown, "1")
+    assert said(shown) == [f"{film.actions[0][1]}: nothing changes."]
+
+
+def test_the_buttons_of_a_lab_show_their_keys(opened):
+    film = FILMS["who_records"]
+    shown = opened(slot(film))
+    look = "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
+    keys = shown.eval_on_selector_all(".player-action", look)
+    assert [key.strip('"').partition('"')[0] for key in keys] == list("1234567890")
+    shown.focus(".player")
+    press(shown, "0")
+    assert shown.inner_text(".player-sentence") == film.frames[dict(film.frames[0].moves)["backward"]].sentence
+
+
+def tree(shown):
+    """Return what Chromium's accessibility tree holds: (role, name) of every node that is not ignored."""
+    nodes = shown.context.new_cdp_session(shown).send("Accessibility.getFullAXTree")["nodes"]
+    return [(one["role"]["value"], one.get("name", {}).get("value", "")) for one in nodes if not one["ignored"]]
+
+
+def heard(shown):
+    return "".join(name for role, name in tree(shown) if role == "StaticText")
+
+
+def test_a_picture_is_an_image_with_a_name_and_can_be_read_as_a_tree(opened):
+    picture = drawn()
+    shown = opened(picture._repr_mimebundle_()["text/html"])
+    assert ("image", picture.alt) in tree(shown)
+    assert ("DisclosureTriangle", "The graph as text") in tree(shown)
+    assert picture.text not in heard(shown)
+    shown.focus("summary")
+    press(shown, "Enter")
+    assert picture.text in heard(shown)
+    assert picture.text.count("└─") == 4
+    assert shown.locator("summary").bounding_box()["height"] <= 22
+
+
+@pytest.mark.parametrize("name", FILMS)
+def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened, name):
+    film = FILMS[name]
+    shown = opened(slot(film))
+    found = tree(shown)
+    assert {("group", "Player"), ("group", "Picture"), ("image", film.alt)} <= set(found)
+    assert [one for one in found if one[0] in ("image", "button", "slider") and not one[1]] == []
+    assert [role for role, _ in found].count("image") == 1
+    assert [name for role, name in found if role == "button"][: len(film.actions)] == [w for _, w in film.actions]
+    shown.focus("summary")
+    press(shown, "Enter")
+    shown.wait_for_function("document.querySelector('.player-told pre').textContent")
+    shown.focus(".player")
+    if film.actions:
+        name, number = next(move for move in film.frames[film.start].moves if move[1] != film.start)
+        press(shown, str([name for name, _ in film.actions].index(name) + 1))
+        expected = film.frames[number].text
+    else:
+        press(shown, "ArrowRight")
+        expected = "\n".join([film.scenes[0].text, "", *(frame.sentence for frame in film.frames)])
+    assert expected in heard(shown)
+
+
+def test_who_guesses_is_not_told_the_answer_as_text(opened):
+    film = FILMS["steps"]
+    shown = opened(slot(film))
+    shown.click("summary")
+    shown.focus(".player")
+    press(shown, "g", "ArrowRight", " ", "ArrowRight")
+    assert shown.inner_text(".player-told pre").endswith(film.frames[1].sentence)
+
+
+# little room
+
+IN_SIGHT = """(size) => { const [width, height] = size;
+    return (one) => { const { x, y, right, bottom } = one.getBoundingClientRect();
+        return x >= 0 && y >= 0 && right <= width && bottom <= height; }; }"""
+WATCH = """() => { window.changed = new Set(); window.watch = new MutationObserver((list) =>
+        list.forEach(({ target }) => window.changed.add(target.closest("svg > g > *") || target)));
+    const stage = document.querySelector(".player-stage");
+    window.watch.observe(stage, { subtree: true, childList: true, attributeFilter: ["class"] }); }"""
+LOST = """() => {
+    const all = (what) => [...document.querySelectorAll(what)];
+    const box = (one) => one.getBoundingClientRect();
+    const within = (one, outer) => box(one).left >= outer.left - 1 && box(one).right <= outer.right + 1
+        && box(one).top >= outer.top - 1 && box(one).bottom <= outer.bottom + 1;
+    const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
+    const found = all(".player-sentence, .player button, .player-range").filter((one) => !within(one, screen));
+    const stage = box(document.querySelector(".player-stage"));
+    const changed = [...window.changed].filter((one) => one.isConnected && one.closest("svg") && one.tagName !== "svg"
+        && one.tagName !== "g");
+    if (changed.length && !changed.some((one) => within(one, stage))) found.push({ className: "what changed" });
+    window.changed.clear();
+    return found.map((one) => one.className); }"""
+
+
+@pytest.mark.parametrize("size", ["at 200 %", "narrow"])
+@pytest.mark.parametrize("name", FILMS)
+def test_sentence_buttons_and_what_changed_are_seen_together(opened, name, size):
+    film = FILMS[name]
+    shown = opened(slot(film), size=size)
+    shown.evaluate("document.querySelector('.player').scrollIntoView()")
+    shown.evaluate(WATCH)
+    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    shown.focus(".player")
+    assert shown.evaluate(LOST) == []
+    for keys in walks(name):
+        for key in keys:
+            press(shown, key)
+            assert shown.evaluate(LOST) == [], (keys, shown.inner_text(".player-sentence"))
+
+
+def walks(name):
+    """Return the keys that walk a lab to each of its named states, or a film of steps to its end."""
+    if name == "steps":
+        return [["ArrowRight"] * 9]
+    lab = getattr(labs, name)
+    numbers = {action: "1234567890"[nr] for nr, (action, _) in enumerate(FILMS[name].actions)}
+    return [["r", *(numbers.get(action, "ArrowRight") for action in path.split())] for path in lab.names.values()]
+
+
+# the reader's own settings, and paper
+
+SHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots" / "accessibility"
+
+
+def photographed(shown, name):
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    shown.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+
+
+@pytest.fixture
+def stepped(opened):
+    """Return a function that opens a picture, a trace in its third step, and a lab after an error."""
+
+    def start(**options):
+        lab = labs.versions
+        failed = next(name for name in lab.names if lab.map().states[lab.number(name)].error)
+        shown = opened(
+            drawn()._repr_mimebundle_()["text/html"], slot(FILMS["steps"]), slot(lab.film(failed)), **options
+        )
+        shown.focus(".player")
+        press(shown, *["ArrowRight"] * 3)
+        return shown
+
+    return start
+
+
+LOOKS = """(names) => names.map((name) => {
+    const look = getComputedStyle(document.querySelector(name));
+    const what = ["stroke", "strokeWidth", "strokeDasharray", "fill", "borderTopStyle", "borderTopColor", "color"];
+    return what.map((one) => look[one]).join(" "); })"""
+
+
+@pytest.mark.parametrize("scheme", THEMES)
+def test_in_forced_colours_all_states_differ(stepped, scheme):
+    shown = stepped(forced_colors="active", color_scheme=scheme)
+    photographed(shown, f"forced-colours-{scheme}")
+    for names in (
+        [f"rect.m-operation[data-of='node {number}']" for number in (0, 2, 5)],
+        ["rect.m-capsule.s-next:not(.player-hidden)", "rect.m-capsule.s-done:not(.player-hidden)"],
+        [".player-next", ".player-reveal"],
+        [".m-saved.s-held", ".m-saved.s-freed", ".m-saved.s-modified"],
+    ):
+        assert len(set(shown.evaluate(LOOKS, names))) == len(names), names
+    ring = shown.evaluate("getComputedStyle(document.querySelector('.player')).outlineColor")
+    assert ring not in shown.evaluate("getComputedStyle(document.querySelector('.player')).backgroundColor")
+    press(shown, "g")
+    assert len(set(shown.evaluate(LOOKS, [".player-guess", ".player-next"]))) == 2
+
+
+def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
+    shown = stepped(color_scheme="dark")
+    photographed(shown, "dark")
+    shown.emulate_media(media="print")
+    photographed(shown, "print")
+    hidden = ".player button, .player-range, .player-told"
+    assert shown.eval_on_selector_all(hidden, "(all) => all.filter((one) => one.checkVisibility())") == []
+    assert shown.locator(".player-sentence").first.inner_text() == FILMS["steps"].frames[3].sentence
+    cut = "(all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
+    assert shown.eval_on_selector_all(".player-stage", cut) == 0
+    ink = shown.evaluate("getComputedStyle(document.querySelector('.player-sentence')).color")
+    assert ink == "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT["ink"][1:]))
+
+
+def test_nothing_moves_for_whoever_wants_no_motion(stepped):
+    shown = stepped(reduced_motion="reduce", size="narrow")
+    before = shown.evaluate("document.querySelector('.player-stage').scrollTop")
+    press(shown, "End")
+    assert shown.evaluate("document.querySelector('.player-stage').scrollTop") > before, "there at once, not on the way"
+    assert shown.evaluate("document.getAnimations().length") == 0
