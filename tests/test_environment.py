@@ -206,7 +206,7 @@ def test_no_host_is_named_but_that_of_pytorchs_own_builds():
         assert set(found) <= {"download.pytorch.org"}, name
 
 
-@pytest.mark.parametrize("words", [["reset"], ["reset", "N=77"], ["refresh", "N=77"]])
+@pytest.mark.parametrize("words", [["reset"], ["reset", "N=77"], ["refresh", "N=77"], ["present"], ["present", "N=77"]])
 def test_a_wrong_number_gets_a_sentence(words):
     ran = make("--no-print-directory", *words)
     assert ran.returncode != 0

@@ -1,0 +1,72 @@
+"""Publish notebooks that were run (`python -m helpers.publish NOTEBOOK --to slides -o FILE`): decks and pages.
+
+Reads the notebooks and the pictures beside them; writes only what -o names. Nothing is run, nothing is fetched.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from helpers.publishing.render import deck, page
+from helpers.publishing.source import Unpublishable, read, reason
+from helpers.publishing.weight import weight
+
+FORMS = {"slides": deck, "page": page}
+
+
+def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = False) -> str:
+    """Write a notebook as "slides" or a "page" to the file `out`; return the HTML. Raises Unpublishable."""
+    if to not in FORMS:
+        raise Unpublishable(f"Cannot publish as {to!r}. Use one of: {', '.join(FORMS)}.")
+    notebook, out = Path(notebook), Path(out)
+    html = FORMS[to](read(notebook), notebook.parent, trust=trust)
+    if out.resolve() == notebook.resolve():
+        raise Unpublishable(f"{out} is the notebook itself. Give another name after -o, such as {out.stem}.html.")
+    part = out.with_name(f".{out.name}.part")
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(html, encoding="utf-8", newline="\n")
+        os.replace(part, out)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            part.unlink()
+        raise Unpublishable(f"{out} cannot be written ({reason(error)}). Give another place after -o.") from None
+    return html
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Publish what the command line names; return 0, or 1 where something could not be published."""
+    given = parser().parse_args(arguments)
+    folder = given.notebook.is_dir()
+    sources = sorted(given.notebook.glob("[!.]*.ipynb")) if folder else [given.notebook]
+    failed = 0
+    if not sources:
+        print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
+        return 1
+    for source in sources:
+        out = given.o / f"{source.stem}.html" if folder else given.o
+        try:
+            print(f"{out}: {weight(publish(source, given.to, out, trust=given.trust))}")
+        except Unpublishable as error:
+            print(error, file=sys.stderr)
+            failed = 1
+    return failed
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(prog="python -m helpers.publish", description=__doc__.split("\n")[0])
+    made.add_argument("notebook", type=Path, help="a notebook that was run, or a folder of them")
+    made.add_argument("--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read")
+    made.add_argument("-o", type=Path, required=True, help="the file to write; for a folder of notebooks a folder")
+    made.add_argument(
+        "--trust", action="store_true", help="keep HTML and scripts in outputs: only for your own notebooks"
+    )
+    return made
+
+
+if __name__ == "__main__":
+    sys.exit(main())

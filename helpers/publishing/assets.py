@@ -1,0 +1,65 @@
+"""What a published file carries beside its cells: styles, scripts, and the policy that lets those scripts run alone."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from helpers.player import head
+from helpers.publishing.source import Unpublishable
+
+HERE = Path(__file__).parent / "templates" / "published"
+NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
+NOTHING += "; base-uri 'none'; form-action 'none'"
+TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
+
+
+def styles(kind: str) -> list[str]:
+    """Return the style sheets of a "deck" or a "page"."""
+    ours = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("reading", kind)]
+    first = [reveal("dist/reveal.css")] if kind == "deck" else []
+    return [*first, player()[0], *ours]
+
+
+def scripts(kind: str) -> list[tuple[str, str]]:
+    """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run."""
+    if kind == "page":
+        return [("module", player()[1])]
+    ours = [("module", (HERE / f"{name}.js").read_text(encoding="utf-8")) for name in ("deck", "speaker")]
+    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), *ours]
+
+
+def policy(kind: str, trust: bool) -> str:
+    """Return the Content-Security-Policy: no request to anywhere, no script but ours, which it knows by their bytes."""
+    allowed = TRUSTED if trust else " ".join(digest(text) for _, text in scripts(kind))
+    return f"{NOTHING}; script-src {allowed}"
+
+
+def digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def player() -> tuple[str, str]:
+    """Return the style and the script of the player, as `helpers.player.head()` writes them."""
+    found = re.fullmatch(r'<style>(.*)</style>\s*<script type="module">(.*)</script>', head(), re.DOTALL)
+    return found[1], found[2]
+
+
+def quiet(script: str) -> str:
+    """Return a script that may stand in a page: nothing in it ends its element, or begins another."""
+    return re.sub(r"<(?=/?script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
+
+
+@cache
+def reveal(name: str) -> str:
+    """Return a file of reveal.js. Raises Unpublishable where the package that carries it is missing."""
+    package = find_spec("sphinx_revealjs")
+    if package is None:
+        raise Unpublishable(
+            "reveal.js, which shows slides, is not installed. It comes with: pip install sphinx-revealjs"
+        )
+    return (Path(package.origin).parent / "_static" / "revealjs" / name).read_text(encoding="utf-8").strip() + "\n"

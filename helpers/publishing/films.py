@@ -1,0 +1,137 @@
+"""Take the films out of a notebook's saved players, and let through only what a player of ours could have saved.
+
+The script that a notebook carries is never used: a published file plays with the one of this package.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from nbformat import NotebookNode
+
+from helpers.controls import KEYS, WORDS
+from helpers.payload import SHAPES
+from helpers.svg import safe
+
+STATE = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
+OURS = "helpers.player.Player"
+WORD = re.compile(r"(first|previous|play|next|last|undo|reset|guess|reveal|action \d+)\Z")
+CLASS = re.compile(r"(m-[a-z-]+( s-[a-z-]+)?)?\Z")
+FIELDS = {
+    "alt",
+    "parts",
+    "lines",
+    "texts",
+    "pace",
+    "start",
+    "lab",
+    "rows",
+    "keys",
+    "words",
+    "sizers",
+    "shapes",
+    "classes",
+    "owners",
+}
+FIELDS |= {"marks", "scenes", "looks", "frames"}
+DRAWN = re.compile(r"[-+MC0-9. ,e]*\Z")
+MOST = 20_000  # pixels of a side
+
+
+def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
+    """Return the film of the player that an output shows, as JSON; None where it shows none that can be trusted."""
+    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
+    view = output.get("data", {}).get(VIEW, {})
+    model = states.get(view.get("model_id"), {}) if isinstance(view, dict) else {}
+    state = model.get("state", {}) if isinstance(model, dict) else {}
+    if not isinstance(state, dict) or state.get("_anywidget_id") != OURS or not isinstance(state.get("film"), str):
+        return None
+    try:
+        film = json.loads(state["film"])
+        return json.dumps(film, ensure_ascii=False, separators=(",", ":")) if is_film(film) else None
+    except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
+        return None
+
+
+def slot(film: str, text: str) -> str:
+    """Return the place in a page where a saved film plays, as `helpers.player.slot` writes it."""
+    data = film.replace("<", "\\u003c")
+    return (
+        f'<div class="player-slot"><script type="application/json">{data}</script>\n'
+        f"<noscript><pre>{safe(text)}</pre></noscript></div>"
+    )
+
+
+def is_film(film: dict) -> bool:
+    """Tell whether data is what helpers/payload.py writes: our shapes, our classes, numbers that lead somewhere."""
+    return set(film) == FIELDS and all(
+        (
+            film["shapes"] == [list(shape) for shape in SHAPES.values()],
+            all(CLASS.match(name) for name in film["classes"]),
+            texts(film["alt"], *film["sizers"], *film["owners"], *film["words"].values(), *film["words"]),
+            set(film["words"]) == set(WORDS) and isinstance(film["lab"], bool),
+            all(len(box) == 4 and all(number(side) and side >= 0 for side in box) for box in film["parts"]),
+            film["parts"] and texts(*film["lines"]) and all(within(film["lines"], *text) for text in film["texts"]),
+            number(film["pace"]) and film["pace"] >= 100,
+            all(WORD.match(name) and texts(words, key) for row in film["rows"] for name, words, key in row),
+            all(key in KEYS or key.isdigit() for key in film["keys"]),
+            all(name == "space" or WORD.match(name) for name in film["keys"].values()),
+            all(is_mark(film, *mark) for mark in film["marks"]),
+            all(is_look(film, *look) for look in film["looks"]),
+            all(within(film["marks"], *scene) for scene in film["scenes"]),
+            within(film["frames"], film["start"]),
+            all(is_frame(film, *frame) for frame in film["frames"]),
+        )
+    )
+
+
+def is_mark(film: dict, shape: int, name: int, owner: int, geometry: list, runs: list) -> bool:
+    return (
+        within(film["shapes"], shape)
+        and within(film["classes"], name)
+        and within(film["owners"], owner)
+        and len(geometry) == len(film["shapes"][shape]) - 1
+        and all(number(value) or (isinstance(value, str) and DRAWN.match(value)) for value in geometry)
+        and are_runs(film, runs)
+    )
+
+
+def is_look(film: dict, name: int, runs: list | None, hidden: int) -> bool:
+    return within(film["classes"], name) and (runs is None or are_runs(film, runs)) and hidden in (0, 1)
+
+
+def are_runs(film: dict, runs: list) -> bool:
+    return len(runs) % 2 == 0 and texts(*runs[::2]) and within(film["classes"], *runs[1::2])
+
+
+def is_frame(
+    film: dict, sentence: str, scene: int, patch: list, focus: int, cover: list, question: str, moves: list, text: int
+) -> bool:
+    if not within(film["scenes"], scene):
+        return False
+    places = (*patch[::2], *cover[::2])
+    return (
+        texts(sentence, question)
+        and within(film["owners"], focus)
+        and within(film["texts"], text)
+        and len(patch) % 2 == len(cover) % 2 == len(moves) % 2 == 0
+        and all(isinstance(at, int) and at >= 0 for at in places)
+        and within(film["scenes"][scene], *cover[::2])
+        and all(look == -1 or within(film["looks"], look) for look in (*patch[1::2], *cover[1::2]))
+        and all(isinstance(name, int) for name in moves[::2])
+        and within(film["frames"], *moves[1::2])
+    )
+
+
+def within(things: list, *places: int) -> bool:
+    return all(type(at) is int and 0 <= at < len(things) for at in places)
+
+
+def texts(*values: str) -> bool:
+    return all(isinstance(value, str) for value in values)
+
+
+def number(value: float) -> bool:
+    return type(value) in (int, float) and abs(value) < MOST

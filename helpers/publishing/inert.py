@@ -1,0 +1,127 @@
+"""Which HTML is safe to publish: elements and attributes that can neither run nor fetch anything. Uses nh3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+
+import nh3
+from pygments.token import STANDARD_TYPES
+
+TEXT = "a abbr b blockquote br caption center code col colgroup dd del details dfn div dl dt em figcaption figure"
+TEXT += " h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup"
+TEXT += " table tbody td tfoot th thead tr u ul var"
+MATH = "math mrow mi mn mo mtext mspace ms mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd"
+MATH += " mpadded mphantom menclose mstyle mmultiscripts mprescripts none"
+DROPPED = {"style"}  # with all that is in it: a table of pandas brings one, and reads well without
+TAGS = set(TEXT.split()) | set(MATH.split())
+SHAPE = {
+    "mathvariant",
+    "stretchy",
+    "fence",
+    "separator",
+    "accent",
+    "form",
+    "linethickness",
+    "columnalign",
+    "rowspacing",
+}
+SHAPE |= {
+    "columnspacing",
+    "columnlines",
+    "rowlines",
+    "width",
+    "height",
+    "depth",
+    "lspace",
+    "rspace",
+    "minsize",
+    "maxsize",
+}
+ATTRIBUTES = {
+    "*": {"title", "lang", "dir", "role", "aria-label", "aria-hidden"},
+    "a": {"href"},
+    "img": {"src", "alt", "width", "height"},
+    "math": {"display", "xmlns", "alttext"},
+    "td": {"colspan", "rowspan", "align"},
+    "th": {"colspan", "rowspan", "align", "scope"},
+    "ol": {"start", "type"},
+    "details": {"open"},
+    "table": {"border"},
+    **{tag: SHAPE for tag in MATH.split() if tag != "math"},
+}
+HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
+COLOURS = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values())}  # of code, by pygments
+UNSEEN = {
+    "class",
+    "id",
+    "style",
+    "target",
+    "rel",
+    "halign",
+    "valign",
+    "cellpadding",
+    "cellspacing",
+}  # left out, unharmed
+PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
+LINK = re.compile(r"(https?:|mailto:|#|[^:]*\Z)", re.IGNORECASE)
+
+
+def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rendered: bool = False) -> str:
+    """Return HTML with nothing left in it that runs or fetches.
+
+    `picture` turns the address of a picture that stands in a file into one that holds it, or None. Only what
+    was `rendered` from Markdown keeps the classes of coloured code, and the names of headings.
+    """
+
+    def kept(tag: str, name: str, value: str) -> str | None:
+        if tag == "img" and name == "src":
+            return value if PICTURE.match(value) else picture(value) if picture else value if local(value) else None
+        if name == "href":
+            return value if LINK.match(value.strip()) else None
+        return value
+
+    return nh3.clean(
+        html,
+        tags=TAGS,
+        attributes=ATTRIBUTES | (HEADINGS if rendered else {}),
+        attribute_filter=kept,
+        clean_content_tags={"script", "template", "noscript", "iframe", "object", "svg", *DROPPED},
+        url_schemes={"http", "https", "mailto", "data"},
+        allowed_classes={"table": {"dataframe"}} | (COLOURS if rendered else {}),
+        link_rel=None,
+    )
+
+
+def local(address: str) -> bool:
+    """Tell whether an address leads to a file beside the page: no scheme, no host, no root."""
+    return not re.match(r"\s*([a-z][a-z0-9+.-]*:|[/\\])", address, re.IGNORECASE)
+
+
+def inert(html: str) -> str | None:
+    """Return HTML ready to print; None where it holds what may run or fetch, or what no reader of HTML agrees on."""
+    doubts = Doubts()
+    try:
+        doubts.feed(html)
+        doubts.close()
+    except (AssertionError, ValueError):
+        return None
+    return None if doubts.found else clean(html)
+
+
+class Doubts(HTMLParser):
+    """Note every element and attribute that is not known to be harmless."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        known = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | UNSEEN | {"scoped", "type"}
+        if tag not in TAGS | DROPPED:
+            self.found.append(tag)
+        for name, value in attrs:
+            remote = name == "src" and not PICTURE.match(value or "") and not local(value or "")
+            if name not in known or remote or (name == "href" and not LINK.match((value or "").strip())):
+                self.found.append(name)

@@ -1,0 +1,16 @@
+// What the theme leaves open: a box that scrolls can be reached by keyboard, and a search leads to the place.
+addEventListener("DOMContentLoaded", () => {
+  const reach = new ResizeObserver((seen) => {
+    for (const { target } of seen) {
+      if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+      else target.removeAttribute("tabindex");
+    }
+  });
+  for (const box of document.querySelectorAll("article pre, .table-wrapper, .output.text_html")) reach.observe(box);
+
+  setTimeout(() => { // the theme marks the words that were searched for a moment after this
+    const hit = document.querySelector("article .highlighted");
+    hit?.closest("details")?.setAttribute("open", "");
+    hit?.scrollIntoView({ block: "center" });
+  }, 20);
+});

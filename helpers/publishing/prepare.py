@@ -1,0 +1,128 @@
+"""Make a copy of a notebook that any renderer may print: nothing in it runs or fetches, and its players play."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import copy
+import html
+import re
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from helpers.publishing.films import VIEW, film_of, slot
+from helpers.publishing.inert import inert
+from helpers.publishing.wording import formula, rendered, safe_markdown
+
+PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
+LEFT_OUT = "(This output is left out: it could run code in your browser.)"
+NO_FILM = "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
+SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
+
+
+def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> NotebookNode:
+    """Return a copy of a notebook that is safe to print; with its speaker notes or without.
+
+    Saved players become slots in which `helpers.player.head()` starts them. HTML, JavaScript and pictures of
+    outputs stay where they cannot run or fetch anything, else their text stands there; with `trust` all stays.
+    """
+    made = copy.deepcopy(notebook)
+    made.cells = [cell for cell in made.cells if cell.cell_type != "raw" and (notes or slide_type(cell) != "notes")]
+    for cell in made.cells:
+        cell.metadata = NotebookNode(
+            slideshow=NotebookNode(slide_type=slide_type(cell)),
+            tags=[tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)],
+        )
+        if cell.cell_type == "markdown":
+            cell.source = pasted(cell.source, cell.pop("attachments", {}))
+            cell.source = cell.source if trust else safe_markdown(cell.source)
+        else:
+            cell.outputs = [shown(notebook, output, trust) for output in cell.outputs]
+    kept = ("kernelspec", "language_info", "title") + (("widgets",) if trust else ())
+    made.metadata = NotebookNode({name: made.metadata[name] for name in kept if name in made.metadata})
+    return made
+
+
+def slide_type(cell: NotebookNode) -> str:
+    """Return the slide type of a cell, "" where it has none that we know."""
+    show = cell.metadata.get("slideshow", {})
+    found = show.get("slide_type") if isinstance(show, dict) else None
+    return found if found in SLIDE_TYPES else ""
+
+
+def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> NotebookNode:
+    """Return an output with the one form that is printed, and its text."""
+    if output.output_type not in ("display_data", "execute_result"):
+        return output
+    data = output.data
+    text = str(data.get("text/plain", ""))
+    film = film_of(notebook, output)
+    if film:
+        return _only(output, slot(film, text), text)
+    if trust and VIEW not in data:
+        return output
+    page = html_of(output, text)
+    if page is not None:
+        return _only(output, page, text)
+    return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
+
+
+def html_of(output: NotebookNode, text: str) -> str | None:
+    """Return the first form of an output that is safe to print, as HTML; None where there is its text alone."""
+    data = output.data
+    if "text/html" in data:
+        found = inert(data["text/html"])
+        if found is not None:
+            return found
+    if "text/markdown" in data:
+        return rendered(str(data["text/markdown"]))
+    if "text/latex" in data:
+        return formula(str(data["text/latex"]))
+    if "image/svg+xml" in data:  # as a picture it is inert: nothing in it runs or is fetched
+        return image(
+            "image/svg+xml", base64.b64encode(str(data["image/svg+xml"]).encode()).decode(), alt_of(output, text)
+        )
+    for kind in PIXELS:
+        if kind in data:
+            return image(kind, data[kind], alt_of(output, text))
+    return None
+
+
+def image(kind: str, data: str, alt: str) -> str | None:
+    """Return an <img> that holds its picture; None for what is no picture."""
+    squeezed = "".join(str(data).split())
+    try:
+        base64.b64decode(squeezed, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return f'<img alt="{html.escape(alt)}" src="data:{kind};base64,{squeezed}">'
+
+
+def alt_of(output: NotebookNode, text: str) -> str:
+    """Return what an output says about its picture: metadata, the title of the drawing, or its text."""
+    title = re.search(r"<title>([^<]*)</title>", str(output.data.get("image/svg+xml", "")))
+    said = output.get("metadata", {}).get("alt") or (html.unescape(title[1]) if title else text)
+    return " ".join(str(said).split())[:400]
+
+
+def left_out(data: NotebookNode) -> str:
+    """Return what to say where only the text of an output is printed; "" where that is all there was."""
+    if VIEW in data:
+        return NO_FILM
+    return LEFT_OUT if SCRIPTED & set(data) else ""
+
+
+def pasted(source: str, attachments: NotebookNode) -> str:
+    """Return the source of a text cell with the pictures that were pasted into it."""
+    for name, forms in attachments.items():
+        for kind in (kind for kind in PIXELS if kind in forms):
+            source = source.replace(f"attachment:{name}", f"data:{kind};base64,{''.join(forms[kind].split())}")
+    return source
+
+
+def _only(output: NotebookNode, page: str | None, text: str) -> NotebookNode:
+    data = {"text/plain": ANSI.sub("", text)} | ({"text/html": page} if page is not None else {})
+    return new_output("display_data", data=data)

@@ -1,0 +1,147 @@
+"""The lessons as pages that open from disk: lays their sources out in a scratch folder, where Sphinx builds them.
+
+Reads the notebooks, README.md and figs/ beside them, and the two files in pages/; writes only the folder it is given.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import sys
+import tempfile
+from io import StringIO
+from pathlib import Path
+
+import nbformat
+
+from helpers.player import head
+from helpers.publishing.prepare import prepared
+from helpers.publishing.source import Unpublishable, read
+
+OURS = Path(__file__).parent / "pages"
+MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
+MARK = "searchindex.js"  # a folder with this file is one that we may write anew
+SETTINGS = {
+    "project": "The graphs behind PyTorch's gradients",
+    "language": "en",
+    "extensions": ["myst_nb", "sphinx.ext.githubpages"],  # the second adds the one empty file that this host wants
+    "nb_execution_mode": "off",  # outputs are stored, and compared by the tests
+    "nb_ipywidgets_js": {},  # no widget manager: our players need none
+    "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
+    "suppress_warnings": [
+        "myst.header"
+    ],  # a level left out: MyST puts the heading one below its parent, as it should be
+    "html_theme": "furo",
+    "html_title": "The graphs behind PyTorch's gradients",
+    "html_static_path": [str(OURS)],
+    "html_css_files": ["pages.css"],
+    "html_js_files": ["pages.js"],
+    "html_show_search_summary": False,  # it fetches pages, which a browser forbids to pages from disk
+    "html_show_copyright": False,
+    "html_copy_source": False,
+    "html_use_index": False,
+}
+
+
+def build(notebooks: Path, out: Path) -> int:
+    """Write the pages of the notebooks in a folder to `out`; return how many. Raises Unpublishable."""
+    if not (found := chosen(notebooks)):
+        raise Unpublishable(f"There is no lesson in {notebooks}: no notebook is called like 01_topic.ipynb.")
+    if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
+        raise Unpublishable(f"{out} holds something else than pages, and would be replaced. Name another folder.")
+    with tempfile.TemporaryDirectory() as scratch:
+        source, made = Path(scratch, "source"), Path(scratch, "pages")
+        lay_out(found, notebooks.resolve().parent, source)
+        run_sphinx(source, made, Path(scratch, "doctrees"))
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo"))
+    return len(found)
+
+
+def chosen(notebooks: Path) -> list[Path]:
+    """Return the notebooks that become pages, in the order of the course."""
+    more = (notebooks / f"{name}.ipynb" for name in MORE)
+    return [*sorted(notebooks.glob("[0-9][0-9]_*.ipynb")), *(path for path in more if path.exists())]
+
+
+def lay_out(paths: list[Path], course: Path, source: Path) -> None:
+    """Write what Sphinx reads: the prepared notebooks, the figures that they show, and the index."""
+    (source / "lessons").mkdir(parents=True)
+    if (course / "figs").is_dir():
+        shutil.copytree(course / "figs", source / "figs")
+    pages = {path: prepared(read(path), notes=False) for path in paths}
+    for path, notebook in pages.items():
+        nbformat.write(notebook, source / "lessons" / path.name)
+    (source / "index.md").write_text(index(course, pages), encoding="utf-8")
+
+
+def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
+    """Return the first page: how the README begins, then every lesson with what one will be able to do after it."""
+    readme = course / "README.md"
+    opening = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {SETTINGS['project']}\n"
+    entries = [(f"lessons/{path.stem}", *outline(path, notebook)) for path, notebook in pages.items()]
+    listed = [f"## [{title}]({place}.ipynb)\n\n{promise}" for place, title, promise in entries]
+    # In the list at the side a title is plain text.
+    tree = [f"{title.replace('`', '')} <{place}>" for place, title, _ in entries]
+    return "\n\n".join(
+        [opening.partition("\n## ")[0], *listed, "\n".join(["```{toctree}", ":hidden:", "", *tree, "```"])]
+    )
+
+
+def outline(path: Path, notebook: nbformat.NotebookNode) -> tuple[str, str]:
+    """Return the title of a lesson, with its number, and its "you will be able to" as a list."""
+    first = next((cell.source for cell in notebook.cells if cell.cell_type == "markdown"), "")
+    heading = re.search(r"^# (?:\d\d · )?(.+)", first, re.M)
+    title, number = heading[1] if heading else path.stem, re.match(r"\d\d", path.stem)
+    promise = re.search(r"(?:^- .+\n(?:  .+\n)*)+", first + "\n", re.M)
+    able = f"After it you will be able to\n\n{promise[0]}" if promise else ""
+    return (f"{number[0]} · {title}" if number else title), able
+
+
+def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
+    """Build; every warning is an error. Raises Unpublishable with what Sphinx said."""
+    try:
+        from sphinx.application import Sphinx
+        from sphinx.errors import SphinxError
+        from sphinx.util.console import strip_escape_sequences
+        from sphinx.util.docutils import docutils_namespace
+    except ImportError as error:
+        raise Unpublishable(f"{error}. Pages are built with Sphinx: `make pages` installs it.") from None
+    said = StringIO()
+    try:
+        with docutils_namespace():
+            app = Sphinx(source, None, made, doctrees, "html", SETTINGS, status=None, warning=said, warningiserror=True)
+            app.connect("html-page-context", with_players)
+            app.build()
+            failed = app.statuscode
+    except SphinxError as error:
+        failed = str(error)
+    if failed:
+        why = strip_escape_sequences(said.getvalue()).strip() or failed
+        raise Unpublishable(f"Sphinx did not build the pages: {why}".replace(f"{source}/", ""))
+
+
+def with_players(app: object, name: str, template: str, context: dict, doctree: object) -> None:
+    """Start the players of a page that has some: one style and one script, in the page itself."""
+    if "player-slot" in context.get("body", ""):
+        context["metatags"] = context.get("metatags", "") + head()
+
+
+def main(words: list[str] | None = None) -> None:
+    """Build the pages of a course; end with one sentence where that cannot be."""
+    parser = argparse.ArgumentParser(prog="python -m helpers.publishing.site", description=main.__doc__)
+    parser.add_argument("notebooks", type=Path, help="the folder of the lessons")
+    parser.add_argument("-o", "--out", type=Path, required=True, help="the folder for the pages; what was in it goes")
+    asked = parser.parse_args(words)
+    try:
+        count = build(asked.notebooks, asked.out)
+    except (Unpublishable, OSError) as error:
+        sys.exit(str(error))
+    size = sum(path.stat().st_size for path in asked.out.rglob("*") if path.is_file())
+    what = "1 page and its" if count == 1 else f"{count} pages and their"
+    print(f"{what} index: {asked.out / 'index.html'} ({size / 1e6:.1f} MB in all)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""Lay the cells of a prepared notebook out as slides: which cell begins one, what it is called, where notes go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from helpers.publishing.source import Unpublishable
+
+HEADING = re.compile(r"(#{1,3})\s+(.+)")
+BEGINS = ("slide", "subslide")
+
+
+def laid_out(notebook: NotebookNode) -> NotebookNode:
+    """Return a prepared notebook as slides: skipped cells gone, notes first on their slide, every slide named.
+
+    Without slide types a slide begins at each heading. Raises Unpublishable where nothing is left to show.
+    """
+    cells = [cell for cell in notebook.cells if cell.metadata.slideshow.slide_type != "skip"]
+    if not any(cell.metadata.slideshow.slide_type for cell in cells):
+        for cell in cells:
+            cell.metadata.slideshow.slide_type = by_heading(cell)
+    slides = list(split(cells))
+    if not slides:
+        raise Unpublishable("Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”.")
+    for number, slide in enumerate(slides, start=1):
+        slide[0].metadata.update(place=f"Slide {number} of {len(slides)}", label=name(slide[0]))
+    notebook.cells = [cell for slide in slides for cell in slide]
+    return notebook
+
+
+def by_heading(cell: NotebookNode) -> str:
+    """Return the slide type of a cell in a notebook that has none."""
+    heading = HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+    return "" if not heading else "slide" if len(heading[1]) < 3 else "subslide"
+
+
+def split(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
+    """Yield the cells of each slide and subslide, its notes right after the first."""
+    shown: list[NotebookNode] = []
+    notes: list[NotebookNode] = []
+    for cell in cells:
+        kind = cell.metadata.slideshow.slide_type
+        if kind in BEGINS and shown:
+            yield [shown[0], *notes, *shown[1:]]
+            shown, notes = [], []
+        (notes if kind == "notes" else shown).append(cell)
+    if shown:
+        yield [shown[0], *notes, *shown[1:]]
+
+
+def name(cell: NotebookNode) -> str:
+    """Return what a slide is called: its heading, or how it begins."""
+    heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
+    said = heading[2] if heading else cell.source.strip().split("\n")[0]
+    return re.sub(r"[*`_]|<[^>]*>", "", said).strip()[:80] or "slide"

@@ -1,0 +1,79 @@
+"""Read the notebook that is to be published, and refuse in one sentence what cannot be. Reads that one file only."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+RUN = "Run all its cells, save it, and publish it again."
+
+
+class Unpublishable(ValueError):
+    """Say what was given, what was found in it, and the one thing to try."""
+
+
+def read(path: str | Path) -> NotebookNode:
+    """Return the notebook in a file, every code cell of it run. Raises Unpublishable."""
+    path = Path(path)
+    notebook = parsed(path, text_of(path))
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    waiting = [cell for cell in code if cell.execution_count is None and not cell.outputs]
+    if not notebook.cells:
+        raise Unpublishable(f"{path} has no cell, so there is nothing to publish. Is it the file that you mean?")
+    if code and len(waiting) == len(code):
+        raise Unpublishable(f"{path} was never run: it would be published without any output. {RUN}")
+    if waiting:
+        first = waiting[0].source.strip().splitlines()[0][:60]
+        raise Unpublishable(
+            f"{path}: {len(waiting)} of {len(code)} code cells were not run; the first is {first!r}. {RUN}"
+        )
+    return notebook
+
+
+def text_of(path: Path) -> str:
+    """Return what stands in the file. Raises Unpublishable where that is no text, or no file."""
+    if path.is_dir():
+        raise Unpublishable(f"{path} is a folder. Give one of the notebooks in it, a file that ends in .ipynb.")
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Unpublishable(
+            f"There is no file {path}. Look at the spelling, and at the folder that you are in."
+        ) from None
+    except UnicodeDecodeError:
+        raise Unpublishable(f"{path} is no notebook: it holds no text. Give a file that ends in .ipynb.") from None
+    except (OSError, ValueError) as error:
+        raise Unpublishable(f"{path} cannot be read ({reason(error)}). Look who owns it.") from None
+
+
+def parsed(path: Path, text: str) -> NotebookNode:
+    """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "too deep, or too large a number"
+        raise Unpublishable(
+            f"{path} is no notebook: it is no JSON ({where}). Give a file that ends in .ipynb."
+        ) from None
+    if not isinstance(found, dict) or "nbformat" not in found:
+        raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. Give a file that ends in .ipynb.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of notebooks whose cells have no id yet
+            notebook = nbformat.reads(text, as_version=4)
+            nbformat.validate(notebook)
+    except Exception as error:  # an old or broken notebook fails in many ways while it is converted
+        raise Unpublishable(
+            f"{path} is a broken notebook ({reason(error)}). Open it in JupyterLab, save it, and publish it again."
+        ) from None
+    return notebook
+
+
+def reason(error: Exception) -> str:
+    """Return the first line of what an error says, shortened."""
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return said.strip().splitlines()[0][:120]

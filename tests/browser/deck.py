@@ -1,0 +1,123 @@
+"""Open a deck in Chromium, step through every slide and fragment, measure what does not fit, photograph it.
+
+`PYTHONPATH=tests .venv/bin/python tests/browser/deck.py 03` builds the deck of one lesson and prints what it finds.
+"""
+
+import sys
+from pathlib import Path
+
+from driver import browser, watched
+from playwright.sync_api import expect
+
+from helpers.publish import publish
+
+ROOT = Path(__file__).resolve().parents[2]
+PHOTOGRAPHS = ROOT / "build" / "screenshots" / "slides"
+STEP = (
+    "() => { if (Reveal.isLastSlide() && !Reveal.availableFragments().next) return false; Reveal.next(); return true; }"
+)
+FOLD = "() => document.querySelectorAll('details[open]').forEach((one) => { one.open = false; })"
+PLACE = "() => [Reveal.getSlidePastCount(), (Reveal.getIndices().f ?? -1) + 1]"
+# What is seen of a slide must lie in 1280×720, with nothing out of sight in a box that scrolls or cuts, and no text
+# too small to be read. A box of a traceback may scroll, for its last line stands below it.
+MEASURE = """(open) => {
+  const slide = Reveal.getCurrentSlide();
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("aside, .unseen");
+  const folds = [...slide.querySelectorAll("details")].filter(seen);
+  if (open >= folds.length) return null;
+  folds.forEach((fold, at) => { fold.open = at === open; });
+  const found = [];
+  const say = (one, what, px) => {
+    const cell = one.closest("[data-cell]").dataset.cell;
+    found.push([cell, `${what} (${one.className || one.localName})`, Math.round(px)]);
+  };
+  for (const cell of [...slide.querySelectorAll(".cell")].filter(seen)) {
+    const range = document.createRange(), boxes = [];
+    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const parent = node.parentElement;
+      if (parent.closest("details:not([open]) > :not(summary)") || parent.matches("details:not([open])")) {
+        if (node.localName !== "summary") continue;
+      }
+      if (!seen(node.nodeType === 1 ? node : parent) || parent.closest(".scrolls")) continue;
+      range.selectNode(node);
+      boxes.push(...[...(node.nodeType === 1 ? node : range).getClientRects()].filter((box) => box.width > 1));
+    }
+    const beyond = (name, far) => { const px = Math.max(0, ...boxes.map(far)); if (px > 1) say(cell, name, px); };
+    beyond("below the slide", (box) => box.bottom - 720);
+    beyond("right of the slide", (box) => box.right - 1280);
+    beyond("left of the slide", (box) => -box.left);
+    for (const box of [...cell.querySelectorAll("*")].filter(seen)) {
+      const style = getComputedStyle(box);
+      if (box.closest("svg") || box.matches(".scrolls, .player-note, .player-told pre")) continue;
+      const [wide, high] = [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight];
+      if (style.overflowX !== "visible" && wide > 1) say(box, "cut at the right", wide);
+      if (style.overflowY !== "visible" && high > 1) say(box, "cut below", high);
+    }
+    for (const one of [...cell.querySelectorAll("p, li, td, th, summary, pre")].filter(seen)) {
+      const size = parseFloat(getComputedStyle(one).fontSize), least = one.closest("pre, .output, td, th") ? 17 : 20;
+      if (size < least && !one.closest(".player-told")) say(one, `text of ${size} px, under`, least);
+    }
+    for (const one of [...cell.querySelectorAll("img, .player-stage svg")].filter(seen)) {
+      const wide = one.naturalWidth || one.viewBox.baseVal.width, shown = one.getBoundingClientRect().width;
+      if (shown < wide * 0.99) say(one, "picture shrunk to % of its size", (100 * shown) / wide);
+    }
+  }
+  return found;
+}"""
+
+
+def opened(watch, path, query=""):
+    """Open a deck from disk; return its page once it is ready."""
+    watch.page.goto(path.as_uri() + query)
+    watch.page.wait_for_selector(".reveal.ready")  # a function to wait for would be refused by the deck's policy
+    expect(watch.page.locator(".player-slot:not(:has(.player))")).to_have_count(0)
+    return watch.page
+
+
+def states(page):
+    """Yield (slide, fragment) at every step of a deck, from where it stands to its end."""
+    yield tuple(page.evaluate(PLACE))
+    while page.evaluate(STEP):
+        yield tuple(page.evaluate(PLACE))
+
+
+def unfit(page, folder=None):
+    """Return (slide, fragment, cell, what, pixels) of all that does not fit; with a folder photograph every state."""
+    found = []
+    for slide, fragment in states(page):
+        for fold in range(-1, 20):
+            measured = page.evaluate(MEASURE, fold)
+            if measured is None:
+                break
+            found += [
+                (slide + 1, fragment, *one) for one in measured if fold < 0 or (slide + 1, fragment, *one) not in found
+            ]
+            if fold < 0 and folder:
+                page.screenshot(path=folder / f"{slide + 1:02}-{fragment:02}.png")
+        page.evaluate(FOLD)
+    return found
+
+
+def main(numbers):
+    """Build the decks of these lessons, print what does not fit; return how many do not."""
+    bad = 0
+    with browser() as started:
+        for source in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
+            if numbers and source.name[:2] not in numbers:
+                continue
+            path = ROOT / "build" / "slides" / f"{source.stem}.html"
+            publish(source, "slides", path)
+            folder = PHOTOGRAPHS / source.name[:2]
+            folder.mkdir(parents=True, exist_ok=True)
+            with watched(started) as watch:
+                found = unfit(opened(watch, path), folder)
+            bad += bool(found)
+            print(f"{source.name}: {len(found) or 'nothing'} does not fit")
+            for slide, fragment, cell, what, pixels in found:
+                print(f"  slide {slide}, fragment {fragment}, cell {cell}: {what} {pixels}")
+    return bad
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

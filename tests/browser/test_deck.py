@@ -1,0 +1,270 @@
+"""Decks and pages from disk, in a real browser with no network: fit, keys, players, notes, print, hostile notebooks."""
+
+import hostile
+import nbformat
+import pytest
+from deck import PHOTOGRAPHS, ROOT, opened, states, unfit
+from driver import watched
+from made_up_film import steps
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import expect
+
+from helpers.player import as_json
+from helpers.publish import publish
+
+pytestmark = [pytest.mark.browser]
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+SEEN = "[...document.querySelectorAll('.player')].filter((one) => one.checkVisibility({ visibilityProperty: true }))"
+LOADS = "iframe, object, embed, foreignObject, form, base, link, meta[http-equiv=refresh]"
+HANDLERS = """[...document.querySelectorAll("*")].flatMap((one) => one.getAttributeNames())
+    .filter((name) => name.startsWith("on"))"""
+SLIDE = "Reveal.getSlidePastCount()"
+
+
+def text(source, kind):
+    return new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}})
+
+
+def small():
+    """A deck of four slides: words with notes, a film, a traceback, the end."""
+    view = {hostile.VIEW: {"model_id": "m"}, "text/plain": "a film"}
+    lines = [f"line {number}" for number in range(60)]
+    raised = new_output("error", ename="E", evalue="the last line", traceback=[*lines, "E: the last line"])
+    slide = {"slideshow": {"slide_type": "slide"}}
+    cells = [
+        text("# One\n\nwords", "slide"),
+        text("*wait* a minute", "notes"),
+        text("and more", "fragment"),
+        new_code_cell("play()", execution_count=1, metadata=slide, outputs=[hostile.shown(view)]),
+        new_code_cell("fail()", execution_count=2, metadata=slide, outputs=[raised]),
+        text("# End\n\n<details><summary>fold</summary>inside</details>", "slide"),
+    ]
+    widgets = {hostile.WIDGETS: {"state": {"m": hostile.model(as_json(steps(3)))}}}
+    return new_notebook(cells=cells, metadata={"widgets": widgets})
+
+
+@pytest.fixture
+def published(tmp_path):
+    def write(notebook, to="slides", trust=False):
+        nbformat.write(notebook, tmp_path / "given.ipynb")
+        publish(tmp_path / "given.ipynb", to, tmp_path / f"{to}.html", trust=trust)
+        return tmp_path / f"{to}.html"
+
+    return write
+
+
+@pytest.fixture
+def deck(chromium, published):
+    with watched(chromium) as watch:
+        yield opened(watch, published(small()))
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
+def test_every_slide_and_fragment_of_a_lesson_fits(chromium, tmp_path, lesson):
+    folder = PHOTOGRAPHS / lesson.stem[:2]
+    folder.mkdir(parents=True, exist_ok=True)
+    publish(lesson, "slides", tmp_path / "deck.html")
+    with watched(chromium) as watch:
+        found = unfit(opened(watch, tmp_path / "deck.html"), folder)
+    lines = [f"slide {s}, fragment {f}, cell {cell}: {what} {px}" for s, f, cell, what, px in found]
+    assert not lines, f"{lesson.name} does not fit 1280×720:\n" + "\n".join(lines)
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
+def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, tmp_path, lesson):
+    publish(lesson, "slides", tmp_path / "deck.html")
+    with watched(chromium) as watch:
+        page = opened(watch, tmp_path / "deck.html")
+        tried = 0
+        for _ in states(page):
+            for number in range(page.evaluate(f"{SEEN}.length")):
+                page.evaluate(f"{SEEN}[{number}].focus()")
+                before, slide = page.evaluate(f"{SEEN}[{number}].innerText"), page.evaluate(SLIDE)
+                seen = set()
+                for key in ("1", "2", "3", "ArrowRight"):
+                    page.keyboard.press(key)
+                    seen.add(page.evaluate(f"{SEEN}[{number}].innerText"))
+                assert seen - {before}
+                assert page.evaluate(SLIDE) == slide
+                page.keyboard.press("Escape")
+                tried += 1
+        assert (tried > 0) == (page.locator(".player").count() > 0)
+
+
+CROWDED = {
+    "too long": [text("\n\n".join(["words"] * 30), "slide")],
+    "too wide": [text(f"<table><tr><td>{'x' * 30}</td>{'<td>xxxxxxxxxxxx</td>' * 12}</tr></table>", "slide")],
+    "too late": [text("# A", "slide"), text("\n\n".join(["words"] * 30), "fragment")],
+    "too small": [text('<img alt="a" src="wide.svg">', "slide")],
+}
+
+
+@pytest.mark.parametrize("what", CROWDED)
+def test_what_does_not_fit_is_found_and_the_cell_named(chromium, published, tmp_path, what):
+    wide = '<svg xmlns="http://www.w3.org/2000/svg" width="2000" height="50"><rect width="2000" height="50"/></svg>'
+    (tmp_path / "wide.svg").write_text(wide)
+    with watched(chromium) as watch:
+        found = unfit(opened(watch, published(new_notebook(cells=CROWDED[what]))))
+    assert {cell for _, _, cell, _, _ in found} == {CROWDED[what][-1].id}
+    assert all(pixels > 0 for *_, pixels in found)
+
+
+def test_a_small_deck_fits_and_its_traceback_shows_its_last_line(deck):
+    assert unfit(deck) == []
+    deck.evaluate("Reveal.slide(2)")
+    assert deck.locator(".verdict").inner_text() == "E: the last line"
+    box = deck.locator(".scrolls")
+    assert box.evaluate("(one) => one.scrollHeight > one.clientHeight && one.tabIndex === 0")
+
+
+def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
+    deck.keyboard.press("ArrowRight")
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 1
+    assert deck.inner_text(".keys") == ""
+    deck.focus(".player")
+    assert deck.inner_text(".keys") == "Keys: player · Esc for slides"
+    assert deck.evaluate("getComputedStyle(document.querySelector('.player')).boxShadow") != "none"
+    deck.keyboard.press("ArrowRight")
+    assert (deck.inner_text(".player-count"), deck.evaluate(SLIDE)) == ("2 / 5", 1)
+    for key in ("ArrowDown", "n", "o", "s", "f", "b", "PageDown"):
+        deck.keyboard.press(key)
+    assert deck.evaluate(f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused()]") == [1, False, False]
+    deck.keyboard.press("Escape")
+    expect(deck.locator(".keys")).to_have_text("")
+    assert not deck.evaluate("Reveal.isOverview()")
+    deck.keyboard.press("ArrowRight")
+    assert (deck.evaluate(SLIDE), deck.locator(".player-count").text_content()) == (2, "2 / 5")
+
+
+@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")])
+def test_a_deck_follows_the_theme(chromium, published, scheme, ground):
+    with watched(chromium, color_scheme=scheme) as watch:
+        page = opened(watch, published(small()))
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
+        assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(0, 0, 0)"
+
+
+def test_a_click_beside_the_player_gives_the_keys_back(deck):
+    deck.evaluate("Reveal.slide(1)")
+    deck.click(".player-next")
+    assert deck.inner_text(".keys").startswith("Keys: player")
+    deck.mouse.click(1100, 600)
+    expect(deck.locator(".keys")).to_have_text("")
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 2
+
+
+def test_a_traceback_scrolls_by_key_until_escape(deck):
+    deck.evaluate("Reveal.slide(2)")
+    deck.focus(".scrolls")
+    deck.keyboard.press("End")
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 2
+    assert deck.inner_text(".keys") == "Keys: scrolling · Esc for slides"
+    deck.keyboard.press("Escape")
+    expect(deck.locator(".keys")).to_have_text("")
+    assert not deck.evaluate("Reveal.isOverview()")
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 3
+
+
+def test_a_fold_opens_by_key_and_arrows_stay_the_slides(deck):
+    deck.evaluate("Reveal.slide(3)")
+    deck.focus(".present summary")
+    deck.keyboard.press(" ")
+    assert deck.evaluate("document.activeElement.parentElement.open")
+    deck.keyboard.press("Enter")
+    assert not deck.evaluate("document.activeElement.parentElement.open")
+    deck.keyboard.press("ArrowLeft")
+    assert deck.evaluate(SLIDE) == 2
+
+
+def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
+    with deck.expect_popup() as opening:
+        deck.keyboard.press("s")
+    window = opening.value
+    assert window.inner_text("#notes") == "wait a minute"
+    assert window.inner_text("#slide") == "1 / 4 · One"
+    assert window.inner_text("#next") == "Next: more on this slide"
+    assert window.inner_text("#time").startswith("00:00:0")
+    window.keyboard.press("ArrowRight")
+    window.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 1
+    assert window.inner_text("#notes") == "No notes on this slide."
+    window.close()
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(SLIDE) == 2
+
+
+def test_only_the_slide_that_is_seen_is_in_the_accessibility_tree(deck):
+    tree = deck.locator("body").aria_snapshot()
+    assert 'region "One"' in tree
+    assert "Slide 1 of 4" in tree
+    assert "End" not in tree
+    assert "wait" not in tree
+    assert deck.title() == "One"
+    deck.keyboard.press("Tab")
+    assert not deck.evaluate("Boolean(document.activeElement.closest('section:not(.present)'))")
+
+
+def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, published):
+    with watched(chromium) as watch:
+        page = opened(watch, published(small()), "?print-pdf")
+        expect(page.locator(".pdf-page")).to_have_count(4)
+        assert page.get_by_text("and more", exact=True).is_visible()
+        assert page.locator(".pdf-page h1").first.bounding_box()["x"] > 50
+        assert page.locator(".player svg").first.is_visible()
+        pdf = page.pdf(prefer_css_page_size=True)
+    assert pdf.count(b"/Type /Page\n") == 4
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, to):
+    path = published(hostile.notebook(), to)
+    noise = ("Refused to", "Executing inline")  # what a policy says of an attempt would be a failure of the first wall
+    with watched(chromium) as watch:
+        page = watch.page
+        page.goto(path.as_uri())
+        expect(page.locator(".player")).to_have_count(1)
+        for _ in states(page) if to == "slides" else [None]:
+            assert page.evaluate("window.hit") is None
+        for link in page.locator("a").all():
+            assert not (link.get_attribute("href") or "#").lower().lstrip().startswith(("javascript", "data"))
+        assert page.locator(LOADS).count() == 0
+        assert page.evaluate(HANDLERS) == []
+        assert len(page.locator("script:not([type='application/json'])").all()) == (4 if to == "slides" else 1)
+        assert not [error for error in watch.errors if error.startswith(noise)]
+
+
+def test_a_script_that_slipped_in_would_not_run(chromium, published, tmp_path):
+    path = published(small())
+    path.write_text(
+        path.read_text().replace("</main>", "<script>window.hit=1</script><img src=x onerror='hit=1'></main>")
+    )
+    with watched(chromium, noise=("Executing inline", "Refused to", "Failed to load", "Loading the image")) as watch:
+        assert opened(watch, path).evaluate("window.hit") is None
+
+
+def test_trusted_html_and_scripts_stay_and_run(chromium, published):
+    html = hostile.shown({"text/html": "<p id='mine'></p><script>window.hit=1</script>", "text/plain": "plain"})
+    notebook = new_notebook(cells=[new_code_cell("x", execution_count=1, outputs=[html])])
+    with watched(chromium) as watch:
+        assert opened(watch, published(notebook, trust=True)).evaluate("window.hit") == 1
+        assert opened(watch, published(notebook)).evaluate("window.hit") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_reads_at_320_pixels_and_its_player_plays(chromium, published, scheme):
+    with watched(chromium, viewport={"width": 320, "height": 600}, color_scheme=scheme) as watch:
+        page = watch.page
+        page.goto(published(small(), "page").as_uri())
+        page.focus(".player")
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text(".player-count") == "2 / 5"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert "wait a minute" not in page.content()
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")

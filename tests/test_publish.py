@@ -1,0 +1,211 @@
+"""Decks and pages without a browser: what is refused, what is left out, what a file holds."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import hostile
+import nbformat
+import pytest
+from made_up_film import explorer, lab, steps
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from helpers import player
+from helpers.publish import main, publish
+from helpers.publishing import assets, films
+from helpers.publishing.inert import clean, inert
+from helpers.publishing.prepare import prepared
+from helpers.publishing.slides import laid_out
+from helpers.publishing.source import Unpublishable, read
+from helpers.publishing.wording import safe_markdown
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+
+
+def text(source, kind="slide"):
+    return new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}})
+
+
+def code(source, *outputs, count=1):
+    return new_code_cell(source, execution_count=count, outputs=list(outputs))
+
+
+def stored(path, *cells):
+    nbformat.write(new_notebook(cells=list(cells)), path)
+    return path
+
+
+BROKEN = {
+    "not run": (nbformat.writes(new_notebook(cells=[new_code_cell("1 + 1")])), "was never run"),
+    "half run": (nbformat.writes(new_notebook(cells=[code("1"), new_code_cell("2 + 2")])), "1 of 2 code cells"),
+    "empty": (nbformat.writes(new_notebook()), "no cell"),
+    "text": ("Dear students,", "no JSON (line 1)"),
+    "cut off": ('{"nbformat": 4, "cells": [', "no JSON (line 1)"),
+    "deep": ("[" * 200_000, "too deep"),
+    "other json": ('{"a": 1}', "names no nbformat"),
+    "a list": ("[1]", "names no nbformat"),
+    "wrong shape": ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 7}', "broken notebook"),
+    "from tomorrow": ('{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', "broken notebook"),
+    "bytes": (b"\x89PNG\xff\xfe", "holds no text"),
+}
+
+
+@pytest.mark.parametrize("what", BROKEN)
+def test_what_cannot_be_published_is_said_in_a_sentence_or_two(tmp_path, capsys, what):
+    held, said = BROKEN[what]
+    path = tmp_path / "given.ipynb"
+    path.write_bytes(held if isinstance(held, bytes) else held.encode())
+    with pytest.raises(Unpublishable) as caught:
+        read(path)
+    assert said in str(caught.value)
+    assert "given.ipynb" in str(caught.value)
+    assert main([str(path), "--to", "slides", "-o", str(tmp_path / "deck.html")]) == 1
+    assert capsys.readouterr().err == f"{caught.value}\n"
+    assert not (tmp_path / "deck.html").exists()
+
+
+def test_a_missing_file_a_folder_and_a_place_that_cannot_be_written(tmp_path, capsys):
+    with pytest.raises(Unpublishable, match="There is no file"):
+        read(tmp_path / "none.ipynb")
+    with pytest.raises(Unpublishable, match="is a folder"):
+        read(tmp_path)
+    good = stored(tmp_path / "good.ipynb", text("# Title"))
+    (tmp_path / "taken").mkdir()
+    for out in (tmp_path / "taken", good / "below.html", tmp_path / ("x" * 300)):
+        with pytest.raises(Unpublishable, match="cannot be written"):
+            publish(good, "page", out)
+    with pytest.raises(Unpublishable, match="is the notebook itself"):
+        publish(good, "page", good)
+    with pytest.raises(Unpublishable, match="slides, page"):
+        publish(good, "pdf", tmp_path / "x.html")
+    assert main([str(tmp_path / "taken"), "--to", "page", "-o", str(tmp_path / "out")]) == 1
+    assert "no file ends in .ipynb" in capsys.readouterr().err
+
+
+def test_the_command_line_ends_without_a_traceback():
+    command = [sys.executable, "-m", "helpers.publish"]
+    for more, status in ((["none.ipynb", "--to", "slides", "-o", "x.html"], 1), (["none.ipynb", "--to", "pdf"], 2)):
+        ran = subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, cwd=ROOT)
+        assert ran.returncode == status
+        assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_is_published_whole_and_each_file_is_weighed(tmp_path, capsys):
+    (tmp_path / "in").mkdir()
+    stored(tmp_path / "in" / "a.ipynb", text("# A"), code("1", new_output("stream", text="one")))
+    stored(tmp_path / "in" / "b.ipynb", new_code_cell("1"))
+    assert main([str(tmp_path / "in"), "--to", "slides", "-o", str(tmp_path / "out")]) == 1, "b was not run"
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.html"]
+    said = capsys.readouterr()
+    assert "scripts" in said.out
+    assert "was never run" in said.err
+
+
+def test_a_notebook_with_nothing_to_show_is_refused_as_slides(tmp_path):
+    path = stored(tmp_path / "x.ipynb", text("a", "skip"), text("b", "notes"))
+    with pytest.raises(Unpublishable, match="skipped or a note"):
+        publish(path, "slides", tmp_path / "x.html")
+
+
+def kinds(*cells):
+    made = laid_out(prepared(new_notebook(cells=list(cells)), notes=True))
+    return [(cell.source, cell.metadata.slideshow.slide_type) for cell in made.cells]
+
+
+def test_without_slide_types_a_slide_begins_at_each_heading():
+    cells = [new_markdown_cell(words) for words in ("# A", "words", "## B", "### C")]
+    assert [kind for _, kind in kinds(*cells)] == ["slide", "", "slide", "subslide"]
+
+
+def test_notes_stand_first_on_their_slide_and_skipped_cells_are_gone():
+    cells = [text("n", "notes"), text("A"), text("b", "fragment"), text("m", "notes"), text("s", "skip"), text("C")]
+    assert [source for source, _ in kinds(*cells)] == ["A", "n", "m", "b", "C"]
+
+
+def test_slides_are_named_and_numbered():
+    cells = [text("## 1 · What is a `leaf`?\nwords"), text("only *words* here", "subslide")]
+    made = laid_out(prepared(new_notebook(cells=cells), notes=True))
+    assert [(cell.metadata.label, cell.metadata.place) for cell in made.cells] == [
+        ("1 · What is a leaf?", "Slide 1 of 2"),
+        ("only words here", "Slide 2 of 2"),
+    ]
+
+
+@pytest.mark.parametrize("film", [steps(3), lab(), explorer()], ids=["steps", "lab", "explorer"])
+def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
+    data = player.as_json(film)
+    assert films.is_film(json.loads(data))
+    assert films.slot(data, film.text) == player.slot(film)
+
+
+@pytest.mark.parametrize("number", range(len(hostile.films())))
+def test_a_film_with_anything_foreign_is_not_played(number):
+    data = json.dumps(hostile.films()[number])
+    model = {"state": {"m": hostile.model(data)}}
+    output = new_output("display_data", data={hostile.VIEW: {"model_id": "m"}, "text/plain": "its text"})
+    notebook = new_notebook(cells=[code("x", output)], metadata={"widgets": {hostile.WIDGETS: model}})
+    shown = prepared(notebook, notes=True).cells[0].outputs[0].data
+    assert "text/html" not in shown
+    assert shown["text/plain"].startswith("its text\n(A player that cannot be shown")
+
+
+@pytest.mark.parametrize("html", hostile.PAGES)
+def test_html_that_may_run_or_fetch_is_left_out_unless_trusted(html):
+    notebook = new_notebook(cells=[code("x", hostile.shown({"text/html": html, "text/plain": "plain"}))])
+    shown = prepared(notebook, notes=True).cells[0].outputs[0].data
+    assert "text/html" not in shown or "class" not in shown["text/html"]
+    assert shown["text/plain"].startswith("plain")
+    kept = prepared(notebook, notes=True, trust=True).cells[0].outputs[0].data
+    assert kept["text/html"] == html
+
+
+def test_html_that_is_inert_stays():
+    table = '<style scoped>td {color: red}</style><table border="1" class="dataframe"><tr><td>1</td></tr></table>'
+    assert inert(table) == '<table border="1" class="dataframe"><tbody><tr><td>1</td></tr></tbody></table>'
+    picture = '<img alt="what" src="data:image/png;base64,AAAA">'
+    assert inert(picture) == picture
+    assert clean(f'<a href="#x">x</a>{picture}') == f'<a href="#x">x</a>{picture}'
+    assert "far" not in clean('<img alt="a" src="//far.example/x.png"><img src="\\\\far.example\\x">')
+
+
+def test_text_keeps_its_markdown_folds_and_code():
+    kept = "**b** `<i>` <details><summary>s</summary>x &lt; y</details>\n\n```python\na < b  # $x$\n```\n\n    <b>\n"
+    assert safe_markdown(kept) == kept
+    assert safe_markdown("costs $5 and $6, \\$x\\$, a < b <https://x.example>") == (
+        "costs $5 and $6, \\$x\\$, a < b <https://x.example>"
+    )
+    assert safe_markdown("$a_1 * b_1$").count("<math") == 1
+    assert not set("*_") & set(safe_markdown("$a_1 * b_1$")), "Markdown must not read what a formula holds"
+    assert safe_markdown("$\\left( x$") == "`\\left( x`", "a formula that cannot be read is shown as written"
+
+
+def test_what_is_given_is_not_changed():
+    given = hostile.notebook()
+    before = nbformat.writes(given)
+    prepared(given, notes=False)
+    assert nbformat.writes(given) == before
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
+def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, lesson):
+    html = publish(lesson, "slides", tmp_path / "deck.html")
+    held = read(lesson)
+    views = sum(hostile.VIEW in out.get("data", {}) for cell in held.cells for out in cell.get("outputs", []))
+    notes = sum(cell.metadata.slideshow.slide_type == "notes" for cell in held.cells)
+    assert len(html.encode()) < 4_000_000
+    assert html.count('class="player-slot"') == views
+    assert html.count('<aside class="notes">') == notes
+    assert "left out:" not in html
+    page = publish(lesson, "page", tmp_path / "page.html")
+    assert page.count('class="player-slot"') == views
+    assert '<aside class="notes">' not in page
+
+
+def test_only_scripts_of_ours_may_run():
+    policy = assets.policy("deck", trust=False)
+    assert policy.count("'sha256-") == len(assets.scripts("deck")) == 4
+    assert "unsafe-inline" not in policy.partition("script-src")[2]
+    assert "http" not in policy
