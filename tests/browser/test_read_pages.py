@@ -1,0 +1,193 @@
+"""The pages as a reader meets them: opened from disk with the network cut, by mouse and by keyboard, on any screen."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from driver import watched
+
+from helpers.palette import DARK, LIGHT
+
+pytestmark = pytest.mark.browser
+ROOT = Path(__file__).resolve().parents[2]
+SHOTS = ROOT / "build" / "screenshots" / "pages"
+LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))]
+TOGGLE = ".theme-toggle:visible"
+OUTSIDE = """() => [...document.querySelectorAll("article *")].filter((one) => {
+    const box = one.getBoundingClientRect();
+    return box.width && box.right > innerWidth && !one.closest("pre, .table-wrapper, .output, .player-stage, math");
+}).map((one) => one.outerHTML.slice(0, 100))"""
+SCROLLS = """() => [...document.querySelectorAll("article pre, .table-wrapper, .output.text_html")]
+    .filter((box) => box.checkVisibility({ contentVisibilityAuto: true }) && box.scrollWidth > box.clientWidth)
+    .map((box) => box.tabIndex)"""
+IN_SIGHT = """() => { const { top, bottom } = document.querySelector("article .highlighted").getBoundingClientRect();
+    return top > 0 && bottom < innerHeight; }"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "pages"
+    command = [sys.executable, "-m", "helpers.publishing.site", "notebooks", "-o", str(out)]
+    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
+    return out
+
+
+@pytest.fixture
+def reader(chromium, site):
+    """Return a page from disk whose context fails the test if it asks for anything or complains."""
+    with watched(chromium, color_scheme="light") as watch:
+        watch.page.set_default_timeout(10_000)
+        yield watch.page
+
+
+def address(site, name):
+    return (site / (f"lessons/{name}.html" if name in LESSONS else f"{name}.html")).as_uri()
+
+
+def rgb(colour):
+    return f"rgb({', '.join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))})"
+
+
+def theme(page):
+    return page.get_attribute("body", "data-theme")
+
+
+def photographed(page, name, theme):
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"{name}_{theme}.png", full_page=True)
+
+
+@pytest.mark.parametrize("name", ["index", "search", *LESSONS])
+def test_a_page_opens_from_disk_and_its_switch_rules_all_of_it(reader, site, name):
+    reader.goto(address(site, name))
+    assert reader.title()
+    photographed(reader, name, "light")
+    reader.click(TOGGLE)
+    assert theme(reader) == "dark"
+    for colours, scheme in ((DARK, "dark"), (LIGHT, "light")):
+        reader.emulate_media(color_scheme={"dark": "light", "light": "dark"}[scheme])  # the system says the opposite
+        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", scheme)
+        assert reader.evaluate("getComputedStyle(document.body).colorScheme") == scheme
+        for player in reader.locator(".player").all():
+            assert player.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(colours["ground"])
+        if scheme == "dark":
+            photographed(reader, name, "dark")
+
+
+def test_the_switch_is_remembered_on_the_next_page(reader, site):
+    reader.goto(address(site, LESSONS[0]))
+    seen = [theme(reader)]
+    for _ in range(3):
+        reader.locator(TOGGLE).focus()
+        reader.keyboard.press("Enter")
+        seen.append(theme(reader))
+    assert seen == ["auto", "dark", "light", "auto"]
+    reader.click(TOGGLE)
+    reader.goto(address(site, LESSONS[1]))
+    assert theme(reader) == "dark"
+
+
+@pytest.mark.parametrize("name", LESSONS)
+def test_every_player_goes_to_its_end_by_keyboard(reader, site, name):
+    reader.goto(address(site, name))
+    assert reader.locator(".player").count() == reader.locator(".player-slot").count()
+    for player in reader.locator(".player").all():
+        first = player.locator(".player-sentence").inner_text()
+        player.focus()
+        (walk_to_the_end if player.locator(".player-range").count() else try_the_lab)(player)
+        assert player.locator(".player-sentence").inner_text() != first
+        assert reader.url == address(site, name)
+
+
+def walk_to_the_end(player):
+    """Step through a trace by the arrow key, frame by frame."""
+    count = player.locator(".player-count")
+    last = int(count.inner_text().split(" / ")[1])
+    assert last > 1
+    for number in range(2, last + 1):
+        player.page.keyboard.press("ArrowRight")
+        assert count.inner_text() == f"{number} / {last}"
+
+
+def try_the_lab(player):
+    """Press the key of every button of a lab; one at least leads to another state."""
+    for at in range(player.locator(".player-action").count()):
+        player.page.keyboard.press(str((at + 1) % 10))
+    assert player.locator(".player-undo").get_attribute("aria-disabled") == "false"
+
+
+def test_the_search_finds_a_word_and_leads_to_it(reader, site):
+    reader.goto(address(site, "index"))
+    reader.fill(".sidebar-search", "retain_grad")
+    reader.keyboard.press("Enter")
+    found = reader.locator("#search-results li a", has_text="Leaf and non-leaf")
+    found.first.click()
+    reader.wait_for_url("**/03_leaf_and_non_leaf.html*")
+    hit = reader.locator("article .highlighted").first
+    assert "retain_grad" in hit.inner_text()
+    reader.wait_for_function(IN_SIGHT)
+
+
+def test_a_search_for_nothing_we_have_says_so(reader, site):
+    reader.goto(address(site, "search") + "?q=zeppelin")
+    reader.wait_for_selector("text=did not match any documents")
+    assert not reader.locator("#search-results li").count()
+
+
+def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
+    reader.goto(address(site, "index"))
+    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'empty sum')")
+    reader.goto(address(site, "03_leaf_and_non_leaf"))
+    reader.wait_for_selector("details[open] .highlighted")
+    reader.wait_for_function(IN_SIGHT)
+
+
+def test_next_and_previous_walk_the_course_in_its_order(reader, site):
+    reader.goto(address(site, "index"))
+    for name in LESSONS:
+        reader.click(".next-page")
+        assert reader.url == address(site, name)
+    assert not reader.locator(".next-page").count()
+    for name in [*reversed(LESSONS[:-1]), "index"]:
+        reader.click(".prev-page")
+        assert reader.url == address(site, name)
+
+
+@pytest.mark.parametrize("name", ["index", "search", *LESSONS])
+def test_a_narrow_screen_and_a_large_zoom_lose_nothing(chromium, site, name):
+    with watched(chromium) as watch:
+        watch.page.set_default_timeout(10_000)
+        for width in (640, 320):  # 1280 pixels at 200 %; a small telephone
+            watch.page.set_viewport_size({"width": width, "height": 640})
+            watch.page.goto(address(site, name))
+            for whole in ("html", ".content"):  # the theme would let the whole column scroll
+                assert watch.page.evaluate(f"document.querySelector('{whole}').scrollWidth") <= width, whole
+            assert watch.page.evaluate(OUTSIDE) == []
+            watch.page.wait_for_function(f"({SCROLLS})().every((index) => index === 0)")
+        if name in ("index", LESSONS[0]):
+            photographed(watch.page, name, width)
+
+
+def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_path):
+    reader.goto(address(site, LESSONS[0]))
+    reader.emulate_media(media="print", color_scheme="dark")
+    for gone in (".sidebar-drawer", ".mobile-header", ".related-pages", ".player-bar", ".skip-to-content"):
+        for one in reader.locator(gone).all():
+            assert not one.is_visible(), gone
+    assert reader.locator(".player svg").first.is_visible()
+    assert reader.locator(".player").first.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(
+        LIGHT["ground"]
+    )
+    for fold in reader.locator("section > details").all():
+        assert fold.bounding_box()["height"] > 2 * fold.locator("summary").bounding_box()["height"]
+    reader.pdf(path=tmp_path / "lesson.pdf", format="A4")
+    assert (tmp_path / "lesson.pdf").stat().st_size > 10_000
+
+
+def test_what_scrolls_no_more_is_no_stop_for_the_keyboard(reader, site):
+    reader.goto(address(site, LESSONS[0]))
+    reader.set_viewport_size({"width": 320, "height": 640})
+    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 10")
+    reader.set_viewport_size({"width": 1280, "height": 640})
+    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length < 10")

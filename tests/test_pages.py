@@ -1,0 +1,218 @@
+"""The pages as files: built from the lessons as `make pages` does it, whole, linked, and in need of nothing else."""
+
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from html.parser import HTMLParser
+from io import StringIO
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import nbformat
+import pytest
+import yaml
+
+from helpers.publishing.site import main
+
+ROOT = Path(__file__).resolve().parents[1]
+LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
+ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
+LOADED = {"script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "image", "use"}
+pytestmark = [
+    pytest.mark.notebooks,
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),  # MyST's, about the Sphinx after next
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def command(notebooks, out):
+    """Run what `make pages` runs."""
+    words = [sys.executable, "-m", "helpers.publishing.site", str(notebooks), "-o", str(out)]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+
+
+def run(notebooks, out):
+    """Do the same here, which is quicker; return what was printed, or the sentence with which it ended."""
+    said = StringIO()
+    try:
+        with redirect_stdout(said):
+            main([str(notebooks), "-o", str(out)])
+    except SystemExit as end:
+        return str(end)
+    return said.getvalue()
+
+
+class Page(HTMLParser):
+    """Collect of a page: what may be linked to, where links lead, what is loaded, its styles and scripts."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.places, self.links, self.loads, self.inside, self.code = set(), [], [], None, []
+        self.text = path.read_text(encoding="utf-8")
+        self.feed(self.text)
+
+    def handle_starttag(self, tag, attributes):
+        of = dict(attributes)
+        self.places |= {of[name] for name in ("id", "name") if of.get(name)}
+        if tag == "a" and of.get("href"):
+            self.links.append((of["href"], of.get("rel")))
+        if tag == "link" and of.get("rel") not in ("index", "search", "next", "prev", "canonical"):
+            self.loads.append(of["href"])
+        if tag in LOADED:
+            self.loads += [of[name] for name in ("src", "srcset", "href", "poster") if of.get(name)]
+        self.code.append(of.get("style") or "")
+        self.inside = tag
+
+    def handle_data(self, data):
+        if self.inside in ("style", "script"):
+            self.code.append(data)
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    out = tmp_path_factory.mktemp("site") / "pages"
+    ran = command(ROOT / "notebooks", out)
+    assert ran.returncode == 0, ran.stderr
+    return out
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    return {path: Page(path) for path in sorted(site.rglob("*.html"))}
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A course of one small lesson, which a test may spoil."""
+    cells = [nbformat.v4.new_markdown_cell("# One\n\nYou will be able to\n\n- *read*;\n- write\n  a line.")]
+    (tmp_path / "notebooks").mkdir()
+    write(tmp_path / "notebooks" / "01_one.ipynb", cells)
+    return tmp_path
+
+
+def write(path, cells):
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+
+
+def test_every_lesson_is_a_page_and_the_index_says_what_for(site, pages):
+    assert [path.stem for path in sorted((site / "lessons").glob("*.html"))] == [path.stem for path in LESSONS]
+    index = pages[site / "index.html"]
+    assert {f"lessons/{path.stem}.html" for path in LESSONS} <= {link for link, _ in index.links}
+    assert index.text.count("you will be able to") == len(LESSONS)
+    assert re.search(r"<li><p>draw the graph behind a tensor and read the picture", index.text)
+
+
+def test_every_link_and_anchor_leads_somewhere(pages):
+    for path, page in pages.items():
+        for link, _ in page.links:
+            assert ".ipynb" not in link, f"{path.name}: {link} leads out of the pages"
+            to = urlsplit(link)
+            if to.scheme in ("http", "https"):
+                continue
+            assert not to.scheme, f"{path.name}: {link}"
+            target = (path.parent / unquote(to.path)).resolve() if to.path else path
+            assert target in pages, f"{path.name}: {link} leads to no page"
+            assert not to.fragment or unquote(to.fragment) in pages[target].places, f"{path.name}: no {link}"
+
+
+def test_nothing_is_loaded_from_elsewhere_and_all_that_is_loaded_is_there(site, pages):
+    for path, page in pages.items():
+        assert not [load for load in page.loads if ABROAD.match(load)], path.name
+        for load in (urlsplit(load) for load in page.loads if not load.startswith(("data:", "#"))):
+            assert (path.parent / load.path).is_file(), f"{path.name}: {load.path} is missing"
+        for code in page.code:
+            assert not re.search(r"(?:url\(|import|fetch\()\W*" + ABROAD.pattern, code, re.I), path.name
+    for sheet in site.rglob("*.css"):
+        found = re.findall(r"url\(\s*['\"]?([^)'\"]+)|@import\s+['\"]([^'\"]+)", sheet.read_text(encoding="utf-8"))
+        assert all(url.startswith("data:") or (sheet.parent / url).is_file() for one in found for url in one if url)
+
+
+def test_every_player_has_its_place_and_a_page_with_players_one_script(site, pages):
+    for path in LESSONS:
+        outputs = [one for cell in nbformat.read(path, 4).cells for one in cell.get("outputs", ())]
+        players = sum("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
+        page = pages[site / "lessons" / f"{path.stem}.html"]
+        assert page.text.count('<div class="player-slot">') == players, path.name
+        assert page.text.count("playAll(document)") == bool(players), path.name
+    assert not any("requirejs" in page.text or "mathjax" in page.text.lower() for page in pages.values())
+
+
+def test_speaker_notes_are_left_out(pages):
+    text = "".join(page.text for page in pages.values())
+    notes = [cell for path in LESSONS for cell in nbformat.read(path, 4).cells if "notes" in str(cell.metadata)]
+    assert len(notes) > 20
+    for note in notes:
+        words = max(re.findall(r"[A-Za-z ,]+", note.source), key=len).strip()
+        assert words not in text, words
+
+
+def test_the_size_stays_that_of_a_small_book(site):
+    assert sum(path.stat().st_size for path in site.rglob("*")) < 400_000 * len(LESSONS) + 1_000_000
+
+
+def test_a_glossary_becomes_the_last_page_and_other_notebooks_no_page(course, tmp_path):
+    write(course / "notebooks" / "glossary.ipynb", [nbformat.v4.new_markdown_cell("# Glossary\n\n[one](01_one.ipynb)")])
+    write(course / "notebooks" / "draft.ipynb", [nbformat.v4.new_markdown_cell("# Draft")])
+    assert run(course / "notebooks", tmp_path / "out").startswith("2 pages and their index")
+    index = Page(tmp_path / "out" / "index.html")
+    side = [link for link, rel in index.links if link.startswith("lessons/")][:2]
+    assert side == ["lessons/01_one.html", "lessons/glossary.html"]
+    assert re.search(
+        r"you will be able to</p>\s*<ul[^>]*>\s*<li><p><em>read</em>;</p></li>\s*<li><p>write\s+a line", index.text
+    )
+
+
+def test_pages_are_written_anew_and_what_is_not_ours_stays(course, tmp_path):
+    out = tmp_path / "out"
+    run(course / "notebooks", out)
+    (course / "notebooks" / "01_one.ipynb").rename(course / "notebooks" / "01_other.ipynb")
+    assert "1 page and its index" in run(course / "notebooks", out)
+    assert [path.name for path in (out / "lessons").glob("*")] == ["01_other.html"]
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work", encoding="utf-8")
+    assert "Name another folder" in run(course / "notebooks", mine)
+    assert [path.name for path in mine.iterdir()] == ["thesis.txt"]
+
+
+SPOILED = {
+    "a link that leads nowhere": "[on](09_nothing.ipynb)",
+    "a figure that is missing": "![what to notice](../figs/nothing.svg)",
+    "a language that nobody knows": "```pythn\nx = 1\n```",
+}
+
+
+@pytest.mark.parametrize("source", SPOILED.values(), ids=SPOILED)
+def test_a_warning_is_an_error_that_names_the_lesson(course, tmp_path, source):
+    write(course / "notebooks" / "01_one.ipynb", [nbformat.v4.new_markdown_cell(f"# One\n\n{source}")])
+    said = run(course / "notebooks", tmp_path / "out")
+    assert said.startswith("Sphinx did not build the pages: lessons/01_one.ipynb")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_without_lessons_and_a_lesson_that_was_not_run_get_a_sentence(course, tmp_path):
+    write(course / "notebooks" / "02_two.ipynb", [nbformat.v4.new_code_cell("1 + 1")])
+    assert "There is no lesson in" in run(tmp_path, tmp_path / "out")
+    ended = command(course / "notebooks", tmp_path / "out")
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert "02_two.ipynb was never run" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_workflow_says_what_the_readme_says():
+    text = WORKFLOW.read_text(encoding="utf-8")
+    steps = [step for job in yaml.safe_load(text)["jobs"].values() for step in job["steps"]]
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [step["run"] for step in steps if "run" in step]
+    assert commands == ["make pages"]
+    assert all(re.search(rf"(?:^|`){command}\b", readme, re.M) for command in commands), (
+        "the README names no make pages"
+    )
+    assert all(re.fullmatch(r"actions/[\w-]+@v\d+\.\d+\.\d+", step["uses"]) for step in steps if "uses" in step)
+    assert [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")] == ["build/pages"]
+    assert not ABROAD.search(text)
