@@ -103,10 +103,15 @@ def head() -> str:
 def slot(film: Film) -> str:
     """Return the place in a page where a film plays: its frames as data, and its text where no script runs."""
     check(film)
-    data = as_json(film).replace("<", "\\u003c")
+    return slot_of(as_json(film), film.text)
+
+
+def slot_of(data: str, text: str) -> str:
+    """Return the same for a film that is JSON already, as a notebook saves it, and its text."""
+    data = data.replace("<", "\\u003c")
     return (
         f'<div class="player-slot"><script type="application/json">{data}</script>\n'
-        f"<noscript><pre>{safe(film.text)}</pre></noscript></div>"
+        f"<noscript><pre>{safe(text)}</pre></noscript></div>"
     )
 
 

@@ -126,10 +126,14 @@ def test_notes_stand_first_on_their_slide_and_skipped_cells_are_gone():
 
 def test_slides_are_named_and_numbered():
     cells = [text("## 1 · What is a `leaf`?\nwords"), text("only *words* here", "subslide")]
+    cells += [text("## _Then_ `retain_grad()`"), code("a_b = c**2 * d\n")]
+    cells[-1].metadata = {"slideshow": {"slide_type": "slide"}}
     made = laid_out(prepared(new_notebook(cells=cells), notes=True))
     assert [(cell.metadata.label, cell.metadata.place) for cell in made.cells] == [
-        ("1 · What is a leaf?", "Slide 1 of 2"),
-        ("only words here", "Slide 2 of 2"),
+        ("1 · What is a leaf?", "Slide 1 of 4"),
+        ("only words here", "Slide 2 of 4"),
+        ("Then retain_grad()", "Slide 3 of 4"),
+        ("a_b = c**2 * d", "Slide 4 of 4"),
     ]
 
 
@@ -137,7 +141,7 @@ def test_slides_are_named_and_numbered():
 def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
     data = player.as_json(film)
     assert films.is_film(json.loads(data))
-    assert films.slot(data, film.text) == player.slot(film)
+    assert player.slot_of(data, film.text) == player.slot(film)
 
 
 @pytest.mark.parametrize("number", range(len(hostile.films())))

@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 
 from helpers.controls import KEYS, WORDS
 from helpers.payload import SHAPES
-from helpers.svg import safe
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -53,15 +52,6 @@ def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
         return json.dumps(film, ensure_ascii=False, separators=(",", ":")) if is_film(film) else None
     except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
         return None
-
-
-def slot(film: str, text: str) -> str:
-    """Return the place in a page where a saved film plays, as `helpers.player.slot` writes it."""
-    data = film.replace("<", "\\u003c")
-    return (
-        f'<div class="player-slot"><script type="application/json">{data}</script>\n'
-        f"<noscript><pre>{safe(text)}</pre></noscript></div>"
-    )
 
 
 def is_film(film: dict) -> bool:

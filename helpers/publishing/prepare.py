@@ -11,7 +11,8 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from helpers.publishing.films import VIEW, film_of, slot
+from helpers.player import slot_of
+from helpers.publishing.films import VIEW, film_of
 from helpers.publishing.inert import inert
 from helpers.publishing.wording import formula, rendered, safe_markdown
 
@@ -61,7 +62,7 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
     text = str(data.get("text/plain", ""))
     film = film_of(notebook, output)
     if film:
-        return _only(output, slot(film, text), text)
+        return _only(output, slot_of(film, text), text)
     if trust and VIEW not in data:
         return output
     page = html_of(output, text)

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 from helpers.publishing.source import Unpublishable
 
 HEADING = re.compile(r"(#{1,3})\s+(.+)")
+SIGNS = re.compile(r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>")  # what Markdown means; in code a sign is a sign
 BEGINS = ("slide", "subslide")
 
 
@@ -55,4 +56,6 @@ def name(cell: NotebookNode) -> str:
     """Return what a slide is called: its heading, or how it begins."""
     heading = HEADING.search(cell.source) if cell.cell_type == "markdown" else None
     said = heading[2] if heading else cell.source.strip().split("\n")[0]
-    return re.sub(r"[*`_]|<[^>]*>", "", said).strip()[:80] or "slide"
+    if cell.cell_type == "markdown":
+        said = SIGNS.sub(lambda found: found[1] or "", said)
+    return said.strip()[:80] or "slide"

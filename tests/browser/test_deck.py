@@ -215,10 +215,53 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
         page = opened(watch, published(small()), "?print-pdf")
         expect(page.locator(".pdf-page")).to_have_count(4)
         assert page.get_by_text("and more", exact=True).is_visible()
-        assert page.locator(".pdf-page h1").first.bounding_box()["x"] > 50
+        assert page.locator(".pdf-page h1").first.bounding_box()["x"] == 40
         assert page.locator(".player svg").first.is_visible()
         pdf = page.pdf(prefer_css_page_size=True)
     assert pdf.count(b"/Type /Page\n") == 4
+
+
+CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {
+    const { bottom } = page.getBoundingClientRect();
+    const parts = [...page.querySelectorAll(".cell *")].filter((one) => one.checkVisibility()
+        && !one.closest(".scrolls, aside, .unseen, .player-told, .player-sizer, details:not([open]) :not(summary)"));
+    const cut = parts.filter((one) => one.getBoundingClientRect().bottom > bottom + 1);
+    return cut.map((one) => one.outerHTML.slice(0, 99));
+})"""
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
+def test_on_paper_a_lesson_has_a_light_page_for_each_slide_and_nothing_is_cut(chromium, tmp_path, lesson):
+    publish(lesson, "slides", tmp_path / "deck.html")
+    with watched(chromium, color_scheme="dark") as watch:
+        page = opened(watch, tmp_path / "deck.html")
+        slides = page.evaluate("Reveal.getTotalSlides()")
+        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") in range(slides, slides + 4), (
+            "plain printing"
+        )
+        page = opened(watch, tmp_path / "deck.html", "?print-pdf")
+        page.wait_for_selector(".pdf-page")
+        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == slides
+        for media in ("screen", "print"):
+            page.emulate_media(media=media, color_scheme="dark")
+            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            assert page.evaluate(CUT) == []
+            heights = page.evaluate(
+                "[...document.querySelectorAll('.pdf-page section')].map((one) => one.offsetHeight)"
+            )
+            assert max(heights) < 720, "the browser would move a picture to a page of its own"
+
+
+def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
+    deck.emulate_media(media="print", color_scheme="dark")
+    for gone in (".player-bar", ".player-told", ".player-sizer", "aside.notes", ".keys", ".slide-number", ".controls"):
+        for one in deck.locator(gone).all():
+            assert not one.is_visible(), gone
+    for there in ("h1", ".player-sentence", ".player svg", ".verdict"):
+        assert deck.locator(there).first.is_visible(), there
+    assert deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"
+    assert deck.evaluate("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
 
 
 @pytest.mark.parametrize("to", ["slides", "page"])

@@ -1,4 +1,4 @@
-// What the theme leaves open: a box that scrolls can be reached by keyboard, and a search leads to the place.
+// What the theme leaves open: a box that scrolls can be reached by keyboard (a player sees to its own), and a search leads to the place.
 addEventListener("DOMContentLoaded", () => {
   const reach = new ResizeObserver((seen) => {
     for (const { target } of seen) {
@@ -6,7 +6,7 @@ addEventListener("DOMContentLoaded", () => {
       else target.removeAttribute("tabindex");
     }
   });
-  for (const box of document.querySelectorAll("article pre, .table-wrapper, .output.text_html")) reach.observe(box);
+  for (const box of document.querySelectorAll("article pre:not(.player pre), .table-wrapper, .output.text_html")) reach.observe(box);
 
   setTimeout(() => { // the theme marks the words that were searched for a moment after this
     const hit = document.querySelector("article .highlighted");

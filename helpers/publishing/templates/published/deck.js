@@ -46,6 +46,17 @@ function fit(slide) {
     player.style.setProperty("--player-high", `${Math.max(320, player.offsetHeight + 720 - slide.scrollHeight)}px`);
   }
   grow(slide, [...slide.querySelectorAll(".output.html > img, .words img")].filter((one) => one.clientWidth));
+  unroll(slide);
+}
+
+// A traceback gets the room that is left, in whole lines: nobody scrolls on paper.
+function unroll(slide) {
+  for (const box of slide.querySelectorAll(".scrolls")) {
+    const { lineHeight, paddingTop } = getComputedStyle(box);
+    const used = Math.max(...[...slide.children].map((one) => one.offsetTop + one.offsetHeight));
+    const lines = Math.floor((box.clientHeight + Math.max(0, 700 - used) - parseFloat(paddingTop)) / parseFloat(lineHeight));
+    box.style.maxHeight = `${parseFloat(paddingTop) + lines * parseFloat(lineHeight)}px`;
+  }
 }
 
 // Pictures grow into the room that is left; they never shrink, for their text is 12 px high.
@@ -67,6 +78,6 @@ Reveal.on("slidechanged", (event) => {
 
 Reveal.initialize({
   width: 1280, height: 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true, transition: "none",
-  backgroundTransition: "none", slideNumber: "c/t", pdfSeparateFragments: false, keyboardCondition: forSlides,
+  backgroundTransition: "none", slideNumber: "c/t", pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, keyboardCondition: forSlides,
   scrollActivationWidth: null,
 });
