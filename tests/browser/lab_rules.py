@@ -2,7 +2,8 @@
 
 from lab_page import CELLS
 
-PICTURES = ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]"
+# Of a player's picture in two parts the last has the name of the whole; its text holds what stands in both.
+PICTURES = ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]:last-of-type"
 NAMELESS = ("", "Image")  # JupyterLab writes alt="Image" where there is none
 VIEW = "application/vnd.jupyter.widget-view+json"
 
