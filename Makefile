@@ -11,7 +11,7 @@ PYTEST := PYTHONPATH=tests IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" -m pytes
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
-NOTEBOOKS = notebooks$(if $(N),/$(N)_*.ipynb)
+NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
 PYTHON ?= python3.13 python3.12 python3.11 python3 python
 LAB_ARGS ?=
 LOCK_ARGS ?=
@@ -19,10 +19,10 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides pages reset test quick unit compare refresh lint format lock clean browser-ready
+.PHONY: help lab present slides pages reset test quick unit compare refresh record-gpu lint format lock clean browser-ready
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P helpers/lab_settings.py
@@ -59,6 +59,10 @@ browser-ready: $(DEV)
 
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)
+
+record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there
+	@"$(PY)" -m helpers.gpu record
+	@$(MAKE) --no-print-directory refresh N=10
 
 lint: $(DEV)  ## ruff: lint and format, changing nothing
 	@status=0; \

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from helpers.devices import Device, devices, home, kind
 from helpers.graph import Edge, Graph, Node, SavedTensor
 from helpers.text import visible, width
 from helpers.tree import grads
@@ -20,7 +21,10 @@ MOST_CARDS = 400
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Hold the words and the size (px) of one box. `kind` is operation, leaf, none or cut."""
+    """Hold the words and the size (px) of one box. `kind` is operation, leaf, none or cut.
+
+    `device` is None where all of the graph is on one device.
+    """
 
     kind: str
     title: str
@@ -29,6 +33,7 @@ class Card:
     rows: tuple[SavedTensor | str, ...] = ()
     width: int = 0
     height: int = 0
+    device: Device | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,8 @@ class Cards:
 def deal(graph: Graph) -> Cards:
     """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
-    cards = [card(node, nr, uses[nr]) for nr, node in enumerate(graph.nodes)]
+    places = devices(graph)
+    cards = [card(node, nr, uses[nr], places.get(home(node))) for nr, node in enumerate(graph.nodes)]
     wires: list[Wire] = []
     used: set[int] = set()
     for number, edge, times in bundles(graph):
@@ -64,7 +70,9 @@ def deal(graph: Graph) -> Cards:
         used.add(target)
         several = edge.target is not None and len(graph.nodes[edge.target].outputs) > 1
         word = f"× {times:,}" if times > 1 and edge.target is not None else f"output {edge.input_nr}" * several
-        wires.append(Wire(edge.source, target, number, word))
+        ways = (cards[edge.source].device, cards[target].device)
+        crosses = f"{ways[0].name} → {ways[1].name}" if all(ways) and ways[0] != ways[1] else ""
+        wires.append(Wire(edge.source, target, number, ", ".join(filter(None, [word, crosses]))))
     return Cards(tuple(cards), tuple(wires))
 
 
@@ -91,14 +99,14 @@ def stub(edge: Edge, times: int) -> Card:
     return Card("cut" if edge.cut else "none", title, width=width(title, SMALL) + 18, height=22)
 
 
-def card(node: Node, number: int, uses: int) -> Card:
-    return leaf_card(node, number, uses) if node.is_leaf else operation_card(node, number)
+def card(node: Node, number: int, uses: int, device: Device | None = None) -> Card:
+    return leaf_card(node, number, uses, device) if node.is_leaf else operation_card(node, number, device)
 
 
-def operation_card(node: Node, number: int) -> Card:
+def operation_card(node: Node, number: int, device: Device | None) -> Card:
     title, tag = visible(node.operation, 40), visible(node.name, 30)
-    kind = node.outputs[0].kind if node.outputs else ""
-    rows: list[SavedTensor | str] = [f"→ {kind}"] if kind else []
+    made = kind(node.outputs[0], device) if node.outputs else ""
+    rows: list[SavedTensor | str] = [f"→ {made}"] if made else []
     rows += grads(node)
     rows += node.saved[:MOST_ROWS]
     if len(node.saved) > MOST_ROWS:
@@ -106,8 +114,9 @@ def operation_card(node: Node, number: int) -> Card:
     tag_room = width(tag, SMALL) + 14 - OVERHANG + 6 if tag else 0
     stem, rest = split_title(title)
     name = width(stem, TITLE, bold=True) + width(rest, TITLE)
-    inner = max([name + tag_room, *map(row_width, rows)])
-    return Card("operation", title, number, tag, tuple(rows), inner + 24, 34 + (6 + 16 * len(rows) if rows else 0))
+    inner = max([name + tag_room, *map(row_width, rows)]) + (device.room if device else 0)
+    high = 34 + (6 + 16 * len(rows) if rows else 0)
+    return Card("operation", title, number, tag, tuple(rows), inner + 24, high, device)
 
 
 def split_title(title: str) -> tuple[str, str]:
@@ -122,15 +131,17 @@ def split_leaf(title: str) -> tuple[str, str]:
     return title[:cut], title[cut:]
 
 
-def leaf_card(node: Node, number: int, uses: int) -> Card:
+def leaf_card(node: Node, number: int, uses: int, device: Device | None) -> Card:
     leaf = node.outputs[0]
-    value = f" = {leaf.value}" if leaf.value else f"  {leaf.kind}".rstrip()
+    value = f" = {leaf.value}" if leaf.value else f"  {kind(leaf, device)}".rstrip()
+    value += f"  {device.words}" if device and leaf.value else ""
     title = visible(leaf.name or "unnamed", 40) + value
     grad = f".grad  {leaf.grad}" if leaf.requires_grad else "requires_grad=False"
     again = (f"same leaf, {uses} uses",) if uses > MOST_USES else ()
     rows = (grad, *again)
     inner = max(width(title, TITLE, bold=True), *(width(row, SMALL, bold=True) for row in rows))
-    return Card("leaf", title, number, "", rows, inner + 36, 48 + 17 * len(again))
+    inner += device.room if device else 0
+    return Card("leaf", title, number, "", rows, inner + 36, 48 + 17 * len(again), device)
 
 
 def row_text(row: SavedTensor | str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from helpers.cards import MOST_CARDS, OVERHANG, SMALL, TITLE, Cards, deal
+from helpers.devices import Device, devices
 from helpers.faces import draw_card, draw_legend, entry_width, legend
 from helpers.graph import Graph, Root, TensorInfo
 from helpers.layout import MOST_WORK, Placed, Point, place, work
@@ -46,7 +47,7 @@ def draw_caption(pen: Pen, lines: list[str]) -> None:
 def draw_graph(pen: Pen, dealt: Cards, placed: Placed, words: list[tuple[str, str]]) -> None:
     """Draw wires first and cards on top of them."""
     for nr, wire in enumerate(dealt.wires):
-        draw_wire(pen, placed, nr, f"edge {wire.edge}", *words[nr])
+        draw_wire(pen, placed, nr, f"edge {wire.edge}", *words[nr], goal=dealt.cards[wire.target].device)
     for nr, one in enumerate(dealt.cards):
         draw_card(pen, one, *placed.centres[nr])
 
@@ -96,23 +97,28 @@ def _name(root: Root) -> str:
 
 def alt_text(graph: Graph) -> str:
     """Say in one sentence, for someone who does not see the picture, what it is of."""
-    leaves = ", ".join(_heard(leaf.outputs[0]) for leaf in graph.leaves[:6])
+    places = devices(graph)
+    leaves = ", ".join(_heard(leaf.outputs[0], places) for leaf in graph.leaves[:6])
     more = f" and {len(graph.leaves) - 6:,} more" if len(graph.leaves) > 6 else ""
     if not graph.nodes:
         return visible(". ".join(describe(graph)) + ".")
     return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves or 'none'}{more}.")
 
 
-def _heard(leaf: TensorInfo) -> str:
-    """Name a leaf for those who listen, with its gradient once it has one."""
-    return (leaf.name or "unnamed") + (f" with .grad {leaf.grad}" if leaf.grad != "None" else "")
+def _heard(leaf: TensorInfo, places: Mapping[str, Device]) -> str:
+    """Name a leaf for those who listen, with its device if there are several, and its gradient once it has one."""
+    where = f" {places[leaf.device].words}" if places else ""
+    return (leaf.name or "unnamed") + where + (f" with .grad {leaf.grad}" if leaf.grad != "None" else "")
 
 
-def draw_wire(pen: Pen, placed: Placed, nr: int, of: str, text: str, role: str) -> None:
-    """Draw a curve with an arrow at its end, and its words on the curve."""
-    curve = placed.curves[nr]
-    pen.put("path", "edge", *(v for point in curve for v in point), of=of)
-    pen.put("polygon", "arrow", *arrow(curve), of=of)
+def draw_wire(pen: Pen, placed: Placed, nr: int, of: str, text: str, role: str, goal: Device | None = None) -> None:
+    """Draw a curve with an arrow at its end, and its words on the curve.
+
+    A gradient on its way lives where it is to arrive: the curve looks like the device of its goal.
+    """
+    curve, look = placed.curves[nr], goal.look if goal else ""
+    pen.put("path", "edge", *(v for point in curve for v in point), of=of, state=look)
+    pen.put("polygon", "arrow", *arrow(curve), of=of, state=look)
     if not text:
         return
     x, y = level(curve, placed.labels[nr][1])

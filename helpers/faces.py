@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from helpers.cards import OVERHANG, SMALL, Card, row_text, split_leaf, split_title
+from helpers.devices import Device
 from helpers.graph import SavedTensor
 from helpers.marks import Pen
 from helpers.text import width
@@ -30,6 +31,10 @@ def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
     of = f"node {one.node}" if one.node is not None else ""
     radius = 7 if one.kind == "operation" else min(one.height // 2, 24)
     pen.put("rect", one.kind, left, top, one.width, one.height, radius, of=of)
+    if one.device:
+        inset, tall = (14, 24) if one.kind == "leaf" else (7, one.height - 12)
+        draw_bars(pen, one.device, left + inset, y - tall // 2, tall, of)
+        x, left = x + one.device.room // 2, left + one.device.room
     if one.kind == "leaf":
         stem, rest = split_leaf(one.title)
         pen.write("middle", x, top + 20, (stem, "name"), (rest, ""), of=of)
@@ -44,6 +49,7 @@ def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
     for nr, row in enumerate(one.rows):
         draw_row(pen, row, left + 12, top + 42 + 16 * nr, of)
     if one.tag:
+        left -= one.device.room if one.device else 0
         wide = width(one.tag, SMALL) + 14
         pen.put("rect", "tag", left + one.width + OVERHANG - wide, top + 7, wide, 20, 4, of=of)
         pen.write("tagged", left + one.width + OVERHANG - wide / 2, top + 21, (one.tag, ""), of=of)
@@ -68,31 +74,45 @@ def draw_mark(pen: Pen, state: str, x: float, y: float, of: str = "") -> None:
         pen.put("circle", "saved", x, y, 4, of=of, state=state)
 
 
-def legend(cards: tuple[Card, ...], also: Sequence[str] = ()) -> list[str]:
-    """Return the keys of what occurs in a picture, in the order of the legend; `also` adds to them."""
+def draw_bars(pen: Pen, device: Device, left: float, top: float, tall: float, of: str = "") -> None:
+    """Draw the sign of a device: it is the number of bars that tells it, not their colour alone."""
+    for nr in range(device.bars):
+        pen.put("rect", "bar", left + 6 * nr, top, 4, tall, 1, of=of, state=device.look)
+
+
+def legend(cards: tuple[Card, ...], also: Sequence[str] = ()) -> list[str | Device]:
+    """Return the keys of what occurs in a picture, in the order of the legend; `also` adds to them, devices follow."""
     seen = set(also) | {one.kind for one in cards} | {"tag" for one in cards if one.tag}
     seen |= {row.state for one in cards for row in one.rows if isinstance(row, SavedTensor)}
-    return [key for key in LEGEND if key in seen]
+    places = {one.device.name: one.device for one in cards if one.device}
+    return [*(key for key in LEGEND if key in seen), *(places[name] for name in sorted(places))]
 
 
-def entry_width(key: str) -> int:
-    return width(LEGEND[key], SMALL) + 46
+def said(key: str | Device) -> str:
+    """Return the words of an entry of the legend."""
+    return LEGEND[key] if isinstance(key, str) else key.words
 
 
-def draw_legend(pen: Pen, keys: list[str], wide: int) -> int:
+def entry_width(key: str | Device) -> int:
+    return width(said(key), SMALL) + 46
+
+
+def draw_legend(pen: Pen, keys: list[str | Device], wide: int) -> int:
     """Draw the legend in as many rows as fit `wide` px; returns its height in px."""
     bottom = 0
     for key, x, y in _flow(keys, wide):
-        if key in STATES:
+        if isinstance(key, Device):
+            draw_bars(pen, key, x + 14 - 3 * key.bars, y + 1, 14)
+        elif key in STATES:
             draw_mark(pen, key, x + 13, y + 8)
         else:
             pen.put("rect", key, x + 2, y + 1, 22, 14, 4 if key == "tag" else 3 if key == "operation" else 7)
-        pen.write("row", x + 30, y + 12, (LEGEND[key], ""))
+        pen.write("row", x + 30, y + 12, (said(key), ""))
         bottom = y + 20
     return bottom
 
 
-def _flow(keys: list[str], wide: int) -> Iterator[tuple[str, int, int]]:
+def _flow(keys: list[str | Device], wide: int) -> Iterator[tuple[str | Device, int, int]]:
     x = y = 0
     for key in keys:
         if x and x + entry_width(key) > wide:

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 from helpers.publishing.render import deck, page
-from helpers.publishing.source import Unpublishable, read, reason
+from helpers.publishing.source import NoSlides, Unpublishable, read, reason
 from helpers.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
@@ -52,9 +52,9 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             print(f"{out}: {weight(publish(source, given.to, out, trust=given.trust))}")
         except Unpublishable as error:
-            print(error, file=sys.stderr)
-            failed = 1
-    return failed
+            print(f"{source.name}: {error}" if folder else error, file=sys.stderr)
+            failed |= not (folder and isinstance(error, NoSlides))
+    return int(failed)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 MANIFEST = ".handed_out.json"
 PICTURES = (".svg", ".png", ".jpg", ".gif")
+PAGE = "glossary"  # a notebook to look things up in: handed out with its outputs
 
 
 def main(arguments, root=ROOT):
@@ -32,8 +33,9 @@ def main(arguments, root=ROOT):
 
 
 def lessons(root):
-    """Return the masters by number: {"03": Path(...)}."""
-    return {path.name[:2]: path for path in sorted((root / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
+    """Return the masters by number, the page by its name: {"03": Path(...), "glossary": Path(...)}."""
+    found = [path for name in ("[0-9][0-9]_*", PAGE) for path in sorted((root / "notebooks").glob(f"{name}.ipynb"))]
+    return {path.stem.partition("_")[0]: path for path in found}
 
 
 def sync(root=ROOT, only=None):
@@ -66,9 +68,10 @@ def hand_out(master, work, given):
     fresh, copy = student_copy(master), work / master.name
     new, found = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
-    if found is None or (found == known.get("copy") and found != new):
-        write_notebook(copy, fresh)
-        yield f"{copy.name}: {'copied into work/' if found is None else 'updated; you had not edited it'}."
+    if found is None or (found == known.get("copy") and (found != new or master.stem == PAGE)):
+        write_notebook(copy, fresh)  # a page that nobody edited always anew: its outputs may be others
+        if found != new:
+            yield f"{copy.name}: {'copied into work/' if found is None else 'updated; you had not edited it'}."
         found = new
     if found == new:
         known["copy"] = new
@@ -78,17 +81,17 @@ def hand_out(master, work, given):
         known["beside"] = new
         yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
     if found == "unreadable":
-        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={copy.name[:2]}"
+        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={copy.stem.partition('_')[0]}"
 
 
 def student_copy(master):
-    """Return the notebook without outputs, counts, saved widgets and notes, its pictures found in figs/."""
+    """Return the notebook without saved widgets and notes, its pictures found in figs/; outputs stay in PAGE only."""
     notebook = json.loads(master.read_text(encoding="utf-8"))
     notebook["metadata"].pop("widgets", None)
     notebook["cells"] = [cell for cell in notebook["cells"] if not for_the_speaker(cell)]
     for cell in notebook["cells"]:
         cell["source"] = "".join(cell["source"]).replace("../figs/", "figs/")
-        if cell["cell_type"] == "code":
+        if cell["cell_type"] == "code" and master.stem != PAGE:
             cell.update(outputs=[], execution_count=None)
     return notebook
 
@@ -116,8 +119,7 @@ def digest_of(path):
 def free_name(path, word):
     """Return `lesson-word.ipynb` beside `path`, or `lesson-word-2.ipynb` and so on where that is taken."""
     endings = chain([""], (f"-{number}" for number in count(2)))
-    names = (path.with_name(f"{path.stem}-{word}{ending}{path.suffix}") for ending in endings)
-    return next(name for name in names if not name.exists())
+    return next(n for e in endings if not (n := path.with_name(f"{path.stem}-{word}{e}{path.suffix}")).exists())
 
 
 def write_notebook(path, notebook):
@@ -132,8 +134,7 @@ def write_notebook(path, notebook):
 def write_json(path, value):
     """Write a file whole or not at all: into a neighbour first, then in its place."""
     part = path.with_name(f".{path.name}.part")
-    text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
-    part.write_text(text, encoding="utf-8", newline="\n")
+    part.write_text(json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n", "utf-8", newline="\n")
     os.replace(part, path)
 
 
@@ -143,8 +144,7 @@ def read_manifest(work):
         found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    entries = found.items() if isinstance(found, dict) else ()
-    return {name: entry for name, entry in entries if isinstance(entry, dict)}
+    return {name: one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
 
 
 def copy_pictures(source, target):

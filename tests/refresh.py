@@ -1,6 +1,7 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`). Writes notebooks/ only."""
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,9 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
 def main(arguments=None, folder=NOTEBOOKS):
     """Refresh the lessons named on the command line, or all; return 1 if one could not run."""
+    os.environ.setdefault("GPU_CELLS", "stored")  # see helpers/gpu.py
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lesson", nargs="*", help="numbers such as 03; all of them if none is given")
+    parser.add_argument("lesson", nargs="*", help="numbers such as 03, or glossary; all of them if none is given")
     paths = chosen(parser.parse_args(arguments).lesson, folder)
     return max([refresh(path) for path in paths], default=0)
 
@@ -26,6 +28,7 @@ def main(arguments=None, folder=NOTEBOOKS):
 def chosen(numbers, folder=NOTEBOOKS):
     """Return the notebooks with these numbers, or all; stop, listing what there is, if one is unknown."""
     lessons = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
+    lessons |= {path.stem: path for path in sorted(folder.glob("glossary.ipynb"))}
     unknown = [number for number in numbers if number.zfill(2) not in lessons]
     if unknown:
         sys.exit(f"There is no lesson {', '.join(unknown)}. Lessons: {', '.join(lessons) or 'none yet'}.")

@@ -12,6 +12,8 @@ CELLS = {  # what a front end does -> a cell that does it
     "silence": "6 * 7;",
     "clear": "print('gone')\nclear_output()\nprint('stays')",
     "clear later": "print('gone')\nclear_output(wait=True)\nprint('stays')",
+    "pixels": "import os\nfrom IPython.display import HTML\n"
+    'HTML(f\'<img alt="dots" src="data:image/png;base64,{os.urandom(9).hex()}">\')',
     "plain": "6 * 7",
 }
 

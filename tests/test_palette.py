@@ -8,7 +8,8 @@ import pytest
 from made_up_film import steps
 
 from helpers import labs, player
-from helpers.palette import DARK, LIGHT, STYLE, attributes
+from helpers.devices import MOST
+from helpers.palette import DARK, LIGHT, PLACES, STYLE, attributes
 
 
 def luminance(colour):
@@ -125,6 +126,14 @@ def test_both_themes_have_the_same_colours_and_every_role_uses_them():
     for role in STYLE:
         name, _, state = role.partition(" ")
         assert attributes(name, state)
+
+
+def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():
+    assert len(set(PLACES)) == len(PLACES) == MOST
+    for nr, place in enumerate(PLACES, 1):
+        assert attributes("bar", f"on{nr}")["fill"] == attributes("edge", f"on{nr}")["stroke"] == place
+        for ground in ("ground", "card", "leaf", "doneground", "nowground"):
+            assert contrast(place, LIGHT[ground]) >= 3
 
 
 def test_an_unknown_role_is_named():

@@ -16,6 +16,8 @@ from programs import programs
 from helpers import show
 from helpers.cards import deal
 from helpers.draw import drawing
+from helpers.graph import Edge, Graph, Node, Root, TensorInfo
+from helpers.stylesheet import css_class
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -175,6 +177,51 @@ def test_what_is_too_much_to_draw_is_cut_with_a_sentence():
     picture = show(x)
     assert words(picture)[1] == "Cut here: the 399 nodes nearest to the root are shown; 1 input leads further."
     assert "… 1 more" in words(picture)
+
+
+def bars(drawn, of):
+    return [mark for mark in drawn.marks if mark.role == "bar" and mark.of == of]
+
+
+def test_two_devices_are_told_by_words_bars_and_the_legend():
+    near, far = torch.tensor([2.0, 3.0], requires_grad=True), torch.ones(2, device="meta", requires_grad=True)
+    loss = (near.to("meta") * far).sum()
+    picture = show(loss)
+    seen, drawn = words(picture), drawing(picture.graph)
+    for word in ("near = [2.0, 3.0]  on cpu", "far  (2,) on meta", "→ (2,) on meta"):
+        assert word in seen
+    assert seen.count("meta → cpu") == 1, "one edge crosses"
+    assert seen[-2:] == ["on cpu", "on meta"], "a line of the legend each"
+    for number, node in enumerate(picture.graph.nodes):
+        assert len(bars(drawn, f"node {number}")) == 1 + (node.outputs[0].device == "meta")
+    ways = [mark.state for mark in drawn.marks if mark.role == "edge"]
+    assert sorted(ways) == ["on1", "on2", "on2", "on2"]
+    assert "Leaves: far on meta, near on cpu." in drawn.alt
+    assert all(css_class(mark.role, mark.state) for mark in drawn.marks), "a player can show it"
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_one_device_is_told_by_no_bar(device):
+    x = torch.ones(2, device=device, requires_grad=True)
+    picture = show((x * 2).sum())
+    assert not [mark for mark in drawing(picture.graph).marks if mark.role == "bar" or mark.state.startswith("on")]
+    assert not [word for word in words(picture) if "on " in word.removeprefix("backward function")]
+
+
+def test_bars_stand_in_their_card_left_of_its_words_for_any_number_of_devices():
+    made = [TensorInfo(device=name) for name in ("xpu", "cuda:0", "cuda:1", "cpu", "mps")]
+    leaf = Node("AccumulateGrad", (TensorInfo(("w",), device="meta", grad="None"),), is_leaf=True)
+    nodes = (*(Node("MulBackward0", (one,)) for one in made), leaf)
+    drawn = drawing(Graph(nodes, tuple(Edge(nr, 0, nr + 1) for nr in range(5)), (Root(made[0], 0),)))
+    for number in range(6):
+        own = [mark for mark in drawn.marks if mark.of == f"node {number}"]
+        card, texts = own[0].at, [mark.at[0] for mark in own if mark.role == "start"]
+        left = [mark.at[0] for mark in bars(drawn, f"node {number}")]
+        assert 1 <= len(left) <= 4
+        assert card[0] < min(left)
+        assert all(max(left) + 4 < text for text in texts)
+    said = [text for mark in drawn.marks if mark.role == "row" for text, _ in mark.runs]
+    assert said[-6:] == ["on cpu", "on cuda:0", "on cuda:1", "on meta", "on mps", "on xpu"]
 
 
 PROGRAM = """

@@ -2,8 +2,10 @@
 
 import json
 import os
+import re
 from pathlib import Path
 
+import nbformat
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 
 from helpers.quiz import FILE, keep, kept
 
+LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
 
 
@@ -157,3 +160,61 @@ def test_no_junk_raises(junk, file):
     Path(FILE).write_text(json.dumps(file, default=repr))
     keep(**junk)
     assert set(kept().values()) <= {"a", "b", "c"}
+
+
+def read(lesson):
+    """Return the markdown of a lesson from its quiz on, without the speaker's notes."""
+    cells = nbformat.read(LESSONS / lesson, as_version=4).cells
+    shown = [cell for cell in cells if cell.cell_type == "markdown" and cell.metadata.slideshow.slide_type != "notes"]
+    return "\n".join(cell.source for cell in shown).partition("## Quiz: ")[2]
+
+
+def asked(text):
+    """Return the questions of a quiz, each with its options by letter: {"1": {"a": ..., "b": ..., "c": ...}}."""
+    parts = re.split(r"(?m)^\*\*(\d)\.\*\*", text.partition("\n## ")[0])
+    options = [re.split(r"\(([a-z])\) ", part)[1:] for part in parts[2::2]]
+    return {nr: dict(zip(one[::2], one[1::2], strict=True)) for nr, one in zip(parts[1::2], options, strict=True)}
+
+
+def raises(loss):
+    """Tell whether a second backward() raises."""
+    loss.backward()
+    try:
+        loss.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+def torch_says():
+    """Answer the eight questions by running them: for each the letter, and what the right option says."""
+    x, v, plain = torch.tensor(3.0, requires_grad=True), torch.ones(2, requires_grad=True), torch.ones(2)
+    w = torch.ones(2, requires_grad=True) * 0.1
+    t = x * 2
+    for loss in (t, x * 2, x * 2, w.sum()):
+        loss.backward()
+    t.retain_grad()
+    plain.required_grad = True
+    flags = [z.requires_grad for z in (x * 1, x > 0, x.long())]
+    second = [raises((v + 1).sum()), raises((v**2).sum())]
+    nameless = w.grad_fn.next_functions[0][0].variable
+    return {
+        "1": ("b" if torch.autograd.Variable(t).requires_grad else "c", "without"),
+        "2": ("abc"[[[True] * 3, [True, False, False], [True, False, True]].index(flags)], "z * 1"),
+        "3": ("c" if plain.requires_grad else "a", "nothing"),
+        "4": ("c" if nameless.grad is not None else "b", "name"),
+        "5": ("a" if t.grad is None else "b" if t.grad else "c", "None"),
+        "6": ("cab"[len(t.grad_fn.next_functions)], "two"),
+        "7": ("abc"[[[False, False], [True, True], [False, True]].index(second)], "only"),
+        "8": ({2: "a", 6: "b", 8: "c"}[x.grad.item()], "6"),
+    }
+
+
+def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does():
+    first, last = read("00_start_here.ipynb"), read("11_training_loop.ipynb")
+    says, key = torch_says(), dict(re.findall(r"(\d) ([a-z])\b", last.partition("Quiz: the letters")[2]))
+    assert key == {nr: letter for nr, (letter, _) in says.items()}
+    for questions in (asked(first), asked(last)):
+        assert {nr: list(options) for nr, options in questions.items()} == {nr: list("abc") for nr in says}
+        for nr, (letter, words) in says.items():
+            assert words in questions[nr][letter], f"option {letter} of question {nr}"

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
+from helpers.devices import Device
 from helpers.draw import MARGIN, draw_caption, draw_graph
 from helpers.faces import draw_legend, legend
 from helpers.labs.ghosts import Overlay
@@ -51,7 +52,7 @@ class Sheet:
     left: int
     low: int
     high: int
-    keys: list[str]
+    keys: list[str | Device]
 
     def draw(self, state: State, one: Pose, error: list[str], table: Table, alt: str) -> Drawing:
         pen = Pen(MARGIN, MARGIN)

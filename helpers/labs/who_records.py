@@ -31,7 +31,7 @@ class Ways(World):
     `block` names the block that y was made in, if any.
     """
 
-    limits = "The map goes to one z, one edit of y and one backward() for each way; a way leads on."
+    limits = "The map goes to one z, then one edit of y, and one backward() for each way; a way leads on."
 
     actions = (
         ("ordinary", "y = x * 2"),
@@ -82,8 +82,8 @@ class Ways(World):
 
     def offers(self, action: str) -> bool:
         return {
-            "inside": self.block and self.z is None,
-            "outside": self.y is not None and self.z is None,
+            "inside": self.block and self.z is None and not self.edited,
+            "outside": self.y is not None and self.z is None and not self.edited,
             "edit": self.y is not None and not self.edited,
             "backward": self.x.grad is None,
         }.get(action, True)

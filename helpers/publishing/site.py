@@ -72,8 +72,17 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
         shutil.copytree(course / "figs", source / "figs")
     pages = {path: prepared(read(path), notes=False) for path in paths}
     for path, notebook in pages.items():
+        lead_to_pages(notebook)
         nbformat.write(notebook, source / "lessons" / path.name)
     (source / "index.md").write_text(index(course, pages), encoding="utf-8")
+
+
+def lead_to_pages(notebook: nbformat.NotebookNode) -> None:
+    """Let links in outputs lead to pages; Sphinx itself sees to those in text cells."""
+    for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
+        html = output.get("data", {}).get("text/html")
+        if html:
+            output.data["text/html"] = re.sub(r'href="(\d\d_\w+)\.ipynb"', r'href="\1.html"', html)
 
 
 def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:

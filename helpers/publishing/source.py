@@ -16,6 +16,10 @@ class Unpublishable(ValueError):
     """Say what was given, what was found in it, and the one thing to try."""
 
 
+class NoSlides(Unpublishable):
+    """Say that a notebook is not meant for slides: every cell of it is skipped."""
+
+
 def read(path: str | Path) -> NotebookNode:
     """Return the notebook in a file, every code cell of it run. Raises Unpublishable."""
     path = Path(path)

@@ -3,6 +3,7 @@
 `PYTHONPATH=tests .venv/bin/python tests/browser/deck.py 03` builds the deck of one lesson and prints what it finds.
 """
 
+import shutil
 import sys
 from pathlib import Path
 
@@ -109,7 +110,8 @@ def main(numbers):
             path = ROOT / "build" / "slides" / f"{source.stem}.html"
             publish(source, "slides", path)
             folder = PHOTOGRAPHS / source.name[:2]
-            folder.mkdir(parents=True, exist_ok=True)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
             with watched(started) as watch:
                 found = unfit(opened(watch, path), folder)
             bad += bool(found)

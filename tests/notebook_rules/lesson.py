@@ -8,6 +8,7 @@ from pathlib import Path
 
 import nbformat
 
+SVG_URI = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=\s]+)")
 DATA_URI = re.compile(r"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
@@ -65,7 +66,7 @@ def _texts(output):
 
 def decoded_pictures(text):
     """Yield the text of each SVG that stands in `text` as a base64 data URI."""
-    for encoded in DATA_URI.findall(text):
+    for encoded in SVG_URI.findall(text):
         yield base64.b64decode(encoded).decode("utf-8", errors="replace")
 
 

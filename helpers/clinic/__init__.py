@@ -1,0 +1,1 @@
+"""The clinic: `diagnose`, the symptom index and the glossary, all read from symptoms.toml and terms.toml."""

@@ -1,0 +1,69 @@
+"""Read out of a message which tensor and which operation it speaks of. Pure text; adds nothing that it does not say."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+_SHAPE = r"torch\.Size\(\[([\d, ]*)\]\)"
+_VERSIONS = re.compile(
+    r"\[([\w.]+) \[([\d, ]*)\]\](?:, which is output (\d+) of (\w+),)? is at version (\d+); expected version (\d+)"
+)
+_SHAPES = re.compile(rf"grad_output\[(\d+)\] has a shape of {_SHAPE} and output\[\d+\] has a shape of {_SHAPE}")
+_UNUSED = re.compile(r"Tensor at index (\d+) appears to not have been used")
+_ELEMENT = re.compile(r"element (\d+) of (?:tensors|variables) does not require grad")
+_VIEW = re.compile(r"Output (\d+) of (\w+) is a view")
+_DEVICE = re.compile(r"Tensor on device (\w+(?::\d+)?) is not on the expected device (\w+(?::\d+)?)")
+
+
+def clue(text: str) -> str:
+    """Return what a message tells of the tensor and the operation, in one or two sentences; "" if nothing."""
+    for pattern, say in _CLUES:
+        if found := pattern.search(text):
+            return say(*found.groups())
+    return ""
+
+
+def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str, then: str) -> str:
+    ticks = int(now) - int(then)
+    times = "once" if ticks == 1 else f"{ticks} times"
+    tensor = f"The tensor is a {kind} of shape {_tuple(shape)}: saved at version {then}, now at version {now}"
+    counted = f"{tensor}, so its counter has ticked {times}." if ticks > 0 else f"{tensor}."
+    if maker is None:
+        return f"{counted} No operation is named: it is a leaf, such as a weight or a constant."
+    return f"{counted} It is output {nr} of {maker}: the operation that made it, or the last that wrote into it."
+
+
+def _shapes(nr: str, given: str, wanted: str) -> str:
+    return f"The gradient that was given has shape {_tuple(given)}, output {nr} has shape {_tuple(wanted)}."
+
+
+def _unused(nr: str) -> str:
+    return f"The tensor is at index {nr} of those whose gradients were asked for; the first has index 0."
+
+
+def _element(nr: str) -> str:
+    return f"Element {nr} is the tensor that backward() or grad() was to start from; the first has number 0."
+
+
+def _view(nr: str, maker: str) -> str:
+    return f"The tensor is output {nr} of {maker}; the first has number 0."
+
+
+def _device(one: str, other: str) -> str:
+    return f"One tensor is on {one}, and {other} was expected."
+
+
+def _tuple(sizes: str) -> str:
+    """Turn "3, 2" into the text of a tuple: "(3, 2)"; "(3,)" and "()" as Python writes them."""
+    return str(tuple(int(size) for size in sizes.split(",") if size.strip()))
+
+
+_CLUES: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = (
+    (_VERSIONS, _versions),
+    (_SHAPES, _shapes),
+    (_UNUSED, _unused),
+    (_ELEMENT, _element),
+    (_VIEW, _view),
+    (_DEVICE, _device),
+)

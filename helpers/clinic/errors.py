@@ -1,0 +1,63 @@
+"""Find the exception to diagnose and read its text, without running any code of its own. Touches `sys`, to read."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import TracebackType
+
+from helpers.exercises.messages import error_text, type_name
+
+MOST = 10  # exceptions of one chain or group that are looked at
+LONGEST = 10_000  # characters of a message that are looked at
+
+
+def last_error() -> BaseException | None:
+    """Return the exception that is being handled, or the last that was shown; None where there is none."""
+    kept = (sys.exc_info()[1], getattr(sys, "last_exc", None), getattr(sys, "last_value", None))
+    return next((one for one in kept if is_error(one)), None)
+
+
+def is_error(thing: object) -> bool:
+    """Say whether `thing` is an exception, from its real type alone."""
+    return issubclass(type(thing), BaseException)
+
+
+def family(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception, those inside a group and those that it came from; each once, at most `MOST`."""
+    seen: list[BaseException] = []
+    waiting = [error]
+    while waiting and len(seen) < MOST:
+        one = waiting.pop(0)
+        if any(one is other for other in seen):
+            continue
+        seen.append(one)
+        yield one
+        waiting += [near for near in (*_inside(one), _read(one, "__cause__"), _context(one)) if is_error(near)]
+
+
+def _inside(error: BaseException) -> tuple[BaseException, ...]:
+    group = issubclass(type(error), BaseExceptionGroup)
+    return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST] if group else ()
+
+
+def _context(error: BaseException) -> object:
+    return None if _read(error, "__suppress_context__") else _read(error, "__context__")
+
+
+def _read(error: BaseException, name: str) -> object:
+    return BaseException.__dict__[name].__get__(error)
+
+
+def traceback_of(error: BaseException) -> TracebackType | None:
+    return _read(error, "__traceback__")
+
+
+def text_of(error: BaseException) -> str:
+    """Return the words that an exception was made with, cut where they are endless."""
+    return str.__getitem__(error_text(error), slice(LONGEST))
+
+
+def types_of(error: BaseException) -> tuple[str, ...]:
+    """Return the names of an exception's class and of the classes above it."""
+    return tuple(map(type_name, type.__dict__["__mro__"].__get__(type(error))))

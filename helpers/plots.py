@@ -1,0 +1,54 @@
+"""`plot`: a matplotlib figure with words for whoever does not see it. Reads the figure, and no global of matplotlib."""
+
+from __future__ import annotations
+
+import base64
+import io
+import sys
+from typing import TYPE_CHECKING
+
+from helpers.svg import safe
+
+if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
+    from matplotlib.figure import Figure
+
+DOTS = 100  # per inch
+
+
+class Plot:
+    """Hold the pixels of a figure as `.png` and what to notice as `.alt`."""
+
+    def __init__(self, png: bytes, alt: str) -> None:
+        self.png, self.alt = png, alt
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
+        """Give a named image, inert even in an untrusted notebook, and the words."""
+        data = base64.b64encode(self.png).decode()
+        return {
+            "text/html": f'<img alt="{safe(self.alt)}" src="data:image/png;base64,{data}">',
+            "text/plain": repr(self),
+        }
+
+    def __repr__(self) -> str:
+        return f"Plot: {self.alt}"
+
+
+def plot(figure: Figure, *, alt: str) -> Plot:
+    """Turn a figure into a picture that says in `alt` what to notice; the figure is not shown a second time.
+
+    Raises TypeError for what is no matplotlib Figure, ValueError where `alt` is empty.
+    """
+    if not hasattr(figure, "savefig"):
+        raise TypeError(f"This is a {type(figure).__name__}. Give plot() the figure: figure, axes = plt.subplots().")
+    if not str(alt).strip():
+        raise ValueError("alt is empty, so whoever does not see the plot is told nothing. Say what to notice.")
+    file = io.BytesIO()
+    figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
+    _forget(figure)
+    return Plot(file.getvalue(), str(alt))
+
+
+def _forget(figure: Figure) -> None:
+    """Close a figure that pyplot made: else the notebook shows it once more, without words."""
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close(figure)

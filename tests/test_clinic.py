@@ -1,0 +1,327 @@
+"""Each quoted message is what torch says today; diagnose names tensor and operation, invents nothing, never raises."""
+
+import contextlib
+import gc
+import io
+import linecache
+import sys
+import warnings
+import weakref
+from types import FunctionType
+
+import pytest
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+from helpers import diagnose, peek
+from helpers.clinic.book import book
+from helpers.clinic.clues import clue
+from helpers.clinic.errors import MOST, family
+from helpers.snapshot import Walk
+
+PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes]
+WITH_CUDA = torch.backends.cuda.is_built()
+
+
+def raised(source, space=None, name="<lesson>"):
+    """Run code as a cell would be; return the exception, or None, and the warnings."""
+    space = {"torch": torch, "__name__": "__main__", **(space or {})}
+    linecache.cache[name] = (len(source), None, source.splitlines(True), name)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        torch.set_warn_always(True)  # else some come once per process only
+        try:
+            exec(compile(source, name, "exec"), space)
+        except Exception as error:
+            return error, caught, space
+        finally:
+            torch.set_warn_always(False)
+    return None, caught, space
+
+
+def said(error, capsys):
+    """Return what diagnose prints, its lines joined where they were folded."""
+    diagnose(error)
+    return " ".join(capsys.readouterr().out.split())
+
+
+def label(value):
+    return getattr(value, "key", None) or getattr(value, "message", getattr(value, "what", ""))[:40]
+
+
+@pytest.mark.parametrize(("symptom", "cause"), PAIRS, ids=label)
+def test_the_snippet_shows_the_symptom_today(symptom, cause):
+    if cause.needs == "no CUDA" and WITH_CUDA:
+        pytest.skip("this torch is built with CUDA, so it does not say that it is not")
+    error, caught, space = raised(cause.snippet)
+    if symptom.kind == "error":
+        assert type(error).__name__ == symptom.type
+        assert symptom.message in str(error)
+        return
+    assert error is None
+    if symptom.kind == "warning":
+        assert [w for w in caught if w.category.__name__ == symptom.type and symptom.message in str(w.message)]
+    else:
+        assert caught == []
+        assert space["seen"] == cause.gives
+
+
+def test_the_book_is_whole():
+    whole = book()
+    messages = [one.message for one in whole.symptoms]
+    assert len(set(messages)) == len(messages) > 30
+    assert {one.kind for one in whole.symptoms} == {"error", "warning", "silent"}
+    for one in whole.symptoms:
+        assert one.causes
+        assert bool(one.type) == (one.kind != "silent"), one.message
+        assert one.look in ("", "freed", "modified")
+        for cause in one.causes:
+            assert cause.lesson in whole.lessons
+            assert (cause.gives is None) == (one.kind != "silent"), cause.what
+            assert not cause.remedy.endswith(".")
+            assert not cause.what.endswith(".")
+    assert all(term.lesson in whole.lessons for term in whole.terms)
+
+
+@pytest.mark.parametrize(
+    ("symptom", "cause"), [pair for pair in PAIRS if pair[0].kind == "error" and not pair[1].needs], ids=label
+)
+def test_diagnose_finds_the_entry_the_cause_and_the_lesson(symptom, cause, capsys):
+    error, _, _ = raised(cause.snippet)
+    text = said(error, capsys)
+    assert text.startswith(f"{symptom.type}: ")
+    assert symptom.means in text
+    assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
+
+
+def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
+    _, caught, _ = raised("t = torch.ones(2, requires_grad=True) * 3\nt.grad")
+    assert "retain_grad() before backward()" in said(caught[0].message, capsys)
+    for one in book().symptoms:
+        for text in one.also:
+            assert one.means in said(f"RuntimeError: {text} ...", capsys)
+
+
+TELLS = {
+    "x = torch.tensor([2.0, 3.0], requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()": [
+        "torch.FloatTensor of shape (2,): saved at version 0, now at version 1, so its counter has ticked once.",
+        "It is output 0 of Exp: the operation that made it, or the last that wrote into it.",
+        "In your line (its tensors as they are now): y.sum().backward()",
+        "y: shape (2,), made by AddBackward0",
+        "ExpBackward0: ▲ result (2,) (saved at v0, now v1)",
+    ],
+    "w = torch.ones(2, 3, requires_grad=True)\nl = (w * w).sum()\nw.detach().add_(1).mul_(2)\nl.backward()": [
+        "of shape (2, 3): saved at version 0, now at version 2, so its counter has ticked 2 times.",
+        "No operation is named: it is a leaf",
+        "MulBackward0: ▲ self = w (saved at v0, now v2)",
+    ],
+    "w = torch.tensor(2.0, requires_grad=True)\nscale = w.exp()\n(scale * 3).backward()\n(scale * 5).backward()": [
+        "In your line (its tensors as they are now): (scale * 5).backward()",
+        "In the graph of scale, saved tensors that are freed: ExpBackward0 (scale): ○ result (freed)",
+    ],
+    "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
+        "Element 0 is the tensor that backward() or grad() was to start from",
+        f"loss: shape () int64, {peek.why_no_graph(torch.ones(1, dtype=torch.long))}",
+    ],
+    "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(2, 1))": [
+        "The gradient that was given has shape (2, 1), output 0 has shape ().",
+        "y: shape (), made by SumBackward0",
+    ],
+    "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ntorch.autograd.grad(y, [x, x[0]])": [
+        "The tensor is at index 1 of those whose gradients were asked for; the first has index 0.",
+        "x: shape (2,), a leaf that requires grad",
+    ],
+    "x = torch.ones(2, 2, requires_grad=True) * 2\na, b = x.unbind()\nb += 1": [
+        "The tensor is output 1 of Unbind; the first has number 0."
+    ],
+    "torch.ones(2) + torch.ones(2, device='meta')": ["One tensor is on meta, and cpu was expected."],
+}
+
+
+@pytest.mark.parametrize("source", TELLS)
+def test_the_tensor_and_the_operation_are_named(source, capsys):
+    error, _, _ = raised(source)
+    text = said(error, capsys)
+    for words in TELLS[source]:
+        assert words in text
+    assert said(error, capsys) == text
+
+
+def test_a_message_without_details_gets_no_details():
+    assert clue("something else") == ""
+    assert clue("is at version 1; expected version 0") == ""
+
+
+def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
+    error, _, _ = raised("t = torch.ones(3)\n1 / 0 * t")
+    text = said(error, capsys)
+    assert text.startswith("ZeroDivisionError: division by zero The course does not treat this one, so nothing is gue")
+    why = peek.why_no_graph(torch.ones(3))
+    assert text.endswith(f"In your line (its tensors as they are now): 1 / 0 * t t: shape (3,), {why}")
+    assert said(raised("1 / 0")[0], capsys).endswith("In your line: 1 / 0")
+    assert "Try:" not in text
+    assert "The course does not treat this one" in said("no such message", capsys)
+    assert "The course does not treat this one" in said("", capsys)
+
+
+def test_the_type_counts_and_not_only_the_words(capsys):
+    assert "does not treat" in said(KeyError("grad can be implicitly created only for scalar outputs"), capsys)
+
+
+def refuse(*_):
+    raise SystemExit("its own code ran")
+
+
+def loud(words):
+    """Return an exception that refuses to be read."""
+    names = ("__str__", "__repr__", "__bool__", "__eq__")
+    return type("Loud", (Exception,), {**dict.fromkeys(names, refuse), "args": property(refuse)})(words)
+
+
+def shy(words):
+    """Return an exception whose class runs code when it is asked anything."""
+    return type("Meta", (type,), {"__getattribute__": refuse})("Shy", (RuntimeError,), {})(words)
+
+
+def moving(words):
+    """Return a text whose methods run code."""
+    names = ("__contains__", "__str__", "__len__", "__getitem__", "__iter__")
+    return type("Words", (str,), dict.fromkeys(names, refuse))(words)
+
+
+SCALAR = "grad can be implicitly created only for scalar outputs"
+CALM = {
+    "a number": (3, "diagnose was given the number 3, which is no exception."),
+    "a class": (RuntimeError, "diagnose was given the class RuntimeError"),
+    "a tensor": (torch.ones(2), "diagnose was given a tensor of shape (2,)"),
+    "a loud one": (lambda: loud("hm"), "Loud: hm The course does not treat"),
+    "a class with code": (lambda: shy(SCALAR), "Shy: grad can be"),
+    "words that run": (lambda: RuntimeError(moving(SCALAR)), "RuntimeError: grad can be implicitly"),
+    "a text that runs": (lambda: moving(SCALAR), "grad can be implicitly"),
+    "no words": (RuntimeError(), "RuntimeError The course"),
+    "a number for words": (RuntimeError(7), "RuntimeError The course"),
+    "huge": (RuntimeError("x" * 10**7), "RuntimeError: xxx"),
+    "huge text": ("y" * 10**7, "yyy"),
+    "control characters": (RuntimeError("a\x1b[31m\x00b\u202e"), r"RuntimeError: a\x1b[31m\x00b\u202e"),
+    "a lone surrogate": (RuntimeError("\ud800"), r"RuntimeError: \ud800"),
+    "an exit": (SystemExit(3), "SystemExit The course"),
+    "an interrupt": (KeyboardInterrupt(), "KeyboardInterrupt The course"),
+}
+
+
+@pytest.mark.parametrize("name", CALM)
+def test_hostile_input_gets_a_calm_answer(name, capsys):
+    given, begins = CALM[name]
+    text = said(given() if type(given) is FunctionType else given, capsys)
+    assert text.startswith(begins)
+    assert len(text) < 2_000
+
+
+def test_what_stands_behind_an_error_is_found(capsys):
+    def behind(make):
+        try:
+            make()
+        except BaseException as error:
+            return error
+
+    def chained():
+        try:
+            raise RuntimeError(SCALAR)
+        except RuntimeError as error:
+            raise ValueError("the step failed") from error
+
+    def suppressed():
+        try:
+            raise RuntimeError(SCALAR)
+        except RuntimeError:
+            raise ValueError("the step failed") from None
+
+    def grouped():
+        raise ExceptionGroup("two", [ValueError("no"), ExceptionGroup("inner", [RuntimeError(SCALAR)])])
+
+    assert "RuntimeError: grad can be" in (text := said(behind(chained), capsys))
+    assert "It stands behind ValueError: the step failed" in text
+    assert said(behind(suppressed), capsys).startswith("ValueError: the step failed The course does not treat")
+    assert "It stands behind ExceptionGroup" in said(behind(grouped), capsys)
+
+
+def test_a_ring_and_a_long_chain_of_errors_end():
+    one, two = ValueError("one"), ValueError("two")
+    one.__cause__, two.__context__ = two, one
+    assert list(family(one)) == [one, two]
+    top = last = ValueError("0")
+    for number in range(1, 50):
+        last.__cause__ = last = ValueError(str(number))
+    assert len(list(family(top))) == MOST
+
+
+def test_without_an_error_there_is_a_sentence(monkeypatch, capsys):
+    for name in ("last_exc", "last_value"):
+        monkeypatch.delattr(sys, name, raising=False)
+    assert said(None, capsys).startswith("There is no error to look at.")
+
+
+def test_inside_an_except_block_it_is_that_error(capsys):
+    try:
+        torch.ones(1).backward()
+    except RuntimeError:
+        assert said(None, capsys).startswith("RuntimeError: element 0 of tensors")
+
+
+def test_it_changes_and_keeps_nothing(capsys):
+    source = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.sum().backward()\ny.sum().backward()"
+    error, _, space = raised(source)
+    x, y = space["x"], space["y"]
+    before = (x.grad.tolist(), x._version, y._version, torch.random.get_rng_state().tolist(), y.grad_fn)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        diagnose(error)
+    assert before == (x.grad.tolist(), x._version, y._version, torch.random.get_rng_state().tolist(), y.grad_fn)
+    gone = weakref.ref(y)
+    del error, space, x, y, before
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_view_of_an_edited_tensor_is_not_asked_for_its_history(monkeypatch, capsys):
+    walked = []
+    monkeypatch.setattr("helpers.clinic.scene.Walk", lambda tensors: walked.extend(tensors) or Walk(tensors))
+    source = "x = torch.ones(2, requires_grad=True) * 2\nv, y = x[0], x * x\nx.mul_(3)\ny.backward(v.expand(2))"
+    error, _, space = raised(source)
+    text = said(error, capsys)
+    assert "v: shape (), a view of a tensor that was edited" in text
+    assert "MulBackward0 (y): ▲ self = x (saved at v0, now v1)" in text
+    assert [one is space["y"] for one in walked] == [True]
+
+
+def test_an_interrupt_passes(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("helpers.clinic.report.family", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        diagnose(ValueError("no"))
+
+
+def test_a_fault_of_its_own_is_named_as_such(monkeypatch, capsys):
+    monkeypatch.setattr("helpers.clinic.report.family", None)
+    assert "The fault is its own" in said(ValueError("no"), capsys)
+
+
+def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch):
+    for name in ("last_exc", "last_value", "last_type", "last_traceback"):
+        monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
+    shell = InteractiveShell()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            shell.run_cell("import torch\nfrom helpers import diagnose")
+            shell.run_cell("weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0")
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            shell.run_cell("diagnose()")
+    finally:
+        shell.history_manager.end_session()
+    text = out.getvalue()
+    assert text.startswith("RuntimeError: a view of a leaf Variable that requires grad")
+    assert "In your line (its tensors as they are now): weight[0] = 5.0\n" in text
+    assert "\n    weight: shape (3,), a leaf that requires grad\n" in text
+    assert "(lesson 09)" in text
