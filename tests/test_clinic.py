@@ -308,7 +308,8 @@ def test_a_fault_of_its_own_is_named_as_such(monkeypatch, capsys):
     assert "The fault is its own" in said(ValueError("no"), capsys)
 
 
-def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch):
+def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch, tmp_path):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     for name in ("last_exc", "last_value", "last_type", "last_traceback"):
         monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
     shell = InteractiveShell()

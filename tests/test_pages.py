@@ -17,6 +17,7 @@ from helpers.publishing.site import main
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+PAGES = [*LESSONS, ROOT / "notebooks" / "glossary.ipynb"]
 WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
 LOADED = {"script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "image", "use"}
@@ -100,9 +101,9 @@ def write(path, cells):
 
 
 def test_every_lesson_is_a_page_and_the_index_says_what_for(site, pages):
-    assert [path.stem for path in sorted((site / "lessons").glob("*.html"))] == [path.stem for path in LESSONS]
+    assert [path.stem for path in sorted((site / "lessons").glob("*.html"))] == [path.stem for path in PAGES]
     index = pages[site / "index.html"]
-    assert {f"lessons/{path.stem}.html" for path in LESSONS} <= {link for link, _ in index.links}
+    assert {f"lessons/{path.stem}.html" for path in PAGES} <= {link for link, _ in index.links}
     assert index.text.count("you will be able to") == len(LESSONS)
     assert re.search(r"<li><p>draw the graph behind a tensor and read the picture", index.text)
 

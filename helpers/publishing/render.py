@@ -30,7 +30,8 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     made = prepared(notebook, notes=False, trust=trust)
     for cell in made.cells:
         cell.metadata.slideshow.slide_type = ""
-    return _printed(HTMLExporter, "page", made, folder, trust)
+    html = _printed(HTMLExporter, "page", made, folder, trust)
+    return html.replace("<table", '<table tabindex="0"')  # a wide one scrolls, by the keyboard too
 
 
 def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, trust: bool) -> str:
