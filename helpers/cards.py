@@ -1,27 +1,24 @@
-"""Decide what a picture of a graph holds: one card per node, its words, its size, and the wires between cards."""
+"""Write the card of a node: its words, and the room that they take. Plain data in and out."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from helpers.devices import Device, devices, home, kind
-from helpers.graph import Edge, Graph, Node, SavedTensor
+from helpers.devices import Device, kind
+from helpers.graph import Edge, Node, SavedTensor
 from helpers.text import visible, width
-from helpers.tree import grads
+from helpers.tree import grads, title
 
 TITLE, SMALL = 13, 12  # font sizes, px
+PILE = 4  # how far each of the two cards under a folded part sticks out, px
 OVERHANG = 14  # how far the dark tag of a tensor sticks out of its card, px
 MOST_ROWS = 6  # saved tensors spelled out in one card
 MOST_USES = 4  # a leaf with more uses is drawn once per use
-MOST_WIRES = 4  # more edges between the same two cards are drawn as one
-MOST_CARDS = 400
 
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Hold the words and the size (px) of one box. `kind` is operation, leaf, none or cut.
+    """Hold the words and the size (px) of one box. `kind` is operation, folded, leaf, none or cut.
 
     `device` is None where all of the graph is on one device.
     """
@@ -36,63 +33,6 @@ class Card:
     device: Device | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """Join two cards; `edge` is the place of the edge in `Graph.edges`, `word` is written on it."""
-
-    source: int
-    target: int
-    edge: int
-    word: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Cards:
-    """Hold the cards of a picture and the wires between them, by their places in `cards`."""
-
-    cards: tuple[Card, ...]
-    wires: tuple[Wire, ...]
-
-
-def deal(graph: Graph) -> Cards:
-    """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves come last."""
-    uses = Counter(edge.target for edge in graph.edges)
-    places = devices(graph)
-    cards = [card(node, nr, uses[nr], places.get(home(node))) for nr, node in enumerate(graph.nodes)]
-    wires: list[Wire] = []
-    used: set[int] = set()
-    for number, edge, times in bundles(graph):
-        target = edge.target
-        if target is None:
-            target = _append(cards, stub(edge, times))
-        elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
-            target = _append(cards, cards[target])
-        used.add(target)
-        several = edge.target is not None and len(graph.nodes[edge.target].outputs) > 1
-        word = f"× {times:,}" if times > 1 and edge.target is not None else f"output {edge.input_nr}" * several
-        ways = (cards[edge.source].device, cards[target].device)
-        crosses = f"{ways[0].name} → {ways[1].name}" if all(ways) and ways[0] != ways[1] else ""
-        wires.append(Wire(edge.source, target, number, ", ".join(filter(None, [word, crosses]))))
-    return Cards(tuple(cards), tuple(wires))
-
-
-def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
-    """Yield (number, edge, how many it stands for): many edges between the same two are drawn as one."""
-    count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
-    for number, edge in enumerate(graph.edges):
-        times = count[edge.source, edge.target, edge.cut]
-        if 0 < times <= MOST_WIRES and not edge.cut:
-            yield number, edge, 1
-        elif times > 0:
-            yield number, edge, times
-            count[edge.source, edge.target, edge.cut] = 0
-
-
-def _append(cards: list[Card], one: Card) -> int:
-    cards.append(one)
-    return len(cards) - 1
-
-
 def stub(edge: Edge, times: int) -> Card:
     """Make the small card at the end of an edge that leads nowhere, or further than is shown."""
     title = f"… {times:,} more" if edge.cut else "None" if times == 1 else f"None × {times:,}"
@@ -104,24 +44,30 @@ def card(node: Node, number: int, uses: int, device: Device | None = None) -> Ca
 
 
 def operation_card(node: Node, number: int, device: Device | None) -> Card:
-    title, tag = visible(node.operation, 40), visible(node.name, 30)
+    title, tag = shortened(node), visible(node.name, 30)
     made = kind(node.outputs[0], device) if node.outputs else ""
     rows: list[SavedTensor | str] = [f"→ {made}"] if made else []
+    rows += [str(node.folded)] if node.folded else []
     rows += grads(node)
     rows += node.saved[:MOST_ROWS]
     if len(node.saved) > MOST_ROWS:
         rows.append(f"… {len(node.saved) - MOST_ROWS} more saved")
     tag_room = width(tag, SMALL) + 14 - OVERHANG + 6 if tag else 0
-    stem, rest = split_title(title)
-    name = width(stem, TITLE, bold=True) + width(rest, TITLE)
+    look = "folded" if node.folded else "operation"
+    name = sum(width(text, TITLE, bold) for text, bold in zip(split_title(title, look), (True, False), strict=True))
     inner = max([name + tag_room, *map(row_width, rows)]) + (device.room if device else 0)
     high = 34 + (6 + 16 * len(rows) if rows else 0)
-    return Card("operation", title, number, tag, tuple(rows), inner + 24, high, device)
+    return Card(look, title, number, tag, tuple(rows), inner + 24, high, device)
 
 
-def split_title(title: str) -> tuple[str, str]:
-    """Split "MulBackward0" into what it does, drawn bold, and the faint rest."""
-    cut = title.rfind("Backward") if "Backward" in title[1:] else len(title)
+def shortened(node: Node) -> str:
+    """Return the title of a card; how often something repeats is never cut off."""
+    return visible(node.operation, 40) + title(node).removeprefix(node.operation)
+
+
+def split_title(title: str, look: str = "operation") -> tuple[str, str]:
+    """Split "MulBackward0" into what it does, drawn bold, and the faint rest; a folded part is all bold."""
+    cut = title.rfind("Backward") if "Backward" in title[1:] and look == "operation" else len(title)
     return title[:cut], title[cut:]
 
 

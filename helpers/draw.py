@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from helpers.cards import MOST_CARDS, OVERHANG, SMALL, TITLE, Cards, deal
+from helpers.cards import OVERHANG, PILE, SMALL, TITLE
+from helpers.deal import MOST_CARDS, Cards, deal
 from helpers.devices import Device, devices
 from helpers.faces import draw_card, draw_legend, entry_width, legend
+from helpers.folded import counted
 from helpers.graph import Graph, Root, TensorInfo
 from helpers.layout import MOST_WORK, Placed, Point, place, work
 from helpers.marks import Drawing, Pen
 from helpers.text import visible, width
+from helpers.tree import tree
 
 MARGIN, CAPSULE, NARROWEST = 20, 20, 280  # px: around everything, height of a capsule, width of the text
 
@@ -27,7 +30,8 @@ def drawing(
     words = [_words(dealt, nr, gradients or {}) for nr in range(len(dealt.wires))]
     rooms = {nr: (width(text, SMALL) + 16, CAPSULE) for nr, (text, _) in enumerate(words) if text}
     placed = place(sizes(dealt), [(w.source, w.target) for w in dealt.wires], rooms)
-    caption, keys = [*describe(graph), *filter(None, [part.left_out])], legend(dealt.cards, also)
+    caption = [*describe(graph), *filter(None, [part.left_out, part.how_to_open])]
+    keys = legend(dealt.cards, also)
     texts = [width(text, TITLE, bold=True) for text in caption]
     wide = round(max([NARROWEST, placed.width, *texts, *map(entry_width, keys)]))
     pen = Pen(MARGIN, 28)
@@ -36,7 +40,7 @@ def drawing(
     draw_graph(pen, dealt, placed, words)
     pen.dx, pen.dy = MARGIN, round(pen.dy + placed.height + 28 * bool(keys))
     high = pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
-    return Drawing(wide + 2 * MARGIN, high, tuple(pen.marks), str(graph), alt or alt_text(graph))
+    return Drawing(wide + 2 * MARGIN, high, tuple(pen.marks), tree(graph), alt or alt_text(graph))
 
 
 def draw_caption(pen: Pen, lines: list[str]) -> None:
@@ -68,7 +72,9 @@ def fit(graph: Graph, gradients: Mapping[int, str]) -> tuple[Graph, Cards]:
 
 def sizes(dealt: Cards) -> list[tuple[int, int]]:
     """Return the room of every card; a tag sticks out, so its card gets as much on both sides."""
-    return [(one.width + 2 * OVERHANG * bool(one.tag), one.height) for one in dealt.cards]
+    pile = [2 * PILE if one.kind == "folded" else 0 for one in dealt.cards]
+    tags = [2 * OVERHANG * bool(one.tag) for one in dealt.cards]
+    return [(c.width + max(t, p), c.height + p) for c, t, p in zip(dealt.cards, tags, pile, strict=True)]
 
 
 def _words(dealt: Cards, nr: int, gradients: Mapping[int, str]) -> tuple[str, str]:
@@ -85,10 +91,10 @@ def describe(graph: Graph) -> list[str]:
     names = ", ".join(_name(root) for root in graph.roots if root.node is not None)
     if not names:
         return calm
-    if not graph.operations:
+    operations, leaves = graph.size
+    if not operations:
         return [f"{names}: a leaf, and no operation yet", *calm]
-    parts = [(len(graph.operations), "operation", "operations"), (len(graph.leaves), "leaf", "leaves")]
-    return [f"{names}: " + ", ".join(f"{n:,} {one if n == 1 else many}" for n, one, many in parts), *calm]
+    return [f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}", *calm]
 
 
 def _name(root: Root) -> str:
@@ -99,7 +105,8 @@ def alt_text(graph: Graph) -> str:
     """Say in one sentence, for someone who does not see the picture, what it is of."""
     places = devices(graph)
     leaves = ", ".join(_heard(leaf.outputs[0], places) for leaf in graph.leaves[:6])
-    more = f" and {len(graph.leaves) - 6:,} more" if len(graph.leaves) > 6 else ""
+    rest = graph.size[1] - len(graph.leaves[:6])
+    more = f" and {rest:,} more" if rest else ""
     if not graph.nodes:
         return visible(". ".join(describe(graph)) + ".")
     return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves or 'none'}{more}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from helpers.cards import OVERHANG, SMALL, Card, row_text, split_leaf, split_title
+from helpers.cards import OVERHANG, PILE, SMALL, Card, row_text, split_leaf, split_title
 from helpers.devices import Device
 from helpers.graph import SavedTensor
 from helpers.marks import Pen
@@ -12,6 +12,7 @@ from helpers.text import width
 
 LEGEND = {
     "operation": "backward function",
+    "folded": "folded part: many of them",
     "leaf": "leaf (AccumulateGrad)",
     "tag": "tensor it made",
     "held": "saved",
@@ -27,10 +28,11 @@ STATES = ("held", "freed", "modified", "packed", "edited")
 
 def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
     """Draw one card around its centre."""
-    left, top = x - one.width / 2, y - one.height / 2
     of = f"node {one.node}" if one.node is not None else ""
-    radius = 7 if one.kind == "operation" else min(one.height // 2, 24)
-    pen.put("rect", one.kind, left, top, one.width, one.height, radius, of=of)
+    if one.kind == "folded":
+        x, y = x - PILE, y - PILE
+    left, top = x - one.width / 2, y - one.height / 2
+    draw_box(pen, one, left, top, of)
     if one.device:
         inset, tall = (14, 24) if one.kind == "leaf" else (7, one.height - 12)
         draw_bars(pen, one.device, left + inset, y - tall // 2, tall, of)
@@ -41,10 +43,10 @@ def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
         for nr, row in enumerate(one.rows):
             pen.write("middle", x, top + 37 + 17 * nr, (str(row), "grad"), of=of)
         return
-    if one.kind != "operation":
+    if one.kind not in ("operation", "folded"):
         pen.write("middle", x, top + 15, (one.title, "faint"))
         return
-    stem, rest = split_title(one.title)
+    stem, rest = split_title(one.title, one.kind)
     pen.write("start", left + 12, top + 22, (stem, "name"), (rest, "faint"), of=of)
     for nr, row in enumerate(one.rows):
         draw_row(pen, row, left + 12, top + 42 + 16 * nr, of)
@@ -53,6 +55,16 @@ def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:
         wide = width(one.tag, SMALL) + 14
         pen.put("rect", "tag", left + one.width + OVERHANG - wide, top + 7, wide, 20, 4, of=of)
         pen.write("tagged", left + one.width + OVERHANG - wide / 2, top + 21, (one.tag, ""), of=of)
+
+
+def draw_box(pen: Pen, one: Card, left: float, top: float, of: str) -> None:
+    """Draw the outline of a card; a folded part lies on a pile."""
+    if one.kind != "folded":
+        radius = 7 if one.kind == "operation" else min(one.height // 2, 24)
+        pen.put("rect", one.kind, left, top, one.width, one.height, radius, of=of)
+        return
+    for under in (2, 1, 0):
+        pen.put("rect", "operation", left + PILE * under, top + PILE * under, one.width, one.height, 7, of=of)
 
 
 def draw_row(pen: Pen, row: SavedTensor | str, left: float, baseline: float, of: str) -> None:
@@ -105,6 +117,9 @@ def draw_legend(pen: Pen, keys: list[str | Device], wide: int) -> int:
             draw_bars(pen, key, x + 14 - 3 * key.bars, y + 1, 14)
         elif key in STATES:
             draw_mark(pen, key, x + 13, y + 8)
+        elif key == "folded":
+            for under in (2, 1, 0):
+                pen.put("rect", "operation", x + 2 + 2 * under, y + 2 * under, 18, 11, 3)
         else:
             pen.put("rect", key, x + 2, y + 1, 22, 14, 4 if key == "tag" else 3 if key == "operation" else 7)
         pen.write("row", x + 30, y + 12, (said(key), ""))

@@ -2,83 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from helpers.fold import fold
+from helpers.folded import Folded, counted
+from helpers.tensors import SavedTensor, TensorInfo
 from helpers.tree import tree
-
-
-@dataclass(frozen=True, slots=True)
-class TensorInfo:
-    """Hold what is known of one tensor: a leaf, or a tensor that a backward function made.
-
-    `names` are the learner's own, at most two. `shape` is None where torch refuses to say.
-    `value` and `grad` are short texts, or None: a small leaf has both, another tensor a `grad` once
-    retain_grad() was called. `grad` is "None" for an empty `.grad`.
-    """
-
-    names: tuple[str, ...] = ()
-    shape: tuple[int, ...] | None = ()
-    dtype: str = "float32"
-    device: str = "cpu"
-    requires_grad: bool = True
-    value: str | None = None
-    grad: str | None = None
-
-    @property
-    def name(self) -> str:
-        return ", ".join(self.names)
-
-    @property
-    def kind(self) -> str:
-        """Say shape, dtype and device in a few words, leaving out what is usual: (), float32, cpu."""
-        shape = "(n/a)" if self.shape is None else str(self.shape) if self.shape else ""
-        unusual = [word for word, usual in ((self.dtype, "float32"), (self.device, "cpu")) if word != usual]
-        return " ".join([shape, *unusual]).strip()
-
-
-@dataclass(frozen=True, slots=True)
-class SavedTensor:
-    """Hold what a backward function keeps for later, and whether it still can use it.
-
-    `state` is "held", "freed", "modified" (edited in place since), "packed" (a saved-tensor hook has it) or
-    "edited": a view of a tensor that was edited, before or since; to tell which would rewrite its history.
-    `version` is the version counter when it was saved, `version_now` the one found; None where unknown.
-    """
-
-    name: str
-    state: str
-    tensor: TensorInfo | None = None
-    version: int | None = None
-    version_now: int | None = None
-
-    @property
-    def mark(self) -> str:
-        return {"held": "●", "freed": "○", "modified": "▲", "packed": "◆", "edited": "◇"}[self.state]
-
-    def __str__(self) -> str:
-        known = self.tensor and (self.tensor.name or self.tensor.value)
-        what = f"{self.name} = {known}" if known else f"{self.name} {self.tensor.kind if self.tensor else ''}".strip()
-        notes = {
-            "held": "",
-            "freed": " (freed)",
-            "modified": f" (saved at v{self.version}, now v{self.version_now})",
-            "packed": " (packed by a hook)",
-            "edited": f" (view of an edited tensor, now v{self.version_now})",
-        }
-        return f"{self.mark} {what}{notes[self.state]}"
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
     """Hold one backward function (`torch.autograd.graph.Node`) and the tensors that its operation made.
 
-    For a leaf, `operation` is "AccumulateGrad" and `outputs` holds the leaf itself.
+    For a leaf, `operation` is "AccumulateGrad" and `outputs` holds the leaf itself. Where `folded` is there, the
+    node stands for a whole part of the graph, and `outputs` are the tensors that the rest takes from it.
     """
 
     operation: str
     outputs: tuple[TensorInfo, ...]
     is_leaf: bool = False
     saved: tuple[SavedTensor, ...] = ()
+    folded: Folded | None = None
 
     @property
     def name(self) -> str:
@@ -86,6 +30,13 @@ class Node:
         if len(self.outputs) == 1:
             return self.outputs[0].name
         return ", ".join(f"{out.name} [{nr}]" for nr, out in enumerate(self.outputs) if out.names)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return how many operations and leaves it stands for."""
+        if self.folded:
+            return self.folded.count * self.folded.operations, self.folded.count * self.folded.leaves
+        return int(not self.is_leaf), int(self.is_leaf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +65,15 @@ class Root:
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """Hold a backward graph; a node's id is its place in `nodes`, found breadth first from the roots."""
+    """Hold a backward graph; a node's id is its place in `nodes`, found breadth first from the roots.
+
+    `ran` are the ids of the operations in the order in which the forward pass ran them.
+    """
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     roots: tuple[Root, ...]
+    ran: tuple[int, ...] = field(default=(), compare=False)
 
     @property
     def leaves(self) -> tuple[Node, ...]:
@@ -129,13 +84,28 @@ class Graph:
         return tuple(node for node in self.nodes if not node.is_leaf)
 
     @property
+    def size(self) -> tuple[int, int]:
+        """Return how many operations and leaves it has, those counted that are folded."""
+        operations, leaves = zip(*(node.size for node in self.nodes), strict=True) if self.nodes else ((), ())
+        return sum(operations), sum(leaves)
+
+    @property
     def left_out(self) -> str:
         """Say in one sentence what the cap left out; empty where the graph is whole."""
         cut = sum(edge.cut for edge in self.edges)
         if not cut:
             return ""
         lead = "1 input leads" if cut == 1 else f"{cut:,} inputs lead"
-        return f"Cut here: the {len(self.nodes):,} nodes nearest to the root are shown; {lead} further."
+        return f"Cut here: the {sum(self.size):,} nodes nearest to the root are shown; {lead} further."
+
+    @property
+    def how_to_open(self) -> str:
+        """Say in one sentence how to see what is folded; empty where nothing is."""
+        parts = [node.folded for node in self.nodes if node.folded]
+        if not parts:
+            return ""
+        last = max(parts, key=lambda part: part.count).copies[-1]
+        return f"{counted(len(parts), 'folded part')}: unfold={last!r} opens one, unfold=True all."
 
     def inputs_by_node(self) -> dict[int, tuple[Edge, ...]]:
         """Return the edges of every node in the order of its `next_functions`."""
@@ -151,4 +121,4 @@ class Graph:
         return Graph(self.nodes[:count], kept, tuple(r for r in self.roots if (r.node or 0) < count))
 
     def __str__(self) -> str:
-        return tree(self)
+        return tree(fold(self))

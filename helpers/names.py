@@ -57,16 +57,20 @@ class Names:
                 yield id(node), read(tensor, "output_nr")
 
 
-def find_names(frame: FrameType | None, given: Mapping[str, torch.Tensor] | None = None) -> Names:
-    """Collect names: `given` first, then the frame's locals, then its globals, in order of definition."""
+def find_names(frame: FrameType | None, given: Mapping[str, torch.Tensor] | torch.nn.Module | None = None) -> Names:
+    """Collect names: `given` first, then the frame's locals, then its globals, in order of definition.
+
+    Parameters of a model that is given go by their paths alone, whatever variable holds it.
+    """
     names = Names()
     with quietly():
-        for name, thing in [*(given or {}).items(), *variables(frame)]:
+        first = [("", given)] if is_module(given) else list((given or {}).items())
+        for name, thing in [*first, *(pair for pair in variables(frame) if pair[1] is not given)]:
             if is_tensor(thing):
                 names.add(visible(name), thing)
             elif is_module(thing):
                 for path, parameter in parameters(thing):
-                    names.add(visible(f"{name}.{path}"), parameter)
+                    names.add(visible(f"{name}.{path}".removeprefix(".")), parameter)
     return names
 
 

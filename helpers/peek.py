@@ -131,6 +131,11 @@ def next_functions(node: Any) -> tuple[tuple[Any, int], ...]:
     return CUSTOM.next_functions.__get__(node) if is_custom(node) else node.next_functions
 
 
+def ran_as(node: Any) -> int:
+    """Return the number that torch gave a backward function when its operation ran: only its rank means something."""
+    return CUSTOM._sequence_nr(node) if is_custom(node) else node._sequence_nr()
+
+
 def why_no_graph(tensor: torch.Tensor) -> str:
     """Say why a tensor has no graph, as far as the tensor itself tells."""
     if torch._C.TensorBase.is_inference(tensor):

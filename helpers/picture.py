@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +11,7 @@ import torch
 
 from helpers.dot import dot
 from helpers.draw import drawing
+from helpers.fold import demand_names, fold
 from helpers.graph import Graph
 from helpers.marks import Drawing
 from helpers.snapshot import snapshot
@@ -51,16 +52,21 @@ class Picture:
 
 def show(
     *tensors: torch.Tensor,
-    names: Mapping[str, torch.Tensor] | None = None,
+    names: Mapping[str, torch.Tensor] | torch.nn.Module | None = None,
     alt: str | None = None,
+    unfold: str | Sequence[str] | bool = (),
 ) -> Picture:
     """Draw the backward graph behind one or several tensors, changing nothing.
 
-    `names` goes on top of the names found; `alt` says what to notice, for those who do not see the picture.
-    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is not a tensor.
+    `names` goes on top of the names found: a dict from name to tensor, or a model, whose parameters have names.
+    `alt` says what to notice, for those who do not see the picture. In a graph of more than 60 nodes what repeats,
+    and what belongs to a module, is folded to one box: `unfold="encoder.3"` opens one, a list several, True all.
+    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is not a tensor,
+    ValueError where no part is called like that.
     """
+    unfold = demand_names(unfold)
     graph = snapshot(*tensors, names=names)
-    return picture(graph, drawing(graph, alt=alt))
+    return picture(graph, drawing(fold(graph, unfold), alt=alt))
 
 
 def picture(graph: Graph, drawn: Drawing) -> Picture:

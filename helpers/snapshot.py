@@ -16,10 +16,10 @@ from helpers.saved import saved
 MOST_NODES = 2_000  # Python must not touch more: freeing a longer chain of touched nodes overflows the stack
 
 
-def snapshot(*tensors: torch.Tensor, names: Mapping[str, torch.Tensor] | None = None) -> Graph:
+def snapshot(*tensors: torch.Tensor, names: Mapping[str, torch.Tensor] | torch.nn.Module | None = None) -> Graph:
     """Return the backward graph behind one or several tensors as plain data, changing nothing.
 
-    Variables of the caller, parameters of modules in reach and `names={"w": w}` name what they hold.
+    Variables of the caller, parameters of modules in reach and `names={"w": w}` or `names=model` name what they hold.
     At most 2,000 nodes are visited, nearest to the roots first; `graph.left_out` says what is missing.
     Raises TypeError for anything that is not a tensor. A tensor with no graph is a root with a reason.
     """
@@ -35,7 +35,13 @@ def snapshot(*tensors: torch.Tensor, names: Mapping[str, torch.Tensor] | None = 
 def graph_of(walk: Walk, found: Names) -> Graph:
     """Describe what a walk met, with the names that were found."""
     roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
-    return Graph(tuple(describe(one, found) for one in walk.met), tuple(walk.edges), roots)
+    return Graph(tuple(describe(one, found) for one in walk.met), tuple(walk.edges), roots, ran(walk))
+
+
+def ran(walk: Walk) -> tuple[int, ...]:
+    """Return the operations that a walk met in the order in which they ran, by their places among what it met."""
+    numbers = {nr: peek.ran_as(one) for nr, one in enumerate(walk.met) if not peek.is_tensor(one)}
+    return tuple(sorted(numbers, key=lambda nr: (numbers[nr], -nr)))
 
 
 class Walk:
@@ -97,12 +103,16 @@ def output(info: TensorInfo, node: Any, nr: int, found: Names) -> TensorInfo:
     return replace(info, names=found.of_output(node, nr), grad=peek.grad_text(tensor) if keeps else None)
 
 
-def demand_mapping(names: object) -> Mapping[str, torch.Tensor]:
-    """Return `names` as a dict; raises TypeError, with an example, for anything else."""
+def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Module:
+    """Return `names`, a dict or a model; raises TypeError, with an example, for anything else."""
     if names is None:
         return {}
+    if is_module(names):
+        return names
     if not isinstance(names, Mapping) or not all(type(name) is str for name in names):
-        raise TypeError(f"names is {peek.type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}.")
+        raise TypeError(
+            f"names is {peek.type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, or a model."
+        )
     for name, thing in names.items():
         demand_tensor(thing, f"names[{peek.visible(name)!r}]")
     return names

@@ -13,8 +13,7 @@ DEEPEST = 24  # levels of indentation; what is deeper continues at the left marg
 
 def tree(graph: Graph) -> str:
     """Return one line per use of a node, results first; a shared node is spelled out once."""
-    lines = _Lines(graph).write()
-    return "\n".join([*lines, *([graph.left_out] if graph.left_out else [])])
+    return "\n".join([*_Lines(graph).write(), *filter(None, [graph.left_out, graph.how_to_open])])
 
 
 def line(node: Node) -> str:
@@ -26,7 +25,14 @@ def line(node: Node) -> str:
         return f"{node.operation} (leaf {leaf.name or 'unnamed'}{value}, .grad {leaf.grad}{frozen})"
     made = f" → {node.name}" if node.name else ""
     kind = f" {node.outputs[0].kind}".rstrip() if node.outputs else ""
-    return ", ".join([node.operation + made + kind, *grads(node)]) + "".join(f"   {one}" for one in node.saved)
+    folded = [str(node.folded)] if node.folded else []
+    parts = [title(node) + made + kind, *folded, *grads(node)]
+    return ", ".join(parts) + "".join(f"   {one}" for one in node.saved)
+
+
+def title(node: Node) -> str:
+    """Return what a node does; of equal parts that are drawn together also how many they are."""
+    return node.operation + (f" × {node.folded.count:,}" if node.folded and node.folded.count > 1 else "")
 
 
 def grads(node: Node) -> list[str]:
@@ -38,7 +44,7 @@ def reference(node: Node) -> str:
     """Return the few words that point to a node which was spelled out before."""
     if node.is_leaf:
         return f"{node.operation} (leaf {node.outputs[0].name or 'unnamed'})"
-    return node.operation + (f" → {node.name}" if node.name else "")
+    return title(node) + (f" → {node.name}" if node.name else "")
 
 
 class _Lines:

@@ -6,6 +6,7 @@ import torch
 
 from helpers import snapshot
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
+from helpers.tree import tree
 
 
 def example():
@@ -76,7 +77,7 @@ def test_a_deep_graph_continues_at_the_left_margin():
     x = torch.tensor(1.0, requires_grad=True)
     for _ in range(60):
         x = x.sin()
-    lines = str(snapshot(x)).splitlines()
+    lines = tree(snapshot(x)).splitlines()
     assert max(map(len, lines)) < 150
     assert lines.count("…") == 2
     assert sum("SinBackward0" in line for line in lines) == 60 + 2  # two are shown where the tree continues

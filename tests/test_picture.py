@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from programs import programs
 
 from helpers import show
-from helpers.cards import deal
+from helpers.deal import deal
 from helpers.draw import drawing
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
 from helpers.stylesheet import css_class
@@ -174,7 +174,7 @@ def test_what_is_too_much_to_draw_is_cut_with_a_sentence():
     x = torch.ones(1, requires_grad=True)
     for _ in range(1_000):
         x = x.sin()
-    picture = show(x)
+    picture = show(x, unfold=True)
     assert words(picture)[1] == "Cut here: the 399 nodes nearest to the root are shown; 1 input leads further."
     assert "… 1 more" in words(picture)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from helpers.cards import TITLE, Card, Cards, deal
+from helpers.cards import TITLE, Card
+from helpers.deal import Cards, deal
 from helpers.draw import CAPSULE, describe, sizes
 from helpers.labs.ghosts import Overlay, overlay
 from helpers.layout import Placed, place
