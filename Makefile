@@ -3,6 +3,8 @@
 
 VENV := .venv
 PY := $(VENV)/bin/python
+AUDIT := build/audit/.ready
+BENCH := build/bench/packages/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -15,11 +17,12 @@ NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
 PYTHON ?= python3.13 python3.12 python3.11 python3 python
 LAB_ARGS ?=
 LOCK_ARGS ?=
+AUDIT_ARGS ?=
 AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides pages reset test quick unit compare refresh record-gpu lint format lock clean browser-ready
+.PHONY: help lab present slides pages reset test quick unit compare refresh record-gpu lint format lock audit next bench clean browser-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -79,6 +82,16 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt -o constraints.txt
 
+audit: $(AUDIT)  ## ask for known advisories on every package of the lock (AUDIT_ARGS="-s osv" for another service)
+	@build/audit/bin/python tests/audit.py $(AUDIT_ARGS)
+
+next: $(PY)  ## run the lessons on another torch and report which outputs moved (TORCH=2.14.0; N=03 FROM=wheels/)
+	@"$(PY)" tests/next_torch.py --torch="$(TORCH)" --wheels="$(FROM)" --index="$(TORCH_INDEX)" \
+	  --notebooks $(NOTEBOOKS) -- $(PATCH) $(NBVAL)
+
+bench: $(DEV) $(BENCH)  ## time show() beside torchviz, torchview, torchlens, and the rest (half an hour; ONLY=growth ROUNDS=5): build/bench/
+	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
+
 clean:  ## remove what was installed and built; work/ stays
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -95,6 +108,11 @@ $(PY):
 	echo 'The course needs one. Install it (Debian and Ubuntu: also python3-venv), or say where it is: make lab PYTHON=/path/to/python3' >&2; \
 	exit 1
 
+$(BENCH): $(PY) benchmarks/requirements.txt
+	@echo 'Installing torchview and torchlens into build/bench/packages ...'
+	@$(PIP) --no-deps --upgrade --target build/bench/packages -r benchmarks/requirements.txt
+	@touch $@
+
 $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@rm -f $(DEV)
 	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
@@ -107,4 +125,10 @@ $(DEV): $(STUDENT) requirements-dev.txt
 	@echo 'Installing what the tests need ...'
 	@$(PIP) -r requirements.txt -r requirements-dev.txt
 	@$(PIP) $(OURS)
+	@touch $@
+
+$(AUDIT): $(PY)
+	@echo 'Installing pip-audit into build/audit ...'
+	@"$(PY)" -m venv --clear build/audit
+	@build/audit/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 	@touch $@

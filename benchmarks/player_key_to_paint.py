@@ -1,6 +1,6 @@
 """Time the player from a key to the painted frame, for graphs of 8, 100 and 400 nodes, beside a kernel's round trip.
 
-Run `python benchmarks/player_key_to_paint.py`. It needs Chromium. A browser paints 60 times a second, so a key waits
+Run `python -m benchmarks player_key_to_paint`. It needs Chromium. A browser paints 60 times a second, so a key waits
 up to 16.7 ms for a frame whatever is done. Therefore two numbers: the work that a key causes, in all threads of the
 page (script, style, layout, paint, raster), from the browser's own trace; and the time from a key, pressed just
 after a frame, until the next frame is painted, beside the same for a frame in which nothing changes.
@@ -15,6 +15,7 @@ from pathlib import Path
 from jupyter_client.manager import start_new_kernel
 from playwright.sync_api import Page, sync_playwright
 
+from benchmarks.measure import Row
 from helpers.draw import drawing
 from helpers.film import Change, Film, Frame
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
@@ -118,22 +119,30 @@ def round_trip() -> float:
     return statistics.median(taken)
 
 
-def main() -> None:
+def rows(rounds: int = ROUNDS) -> list[Row]:
+    """Return the numbers of every size, each a median of ROUNDS keys; `rounds` does not matter here."""
+    if not Path(CHROMIUM).exists():
+        return [Row("player", "key to paint", "all", words=f"no Chromium at {CHROMIUM}")]
+    found = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         shown, path = chromium.new_page(viewport={"width": 1280, "height": 720}), Path(folder) / "page.html"
         for length in (8, 100, 400):
-            made = film(length)
-            path.write_text(page(made), encoding="utf-8")
-            shown.goto(path.as_uri())
-            shown.focus(".player")
-            idle, paint, busy_for = key_to_paint(shown, False), key_to_paint(shown, True), work(shown)
-            size = len(as_json(made).encode()) / 1000
-            print(f"{length:4} nodes: {busy_for:5.1f} ms of work a key; {paint:5.1f} ms to the next frame", end=" ")
-            print(f"({idle:.1f} with nothing to do); {size:.0f} kB of frames")
+            found += played(shown, path, length)
         chromium.close()
-    print(f"a kernel's round trip, without any redrawing: {round_trip():.1f} ms (all: medians of {ROUNDS})")
+    return [*found, Row("player", "a kernel", "round trip, nothing redrawn", (round_trip(),))]
 
 
-if __name__ == "__main__":
-    main()
+def played(shown: Page, path: Path, length: int) -> list[Row]:
+    """Return the rows of a film of so many nodes."""
+    made, case = film(length), f"{length} nodes"
+    path.write_text(page(made), encoding="utf-8")
+    shown.goto(path.as_uri())
+    shown.focus(".player")
+    idle, paint, busy_for = key_to_paint(shown, False), key_to_paint(shown, True), work(shown)
+    return [
+        Row("player", case, "work a key", (busy_for,)),
+        Row("player", case, "key to the next frame", (paint,)),
+        Row("player", case, "the same with nothing to do", (idle,)),
+        Row("player", case, "frames", (len(as_json(made).encode()) / 1000,), "kB"),
+    ]

@@ -1,15 +1,15 @@
 """Time `record(loss)` beside a bare `loss.backward()`, in turn in one run, and print the ratio of medians.
 
-Run `python benchmarks/record_beside_backward.py`. Looking costs time: this says how much, on a small network and
+Run `python -m benchmarks record_beside_backward`. Looking costs time: this says how much, on a small network and
 on twelve layers of a transformer.
 """
 
-import statistics
 import time
 from collections.abc import Callable
 
 import torch
 
+from benchmarks.measure import Row
 from helpers import record
 
 ROUNDS = 15
@@ -35,18 +35,15 @@ def seconds(make: Callable[[], torch.Tensor], run: Callable[[torch.Tensor], obje
     return time.perf_counter() - begin
 
 
-def compare(make: Callable[[], torch.Tensor]) -> None:
-    steps = len(record(make()).steps)
-    pairs = [(seconds(make, record), seconds(make, torch.Tensor.backward)) for _ in range(ROUNDS)]
-    ours, bare = (statistics.median(column) * 1000 for column in zip(*pairs, strict=True))
-    ratio = statistics.median(one / other for one, other in pairs)
-    print(f"{make.__name__:15} {steps:5} steps  record {ours:8.2f} ms  backward {bare:7.2f} ms  {ratio:6.1f} times")
+def rows(rounds: int = ROUNDS) -> list[Row]:
+    """Return the times of both, and the ratio pair by pair."""
+    return [row for make in (small_network, twelve_layers) for row in compare(make, rounds)]
 
 
-def main() -> None:
-    for make in (small_network, twelve_layers):
-        compare(make)
-
-
-if __name__ == "__main__":
-    main()
+def compare(make: Callable[[], torch.Tensor], rounds: int) -> list[Row]:
+    case = f"{make.__name__}, {len(record(make()).steps)} steps"
+    pairs = [(1000 * seconds(make, record), 1000 * seconds(make, torch.Tensor.backward)) for _ in range(rounds)]
+    ours, bare = zip(*pairs, strict=True)
+    ratio = tuple(one / other for one, other in pairs)
+    named = (("record", ours, "ms"), ("backward alone", bare, "ms"), ("record / backward", ratio, "times"))
+    return [Row("record", case, what, values, unit) for what, values, unit in named]

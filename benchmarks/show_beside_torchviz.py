@@ -1,17 +1,17 @@
-"""Time `show(e)` beside torchviz with the `dot` program, in turn in one run, and print the ratio of medians.
+"""Time `show(e)` beside torchviz with the `dot` program, for four numbers, in turn in one process that is warm.
 
-Run `python benchmarks/show_beside_torchviz.py`. It needs the `dot` program (Debian's package `graphviz`), which
+Run `python -m benchmarks show_beside_torchviz`. It needs the `dot` program (Debian's package `graphviz`), which
 the course itself does not.
 """
 
 import shutil
-import statistics
 import time
 import warnings
 from collections.abc import Callable
 
 import torch
 
+from benchmarks.measure import Row
 from helpers import show
 
 ROUNDS = 30
@@ -35,18 +35,17 @@ def seconds(work: Callable[[torch.Tensor], object], tensor: torch.Tensor) -> flo
     return time.perf_counter() - begin
 
 
-def main() -> None:
+def rows(rounds: int = ROUNDS) -> list[Row]:
+    """Return the times of both, and the ratio pair by pair."""
     if not shutil.which("dot"):
-        raise SystemExit("The dot program is not installed: there is nothing to compare with.")
+        return [Row("warm", "four numbers", "torchviz + dot", words="no dot program is installed")]
     tensor = example()
     show(tensor), with_torchviz(tensor)  # warm up
-    pairs = [(seconds(show, tensor), seconds(with_torchviz, tensor)) for _ in range(ROUNDS)]
-    ours, theirs = (sorted(column) for column in zip(*pairs, strict=True))
-    for name, times in (("show", ours), ("torchviz + dot", theirs)):
-        low, middle, high = (1000 * value for value in (times[0], statistics.median(times), times[-1]))
-        print(f"{name:15} {low:7.1f} {middle:7.1f} {high:7.1f} ms (least, median, most of {ROUNDS})")
-    print(f"torchviz + dot takes {statistics.median(t / o for o, t in pairs):.1f} times as long")
-
-
-if __name__ == "__main__":
-    main()
+    pairs = [(1000 * seconds(show, tensor), 1000 * seconds(with_torchviz, tensor)) for _ in range(rounds)]
+    ours, theirs = zip(*pairs, strict=True)
+    ratio = tuple(other / one for one, other in pairs)
+    return [
+        Row("warm", "four numbers", "show", ours),
+        Row("warm", "four numbers", "torchviz + dot", theirs),
+        Row("warm", "four numbers", "torchviz / show", ratio, "times", 3),
+    ]

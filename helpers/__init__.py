@@ -1,14 +1,19 @@
-"""Look at PyTorch's computational graphs without disturbing them."""
+"""Look at PyTorch's computational graphs without disturbing them. What few lessons need is imported when asked for."""
 
-from helpers import labs
-from helpers.clinic.report import diagnose
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from helpers.exercises import check, expect_error, hint, solution
 from helpers.picture import Picture, show
 from helpers.plots import plot
 from helpers.record import record
 from helpers.snapshot import snapshot
-from helpers.stepping import step_through
-from helpers.torchviz_view import beside_torchviz
+
+if TYPE_CHECKING:
+    from helpers import labs
+    from helpers.clinic.report import diagnose
+    from helpers.stepping import step_through
+    from helpers.torchviz_view import beside_torchviz
 
 __all__ = [
     "Picture",
@@ -25,3 +30,19 @@ __all__ = [
     "solution",
     "step_through",
 ]
+
+
+_LATER = {  # the player brings ipywidgets, which takes longer than all of ours
+    "beside_torchviz": "helpers.torchviz_view",
+    "diagnose": "helpers.clinic.report",
+    "labs": "helpers.labs",
+    "step_through": "helpers.stepping",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import one of the names in `_LATER`: whoever does not use it does not wait for it."""
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = import_module(_LATER[name])
+    return module if name == "labs" else getattr(module, name)

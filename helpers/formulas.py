@@ -8,8 +8,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import yaml
-
 _ARGUMENT = re.compile(r"(Tensor(?:\([^)]*\))?(?:\[\d*\])?\??)\s+(\w+)")
 
 
@@ -25,6 +23,8 @@ def formulas(operation: str) -> dict[str, str]:
 @cache
 def _table() -> dict[str, dict[str, str]]:
     """Read the file once; classes are numbered in its order, as torch's own generator numbers them."""
+    import yaml  # costly, and needed here alone
+
     text = (files("torchgen") / "packaged" / "autograd" / "derivatives.yaml").read_text(encoding="utf-8")
     table, count = {}, Counter()
     for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):

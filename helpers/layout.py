@@ -9,10 +9,10 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-
-import pygraphviz
+from math import ceil
 
 MOST_WORK = 1_500  # see `work`: below it a layout takes at most a second or two
+LEAST = 8  # px: of a smaller table Graphviz says on stderr that it is too small
 _ROOM = '<<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="%d" HEIGHT="%d"><TR><TD></TD></TR></TABLE>>'
 _GRAPH = "digraph{rankdir=TB;ordering=out;nodesep=0.28;ranksep=0.45;"
 _DEFAULTS = 'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
@@ -44,6 +44,8 @@ def place(
         raise ValueError(f"This layout needs {needed:,} units of work, over {MOST_WORK:,}. Leave boxes out.")
     if not boxes:
         return Placed(0, 0, (), (), {})
+    import pygraphviz  # costly: the first picture waits for it, not the import of the course
+
     source = "".join([_GRAPH, _DEFAULTS, *_boxes(boxes), *_edges(edges, labels or {}), "}"])
     return _read(json.loads(pygraphviz.AGraph(string=source).draw(format="json0", prog="dot")), labels or {})
 
@@ -53,7 +55,7 @@ def _boxes(boxes: Sequence[tuple[int, int]]) -> list[str]:
 
 
 def _edges(edges: Sequence[tuple[int, int]], labels: Mapping[int, tuple[int, int]]) -> list[str]:
-    room = {nr: ",label=" + _ROOM % (max(w, 5), max(h, 5)) for nr, (w, h) in labels.items()}
+    room = {nr: ",label=" + _ROOM % (max(w, LEAST), max(h, LEAST)) for nr, (w, h) in labels.items()}
     return [f"{tail}->{head}[id={nr}{room.get(nr, '')}];" for nr, (tail, head) in enumerate(edges)]
 
 
@@ -77,10 +79,13 @@ def _read(answer: dict, labels: Mapping[int, object]) -> Placed:
 
 
 def work(boxes: int, edges: Sequence[tuple[int, int]], labelled: bool = False) -> int:
-    """Estimate the work of a layout: boxes plus the ranks that long edges cross, doubled with labels."""
+    """Estimate the work of a layout: boxes plus the ranks that long edges cross, doubled with labels.
+
+    A short edge counts a half: two rows of 100 boxes, joined by 5,000 edges, took 3 s.
+    """
     rank = ranks(boxes, edges)
-    long = sum((rank[head] - rank[tail]) * (2 if labelled else 1) - 1 for tail, head in edges)
-    return boxes + max(long, 0)
+    spans = [rank[head] - rank[tail] for tail, head in edges]
+    return boxes + ceil(sum(2 * span - 1 if labelled else max(span - 1, 0.5) for span in spans))
 
 
 def ranks(boxes: int, edges: Sequence[tuple[int, int]]) -> list[int]:

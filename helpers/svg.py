@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from html import escape
 
 from helpers.marks import Drawing, Mark
@@ -23,8 +24,9 @@ def svg(drawing: Drawing) -> str:
 
 def safe(text: str) -> str:
     """Escape markup, and drop what XML 1.0 forbids: control characters and lone surrogates."""
-    allowed = (ch for ch in text if ch in "\t\n" or ch.isprintable())
-    return escape("".join(allowed))
+    if text.isprintable():  # nearly always: then nothing has to go
+        return escape(text)
+    return escape("".join(ch for ch in text if ch in "\t\n" or ch.isprintable()))
 
 
 def element(mark: Mark) -> str:
@@ -32,6 +34,7 @@ def element(mark: Mark) -> str:
     return _SHAPES[mark.shape](mark, style(mark.role, mark.state))
 
 
+@cache
 def style(role: str, state: str = "") -> str:
     """Return the look of a role as XML attributes."""
     return " ".join(f'{name}="{value}"' for name, value in attributes(role, state).items())
