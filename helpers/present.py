@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 
-from helpers import workspace
+from helpers import copies, workspace
 
 SHIM = Path(__file__).parent / "rise_shim"
 NAME = "rise-shim"
@@ -65,7 +65,7 @@ def find(number, root):
     if not number or not found:
         said = f"There is no lesson {number!r}, but" if number else "Which lesson? There are"
         sys.exit(f"{said} {', '.join(there)}. For example: make present N={min(there, default='05')}")
-    if workspace.digest_of(found) == "unreadable":
+    if copies.digest_of(found) == "unreadable":
         sys.exit(f"{found.name} holds no readable notebook, so there is nothing to show. git checkout gives it back.")
     return found
 
@@ -82,12 +82,12 @@ def hand_out(master, root, outputs):
     """Write the copy that is shown; one that was edited is kept under a name of its own. Return its path."""
     folder = root / "work" / "present"
     folder.mkdir(parents=True, exist_ok=True)
-    workspace.copy_pictures(root / "figs", folder.parent / "figs")
+    copies.copy_pictures(root / "figs", folder.parent / "figs")
     fresh, copy = speaker_copy(master, outputs), folder / master.name
-    if workspace.digest_of(copy) not in (None, workspace.digest(fresh)):
-        kept = copy.rename(workspace.free_name(copy, "kept"))
+    if copies.digest_of(copy) not in (None, copies.digest(fresh)):
+        kept = copy.rename(copies.free_name(copy, "kept"))
         print(f"{copy.name} had changed since it was last shown: the old one is kept as {kept.name}.")
-    workspace.write_notebook(copy, fresh)
+    copies.write_notebook(copy, fresh)
     return copy
 
 
@@ -113,7 +113,7 @@ def show_setup(cells):
 
 def with_notes(idea):
     """Return an idea's cells, all its notes at the end of each of its slides: there RISE looks for them."""
-    notes = [cell for cell in idea if workspace.for_the_speaker(cell)]
+    notes = [cell for cell in idea if copies.for_the_speaker(cell)]
     slides = split([cell for cell in idea if cell not in notes], "subslide")
     return [cell for number, one in enumerate(slides) for cell in one + [renamed(note, number) for note in notes]]
 
@@ -142,9 +142,9 @@ def write_own(folder, lab):
     config, shim = folder / ".jupyter" / "labconfig", folder / ".jupyter" / "labextensions" / NAME
     for place in (config, shim):
         place.mkdir(parents=True, exist_ok=True)
-    workspace.write_json(config / "default_setting_overrides.json", SETTINGS)
+    copies.write_json(config / "default_setting_overrides.json", SETTINGS)
     build = {"load": "remoteEntry.js", "extension": "./extension"}
-    workspace.write_json(shim / "package.json", {"name": NAME, "version": lab, "jupyterlab": {"_build": build}})
+    copies.write_json(shim / "package.json", {"name": NAME, "version": lab, "jupyterlab": {"_build": build}})
     script = (SHIM / "remoteEntry.js").read_text(encoding="utf-8").replace("LAB_VERSION", json.dumps(lab))
     (shim / "remoteEntry.js").write_text(script, encoding="utf-8")
 

@@ -8,11 +8,11 @@ import json
 import re
 from pathlib import Path
 
+from helpers.copies import write_json
 from helpers.exercises.describe import describe
 from helpers.exercises.guard import attempt
 from helpers.exercises.plain import is_a
 from helpers.exercises.readers import choice
-from helpers.workspace import write_json
 
 FILE, MOST = "guesses.json", 100_000  # characters; ours has about a hundred
 LETTERS = ("a", "b", "c")

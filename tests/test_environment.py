@@ -121,13 +121,36 @@ def test_what_is_installed_is_what_is_locked():
         assert pin.specifier.contains(version), f"{name} {version} is installed, {pin} is locked: run make test"
 
 
-def test_security_floors_hold():
+def below_the_floor(found):
+    """Return a sentence for each version, of {package: [version, ...]}, that a known hole makes too old."""
+    floors = {name: Version(floor) for name, floor in SECURITY_FLOORS.items()}
+    pairs = [(name, version) for name in found.keys() & floors for version in found[name]]
+    return [f"{name} {version} is below {floors[name]}" for name, version in pairs if version < floors[name]]
+
+
+def locked_versions():
+    """Return {package: [version, ...]} of all that the lock names, for every system and Python."""
     locked = pins("constraints.txt")
-    held = {name: floor for name, floor in SECURITY_FLOORS.items() if name in locked}
-    assert {"jupyterlab", "jupyter-server", "nbconvert", "mistune", "tornado", "torch"} <= set(held)
-    for name, floor in held.items():
-        for pin in locked[name]:
-            assert Version(str(pin.specifier).removeprefix("==")) >= Version(floor), f"{pin}, but {floor} is the floor"
+    return {name: [Version(str(pin.specifier).removeprefix("==")) for pin in locked[name]] for name in locked}
+
+
+def test_security_floors_hold_in_the_lock():
+    assert SECURITY_FLOORS.keys() - locked_versions().keys() == {"jupyterhub"}
+    assert not below_the_floor(locked_versions()), "take newer versions: make lock LOCK_ARGS=--upgrade"
+
+
+def test_security_floors_hold_in_what_is_installed():
+    installed = {canonicalize_name(one.name): [Version(one.version)] for one in distributions()}
+    assert SECURITY_FLOORS.keys() - installed.keys() <= {"jupyterhub"}
+    assert not below_the_floor(installed), "the lock has newer ones: make test installs them"
+
+
+@pytest.mark.parametrize("name", [name for name in SECURITY_FLOORS if name != "jupyterhub"])
+def test_one_version_below_its_floor_is_found(name):
+    lowered = [*locked_versions()[name], Version(f"{SECURITY_FLOORS[name]}rc1")]
+    assert below_the_floor(locked_versions() | {name: lowered}) == [
+        f"{name} {lowered[-1]} is below {SECURITY_FLOORS[name]}"
+    ]
 
 
 def test_the_installed_package_says_the_same_as_the_files():
@@ -169,7 +192,20 @@ def targets():
 
 
 def test_help_lists_targets_that_exist():
-    assert {"lab", "reset", "test", "quick", "refresh", "lint", "format", "lock", "clean", "help"} <= set(targets())
+    assert {
+        "lab",
+        "reset",
+        "test",
+        "quick",
+        "refresh",
+        "lint",
+        "format",
+        "lock",
+        "audit",
+        "next",
+        "clean",
+        "help",
+    } <= set(targets())
     for target in targets():
         ran = make("--dry-run", target)
         assert ran.returncode == 0, f"make {target}: {ran.stderr}"
@@ -206,7 +242,17 @@ def test_no_host_is_named_but_that_of_pytorchs_own_builds():
         assert set(found) <= {"download.pytorch.org"}, name
 
 
-@pytest.mark.parametrize("words", [["reset"], ["reset", "N=77"], ["refresh", "N=77"], ["present"], ["present", "N=77"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["reset"],
+        ["reset", "N=77"],
+        ["refresh", "N=77"],
+        ["present"],
+        ["present", "N=77"],
+        ["next", "TORCH=2.14.0", "N=77"],
+    ],
+)
 def test_a_wrong_number_gets_a_sentence(words):
     ran = make("--no-print-directory", *words)
     assert ran.returncode != 0

@@ -2,14 +2,16 @@
 
 import json
 import shutil
+import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from helpers import lab_settings, workspace
+from helpers import copies, lab_settings, workspace
 
 NAME = "03_leaf.ipynb"
 
@@ -84,9 +86,10 @@ def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
 def test_a_copy_is_trusted(course):
     workspace.sync(course)
     notary = NotebookNotary()
-    assert notary.check_signature(nbformat.read(copy_of(course), as_version=4))
-    edit(copy_of(course), "a = 5")
-    assert not notary.check_signature(nbformat.read(copy_of(course), as_version=4))
+    with closing(notary.store):
+        assert notary.check_signature(nbformat.read(copy_of(course), as_version=4))
+        edit(copy_of(course), "a = 5")
+        assert not notary.check_signature(nbformat.read(copy_of(course), as_version=4))
 
 
 def test_nothing_is_done_twice(course):
@@ -195,6 +198,38 @@ def test_main_says_what_it_did(course, capsys):
         "03_leaf.ipynb: copied into work/.",
         "Your copies in work/ are up to date.",
     ]
+
+
+def by_path(course, *words, options=()):
+    """Run workspace.py by its path, as `make lab` does, with no other module of ours beside it than it needs."""
+    (course / "helpers").mkdir(exist_ok=True)
+    for module in (workspace, copies):
+        shutil.copy(module.__file__, course / "helpers")
+    command = [sys.executable, *options, "-P", str(course / "helpers" / "workspace.py"), *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60)
+
+
+def test_run_by_its_path_it_copies_and_imports_neither_the_package_nor_torch(course):
+    ran = by_path(course, "sync", options=["-X", "importtime"])
+    assert ran.stdout.splitlines()[0] == "00_start.ipynb: copied into work/."
+    imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
+    assert "helpers.copies" in imported
+    assert not imported & {"helpers", "torch"}
+    assert by_path(course, "reset", "03").stdout.startswith("03_leaf.ipynb: your copy is kept as 03_leaf-kept.ipynb.")
+
+
+def test_where_nothing_is_to_be_written_the_standard_library_is_enough(course):
+    workspace.sync(course)
+    ran = by_path(course, "sync", options=["-I", "-S"])
+    assert (ran.stdout, ran.stderr) == ("Your copies in work/ are up to date.\n", "")
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "kept.json"
+    copies.write_json(path, {"a": 1})
+    with pytest.raises(TypeError):
+        copies.write_json(path, {"a": object()})
+    assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
 
 
 def test_lab_settings_keep_what_is_there(tmp_path):
