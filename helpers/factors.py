@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import torch
 
 from helpers import peek
+from helpers.graph import Node
 from helpers.text import number
 
 # What a formula of torch's comes to, where that is one elementwise factor. Whether it is true is checked each time.
@@ -30,14 +31,29 @@ _SHAPES = [
 _NAME = re.compile(r"\b[a-z_]\w*\b(?!\()")
 
 
+def factors(
+    formulas: Sequence[tuple[str, str]],
+    node: Node,
+    held: Mapping[str, object],
+    came: Sequence[torch.Tensor | None],
+    went: Sequence[torch.Tensor | None],
+) -> tuple[str, ...]:
+    """Return by what each input's gradient was multiplied, where the numbers of a step agree; else ""."""
+    if len(came) != 1 or came[0] is None or len(formulas) != len(went):
+        return ("",) * len(went)
+    names = {one.name: one.tensor.name for one in node.saved if one.tensor}
+    pairs = zip(formulas, went, strict=True)
+    return tuple("" if one is None else factor(formula, held, names, came[0], one) for (_, formula), one in pairs)
+
+
 def factor(
     formula: str, saved: Mapping[str, object], names: Mapping[str, str], came: torch.Tensor, went: torch.Tensor
 ) -> str:
-    """Return "1 / d = 0.1" if `went` is `came` times that, elementwise; else, or over a million elements, "".
+    """Return "1 / d = 0.1" if `went` is `came` times that, elementwise; else, or where that is not computed, "".
 
     `saved` holds what the node saved, by torch's names; `names` what the learner calls it.
     """
-    if went.numel() > peek.LARGE:
+    if not (computable(came) and computable(went)):
         return ""
     for shape, expression in _SHAPES:
         if match := re.fullmatch(shape, formula):
@@ -45,11 +61,25 @@ def factor(
     return ""
 
 
+def computable(tensor: torch.Tensor) -> bool:
+    """Say whether arithmetic on a tensor is safe and cheap: a plain, dense one with values, of at most `LARGE`.
+
+    Without its class's own code a nested or wrapped tensor is a shape with no memory behind it: torch crashes.
+    """
+    wrapped = not peek.is_plain(tensor)
+    return (
+        not wrapped
+        and tensor.layout == torch.strided
+        and not (tensor.is_nested or tensor.is_meta or tensor.numel() > peek.LARGE)
+    )
+
+
 def _verified(
     expression: str, saved: Mapping[str, object], names: Mapping[str, str], came: torch.Tensor, went: torch.Tensor
 ) -> str:
     try:
-        value = eval(expression, {"__builtins__": {}}, dict(saved))  # ours, above: nothing of the user's is in it
+        known = {name: one for name, one in saved.items() if not peek.is_tensor(one) or computable(one)}
+        value = eval(expression, {"__builtins__": {}}, known)  # ours, above: nothing of the user's is in it
         if came.shape != went.shape or not torch.allclose(came * value, went, equal_nan=True):
             return ""
         short = peek.values(value) if isinstance(value, torch.Tensor) else number(value)

@@ -7,6 +7,7 @@ import io
 import sys
 from typing import TYPE_CHECKING
 
+from helpers.peek import type_name
 from helpers.svg import safe
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
@@ -36,16 +37,17 @@ class Plot:
 def plot(figure: Figure, *, alt: str) -> Plot:
     """Turn a figure into a picture that says in `alt` what to notice; the figure is not shown a second time.
 
-    Raises TypeError for what is no matplotlib Figure, ValueError where `alt` is empty.
+    Raises TypeError for what is no matplotlib Figure, ValueError where `alt` is empty or no text.
     """
-    if not hasattr(figure, "savefig"):
-        raise TypeError(f"This is a {type(figure).__name__}. Give plot() the figure: figure, axes = plt.subplots().")
-    if not str(alt).strip():
+    made_by = sys.modules.get("matplotlib.figure")
+    if made_by is None or not issubclass(type(figure), made_by.Figure):
+        raise TypeError(f"This is a {type_name(figure)}. Give plot() the figure: figure, axes = plt.subplots().")
+    if not issubclass(type(alt), str) or not alt.strip():
         raise ValueError("alt is empty, so whoever does not see the plot is told nothing. Say what to notice.")
     file = io.BytesIO()
     figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
     _forget(figure)
-    return Plot(file.getvalue(), str(alt))
+    return Plot(file.getvalue(), alt)
 
 
 def _forget(figure: Figure) -> None:

@@ -24,9 +24,12 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
         raise Unpublishable(f"Cannot publish as {to!r}. Use one of: {', '.join(FORMS)}.")
     notebook, out = Path(notebook), Path(out)
     html = FORMS[to](read(notebook), notebook.parent, trust=trust)
-    if out.resolve() == notebook.resolve():
+    try:
+        same, part = out.resolve() == notebook.resolve(), out.with_name(f".{out.name}.part")
+    except (OSError, ValueError, RuntimeError) as error:  # no name of a file, or links in a circle
+        raise unwritable(out, error) from None
+    if same:
         raise Unpublishable(f"{out} is the notebook itself. Give another name after -o, such as {out.stem}.html.")
-    part = out.with_name(f".{out.name}.part")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(html, encoding="utf-8", newline="\n")
@@ -34,14 +37,18 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
     except OSError as error:
         with contextlib.suppress(OSError):
             part.unlink()
-        raise Unpublishable(f"{out} cannot be written ({reason(error)}). Give another place after -o.") from None
+        raise unwritable(out, error) from None
     return html
+
+
+def unwritable(out: Path, error: Exception) -> Unpublishable:
+    return Unpublishable(f"{out} cannot be written ({reason(error)}). Give another place after -o.")
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Publish what the command line names; return 0, or 1 where something could not be published."""
     given = parser().parse_args(arguments)
-    folder = given.notebook.is_dir()
+    folder = os.path.isdir(given.notebook)
     sources = sorted(given.notebook.glob("[!.]*.ipynb")) if folder else [given.notebook]
     failed = 0
     if not sources:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import NoneType
+from typing import Any
 
 import torch
 
@@ -10,7 +12,11 @@ from helpers import peek
 from helpers.log import Gradients, Log
 from helpers.names import caller, find_names
 from helpers.snapshot import demand_mapping, demand_tensor
+from helpers.text import visible
 from helpers.trace import Trace
+
+LONGEST = 600  # characters of an error that are kept
+HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 
 
 def record(
@@ -18,7 +24,7 @@ def record(
     *,
     names: Mapping[str, torch.Tensor] | None = None,
     gradient: torch.Tensor | Gradients | None = None,
-    retain_graph: bool = False,
+    retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: torch.Tensor | Sequence[torch.Tensor] | None = None,
 ) -> Trace:
@@ -35,14 +41,32 @@ def record(
     found = find_names(caller(), demand_mapping(names))
     log = Log(roots, found, gradient)
     try:
-        with log.watching():
-            torch.autograd.backward(roots, gradient, retain_graph or create_graph, create_graph, inputs=inputs)
+        try:
+            log.watch()
+            torch.autograd.backward(roots, gradient, retain_graph, create_graph, inputs=inputs)
+        finally:
+            log.let_go()
     except BaseException as error:
-        error.trace = log.trace(error)
-        if not (message := plainly(error, roots)):
+        said = words(error)
+        trace = attributes(error)["trace"] = log.trace(said)
+        if type(error) is not RuntimeError or not (message := plainly(said, log)):
             raise
-        raise stopped(message, error.trace) from error  # no local name: a frame that holds its own error leaks
+        raise stopped(message, trace) from error  # no local name: a frame that holds its own error leaks
     return log.trace()
+
+
+def attributes(error: BaseException) -> dict[str, Any]:
+    """Return what an exception carries, whatever its class does when it is written to."""
+    return BaseException.__dict__["__dict__"].__get__(error)
+
+
+def words(error: BaseException) -> str:
+    """Return the first line of what an error says, by Python's own words for it: a class of the user's is not asked."""
+    built_in = next(kind for kind in type.__dict__["__mro__"].__get__(type(error)) if not kind.__flags__ & HEAP)
+    arguments = BaseException.__dict__["args"].__get__(error)
+    plain = all(type(one) in (str, int, float, NoneType) for one in arguments)
+    text = built_in.__str__(error) if plain else next((one for one in arguments if type(one) is str), "")
+    return visible(text.partition("\n")[0], LONGEST) or peek.type_name(error)
 
 
 def stopped(message: str, trace: Trace) -> RuntimeError:
@@ -52,23 +76,29 @@ def stopped(message: str, trace: Trace) -> RuntimeError:
     return error
 
 
-def plainly(error: BaseException, roots: Sequence[torch.Tensor]) -> str:
-    """Say three common errors in our form; an empty text for any other."""
-    message = str(error) if type(error) is RuntimeError else ""
-    if "backward through the graph a second time" in message:
+def plainly(said: str, log: Log) -> str:
+    """Say three common errors in our form, where the graph shows that they are meant; else an empty text.
+
+    A hook of the user's may raise torch's very words about another graph.
+    """
+    roots, nodes = log.graph.roots, log.graph.nodes
+    freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
+    if "backward through the graph a second time" in said and freed:
         return (
             "This graph's saved tensors were freed by an earlier backward(). "
             "Call record() or step_through() before it, or pass retain_graph=True to it."
         )
-    if "grad can be implicitly created only for scalar outputs" in message:
-        shapes = ", ".join(str(peek.shape(root)) for root in roots)
+    if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
+        shapes = ", ".join(str(root.tensor.shape) for root in roots)
         return (
             f"The loss has shape {shapes}, and backward() starts by itself only from a single number. "
             "Pass record(loss, gradient=v) with v of that shape, or record(loss.sum())."
         )
-    if "does not require grad and does not have a grad_fn" in message:
+    if "does not require grad and does not have a grad_fn" in said and (
+        why := [one.reason for one in roots if one.node is None]
+    ):
         return (
-            f"This tensor has no graph: {'; '.join(peek.why_no_graph(root) for root in roots)}. "
+            f"This tensor has no graph: {'; '.join(why)}. "
             "Nothing leads back from it. Record a loss that was made from a tensor with requires_grad=True."
         )
     return ""

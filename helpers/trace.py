@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from helpers.graph import Graph, Node
 from helpers.text import visible
@@ -52,6 +52,13 @@ class Trace:
         lines = [self.sentence(number) for number in range(len(self.steps))]
         lines += [f"stopped: {self.error}"] if self.error else []
         return "\n".join([*lines, *filter(None, [self.graph.left_out])]) or "no step: nothing was differentiated"
+
+
+def with_saved(step: Step, before: Graph, after: Graph) -> Step:
+    """Add to a step the saved tensors that it used, and those of them that were freed after it."""
+    used = tuple(one.name for one in before.nodes[step.node].saved if one.state != "freed")
+    left = {one.name for one in after.nodes[step.node].saved if one.state != "freed"}
+    return replace(step, used=used, freed=tuple(name for name in used if name not in left))
 
 
 def title(node: Node) -> str:

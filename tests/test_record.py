@@ -4,17 +4,17 @@ import contextlib
 import gc
 import re
 import weakref
+from functools import partial
 from unittest import mock
 
 import pytest
 import torch
 from hypothesis import HealthCheck, given, settings
-from programs import programs
+from hypothesis import strategies as st
+from programs import FAMILIES, RAN, bits, kept_gradients, often, programs
 
 from helpers import peek
 from helpers.record import record
-
-often = settings(deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
 
 
 def example():
@@ -45,14 +45,14 @@ def test_the_steps_of_the_example_in_the_engines_order():
 
 
 def run(program, go):
-    """Run a program and `go` on its loss; return gradients bit for bit, and torch's own error."""
+    """Run a program and `go` on its loss; return gradients bit for bit, versions, what else ran, and torch's error."""
     pool = program.run()
     try:
         go(pool[-1].sum())
         error = None
     except RuntimeError as raised:
         error = str(raised.__cause__ or raised)
-    return [leaf.grad if leaf.grad is None else leaf.grad.numpy().tobytes() for leaf in pool[:3]], error
+    return kept_gradients(pool), [tensor._version for tensor in pool], list(RAN), error
 
 
 @given(programs())
@@ -61,51 +61,103 @@ def test_gradients_and_errors_are_those_of_backward_alone(program):
     assert run(program, record) == run(program, lambda loss: loss.backward())
 
 
-@given(programs())
-@often
-def test_what_arrives_is_the_sum_of_what_consumers_handed_on(program):
+def twice(back):
+    """Go backward with a graph of the gradients, and then backward through that."""
+
+    def go(loss):
+        inputs = [leaf for leaf in leaves_of(loss) if leaf.grad is None]
+        back(loss, create_graph=True)
+        sum((leaf.grad * leaf.grad).sum() for leaf in inputs if leaf.grad is not None).backward()
+
+    return go
+
+
+def leaves_of(loss):
+    """Return the leaf tensors of a graph, by torch's own words."""
+    return [node.variable for node in nodes_of(loss) if hasattr(type(node), "variable")]
+
+
+def nodes_of(loss):
+    """Return the nodes of a graph, breadth first, read without our package."""
+    nodes = [] if loss.grad_fn is None else [loss.grad_fn]
+    for node in nodes:  # the list grows as we go
+        children = dict.fromkeys(child for child, _ in node.next_functions)
+        nodes += [child for child in children if child not in (None, *nodes)]
+    return nodes
+
+
+def heard(loss):
+    """Go backward under hooks of torch's alone; return (operation, arrived, handed on) of every step, bit for bit.
+
+    Also what the consumers of each node had handed on to it, summed up as the engine does.
+    """
+    nodes, steps, sums, pending = nodes_of(loss), [], [], {}
+    pending[0, 0] = torch.ones_like(loss)
+    for number, node in enumerate(nodes):
+        owner = torch._C._FunctionBase if isinstance(node, torch._C._FunctionBase) else type(node)
+        owner.register_prehook(node, partial(arrive, number, pending, sums))
+        owner.register_hook(node, partial(hand_on, number, nodes, pending, steps))
+    try:
+        loss.backward()
+    except RuntimeError:
+        sums = sums[: len(steps)]
+    return steps, sums
+
+
+def arrive(number, pending, sums, arrived):
+    sums.append(tuple(bits(pending.pop((number, nr), None)) for nr in range(len(arrived))))
+
+
+def hand_on(number, nodes, pending, steps, handed_on, arrived):
+    """Note a step, and add what it hands on to what its inputs have got."""
+    for gradient, (child, nr) in zip(handed_on, nodes[number].next_functions, strict=False):
+        if child is not None and gradient is not None:
+            place, gradient = (nodes.index(child), nr), gradient.detach().clone()
+            pending[place] = pending[place] + gradient if place in pending else gradient
+    leaf = hasattr(type(nodes[number]), "variable")
+    steps.append((type(nodes[number]).__name__, tuple(map(bits, arrived)), () if leaf else tuple(map(bits, handed_on))))
+
+
+@pytest.mark.parametrize("last", FAMILIES)
+@given(st.data())
+@settings(often, max_examples=often.max_examples // 6)
+def test_what_a_recording_tells_is_what_hooks_of_torchs_alone_hear(last, data):
+    program = data.draw(programs(last=last))
     loss = program.run()[-1].sum()
     if not loss.requires_grad:
         return
+    steps, sums = heard(loss)
+    trace = told(program.run()[-1].sum())
+    names = [trace.graph.nodes[step.node].operation for step in trace.steps]
+    assert [(name, step.arrived, step.handed_on) for name, step in zip(names, trace.steps, strict=True)] == steps
+    assert [step.before_hooks for step in trace.steps] == sums
+    if not any(family == "hooks" for family, *_ in program.steps):
+        assert [step.before_hooks for step in trace.steps] == [step.arrived for step in trace.steps]
+
+
+def told(loss):
+    """Record a loss with every gradient told to the last bit, where `summary` would round it."""
     with mock.patch.object(peek, "summary", bits):
         try:
-            trace = record(loss)
+            return record(loss)
         except RuntimeError as error:
-            trace = error.trace
-    for step in trace.steps:
-        assert step.before_hooks == step.arrived
+            return error.trace
 
 
-def bits(gradient):
-    """Tell a gradient to the last bit, where `summary` would round it."""
-    return None if gradient is None else gradient.detach().contiguous().numpy().tobytes().hex()
+@pytest.fixture
+def each_time():
+    """Let torch warn each time: a warning that it gives once is left to the test that waits for it."""
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
 
 
 @given(programs())
-@often
-def test_every_step_is_a_node_that_the_engine_ran(program):
-    pool = program.run()
-    loss = pool[-1].sum()
-    if not loss.requires_grad:
-        return
-    ran = []
-    seen, stack = set(), [loss.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        name = type(node).__name__
-        owner = torch._C._FunctionBase if isinstance(node, torch._C._FunctionBase) else type(node)
-        owner.register_prehook(node, lambda grads, name=name: ran.append(name))
-        stack += [child for child, _ in node.next_functions]
-    del seen, node
-    try:
-        trace = record(loss)
-    except RuntimeError as error:
-        trace = error.trace
-        ran = ran[: len(trace.steps)]
-    assert [trace.graph.nodes[step.node].operation for step in trace.steps] == ran
+@settings(often, suppress_health_check=list(HealthCheck))
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.usefixtures("each_time")
+def test_higher_order_gradients_are_those_of_backward_alone(program):
+    assert run(program, twice(record)) == run(program, twice(torch.Tensor.backward))
 
 
 @pytest.fixture(scope="module")
@@ -216,9 +268,17 @@ def test_inputs_limits_the_walk_as_in_torch():
     assert [trace.graph.nodes[step.node].name for step in trace.steps] == list("evc")
 
 
+@contextlib.contextmanager
+def always_warning():
+    """Let torch give each time the warnings that it gives once per process."""
+    torch.set_warn_always(True)
+    yield
+    torch.set_warn_always(False)
+
+
 def test_create_graph_gives_gradients_that_can_be_differentiated():
     x = torch.tensor(3.0, requires_grad=True)
-    with pytest.warns(UserWarning, match="create_graph=True"):
+    with always_warning(), pytest.warns(UserWarning, match="create_graph=True"):
         record(x**3, create_graph=True)
     assert x.grad.requires_grad
     x.grad = None

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
-_SHAPE = r"torch\.Size\(\[([\d, ]*)\]\)"
+_SHAPE = r"torch\.Size\(\[([\d, ]{0,300})\]\)"
 _VERSIONS = re.compile(
-    r"\[([\w.]+) \[([\d, ]*)\]\](?:, which is output (\d+) of (\w+),)? is at version (\d+); expected version (\d+)"
+    r"\[([\w.]+) \[([\d, ]{0,300})\]\](?:, which is output (\d{1,18}) of (\w+),)?"
+    r" is at version (\d{1,18}); expected version (\d{1,18})"
 )
-_SHAPES = re.compile(rf"grad_output\[(\d+)\] has a shape of {_SHAPE} and output\[\d+\] has a shape of {_SHAPE}")
-_UNUSED = re.compile(r"Tensor at index (\d+) appears to not have been used")
-_ELEMENT = re.compile(r"element (\d+) of (?:tensors|variables) does not require grad")
-_VIEW = re.compile(r"Output (\d+) of (\w+) is a view")
+_SHAPES = re.compile(rf"grad_output\[(\d{{1,18}})\] has a shape of {_SHAPE} and output\[\d+\] has a shape of {_SHAPE}")
+_UNUSED = re.compile(r"Tensor at index (\d{1,18}) appears to not have been used")
+_ELEMENT = re.compile(r"element (\d{1,18}) of (?:tensors|variables) does not require grad")
+_VIEW = re.compile(r"Output (\d{1,18}) of (\w+) is a view")
 _DEVICE = re.compile(r"Tensor on device (\w+(?::\d+)?) is not on the expected device (\w+(?::\d+)?)")
 
 

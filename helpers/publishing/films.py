@@ -10,13 +10,13 @@ import re
 
 from nbformat import NotebookNode
 
-from helpers.controls import KEYS, WORDS
+from helpers.controls import FOLDED, KEYS, WORDS
 from helpers.payload import SHAPES
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 OURS = "helpers.player.Player"
-WORD = re.compile(r"(first|previous|play|next|last|undo|reset|guess|reveal|action \d+)\Z")
+WORD = re.compile(r"(first|previous|play|next|last|undo|reset|unfold|fold|guess|reveal|action \d+)\Z")
 CLASS = re.compile(r"(m-[a-z-]+( s-[a-z-]+)?)?\Z")
 FIELDS = {
     "alt",
@@ -41,13 +41,11 @@ MOST = 20_000  # pixels of a side
 
 def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
     """Return the film of the player that an output shows, as JSON; None where it shows none that can be trusted."""
-    states = notebook.metadata.get("widgets", {}).get(STATE, {}).get("state", {})
-    view = output.get("data", {}).get(VIEW, {})
-    model = states.get(view.get("model_id"), {}) if isinstance(view, dict) else {}
-    state = model.get("state", {}) if isinstance(model, dict) else {}
-    if not isinstance(state, dict) or state.get("_anywidget_id") != OURS or not isinstance(state.get("film"), str):
-        return None
     try:
+        states, view = notebook.metadata["widgets"][STATE]["state"], output["data"][VIEW]
+        state = states[view["model_id"]]["state"]
+        if state["_anywidget_id"] != OURS:
+            return None
         film = json.loads(state["film"])
         return json.dumps(film, ensure_ascii=False, separators=(",", ":")) if is_film(film) else None
     except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
@@ -56,23 +54,28 @@ def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
 
 def is_film(film: dict) -> bool:
     """Tell whether data is what helpers/payload.py writes: our shapes, our classes, numbers that lead somewhere."""
-    return set(film) == FIELDS and all(
+    views = film.get("views") or [0]
+    span, more_words, more_keys = len(film["frames"]) // len(views), *(FOLDED if "views" in film else ({}, {}))
+    return set(film) - {"views"} == FIELDS and all(
         (
             film["shapes"] == [list(shape) for shape in SHAPES.values()],
             all(CLASS.match(name) for name in film["classes"]),
             texts(film["alt"], *film["sizers"], *film["owners"], *film["words"].values(), *film["words"]),
-            set(film["words"]) == set(WORDS) and isinstance(film["lab"], bool),
+            set(film["words"]) == {*WORDS, *more_words} and isinstance(film["lab"], bool),
             all(len(box) == 4 and all(number(side) and side >= 0 for side in box) for box in film["parts"]),
             film["parts"] and texts(*film["lines"]) and all(within(film["lines"], *text) for text in film["texts"]),
             number(film["pace"]) and film["pace"] >= 100,
             all(WORD.match(name) and texts(words, key) for row in film["rows"] for name, words, key in row),
-            all(key in KEYS or key.isdigit() for key in film["keys"]),
+            all(key in KEYS or key in more_keys or key.isdigit() for key in film["keys"]),
             all(name == "space" or WORD.match(name) for name in film["keys"].values()),
             all(is_mark(film, *mark) for mark in film["marks"]),
             all(is_look(film, *look) for look in film["looks"]),
             all(within(film["marks"], *scene) for scene in film["scenes"]),
             within(film["frames"], film["start"]),
-            all(is_frame(film, *frame) for frame in film["frames"]),
+            all(is_frame(film, *frame) for frame in film["frames"][:span]),
+            all(is_later(film, nr, frame) for nr, frame in enumerate(film["frames"][span:], start=span)),
+            len(film["frames"]) == span * len(views) and film.get("views", views) is views,
+            "views" not in film or (len(views) == len(film["scenes"]) and all(is_view(film, *view) for view in views)),
         )
     )
 
@@ -112,6 +115,28 @@ def is_frame(
         and all(look == -1 or within(film["looks"], look) for look in (*patch[1::2], *cover[1::2]))
         and all(isinstance(name, int) for name in moves[::2])
         and within(film["frames"], *moves[1::2])
+    )
+
+
+def is_later(film: dict, nr: int, frame: list | int) -> bool:
+    """Tell whether a frame of a view is one whose words stand in the first view: [patch, focus, cover], or 0."""
+    views, frames = film["views"], film["frames"]
+    nothing = [] if frame == 0 and nr * len(views) % len(frames) else None
+    patch, focus, cover = frame or (nothing, 0, nothing)
+    view = nr * len(views) // len(frames)
+    return is_frame(film, "", view, patch, focus, cover, "", [], views[view][2])
+
+
+def is_view(film: dict, parent: int, box: list, text: int, opens: dict) -> bool:
+    """Tell whether parent and ways lead to frames, and the part of the picture is one."""
+    ways = [one for way in opens.values() for one in way]
+    return (
+        within(film["frames"], parent, *ways)
+        and within(film["texts"], text)
+        and len(box) == 4
+        and all(number(side) and side >= 0 for side in box)
+        and all(len(way) % 2 == 0 for way in opens.values())
+        and within(film["owners"], *map(int, opens))
     )
 
 

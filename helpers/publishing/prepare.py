@@ -20,6 +20,7 @@ PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
 NO_FILM = "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
 SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
+MOST_COLOURED = 100_000  # characters of a printed text: nbconvert takes a minute over the colours of a million
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 
@@ -56,6 +57,10 @@ def slide_type(cell: NotebookNode) -> str:
 
 def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> NotebookNode:
     """Return an output with the one form that is printed, and its text."""
+    if output.output_type == "stream" and len(output.text) > MOST_COLOURED:
+        output = NotebookNode(output | {"text": ANSI.sub("", output.text)})
+    if output.output_type == "error" and sum(map(len, output.traceback)) > MOST_COLOURED:
+        output = NotebookNode(output | {"traceback": [ANSI.sub("", line) for line in output.traceback]})
     if output.output_type not in ("display_data", "execute_result"):
         return output
     data = output.data

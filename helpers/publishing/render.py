@@ -59,10 +59,13 @@ def finished(html: str, folder: Path, trust: bool) -> str:
 
 def embedded(address: str, folder: Path) -> str | None:
     """Return a picture as a data: address; None for what is no picture, or not in the folder of the course."""
-    path = (folder / address).resolve()
-    if path.suffix.lower() not in PICTURES or not path.is_file() or folder.resolve().parent not in path.parents:
+    try:
+        path = (folder / address).resolve()
+        if path.suffix.lower() not in PICTURES or not path.is_file() or folder.resolve().parent not in path.parents:
+            return None
+        return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    except (OSError, ValueError, RuntimeError):  # no name of a file, one that may not be read, links in a circle
         return None
-    return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
 
 
 def traceback_parts(output: NotebookNode) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import warnings
 from pathlib import Path
 
@@ -40,7 +41,7 @@ def read(path: str | Path) -> NotebookNode:
 
 def text_of(path: Path) -> str:
     """Return what stands in the file. Raises Unpublishable where that is no text, or no file."""
-    if path.is_dir():
+    if os.path.isdir(path):  # says no where there can be no such name
         raise Unpublishable(f"{path} is a folder. Give one of the notebooks in it, a file that ends in .ipynb.")
     try:
         return path.read_text(encoding="utf-8")
@@ -58,6 +59,7 @@ def parsed(path: Path, text: str) -> NotebookNode:
     """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
     try:
         found = json.loads(text)
+        text = json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()  # half a character has no bytes
     except (ValueError, RecursionError) as error:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "too deep, or too large a number"
         raise Unpublishable(

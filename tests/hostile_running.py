@@ -1,0 +1,1059 @@
+"""Programs that go backward under hostile conditions: each is run bare and recorded, and must not tell the difference.
+
+A case is a function of a list, in which the program's own hooks write what they see; it returns a `World`. What
+the decorator says is what comes of it: words of the recording's text, and the error that is torch's or the program's.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import checkpoint
+
+from helpers import record, show
+
+CASES: list[Case] = []
+
+
+@dataclass
+class World:
+    """Hold what backward is called with, the tensors that are compared after it, and the modes around it."""
+
+    roots: Any
+    tensors: list[torch.Tensor]
+    how: dict[str, Any] = field(default_factory=dict)
+    around: Callable = contextlib.nullcontext
+    twice: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """Hold a program, words of the text of its recording, and the error that it ends with, if any."""
+
+    name: str
+    make: Callable
+    gives: str
+    error: type[BaseException] | None
+    says: str
+    plain: bool
+
+
+def case(gives="", error=None, says="", plain=False):
+    """Add a program to the cases; `plain` where the error is one of the three that we put in plainer words."""
+
+    def add(make):
+        CASES.append(Case(make.__name__.replace("_", " "), make, gives, error, says, plain))
+        return make
+
+    return add
+
+
+def leaf(*values):
+    return torch.tensor(values or (1.0, 2.0), requires_grad=True)
+
+
+def hooked(told, change=lambda grad: None, act=lambda: None):
+    """Return (loss, x, y): a chain whose middle has a hook that notes, acts and returns `change` of the gradient."""
+    x = leaf()
+    y = x * 3
+
+    def hook(grad):
+        told.append(grad.tolist())
+        act()
+        return change(grad)
+
+    y.register_hook(hook)
+    return (y * y).sum(), x, y
+
+
+def with_grad(act):
+    """Return `act` under enable_grad: in a hook gradients are off."""
+
+    def run(*args):
+        with torch.enable_grad():
+            act()
+
+    return run
+
+
+# Gradients of every kind.
+
+
+@case("EmbeddingBackward0: [[1.0, 1.0], [1.0, 1.0]] arrives, hands on (3, 2) (by")
+def a_sparse_gradient(told):
+    table = torch.ones(3, 2, requires_grad=True)
+    return World(torch.nn.functional.embedding(torch.tensor([1, 1]), table, sparse=True).sum(), [table])
+
+
+@case(".grad goes from None to (3, 2)")
+def a_sparse_and_a_dense_gradient_meet(told):
+    table = torch.ones(3, 2, requires_grad=True)
+    made = table * 1
+    sparse = torch.nn.functional.embedding(torch.tensor([0, 2]), made, sparse=True)
+    return World(sparse.sum() + (made * 2).sum(), [table, made])
+
+
+@case(".grad goes from None to (3, 2)")
+def a_dense_and_then_a_sparse_gradient_meet(told):
+    table = torch.ones(3, 2, requires_grad=True)
+    made = table * 1
+    dense = (made * 2).sum()
+    return World(torch.nn.functional.embedding(torch.tensor([0, 2]), made, sparse=True).sum() + dense, [table, made])
+
+
+@case(".grad goes from (3, 2) to (3, 2)")
+def a_sparse_gradient_is_added_to_a_dense_one(told):
+    table = torch.ones(3, 2, requires_grad=True)
+    table.grad = torch.ones(3, 2)
+    return World(torch.nn.functional.embedding(torch.tensor([1]), table, sparse=True).sum(), [table])
+
+
+@case(".grad goes from None to")
+def a_leaf_of_sparse_rows(told):
+    rows = torch.eye(2).to_sparse_csr().requires_grad_()
+    return World((rows @ torch.ones(2, 1)).sum(), [rows])
+
+
+@case(".grad goes from None to n/a")
+def a_nested_tensor(told):
+    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], requires_grad=True)
+    return World(torch.nested.to_padded_tensor(parts * 2, 0.0).sum(), [parts])
+
+
+@case("AccumulateGrad (leaf")
+def a_jagged_tensor(told):
+    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True)
+    return World((parts * parts).values().sum(), [parts])
+
+
+@case("AccumulateGrad (leaf unnamed): [4.0+6.0j, ")
+def complex_numbers(told):
+    z = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    w = torch.tensor([2j, 1 + 1j])
+    return World((z * w * z.conj()).abs().sum() + (z * w).real.sum(), [z])
+
+
+@case(
+    "stopped: grad can be implicitly created only for real scalar outputs but got torch.complex64",
+    RuntimeError,
+    "real scalar",
+)
+def a_complex_loss(told):
+    z = torch.tensor(1 + 2j, requires_grad=True)
+    return World(z * z, [z])
+
+
+@case(".grad goes from None to")
+def half_bfloat_and_double_in_one_graph(told):
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    return World((x.half() * 2).bfloat16().float().sum(), [x])
+
+
+@case("ToCopyBackward0")
+def eight_bit_floats(told):
+    x = torch.ones(2, requires_grad=True)
+    return World(x.to(torch.float8_e4m3fn).to(torch.float32).sum(), [x])
+
+
+@case("AccumulateGrad (leaf unnamed): nan arrives, .grad goes from None to nan")
+def a_gradient_that_is_not_a_number(told):
+    x = torch.tensor(0.0, requires_grad=True)
+    return World((x * 0).sqrt() * 0 + (x - x) / (x - x), [x])
+
+
+@case(".grad goes from None to inf")
+def an_infinite_gradient(told):
+    x = torch.tensor(0.0, requires_grad=True)
+    return World(x.sqrt(), [x])
+
+
+@case("(100000000,) arrives")
+def a_gradient_of_1e8_elements_by_expand(told):
+    x = leaf(2.0)
+    return World(Pick.apply(Widen.apply(x)), [x])
+
+
+class Widen(torch.autograd.Function):
+    """Take one number to one number, by way of a gradient of 10**8 elements that takes no memory."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.expand(10**8)
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.as_strided((1,), (1,)).clone()
+
+
+class Pick(torch.autograd.Function):
+    """Take the first element, and hand back a gradient that is expanded."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.as_strided((), ()).clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad.expand(10**8)
+
+
+@case("AccumulateGrad (leaf")
+def everything_is_meta(told):
+    x = torch.ones(3, device="meta", requires_grad=True)
+    return World((x * x).sum(), [x])
+
+
+@case("AccumulateGrad (leaf unnamed): [] arrives, .grad goes from None to []")
+def no_element_at_all(told):
+    x = torch.ones(0, requires_grad=True)
+    return World((x * x).sum(), [x])
+
+
+class Loud(torch.Tensor):
+    """Note every operation that asks the class."""
+
+    calls: ClassVar[list[str]] = []
+
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        cls.calls.append(getattr(func, "__name__", str(func)))
+        return super().__torch_function__(func, types, args, kwargs or {})
+
+    def __repr__(self):
+        raise SystemExit("asked")
+
+
+@case("AccumulateGrad (leaf")
+def a_subclass_that_notes_every_operation(told):
+    x = torch.ones(2).as_subclass(Loud).requires_grad_()
+    loss = (x * x).sum()
+    Loud.calls = told
+    return World(loss, [x])
+
+
+class Wrapped(torch.Tensor):
+    """Hold a tensor and no storage: every operation goes by way of the class."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=False)
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
+        unwrap = lambda one: one.inner if type(one) is Wrapped else one  # noqa: E731
+        args = torch.utils._pytree.tree_map(unwrap, args)
+        kwargs = torch.utils._pytree.tree_map(unwrap, kwargs or {})
+        wrap = lambda one: Wrapped(one) if isinstance(one, torch.Tensor) else one  # noqa: E731
+        return torch.utils._pytree.tree_map(wrap, func(*args, **kwargs))
+
+
+@case("AccumulateGrad (leaf")
+def a_subclass_without_storage(told):
+    x = Wrapped(torch.ones(2)).requires_grad_()
+    return World((x * x + x).sum(), [])
+
+
+class Counting(TorchDispatchMode):
+    """Note every operation that reaches a device."""
+
+    def __init__(self, told):
+        super().__init__()
+        self.told = told
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.told.append(str(func))
+        return func(*args, **(kwargs or {}))
+
+
+@case("step 4 of 4")
+def a_mode_that_counts_operations(told):
+    x = leaf()
+    return World((x * x + x).sum(), [x], around=lambda: Counting(told))
+
+
+class CountingFunctions(torch.overrides.TorchFunctionMode):
+    """Note every function of torch's that is called."""
+
+    def __init__(self, told):
+        self.told = told
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.told.append(getattr(func, "__name__", str(func)))
+        return func(*args, **(kwargs or {}))
+
+
+@case("step 4 of 4")
+def a_mode_that_counts_functions(told):
+    x = leaf()
+    return World((x * x + x).sum(), [x], around=lambda: CountingFunctions(told))
+
+
+@case("step 1 of 1")
+def a_mode_that_counts_functions_and_a_leaf_alone(told):
+    x = torch.tensor(1.0, requires_grad=True)
+    return World(x, [x], around=lambda: CountingFunctions(told))
+
+
+@case("1.0 and nothing arrive")
+def an_undefined_gradient(told):
+    x = leaf()
+    first, _ = (x * 1.0).unbind()
+    return World(first, [x])
+
+
+class Nothing(torch.autograd.Function):
+    """Hand back no gradient at all."""
+
+    @staticmethod
+    def forward(ctx, x, y):
+        return x * y
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None, None
+
+
+@case("hands on nothing and nothing")
+def a_function_that_hands_on_nothing(told):
+    x, y = leaf(), leaf()
+    return World(Nothing.apply(x * 1, y).sum(), [x, y])
+
+
+# Hooks.
+
+
+@case("stopped: 'hook'", KeyError, "hook")
+def a_hook_raises(told):
+    def act():
+        raise KeyError("hook")
+
+    loss, x, y = hooked(told, act=act)
+    return World(loss, [x, y])
+
+
+@case("a hook makes it [60.0, 120.0]")
+def a_hook_returns_another_tensor(told):
+    loss, x, y = hooked(told, lambda grad: grad * 10)
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "hook 'hook' has changed the size")
+def a_hook_returns_a_wrong_shape(told):
+    loss, x, y = hooked(told, lambda grad: torch.ones(3))
+    return World(loss, [x, y])
+
+
+@case("stopped:", TypeError, "expected Variable, but hook returned 'int'")
+def a_hook_returns_no_tensor(told):
+    loss, x, y = hooked(told, lambda grad: 3)
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "hook 'hook' has changed the type")
+def a_hook_returns_another_dtype(told):
+    loss, x, y = hooked(told, lambda grad: grad.double())
+    return World(loss, [x, y])
+
+
+@case("[6.0, 12.0] arrives, a hook makes it [42.0, 84.0]")
+def a_hook_edits_its_gradient_in_place(told):
+    loss, x, y = hooked(told, lambda grad: [grad.mul_(7), None][1])
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_keeps_its_gradient(told):
+    kept = []
+    loss, x, y = hooked(told, kept.append)
+    x.register_hook(kept.append)
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_removes_other_hooks(told):
+    x = leaf()
+    y = x * 3
+    handles = [y.register_hook(lambda grad, nr=nr: told.append(nr)) for nr in range(3)]
+
+    def remove(grad):
+        for handle in handles:
+            handle.remove()
+
+    x.register_hook(lambda grad: told.append("x"))
+    (z := y * y).register_hook(remove)
+    return World(z.sum(), [x, y, z])
+
+
+@case("step 4 of 4")
+def a_hook_registers_more_hooks(told):
+    x = leaf()
+    y = x * 3
+
+    def more(grad):
+        y.register_hook(lambda grad: told.append("late"))
+        y.grad_fn.register_prehook(lambda grads: told.append("late node"))
+        x.register_hook(lambda grad: grad * 2)
+
+    (z := y * y).register_hook(more)
+    return World(z.sum(), [x, y, z])
+
+
+@case("step 4 of 4")
+def a_hook_on_a_node_replaces_what_it_hands_on(told):
+    x = leaf()
+    y = x * 3
+    y.grad_fn.register_hook(lambda went, came: (went[0] * 100, None))
+    return World((y * y).sum(), [x, y])
+
+
+@case("stopped:", RuntimeError, "")
+def a_hook_on_a_node_hands_on_a_wrong_shape(told):
+    x = leaf()
+    y = x * 3
+    y.grad_fn.register_hook(lambda went, came: (torch.ones(5), None))
+    return World((y * y).sum(), [x, y])
+
+
+@case("stopped:", RuntimeError, "")
+def a_hook_on_a_node_hands_on_too_few(told):
+    x, w = leaf(), leaf()
+    y = x * w
+    y.grad_fn.register_hook(lambda went, came: (went[0],))
+    return World((y * y).sum(), [x, y, w])
+
+
+@case("stopped:", TypeError, "")
+def a_prehook_on_a_node_gives_a_text(told):
+    x = leaf()
+    y = x * 3
+    y.grad_fn.register_prehook(lambda came: "gradient")
+    return World((y * y).sum(), [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_goes_backward_through_the_same_graph(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    inside = []
+
+    def again(grad):
+        told.append(grad.tolist())
+        if not inside:
+            inside.append(1)
+            loss.backward(retain_graph=True)
+
+    y.register_hook(again)
+    return World(loss, [x, y], {"retain_graph": True})
+
+
+@case("step 4 of 4")
+def a_hook_goes_backward_through_another_graph_with_the_same_leaf(told):
+    loss, x, y = hooked(told, act=with_grad(lambda: (x * 5).sum().backward()))
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "does not require grad")
+def a_hook_goes_backward_where_there_is_no_graph(told):
+    loss, x, y = hooked(told, act=lambda: torch.ones(1).backward())
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "only for scalar outputs")
+def a_hook_goes_backward_from_three_numbers(told):
+    loss, x, y = hooked(told, act=with_grad(lambda: leaf().backward()))
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "a second time")
+def a_hook_goes_backward_through_a_freed_graph(told):
+    other = leaf().exp().sum()
+    other.backward()
+    loss, x, y = hooked(told, act=other.backward)
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "backward() is not")
+def a_hook_raises_words_like_torchs(told):
+    def act():
+        raise RuntimeError("backward() is not to go through the graph a second time, says the hook")
+
+    loss, x, y = hooked(told, act=act)
+    return World(loss, [x, y])
+
+
+@case("stopped: Trying to backward through the graph a second time", RuntimeError, "a second time")
+def a_hook_frees_the_graph_that_is_being_walked(told):
+    x = leaf()
+    y = x * 3
+    z = y.exp()
+
+    def free():
+        if not told:
+            told.append("freed")
+            told.append(torch.autograd.grad(z.sum(), x)[0].tolist())
+
+    z.register_hook(with_grad(free))
+    return World((z * z).sum(), [x, y, z])
+
+
+@case("step 4 of 4")
+def a_hook_deletes_variables(told):
+    held = {"x": leaf()}
+    held["y"] = held["x"] * 3
+    loss = (held["y"] * held["y"]).sum()
+    held["y"].register_hook(lambda grad: held.clear())
+    return World(loss, [held["x"]])
+
+
+@case("step 4 of 4")
+def a_hook_records(told):
+    def act():
+        x = leaf()
+        told.append(str(record((x * 2).sum())))
+
+    loss, x, y = hooked(told, act=with_grad(act))
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_records_the_same_graph(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    inside = []
+
+    def again(grad):
+        if not inside:
+            inside.append(1)
+            told.append(str(record(loss, retain_graph=True)).count("step"))
+
+    y.register_hook(again)
+    return World(loss, [x, y], {"retain_graph": True})
+
+
+@case("step 4 of 4")
+def a_hook_shows_the_graph(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    y.register_hook(lambda grad: told.append(show(loss).text))
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_detaches_the_loss(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    y.register_hook(lambda grad: loss.detach_() and None)
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_edits_the_loss_in_place(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    y.register_hook(lambda grad: [loss.mul_(2), None][1])
+    return World(loss, [x, y])
+
+
+@case("stopped:", RuntimeError, "modified by an inplace operation")
+def a_hook_edits_a_saved_tensor(told):
+    x = leaf()
+    y = x.exp()
+    z = y * y
+
+    def edit(grad):
+        with torch.no_grad():
+            y.add_(1)
+
+    z.register_hook(edit)
+    return World(z.sum(), [x, y, z])
+
+
+@case("step 4 of 4")
+def a_hook_changes_the_leaf(told):
+    def act():
+        with torch.no_grad():
+            x.mul_(10)
+        x.grad = torch.ones(2)
+
+    loss, x, y = hooked(told, act=act)
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_makes_the_leaf_need_no_gradient(told):
+    loss, x, y = hooked(told, act=lambda: x.requires_grad_(False))
+    return World(loss, [x, y])
+
+
+@case("step 4 of 4")
+def a_hook_turns_modes_and_seeds(told):
+    def act():
+        torch.manual_seed(7)
+        torch.set_grad_enabled(True)
+
+    loss, x, y = hooked(told, act=act)
+    return World(loss, [x, y])
+
+
+@case(".grad goes from None to None")
+def the_optimizer_steps_within_backward(told):
+    x = leaf()
+
+    def step(parameter):
+        told.append(parameter.grad.tolist())
+        with torch.no_grad():
+            parameter.sub_(parameter.grad)
+        parameter.grad = None
+
+    x.register_post_accumulate_grad_hook(step)
+    return World((x * x).sum(), [x])
+
+
+@case("stopped: 'after'", KeyError, "after")
+def a_hook_after_accumulation_raises(told):
+    x = leaf()
+
+    def fail(parameter):
+        raise KeyError("after")
+
+    x.register_post_accumulate_grad_hook(fail)
+    return World((x * x).sum(), [x])
+
+
+@case("step 4 of 4")
+def a_tensor_keeps_its_gradient(told):
+    x = leaf()
+    (y := x * 3).retain_grad()
+    return World((y * y).sum(), [x, y])
+
+
+@case("step 4 of 4")
+def many_gradients_at_once_are_awaited(told):
+    x = leaf()
+    y = x * 3
+    loss = (y * y).sum()
+    torch.autograd.graph.register_multi_grad_hook((x, y), lambda grads: told.append(len(grads)))
+    return World(loss, [x, y])
+
+
+# Errors of every kind.
+
+
+class Odd(Exception):
+    """Refuse to be read or written."""
+
+    def __str__(self):
+        raise SystemExit("asked")
+
+    __repr__ = __str__
+
+    def __setattr__(self, name, value):
+        raise AttributeError("closed")
+
+
+class Mute:
+    """Refuse to be put into words."""
+
+    def __str__(self):
+        raise SystemExit("asked")
+
+    __repr__ = __str__
+
+
+class Slotted(Exception):
+    """Have a `trace` of its own."""
+
+    trace = property(lambda self: "mine")
+
+
+def raising(name, error, says="", gives="stopped:"):
+    """Add a case whose hook raises what `error` makes."""
+
+    def make(told):
+        def act():
+            raise error()
+
+        loss, x, y = hooked(told, act=act)
+        return World(loss, [x, y])
+
+    make.__name__ = f"a hook raises {name}"
+    case(gives, type(error()), says)(make)
+
+
+raising("an exception that refuses to be read", lambda: Odd("words"))
+raising("an exception with a trace of its own", lambda: Slotted("words"), "words")
+raising("an interrupt", lambda: KeyboardInterrupt())
+raising("an exit", lambda: SystemExit(3), "3")
+raising("the end of a generator", lambda: GeneratorExit())
+raising("the end of an iterator", lambda: StopIteration(3), "3")
+raising("a message of 20 MB", lambda: ValueError("x" * 20_000_000))
+raising(
+    "lone surrogates and markup", lambda: ValueError("\ud800<script>\u202e\x1b[31m"), gives="\\ud800<script>\\u202e"
+)
+raising("a group", lambda: ExceptionGroup("two", [ValueError("a"), KeyError("b")]), "two")
+raising("an exception with no words", lambda: RuntimeError())
+raising("an exception with a number for words", lambda: RuntimeError(7), "7")
+raising("an exception with an object for words", lambda: RuntimeError(Mute()))
+raising("a lack of memory", lambda: MemoryError("none left"), "none left")
+
+
+# Functions of the program's own.
+
+
+def function(backward, save=False):
+    """Return a custom Function that multiplies by 2 and goes backward by `backward`."""
+
+    def forward(ctx, x):
+        if save:
+            ctx.save_for_backward(x)
+        return x * 2
+
+    return type(
+        "Own", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    )
+
+
+def fails(ctx, grad):
+    raise ZeroDivisionError("own")
+
+
+def mutates(ctx, grad):
+    grad.mul_(5)
+    return grad
+
+
+def returns(what):
+    return lambda ctx, grad: what(grad)
+
+
+def own(name, backward, gives, error=None, says="", save=False):
+    def make(told):
+        x = leaf()
+        y = function(backward, save).apply(x * 1)
+        return World((y * y).sum(), [x, y])
+
+    make.__name__ = f"a function {name}"
+    case(gives, error, says)(make)
+
+
+own("raises", fails, "stopped: own", ZeroDivisionError, "own")
+own("mutates its gradient in place", mutates, "step 5 of 5")
+own("returns its gradient itself", returns(lambda grad: grad), "step 5 of 5")
+own(
+    "returns too many gradients", returns(lambda grad: (grad, grad, grad)), "stopped:", RuntimeError, "incorrect number"
+)
+own("returns no gradient at all", returns(lambda grad: ()), "stopped:", RuntimeError, "incorrect number")
+own("returns a wrong shape", returns(lambda grad: torch.ones(7)), "stopped:", RuntimeError, "invalid gradient")
+own("returns a number", returns(lambda grad: 3), "stopped:", RuntimeError, "expected Variable or None")
+own("returns another dtype", returns(lambda grad: grad.double()), "step 5 of 5")
+own("returns a sparse gradient", returns(lambda grad: grad.to_sparse()), "step 5 of 5")
+own("returns a meta tensor", returns(lambda grad: grad.to("meta")), "stopped:", RuntimeError, "")
+own("is differentiable once", torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2), "step 5 of 5")
+own("saves a tensor", lambda ctx, grad: grad * ctx.saved_tensors[0], "freed: saved_tensors", save=True)
+own("asks in vain for saved tensors", lambda ctx, grad: ctx.saved_tensors[0], "stopped:", IndexError, "")
+own("exits", returns(lambda grad: (_ for _ in ()).throw(SystemExit(2))), "stopped:", SystemExit, "2")
+own("recurses for ever", lambda ctx, grad: fails_deep(), "stopped:", RecursionError, "maximum recursion")
+
+
+def fails_deep():
+    return fails_deep()
+
+
+@case("Own<script>Backward")
+def a_function_with_a_hostile_name_and_attributes(told):
+    class Named(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            ctx.name = ctx.register_hook = ctx.register_prehook = ctx.variable = ctx._sequence_nr = "not yours"
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            told.append("ran")
+            return grad * 2
+
+    x = leaf()
+    return World(type("Own<script>", (Named,), {}).apply(x).sum(), [x])
+
+
+@case("CheckpointFunctionBackward: [1.0, 1.0] arrives")
+def a_reentrant_checkpoint(told):
+    x = leaf()
+    y = checkpoint(lambda x: told.append("forward") or (x * x).exp(), x, use_reentrant=True)
+    return World(y.sum(), [x])
+
+
+@case("MulBackward0")
+def a_checkpoint_without_reentrance(told):
+    x = leaf()
+    y = checkpoint(lambda x: told.append("forward") or (x * x).exp(), x, use_reentrant=False)
+    return World(y.sum(), [x])
+
+
+@case("CheckpointFunctionBackward")
+def a_reentrant_checkpoint_with_the_outer_leaf_inside(told):
+    x = leaf()
+    y = checkpoint(lambda z: told.append("forward") or z * x, x * 2, use_reentrant=True)
+    return World((y * x).sum(), [x])
+
+
+@case("stopped: second forward", ValueError, "second forward")
+def a_checkpoint_whose_second_forward_raises(told):
+    def forward(x):
+        told.append("forward")
+        if len(told) > 1:
+            raise ValueError("second forward")
+        return x.exp()
+
+    x = leaf()
+    return World(checkpoint(forward, x, use_reentrant=False).sum(), [x])
+
+
+@case("stopped: torch.utils.checkpoint", torch.utils.checkpoint.CheckpointError, "trying to save more tensors")
+def a_checkpoint_whose_second_forward_saves_other_tensors(told):
+    def forward(x):
+        told.append("forward")
+        return x.exp() if len(told) == 1 else (x * 2).exp().exp()
+
+    x = leaf()
+    return World(checkpoint(forward, x, use_reentrant=False, early_stop=False).sum(), [x])
+
+
+@case("ExpBackward0")
+def hooks_on_saved_tensors(told):
+    x = leaf()
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: told.append("pack") or t.clone(), lambda t: told.append("unpack") or t
+    ):
+        y = x.exp().exp()
+    around = lambda: torch.autograd.graph.saved_tensors_hooks(  # noqa: E731
+        lambda t: told.append("late pack") or t, lambda t: told.append("late unpack") or t
+    )
+    return World(y.sum(), [x], around=around)
+
+
+@case("stopped: unpack", ZeroDivisionError, "unpack")
+def a_hook_that_unpacks_raises(told):
+    def unpack(packed):
+        raise ZeroDivisionError("unpack")
+
+    x = leaf()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+        y = x.exp()
+    return World(y.sum(), [x])
+
+
+# Modes around.
+
+
+def modes(name, around, gives="step 4 of 4", error=None, says=""):
+    def make(told):
+        x = leaf()
+        return World((x * x + x).sum(), [x], around=around)
+
+    make.__name__ = f"under {name}"
+    case(gives, error, says)(make)
+
+
+modes("no_grad", torch.no_grad)
+modes("inference_mode", torch.inference_mode)
+modes("anomaly mode", torch.autograd.detect_anomaly)
+modes("one thread", lambda: torch.autograd.set_multithreading_enabled(False))
+modes("a default device", lambda: torch.device("meta"))
+modes("autocast", lambda: torch.autocast("cpu", dtype=torch.bfloat16))
+modes("save on cpu", torch.autograd.graph.save_on_cpu)
+modes("saved tensors hooks disabled", lambda: torch.autograd.graph.disable_saved_tensors_hooks("no"))
+modes("a fake world", lambda: torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True), "")
+
+
+@case("step 1 of 1")
+def a_leaf_alone_under_inference_mode(told):
+    x = torch.tensor(1.0, requires_grad=True)
+    return World(x, [x], around=torch.inference_mode)
+
+
+@case("stopped: Function 'SqrtBackward0' returned nan", RuntimeError, "returned nan values")
+def anomaly_mode_finds_a_nan(told):
+    x = torch.tensor(-1.0, requires_grad=True)
+    with torch.autograd.detect_anomaly(check_nan=False):
+        loss = x.sqrt()
+    return World(loss, [x], around=lambda: torch.autograd.detect_anomaly(check_nan=True))
+
+
+# What backward is called with.
+
+
+def called(name, how, gives="", error=None, says="", plain=False, scalar=False):
+    """Add a case that calls backward with the arguments that `how(x, y)` makes."""
+
+    def make(told):
+        x = leaf()
+        y = x * 3
+        z = y * y
+        return World(z.sum() if scalar else z, [x, y], how(x, y))
+
+    make.__name__ = f"called with {name}"
+    case(gives, error, says, plain)(make)
+
+
+ones = torch.ones
+called("a number as gradient", lambda x, y: {"gradient": 3.0}, "stopped:", TypeError)
+called("a text as gradient", lambda x, y: {"gradient": "v"}, "stopped:", TypeError)
+called("a gradient of a wrong shape", lambda x, y: {"gradient": ones(5)}, "stopped:", RuntimeError, "Mismatch in shape")
+called("a gradient of another dtype", lambda x, y: {"gradient": ones(2).double()}, "step 3 of 3")
+called("a gradient on meta", lambda x, y: {"gradient": ones(2, device="meta")}, "stopped:", RuntimeError)
+called("a gradient of integers", lambda x, y: {"gradient": ones(2, dtype=torch.long)}, "step 3 of 3")
+called("a complex gradient", lambda x, y: {"gradient": ones(2) * 1j}, "stopped:", RuntimeError)
+called("a sparse gradient", lambda x, y: {"gradient": ones(2).to_sparse()}, "")
+called("a gradient that requires grad", lambda x, y: {"gradient": leaf()}, "step 3 of 3")
+called("the leaf as gradient", lambda x, y: {"gradient": x}, "step 3 of 3")
+called("a list of no gradients", lambda x, y: {"gradient": []}, "stopped:", RuntimeError)
+called("two gradients for one root", lambda x, y: {"gradient": [ones(2), ones(2)]}, "step 3 of 3")
+called("a dict as gradient", lambda x, y: {"gradient": {"a": ones(2)}}, "stopped:", TypeError)
+called("no gradient for two numbers", lambda x, y: {}, "stopped:", RuntimeError, "only for scalar", plain=True)
+called("inputs of a leaf", lambda x, y: {"inputs": x}, "step 4 of 4", scalar=True)
+called("inputs of no leaf", lambda x, y: {"inputs": [y]}, "", scalar=True)
+called("inputs that are not in the graph", lambda x, y: {"inputs": [leaf()]}, "", scalar=True)
+called("inputs given twice", lambda x, y: {"inputs": [x, x]}, "", scalar=True)
+called("inputs as a generator", lambda x, y: {"inputs": (one for one in [x])}, "step 4 of 4", scalar=True)
+called("inputs as a dict", lambda x, y: {"inputs": {"x": x}}, "step 4 of 4", scalar=True)
+called("no inputs", lambda x, y: {"inputs": []}, "stopped:", RuntimeError, "cannot be empty", scalar=True)
+called("a number as inputs", lambda x, y: {"inputs": 3}, "stopped:", TypeError, scalar=True)
+called("inputs without grad", lambda x, y: {"inputs": [ones(2)]}, "stopped:", RuntimeError, scalar=True)
+called("a text as retain_graph", lambda x, y: {"retain_graph": "yes"}, "", TypeError, scalar=True)
+called("retain_graph=None", lambda x, y: {"retain_graph": None}, "freed: self", scalar=True)
+called("create_graph and no retain_graph", lambda x, y: {"create_graph": True}, "step 4 of 4", scalar=True)
+called(
+    "create_graph and retain_graph=False",
+    lambda x, y: {"create_graph": True, "retain_graph": False},
+    "freed: self",
+    scalar=True,
+)
+called("a text as create_graph", lambda x, y: {"create_graph": "yes"}, "stopped:", TypeError, scalar=True)
+
+
+@case("step 4 of 4")
+def retain_graph_twice(told):
+    x = leaf()
+    y = x.exp()
+    return World((y * y).sum(), [x, y], {"retain_graph": True}, twice=True)
+
+
+@case("stopped:", RuntimeError, "a second time", plain=True)
+def a_freed_graph(told):
+    x = leaf()
+    loss = x.exp().sum()
+    loss.backward()
+    return World(loss, [x])
+
+
+@case("stopped:", RuntimeError, "a second time", plain=True)
+def a_half_freed_graph(told):
+    x = leaf()
+    y = x.exp()
+    y.sum().backward()
+    return World((y * 2).exp().sum(), [x, y])
+
+
+@case("stopped:", RuntimeError, "does not require grad", plain=True)
+def no_graph(told):
+    return World(torch.ones(1), [])
+
+
+@case("stopped:", RuntimeError, "does not require grad", plain=True)
+def one_root_of_two_without_graph(told):
+    x = leaf()
+    return World([x.sum(), torch.ones(())], [x])
+
+
+@case("no step")
+def no_root(told):
+    return World([], [])
+
+
+@case("SumBackward0: 2.0 arrives")
+def one_root_twice(told):
+    x = leaf()
+    loss = (x * x).sum()
+    return World([loss, loss], [x])
+
+
+@case("step 4 of 4")
+def a_root_within_the_graph_of_another(told):
+    x = leaf()
+    y = (x * x).sum()
+    return World([y.exp(), y], [x])
+
+
+@case(".grad goes from [3.0, 12.0] to [12.0, 48.0]")
+def gradients_in_a_circle(told):
+    x = leaf()
+    loss = (x**3).sum()
+    loss.backward(create_graph=True)
+    grad = x.grad
+    return World((grad * x).sum(), [x, grad])
+
+
+@case("stopped:", RuntimeError, "inside a functorch transform")
+def inside_a_functorch_transform(told):
+    return World(leaf().sum(), [], around=lambda: functorch_grad())
+
+
+@contextlib.contextmanager
+def functorch_grad():
+    torch._C._functorch._grad_increment_nesting()
+    try:
+        yield
+    finally:
+        torch._C._functorch._grad_decrement_nesting()
+
+
+@case("step 4 of 4")
+def another_thread_goes_backward_through_the_same_leaf(told):
+    x = leaf()
+
+    def elsewhere():
+        thread = threading.Thread(target=lambda: (x * 5).sum().backward())
+        thread.start()
+        thread.join()
+
+    y = x * 3
+    y.register_hook(lambda grad: told.append(grad.tolist()) or elsewhere())
+    return World((y * y).sum(), [x, y])
+
+
+@case("CopySlices")
+def a_view_edited_in_place(told):
+    x = leaf(1.0, 2.0, 3.0)
+    y = x * 1
+    y[0:2].mul_(x[1:])
+    return World((y * y).sum(), [x, y])
+
+
+@case("Cut here")
+def a_chain_of_3000(told):
+    x = leaf(1.0)
+    y = x
+    for _ in range(3_000):
+        y = y.sin()
+    return World(y, [x])
+
+
+@case("Cut here: the 2,000 nodes")
+def a_thousand_roots(told):
+    x = leaf()
+    return World([(x * nr).sum() for nr in range(1_000)], [x])

@@ -1,0 +1,238 @@
+"""Notebooks, answers, errors and plots made to do harm: each gets a file that opens or a sentence, no traceback."""
+
+import copy
+import json
+import math
+
+import hostile
+import nbformat
+import pytest
+import torch
+from made_up_film import lab
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from helpers import check, diagnose
+from helpers.player import as_json
+from helpers.plots import plot
+from helpers.publish import main, publish
+from helpers.publishing import films
+from helpers.publishing.source import Unpublishable
+
+HALF = "\ud800"  # half a character: JSON can hold it, no file can
+
+
+def whole():
+    """Return a notebook with every kind of field, as plain JSON."""
+    picture = {"text/plain": "x", "text/html": "<b>x</b>", "image/png": "AAAA", "image/svg+xml": "<svg/>"}
+    outputs = [
+        new_output("display_data", data=picture),
+        new_output("stream", text="s"),
+        new_output("error", ename="E", evalue="v", traceback=["a", "b"]),
+    ]
+    pasted = {"a.png": {"image/png": "AAAA"}}
+    cells = [new_markdown_cell("# T", attachments=pasted), new_code_cell("1", execution_count=1, outputs=outputs)]
+    return json.loads(nbformat.writes(new_notebook(cells=cells, metadata={"title": "T"})))
+
+
+def places(thing, path=()):
+    """Yield the path of every field."""
+    yield path
+    inner = thing.items() if isinstance(thing, dict) else enumerate(thing) if isinstance(thing, list) else ()
+    for name, one in inner:
+        yield from places(one, (*path, name))
+
+
+def put(thing, path, value):
+    """Return a copy with another value at one place."""
+    if not path:
+        return value
+    made = copy.copy(thing)
+    made[path[0]] = put(thing[path[0]], path[1:], value)
+    return made
+
+
+def published(folder, notebook, to="page"):
+    """Publish; return what was written, or the sentence of the refusal."""
+    path, out = folder / "given.ipynb", folder / "out.html"
+    path.write_text(json.dumps(notebook))
+    try:
+        return publish(path, to, out)
+    except Unpublishable as refused:
+        return str(refused)
+
+
+@pytest.mark.parametrize("value", [None, 3, HALF, [], {}, [HALF], 1e308, "<script>\x00"], ids=ascii)
+def test_a_field_of_a_wrong_type_is_published_or_refused_in_a_sentence(tmp_path, value):
+    for path in places(whole()):
+        said = published(tmp_path, put(whole(), path, value))
+        assert said.endswith("</html>\n") or len(said) < 600, path
+        assert "<script>\x00" not in said.partition("<body")[2], path
+
+
+SOURCES = {
+    "quotes": "> " * 2_000,
+    "lists": "- " * 2_000,
+    "brackets": "[" * 5_000,
+    "dollars": "$" * 5_001,
+    "ticks": "`" * 5_000,
+    "signs": "<" * 5_000,
+    "folds": "<details>" * 1_000,
+    "braces": f"${'{' * 3_000}$",
+    "comments": "<!--" * 2_000,
+    "controls": "\x00\x0b\u2028\x1b[31m",
+    "long name of a picture": f"![x]({'a' * 5_000}.png)",
+    "no name of a picture": "![x](%00.png)",
+    "no address": "![x](https:///[.png)",
+    "a picture from elsewhere": "![x](../../../../etc/passwd.png)",
+}
+
+
+@pytest.mark.parametrize("source", SOURCES.values(), ids=SOURCES)
+def test_a_text_cell_of_any_shape_becomes_a_page(tmp_path, source, capfd):
+    for to in ("page", "slides"):
+        assert "</html>" in published(tmp_path, put(whole(), ("cells", 0, "source"), source), to)
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_megabyte_of_colours_is_published_without_them(tmp_path):
+    loud = "\x1b[31mx" * 200_000
+    notebook = put(whole(), ("cells", 1, "outputs", 1, "text"), loud)
+    notebook = put(notebook, ("cells", 1, "outputs", 2, "traceback"), [loud])
+    page = published(tmp_path, notebook)
+    assert page.count("x" * 200_000) == 2
+
+
+STATES = {
+    "widgets is a number": 3,
+    "widgets is nothing": None,
+    "no states": {hostile.WIDGETS: None},
+    "states are a number": {hostile.WIDGETS: {"state": 3}},
+    "states are a list": {hostile.WIDGETS: {"state": []}},
+    "a model is a number": {hostile.WIDGETS: {"state": {"m": 3}}},
+    "a state is a text": {hostile.WIDGETS: {"state": {"m": {"state": "film"}}}},
+    "a film is no text": {hostile.WIDGETS: {"state": {"m": {"state": {"_anywidget_id": films.OURS, "film": []}}}}},
+}
+TEXTS = {"cut": "[", "deep": "[" * 200_000, "long number": "1" * 5_000, "NaN": "NaN", "half": json.dumps(HALF)}
+STATES |= {
+    f"a film is {name}": {hostile.WIDGETS: {"state": {"m": hostile.model(text)}}} for name, text in TEXTS.items()
+}
+
+
+def showing(state, model="m"):
+    view = new_output("display_data", data={hostile.VIEW: {"model_id": model}, "text/plain": "its text"})
+    return new_notebook(cells=[new_code_cell("x", execution_count=1, outputs=[view])], metadata={"widgets": state})
+
+
+@pytest.mark.parametrize("state", STATES.values(), ids=STATES)
+def test_a_saved_state_that_is_no_film_leaves_the_text(tmp_path, state):
+    page = published(tmp_path, showing(state))
+    assert 'class="player-slot"' not in page
+    assert "its text" in page
+
+
+@pytest.mark.parametrize("model", [[], {}, None, 3, ["m"], "__proto__"], ids=str)
+def test_a_view_of_no_model_leaves_the_text(tmp_path, model):
+    assert "its text" in published(tmp_path, showing({hostile.WIDGETS: {"state": {"m": hostile.model("{}")}}}, model))
+
+
+@pytest.mark.parametrize("value", [-1, 10**400, math.nan, math.inf, None, {}, "</script>", "__proto__"], ids=repr)
+def test_a_film_with_a_foreign_value_is_refused_or_harmless(value):
+    film = json.loads(as_json(lab()))
+    for path in list(places(film))[:300]:
+        state = {hostile.WIDGETS: {"state": {"m": hostile.model(json.dumps(put(film, path, value)))}}}
+        notebook = showing(state)
+        passed = films.film_of(notebook, notebook.cells[0].outputs[0])
+        assert passed is None or not {"NaN", "Infinity"} & set(passed.replace(":", ",").split(",")), path
+
+
+@pytest.mark.parametrize("name", ["loop", "\0", "", ".", "/", "\ud800.html", "x" * 5_000, "given.ipynb/x"], ids=ascii)
+def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "given.ipynb").write_text(json.dumps(whole()))
+    with pytest.raises(Unpublishable, match="cannot be written"):
+        publish("given.ipynb", "page", name)
+    if name not in ("", ".", "/"):
+        with pytest.raises(Unpublishable, match=r"cannot be read|is a folder|no file"):
+            publish(name, "page", "out.html")
+        if name != "\0":
+            assert main([name, "--to", "page", "-o", "out.html"]) == 1
+
+
+class Numbers:
+    """Messages of torch's form with numbers that no int() takes."""
+
+    version = (
+        f"modified by an inplace operation: [torch.FloatTensor [2]] is at version {'9' * 4_400}; expected version 0"
+    )
+    size = f"modified by an inplace operation: [torch.FloatTensor [{'9' * 4_400}]] is at version 1; expected version 0"
+    index = f"Tensor at index {'9' * 4_400} appears to not have been used in the graph"
+
+
+def ring():
+    one, two = ValueError("a"), ValueError("b")
+    one.__cause__ = two.__cause__ = one.__context__ = two
+    return one
+
+
+def nested():
+    error = ValueError("x")
+    for _ in range(10_000):
+        error = ExceptionGroup("g", [error])
+    return error
+
+
+ERRORS = {
+    "a long version": RuntimeError(Numbers.version),
+    "a long size": RuntimeError(Numbers.size),
+    "a long index": RuntimeError(Numbers.index),
+    "20 MB": RuntimeError("." * 20_000_000),
+    "a hundred thousand words": RuntimeError(*range(100_000)),
+    "a ring": ring(),
+    "a deep group": nested(),
+    "markup for a name": type("<script>\u202e" + "x" * 10_000, (RuntimeError,), {})("words"),
+    "bytes": RuntimeError(b"\xff"),
+    "a half for a path": OSError(2, "no", HALF),
+}
+
+
+@pytest.mark.parametrize("error", ERRORS.values(), ids=ERRORS)
+def test_a_hostile_error_is_diagnosed_in_a_few_lines(error, capsys):
+    diagnose(error)
+    said = capsys.readouterr().out
+    assert "diagnose stopped" not in said
+    assert 0 < len(said) < 2_000
+
+
+class Guarded(torch.Tensor):
+    """Hold no values, and count who asks for them."""
+
+    asked = 0
+
+    @staticmethod
+    def __new__(cls):
+        return torch.Tensor._make_wrapper_subclass(cls, (2,), dtype=torch.float32)
+
+    @classmethod
+    def __torch_dispatch__(cls, *args, **kwargs):
+        cls.asked += 1
+        raise SystemExit("asked")
+
+
+def test_an_answer_whose_class_answers_for_torch_is_not_asked(capsys):
+    check("00.1", Guarded())
+    assert "stopped" not in capsys.readouterr().out
+    assert Guarded.asked == 0
+
+
+class Pretender:
+    """Look like a figure from outside, and be none."""
+
+    def savefig(self, *args, **kwargs):
+        raise SystemExit("asked")
+
+
+@pytest.mark.parametrize("given", [Pretender(), Pretender, "figure", None], ids=lambda given: type(given).__name__)
+def test_what_only_looks_like_a_figure_is_refused(given):
+    with pytest.raises(TypeError, match=r"Give plot\(\) the figure"):
+        plot(given, alt="what to notice")

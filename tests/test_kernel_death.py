@@ -1,0 +1,77 @@
+"""What could kill the interpreter runs in a process of its own: it says its last word and ends with code 0."""
+
+import subprocess
+import sys
+
+import pytest
+
+BEGIN = """
+import threading
+import torch
+from helpers import beside_torchviz, check, diagnose, record, step_through
+
+def chain(length):
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(length):
+        x = x.sin()
+    return x
+"""
+PROGRAMS = {
+    "a chain of 100,000": "y = chain(100_000); trace = record(y); assert 'Cut here' in str(trace); del y, trace",
+    "a chain of 100,000, retained and recorded twice": """
+y = chain(100_000)
+for _ in range(2):
+    record(y, retain_graph=True)
+del y""",
+    "a chain of 100,000 in a thread of 512 KiB": """
+threading.stack_size(512 * 1024)
+threads = [threading.Thread(target=lambda: record(chain(20_000))) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]""",
+    "a graph that is 20,000 wide": """
+x = torch.ones(1, requires_grad=True)
+y = torch.stack([x * nr for nr in range(20_000)]).sum()
+record(y)""",
+    "a player of a chain of 3,000": "step_through(chain(3_000))",
+    "torchviz beside a chain of 3,000": "beside_torchviz(chain(3_000))",
+    "a jagged gradient": """
+parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True)
+record((parts * parts * 2).values().sum())""",
+    "a hook that recurses for ever": """
+x = torch.ones(1, requires_grad=True)
+y = x * 2
+def again(grad):
+    with torch.enable_grad():
+        y.sum().backward(retain_graph=True)
+y.register_hook(lambda grad: endless(grad))
+def endless(grad):
+    return endless(grad)
+try:
+    record(y)
+except RecursionError as error:
+    diagnose(error)""",
+    "an answer that recurses for ever": """
+def answer(*given):
+    return answer(*given)
+check("02.1", answer)""",
+    "gradients in a circle": """
+import gc, warnings
+warnings.simplefilter("ignore")
+for _ in range(50):
+    x = torch.ones(1, requires_grad=True)
+    record((x ** 3).sum(), create_graph=True)
+    del x
+gc.collect()""",
+    "two threads record through one leaf": """
+x = torch.ones(3, requires_grad=True)
+threads = [threading.Thread(target=lambda: [record((x * x).sum()) for _ in range(50)]) for _ in range(2)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]""",
+}
+
+
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_the_interpreter_survives(program):
+    command = [sys.executable, "-c", f"{BEGIN}\n{program}\nprint('survived')"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["survived"]), done.stderr[-2000:]
