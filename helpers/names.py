@@ -14,7 +14,9 @@ from typing import Any
 
 import torch
 
-from helpers.peek import is_tensor, may_be_stale, quietly, read
+from helpers.kinds import is_a, is_module, is_tensor
+from helpers.peek import may_be_stale
+from helpers.quiet import quietly, read
 from helpers.text import visible
 
 MOST_NAMES = 2
@@ -77,9 +79,14 @@ def find_names(frame: FrameType | None, given: Mapping[str, torch.Tensor] | torc
 def caller() -> FrameType | None:
     """Return the nearest frame outside this package: the learner's cell or function."""
     frame = sys._getframe(1)
-    while frame is not None and str(frame.f_globals.get("__name__", "")).split(".")[0] == "helpers":
+    while frame is not None and _is_ours(frame):
         frame = frame.f_back
     return frame
+
+
+def _is_ours(frame: FrameType) -> bool:
+    name = dict.get(frame.f_globals, "__name__")
+    return type(name) is str and name.split(".")[0] == "helpers"
 
 
 def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
@@ -87,9 +94,14 @@ def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     if frame is None:
         return []
     found = dict(_locals(frame))
-    for name, thing in list(frame.f_globals.items()):
+    for name, thing in named(frame.f_globals):
         found.setdefault(name, thing)
-    return [(k, v) for k, v in found.items() if type(k) is str and not _IPYTHON.fullmatch(k)]
+    return [(name, thing) for name, thing in found.items() if not _IPYTHON.fullmatch(name)]
+
+
+def named(space: dict[Any, Any]) -> list[tuple[str, Any]]:
+    """Copy what a dict holds under plain strings: no method, hash or comparison of the user's runs."""
+    return [(name, thing) for name, thing in list(dict.items(space)) if type(name) is str]
 
 
 def _locals(frame: FrameType) -> list[tuple[str, Any]]:
@@ -97,18 +109,16 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
     Before Python 3.13 the frame keeps the dict that it hands out, and so every tensor
     in it, until the function ends: empty it, unless someone else (`d = locals()`) holds it too.
+    The body of a class may run on a mapping of the user's: that is not asked.
     """
     handed_out = frame.f_locals
-    found = list(handed_out.items())
+    if not is_a(handed_out, dict):
+        handed_out = dict(handed_out) if type(handed_out) is type(sys._getframe().f_locals) else {}
+    found = named(handed_out)
     cached = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     if cached and sys.getrefcount(handed_out) <= 3:  # the frame, this function, getrefcount
         handed_out.clear()
     return found
-
-
-def is_module(thing: object) -> bool:
-    """Say whether `thing` is an `nn.Module`, from its real type alone."""
-    return torch.nn.Module in type.__dict__["__mro__"].__get__(type(thing))
 
 
 def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
@@ -127,5 +137,5 @@ def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
-    inside = torch.nn.Module.__dict__["__dict__"].__get__(module).get(attribute)
-    return [(k, v) for k, v in list(inside.items()) if type(k) is str] if type(inside) is dict else []
+    inside = dict.get(torch.nn.Module.__dict__["__dict__"].__get__(module), attribute)
+    return named(inside) if is_a(inside, dict) else []

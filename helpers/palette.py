@@ -79,6 +79,7 @@ STYLE: dict[str, dict[str, str]] = {
     "saved modified": {"fill": "{warn}", "stroke": "{warn}"},
     "saved packed": {"fill": "{faint}", "stroke": "{faint}", "stroke-width": "1.4"},
     "saved edited": {"fill": "none", "stroke": "{warn}", "stroke-width": "1.4"},
+    "saved busy": {"fill": "none", "stroke": "{faint}", "stroke-width": "1.4", "stroke-dasharray": "2 2"},
     "title": {"fill": "{ink}", "font-size": "13", "font-weight": "600"},
     "note": {"fill": "{faint}", "font-size": "12"},
     "start": {"fill": "{ink}", "font-size": "13"},

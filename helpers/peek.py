@@ -6,39 +6,22 @@ off, so a subclass is looked at and never asked. What torch refuses to say comes
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import torch
 
 from helpers.graph import TensorInfo
-from helpers.text import number, numbers, visible
+from helpers.kinds import CUSTOM, is_custom, is_plain, is_tensor
+from helpers.kinds import type_name as type_name
+from helpers.quiet import quietly as quietly
+from helpers.quiet import read
+from helpers.text import number, numbers
+from helpers.text import visible as visible
+from helpers.threads import backward_elsewhere
 
 SMALL = 4  # elements: the largest tensor whose values are read
 LARGE = 1_000_000  # elements: the largest gradient that is summed up
-PLAIN = (torch.Tensor, torch.nn.Parameter)
-CUSTOM = torch._C._FunctionBase
-
-
-@contextlib.contextmanager
-def quietly() -> Iterator[None]:
-    """Switch off grad mode, torch functions and dispatch modes for as long as we look."""
-    with torch.no_grad(), torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
-        yield
-
-
-def is_tensor(thing: object) -> bool:
-    """Say whether `thing` is a tensor, from its real type alone."""
-    return torch.Tensor in type.__dict__["__mro__"].__get__(type(thing))
-
-
-def read(tensor: torch.Tensor, attribute: str) -> Any:
-    """Return an attribute through torch's own descriptor; None where torch raises."""
-    try:
-        return getattr(torch._C.TensorBase, attribute).__get__(tensor)
-    except Exception:
-        return None
+MOST_DIMENSIONS = 16  # sizes that are written out
 
 
 def may_be_stale(tensor: torch.Tensor) -> bool:
@@ -52,7 +35,7 @@ def tensor_info(tensor: torch.Tensor, names: tuple[str, ...], with_value: bool =
         names,
         shape(tensor),
         str(read(tensor, "dtype")).removeprefix("torch."),
-        str(read(tensor, "device")),
+        str(read(tensor, "device") or "n/a"),
         bool(read(tensor, "requires_grad")),
         values(tensor) if with_value else None,
         grad_text(tensor) if with_value and read(tensor, "is_leaf") else None,
@@ -60,24 +43,40 @@ def tensor_info(tensor: torch.Tensor, names: tuple[str, ...], with_value: bool =
 
 
 def shape(thing: Any) -> tuple[int, ...] | None:
-    """Return the sizes of a tensor, or of an output's metadata, as plain ints; None if it has none."""
+    """Return the sizes of a tensor, or of an output's metadata; None if it has none, or too many to read.
+
+    A symbolic size has no number as long as nobody asks, and asking would fix it: then it is None as well.
+    """
     try:
-        sizes = read(thing, "shape") if is_tensor(thing) else thing.shape
-        return tuple(size if type(size) is int else int(size) for size in sizes)
+        sizes = tuple(read(thing, "shape") if is_tensor(thing) else thing.shape)
     except Exception:
         return None
+    return sizes if len(sizes) <= MOST_DIMENSIONS and all(type(size) is int for size in sizes) else None
 
 
 def values(tensor: torch.Tensor) -> str | None:
-    """Return the values of a plain tensor of at most `SMALL` elements as text, else None."""
+    """Return the values of a plain tensor of at most `SMALL` elements and dimensions as text, else None."""
     sizes = shape(tensor)
-    plain = type(tensor) in PLAIN and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
-    if not plain or sizes is None or torch.Size(sizes).numel() > SMALL:
+    if not is_plain(tensor) or sizes is None or len(sizes) > SMALL or torch.Size(sizes).numel() > SMALL:
         return None
     try:
-        return numbers(torch._C.TensorBase.tolist(tensor))
+        return numbers(torch._C.TensorBase.tolist(tensor)) if has_memory(tensor) else None
     except Exception:
         return None
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Say whether the storage of a plain dense tensor still holds all of it: a storage can be resized behind its back.
+
+    Torch is asked for a view, which it refuses; the storage itself would count one owner more from then on.
+    """
+    if tensor.layout is not torch.strided:
+        return False
+    try:
+        tensor.detach().as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
+    except RuntimeError:
+        return False
+    return True
 
 
 def summary(tensor: torch.Tensor | None) -> str | None:
@@ -88,9 +87,11 @@ def summary(tensor: torch.Tensor | None) -> str | None:
     if tensor is None:
         return None
     short, sizes = values(tensor), shape(tensor)
-    if short or sizes is None or type(tensor) not in PLAIN or not 0 < torch.Size(sizes).numel() <= LARGE:
+    if short or sizes is None or not is_plain(tensor) or not 0 < torch.Size(sizes).numel() <= LARGE:
         return short or str(sizes or "n/a")
     try:
+        if not has_memory(tensor):
+            return str(sizes)
         norm, low, high = (number(one.item()) for one in (tensor.norm(), *tensor.aminmax()))
     except Exception:
         return str(sizes)
@@ -98,30 +99,19 @@ def summary(tensor: torch.Tensor | None) -> str | None:
 
 
 def grad_text(tensor: torch.Tensor) -> str:
-    """Return a tensor's `.grad` as text: "None", its values, or its shape."""
+    """Return a tensor's `.grad` as text: "None", its values, or its shape; "n/a" while another thread writes it."""
+    if backward_elsewhere():
+        return "n/a"
     grad = read(tensor, "grad")
     if grad is None:
         return "None"
     return values(grad) or str(shape(grad) or "n/a")
 
 
-def type_name(thing: object) -> str:
-    """Return the name of a thing's real type, whatever its metaclass says.
-
-    For a backward function this is its operation; `node.name()` is never asked, a custom ctx can shadow it.
-    """
-    return visible(type.__dict__["__name__"].__get__(type(thing)))
-
-
 def leaf_of(node: Any) -> Any:
     """Return the leaf tensor of an AccumulateGrad; any other node, or a tensor, as it is."""
     is_accumulate = not is_tensor(node) and not is_custom(node) and hasattr(type(node), "variable")
     return node.variable if is_accumulate else node
-
-
-def is_custom(node: Any) -> bool:
-    """Say whether a node belongs to a custom `autograd.Function`: only then may its class be the user's."""
-    return CUSTOM in type.__dict__["__mro__"].__get__(type(node))
 
 
 def next_functions(node: Any) -> tuple[tuple[Any, int], ...]:

@@ -13,30 +13,37 @@ from helpers.dot import dot
 from helpers.draw import drawing
 from helpers.fold import demand_names, fold
 from helpers.graph import Graph
+from helpers.kinds import type_name
 from helpers.marks import Drawing
 from helpers.snapshot import snapshot
 from helpers.svg import safe, svg
+from helpers.text import visible
 
+LONGEST_ALT = 2_000  # characters
 AS_TEXT = "The graph as text"
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Hold one graph as `.svg`, `.text` and `.dot`; a notebook shows it where a cell ends on it."""
+    """Hold one graph as `.svg` and `.text`; a notebook shows it where a cell ends on it."""
 
     graph: Graph
     svg: str
     text: str
-    dot: str
     alt: str
+
+    @property
+    def dot(self) -> str:
+        """Write the graph, every node of it, as DOT source."""
+        return dot(self.graph)
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to `path`, by its ending .svg, .txt or .dot; returns the path."""
-        forms = {".svg": self.svg, ".txt": self.text + "\n", ".dot": self.dot}
+        forms = {".svg": lambda: self.svg, ".txt": lambda: self.text + "\n", ".dot": lambda: self.dot}
         path = Path(path)
         if path.suffix not in forms:
             raise ValueError(f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}.")
-        path.write_text(forms[path.suffix], encoding="utf-8")
+        path.write_text(forms[path.suffix](), encoding="utf-8")
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
@@ -64,11 +71,18 @@ def show(
     A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is not a tensor,
     ValueError where no part is called like that.
     """
-    unfold = demand_names(unfold)
+    unfold, alt = demand_names(unfold), demand_words(alt)
     graph = snapshot(*tensors, names=names)
     return picture(graph, drawing(fold(graph, unfold), alt=alt))
 
 
+def demand_words(alt: object) -> str | None:
+    """Return `alt`, cut to a paragraph. Raises TypeError, with what to pass, for anything but text."""
+    if alt is not None and type(alt) is not str:
+        raise TypeError(f"alt is {type_name(alt)}. Pass a sentence that says what to notice.")
+    return alt and visible(alt, LONGEST_ALT)
+
+
 def picture(graph: Graph, drawn: Drawing) -> Picture:
     """Turn a display list into every form of a picture."""
-    return Picture(graph, svg(drawn), drawn.text, dot(graph), drawn.alt)
+    return Picture(graph, svg(drawn), drawn.text, drawn.alt)

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from itertools import chain, islice
+from operator import attrgetter, methodcaller
+from typing import Any, NamedTuple
 
 import torch
 
 from helpers import peek
 from helpers.graph import SavedTensor
+from helpers.threads import backward_elsewhere
 
 HELD_BY_GRAPH_ALONE = 3  # references to a saved tensor: the graph's, a variable here, the one of getrefcount
 NameOf = Callable[[torch.Tensor], tuple[str, ...]]
@@ -24,9 +27,16 @@ def saved(node: Any, name_of: NameOf, made: tuple[str, ...] = ()) -> tuple[Saved
     `made` are those of the tensor that the node's operation made.
 
     A saved tensor is unpacked only where no hook would run; a cell that never held anything is left out.
+    While another thread goes backward none is touched: torch frees them without a lock.
     """
+    if backward_elsewhere():
+        return (SavedTensor("saved tensors", "busy"),) if _can_save(node) else ()
     found = [_state(name, cell, unpack, name_of) for name, cell, unpack in _cells(node)]
     return tuple(_named_result(one, made) for one in found if one)
+
+
+def _can_save(node: Any) -> bool:
+    return peek.is_custom(node) or any(name.startswith("_raw_saved_") for name in dir(type(node)))
 
 
 def _named_result(one: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
@@ -57,12 +67,29 @@ def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
     return cells
 
 
+class Cell(NamedTuple):
+    """Hold what is read of a saved tensor of a custom Function: torch's own cell dies when a backward frees it."""
+
+    unpack_hook: Any
+    data: Any
+
+
 def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
     try:
-        raw = peek.CUSTOM._raw_saved_tensors.__get__(node)
+        cells = [Cell(*one) for one in _each(node, attrgetter("unpack_hook", "data"))]
     except RuntimeError:  # freed: torch no longer says how many there were
         return [("saved_tensors", None, lambda: None)]
-    return [(f"saved_tensors[{nr}]", cell, cell.unpack) for nr, cell in enumerate(raw)]
+    return [(f"saved_tensors[{nr}]", one, partial(_unpacked, node, nr)) for nr, one in enumerate(cells)]
+
+
+def _each(node: Any, read: Callable[[Any], Any], first: int = 0, stop: int | None = None) -> list[Any]:
+    """Read saved tensors of a custom Function within one call into C: no other thread can free them meanwhile."""
+    raw = chain.from_iterable(map(peek.CUSTOM._raw_saved_tensors.__get__, (node,)))
+    return list(map(read, islice(raw, first, stop)))
+
+
+def _unpacked(node: Any, nr: int) -> Any:
+    return _each(node, methodcaller("unpack"), nr, nr + 1)[0]
 
 
 def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> SavedTensor | None:
@@ -76,7 +103,8 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
     if cell.unpack_hook is not None:
         return SavedTensor(name, "packed")
     data = cell.data
-    if peek.is_tensor(data) and peek.may_be_stale(data) and sys.getrefcount(data) > HELD_BY_GRAPH_ALONE:
+    alone = HELD_BY_GRAPH_ALONE + (type(cell) is Cell)
+    if peek.is_tensor(data) and peek.may_be_stale(data) and sys.getrefcount(data) > alone:
         return SavedTensor(name, "edited", peek.tensor_info(data, name_of(data)), None, peek.read(data, "_version"))
     try:
         tensor = unpack()

@@ -10,9 +10,11 @@ import torch
 
 from helpers import peek
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.names import Names, caller, find_names, is_module
+from helpers.kinds import is_a, is_module
+from helpers.names import Names, caller, find_names
 from helpers.saved import saved
 
+MOST_EDGES = 25_000  # inputs that are followed one by one
 MOST_NODES = 2_000  # Python must not touch more: freeing a longer chain of touched nodes overflows the stack
 
 
@@ -77,7 +79,13 @@ class Walk:
 
     def _run(self) -> None:
         for source, one in enumerate(self.met):  # the list grows as we go
+            if len(self.edges) >= MOST_EDGES and not peek.is_tensor(one):
+                self.edges.append(Edge(source, 0, None, cut=True, many=True))
+                continue
             for position, (child, input_nr) in enumerate(peek.next_functions(one)):
+                if len(self.edges) >= MOST_EDGES:
+                    self.edges.append(Edge(source, position, None, cut=True, many=True))
+                    break
                 target = None if child is None else self._meet(child)
                 cut = child is not None and target is None
                 self.edges.append(Edge(source, position, target, input_nr, cut))
@@ -109,13 +117,16 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
         return {}
     if is_module(names):
         return names
-    if not isinstance(names, Mapping) or not all(type(name) is str for name in names):
+    if not is_a(names, dict):
         raise TypeError(
             f"names is {peek.type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, or a model."
         )
-    for name, thing in names.items():
+    given = list(dict.items(names))
+    for name, thing in given:
+        if type(name) is not str:
+            raise TypeError(f"A key of names is {peek.type_name(name)}. Pass the name as text: names={{'w': w}}.")
         demand_tensor(thing, f"names[{peek.visible(name)!r}]")
-    return names
+    return dict(given)
 
 
 def demand_tensor(thing: object, what: str = "") -> None:
@@ -127,6 +138,6 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = "A module has no graph of its own: call it and pass the result, for example model(x)."
     elif thing is None:
         advice = "None is what backward() returns and what an empty .grad holds: pass the loss itself."
-    elif type(thing) in (list, tuple):
+    elif type(thing) is list or type(thing) is tuple:
         advice = "Pass the tensors one by one: a star before the list does it."
     raise TypeError(f"Expected a tensor{what and ' as '}{what}, got {peek.type_name(thing)}. {advice}")

@@ -39,7 +39,8 @@ class SavedTensor:
     """Hold what a backward function keeps for later, and whether it still can use it.
 
     `state` is "held", "freed", "modified" (edited in place since), "packed" (a saved-tensor hook has it) or
-    "edited": a view of a tensor that was edited, before or since; to tell which would rewrite its history.
+    "edited": a view of a tensor that was edited, before or since; to tell which would rewrite its history. "busy"
+    stands for all that an operation saved while another thread goes backward, and may free it at any moment.
     `version` is the version counter when it was saved, `version_now` the one found; None where unknown.
     """
 
@@ -51,7 +52,7 @@ class SavedTensor:
 
     @property
     def mark(self) -> str:
-        return {"held": "●", "freed": "○", "modified": "▲", "packed": "◆", "edited": "◇"}[self.state]
+        return {"held": "●", "freed": "○", "modified": "▲", "packed": "◆", "edited": "◇", "busy": "◌"}[self.state]
 
     def __str__(self) -> str:
         known = self.tensor and (self.tensor.name or self.tensor.value)
@@ -62,5 +63,6 @@ class SavedTensor:
             "modified": f" (saved at v{self.version}, now v{self.version_now})",
             "packed": " (packed by a hook)",
             "edited": f" (view of an edited tensor, now v{self.version_now})",
+            "busy": " (in use: a backward runs in another thread)",
         }
         return f"{self.mark} {what}{notes[self.state]}"

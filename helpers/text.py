@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import cmath
 import textwrap
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import accumulate, takewhile
 
 LONGEST = 200
+LONGEST_LINE = 2_000  # characters of a line of a text tree
+MOST_TEXT = 250_000  # characters of a text tree: a page holds it twice, and markup takes six each
 # Advance widths of printable ASCII (32 to 126) in hundredths of an em, of a wide common sans (DejaVu Sans).
 _EMS = """
 32 40 46 84 64 95 78 27 39 39 50 84 32 36 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 53 100 68 69 70 77
@@ -17,9 +22,19 @@ _WIDTHS = [int(ems) for ems in _EMS.split()]
 
 def visible(text: str, limit: int = LONGEST) -> str:
     """Return `text` with control characters spelled out, cut to `limit` characters with an ellipsis."""
+    if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
+        return text
     cut = text[: limit + 1]
     shown = "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in cut)
     return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
+def bounded(lines: Sequence[str], limit: int = MOST_TEXT) -> list[str]:
+    """Return the lines that fit into `limit` characters, none overlong, and say how many do not."""
+    lines = [line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 1] + "…" for line in lines]
+    ends = accumulate(len(line) + 1 for line in lines)
+    fit = sum(1 for _ in takewhile(limit.__ge__, ends))
+    return [*lines[:fit], *([f"… {len(lines) - fit:,} more lines"] if fit < len(lines) else [])]
 
 
 def fold(text: str, columns: int = 100) -> str:
@@ -51,6 +66,7 @@ def numbers(values: object) -> str:
     return number(values)
 
 
+@lru_cache(maxsize=4_096)
 def width(text: str, size: float, bold: bool = False) -> int:
     """Return how many pixels `text` may take at font size `size` (px), rounded up; wide scripts count full."""
     ems = sum(_WIDTHS[ord(ch) - 32] if " " <= ch <= "~" else 62 if ord(ch) < 0x1100 else 100 for ch in text)

@@ -1,0 +1,1 @@
+"""Inputs that students meet in the wild, or that somebody made to break a look: each with what it gives."""

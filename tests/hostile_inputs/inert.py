@@ -1,0 +1,51 @@
+"""What every picture owes to whoever opens it: bounded, well-formed, nothing in it that runs or fetches."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import xml.etree.ElementTree as ET
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pygraphviz
+
+from helpers import Picture
+
+SVG = "{http://www.w3.org/2000/svg}"
+MOST = 2_000_000  # bytes of each form
+SHAPES = {*("svg", "title", "desc", "g", "rect", "circle", "path", "polygon", "text", "tspan")}
+INERT = {"img": {"alt", "src"}, "details": set(), "summary": set(), "pre": set()}
+
+
+def demand_inert(picture: Picture) -> None:
+    """Assert all that a picture promises, whatever is in it."""
+    for form in (picture.svg, picture.text, picture.dot):
+        assert len(form.encode("utf-8")) <= MOST
+    demand_inert_svg(picture.svg)
+    bundle = picture._repr_mimebundle_()
+    json.dumps(bundle, ensure_ascii=False).encode("utf-8")
+    Inert().feed(bundle["text/html"])
+    with pygraphviz.AGraph(string=picture.dot) as read:
+        assert len(read.nodes()) >= len(picture.graph.nodes)
+    with tempfile.TemporaryDirectory() as folder:
+        for ending, form in ((".svg", picture.svg), (".txt", picture.text + "\n"), (".dot", picture.dot)):
+            assert picture.save(Path(folder) / f"picture{ending}").read_text(encoding="utf-8") == form
+
+
+def demand_inert_svg(source: str) -> None:
+    for element in ET.fromstring(source).iter():
+        assert element.tag.removeprefix(SVG) in SHAPES
+        for name, value in element.attrib.items():
+            assert not name.lower().startswith("on")
+            assert "href" not in name.lower()
+            assert "url(" not in value.lower().replace(" ", "")
+
+
+class Inert(HTMLParser):
+    """Refuse any element or attribute that a picture has no use for."""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = dict(attrs)
+        assert set(names) <= INERT[tag], (tag, names)
+        assert names.get("src", "data:image/svg+xml;base64,").startswith("data:image/svg+xml;base64,")

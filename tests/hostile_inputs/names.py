@@ -1,0 +1,310 @@
+"""Names from anywhere: as a learner's variables, through `names=`, and the `alt` and `unfold` that are text as well."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+import torch
+
+from hostile_inputs.case import Case, collection, ran
+from hostile_inputs.subclasses import TRAPS
+
+CASES, case = collection()
+TEXTS = {
+    "a script": "<script>alert(1)</script>",
+    "an image that loads": '<img src="https://example.org/x" onerror="alert(1)">',
+    "an attribute that ends": '" onload="alert(1)" x="',
+    "an attribute that ends with an apostrophe": "' onload='alert(1)",
+    "the end of a comment": "--><svg onload=alert(1)>",
+    "the end of character data": "]]><b>",
+    "an entity": "&lt;b&gt;&#x41;&xxe;",
+    "a document type": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>',
+    "combining marks": "Z" + "\u0351" * 100,
+    "beyond the basic plane": "\U0001f600",
+    "dot that ends a label": '"]; evil [label="',
+    "dot that is markup": "<<table><tr><td>evil</td></tr></table>>",
+    "dot escapes": "\\N\\G\\E\\l\\r\\",
+    "latex": "$\\input{/etc/passwd}$ \\(x\\) %",
+    "jinja": "{{ 7 * 7 }}{% include 'x' %}{# #}",
+    "format": "%s {0} {self.__class__} ${x}",
+    "markdown": "![x](javascript:alert(1)) `x` **x**",
+    "an address": "javascript:alert(1)//https://example.org",
+    "a space": " ",
+    "digits": "7",
+    "the tree's own lines": "└─ AccumulateGrad (leaf x = 1.0, .grad None)",
+    "a part of a model": "model.0.weight",
+}
+SHOWN = {  # what is not shown as it is: the text and what stands for it
+    "control characters": ("a\x00b\x07c\x1b[31md\x7f\x85", r"a\x00b\x07c\x1b[31md\x7f\x85"),
+    "line ends": ("a\nb\r\nc\u2028d", r"a\nb\r\nc\u2028d"),
+    "an empty first line": ("\nx", r"\nx"),
+    "right to left": ("\u202egnp.exe\u2066\u200f", r"\u202egnp.exe\u2066\u200f"),
+    "a lone high surrogate": ("\ud800", r"\ud800"),
+    "a lone low surrogate": ("\udfff and more", r"\udfff and more"),
+    "not a character": ("\ufffe\uffff", r"\ufffe\uffff"),
+    "20,000 characters": ("n" * 20_000, "n" * 199 + "…"),
+    "20,000 quotes": ('"' * 20_000, '"' * 199 + "…"),
+    "20,000 control characters": ("\x01" * 20_000, r"\x01" * 49 + r"\x0" + "…"),
+    "nothing": ("", "unnamed"),
+}
+TEXTS |= {name: text for name, (text, _) in SHOWN.items()}
+
+
+def variable(text, look):
+    thing = one()
+    look(thing * 2, space={text: thing})
+
+
+def given(text, look):
+    thing = one()
+    look(thing * 2, names={text: thing}, space={})
+
+
+def module(text, look):
+    model = torch.nn.Module()
+    model._modules[text] = linear()
+    look(model._modules[text].weight, names=model, space={})
+
+
+def alt(text, look):
+    look(one(), alt=text)
+
+
+def named(run, called: str, gives: str, how: str) -> Case:
+    run = functools.partial(run, TEXTS[called])
+    run.__name__ = f"{called} {how}"
+    return Case(run, gives)
+
+
+def leaf_called(name: str) -> str:
+    shown = SHOWN[name][1] if name in SHOWN else TEXTS[name]
+    return f"AccumulateGrad (leaf {shown} = [1.0], .grad None)"
+
+
+CASES += [named(variable, name, leaf_called(name), "as a variable") for name in TEXTS]
+CASES += [named(given, name, leaf_called(name), "in names") for name in TEXTS]
+CASES += [
+    named(alt, name, "AccumulateGrad (leaf thing = [1.0], .grad None)", "as alt")
+    for name in ("a script", "an attribute that ends", "20,000 quotes", "a lone high surrogate", "control characters")
+]
+CASES += [
+    named(
+        module,
+        "a script",
+        "AccumulateGrad (leaf <script>alert(1)</script>.weight = [[1.0]], .grad None)",
+        "as a module",
+    ),
+    named(module, "a lone high surrogate", r"AccumulateGrad (leaf \ud800.weight = [[1.0]], .grad None)", "as a module"),
+    named(module, "20,000 quotes", "AccumulateGrad (leaf " + '"' * 199 + "… = [[1.0]], .grad None)", "as a module"),
+]
+
+
+def linear():
+    model = torch.nn.Linear(1, 1)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.fill_(1)
+    return model
+
+
+def one():
+    return torch.ones(1, requires_grad=True)
+
+
+class HostileMapping(Mapping):
+    __getitem__ = ran("__getitem__")
+    __iter__ = ran("__iter__")
+    __len__ = ran("__len__")
+
+
+HostileDict = type(
+    "HostileDict", (dict,), {**TRAPS, **{name: ran(name) for name in ("items", "keys", "values", "get")}}
+)
+HostileText = type("HostileText", (str,), {**TRAPS, **{name: ran(name) for name in ("split", "encode", "isprintable")}})
+
+
+@case("TypeError: names is HostileMapping. Pass a dict from name to tensor: names={'w': w}, or a model.")
+def names_is_a_mapping_whose_every_method_raises(look):
+    look(one(), names=HostileMapping())
+
+
+@case("AccumulateGrad (leaf w, thing = [1.0], .grad None)")
+def names_is_a_dict_whose_every_method_raises(look):
+    thing = one()
+    names = HostileDict()
+    dict.__setitem__(names, "w", thing)
+    look(thing, names=names)
+
+
+@case("TypeError: names is Claim. Pass a dict from name to tensor: names={'w': w}, or a model.")
+def names_claims_to_be_a_dict(look):
+    look(one(), names=type("Claim", (), {"__class__": property(lambda self: ran("__class__")())})())
+
+
+@case("TypeError: A key of names is Late. Pass the name as text: names={'w': w}.")
+def names_has_a_hostile_text_as_key(look):
+    names = {}
+    Late = type("Late", (str,), {})
+    names[Late("w")] = one()
+    for name in ("__eq__", "__hash__", "__str__", "__repr__", "__format__"):
+        setattr(Late, name, ran(name))
+    look(one(), names=names)
+
+
+@case("TypeError: A key of names is int. Pass the name as text: names={'w': w}.")
+def names_has_a_number_as_key(look):
+    look(one(), names={7: one()})
+
+
+@case("TypeError: Expected a tensor as names['<b>\\\\n'], got str. Pass a tensor, for example the loss.")
+def names_holds_no_tensor(look):
+    look(one(), names={"<b>\n": "no tensor"})
+
+
+@case("TypeError: Expected a tensor as names['w'], got Hostile. Pass a tensor, for example the loss.")
+def names_holds_a_hostile_object(look):
+    look(one(), names={"w": type("Hostile", (), TRAPS)()})
+
+
+@case("TypeError: names is list. Pass a dict from name to tensor: names={'w': w}, or a model.")
+def names_is_a_list(look):
+    look(one(), names=[one()])
+
+
+@case("TypeError: names is str. Pass a dict from name to tensor: names={'w': w}, or a model.")
+def names_is_text(look):
+    look(one(), names="w")
+
+
+@case("TypeError: names is Tensor. Pass a dict from name to tensor: names={'w': w}, or a model.")
+def names_is_a_tensor(look):
+    look(one(), names=one())
+
+
+@case("AccumulateGrad (leaf thing = [1.0], .grad None)")
+def names_is_empty(look):
+    look(one(), names={})
+
+
+@case("AccumulateGrad (leaf w0, w1 = [1.0], .grad None)")
+def names_has_ten_thousand(look):
+    thing = one()
+    look(thing, names={f"w{nr}": thing for nr in range(10_000)})
+
+
+@case("TypeError: alt is int. Pass a sentence that says what to notice.")
+def alt_is_a_number(look):
+    look(one(), alt=5)
+
+
+@case("TypeError: alt is HostileText. Pass a sentence that says what to notice.")
+def alt_is_a_hostile_text(look):
+    look(one(), alt=HostileText("x"))
+
+
+@case("TypeError: alt is Hostile. Pass a sentence that says what to notice.")
+def alt_is_a_hostile_object(look):
+    look(one(), alt=type("Hostile", (), TRAPS)())
+
+
+@case(
+    "TypeError: unfold is int. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
+    "True to draw every node."
+)
+def unfold_is_a_number(look):
+    look(one(), unfold=5)
+
+
+@case(
+    "TypeError: unfold is Hostile. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
+    "True to draw every node."
+)
+def unfold_is_a_hostile_list(look):
+    look(one(), unfold=type("Hostile", (list,), dict(TRAPS))(["x"]))
+
+
+@case(
+    "TypeError: unfold is Equal. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
+    "True to draw every node."
+)
+def unfold_is_of_a_metaclass_that_equals_everything(look):
+    Meta = type("Meta", (type,), {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")})
+    look(one(), unfold=Meta("Equal", (), {})())
+
+
+@case(
+    "ValueError: There is no part '<b>\"\\\\n\\\\ud800xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'. Pass "
+    "one of the names that the folded picture shows: 'block 1', 'block 1[0]', 'block 1[1]', 'block 1[2]', "
+    "'block 1[3]', 'block 1[4]', 'block 1[5]', 'block 1[6]'."
+)
+def unfold_is_markup(look):
+    thing = one()
+    for _ in range(100):
+        thing = thing.sin()
+    look(thing, unfold='<b>"\n\ud800' + "x" * 20_000)
+
+
+@case("MulBackward0 (1,)   ● other = 2")
+def variables_that_answer_to_nothing(look):
+    things = {
+        f"touchy{nr}": type("Touchy", (), {**TRAPS, "__getattribute__": ran("__getattribute__")})() for nr in range(3)
+    }
+    look(one() * 2, space=things)
+
+
+@case("MulBackward0 (1,)   ● other = 2")
+def variables_of_a_metaclass_that_equals_everything(look):
+    Meta = type("Meta", (type,), {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")})
+    look(one() * 2, space={"equal": Meta("Equal", (), {})()})
+
+
+@case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
+def a_module_with_a_dict_of_the_users(look):
+    model = linear()
+    model.__dict__ = HostileDict(model.__dict__)
+    inside = HostileDict()
+    dict.update(inside, dict.items(dict.__getitem__(model.__dict__, "_parameters")))
+    dict.__setitem__(model.__dict__, "_parameters", inside)
+    weight = dict.__getitem__(inside, "weight")
+    look(weight * 2, space={"model": model})
+
+
+@case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
+def a_module_whose_every_property_raises(look):
+    body = {name: property(ran(name)) for name in ("weight", "bias", "_parameters", "_modules", "training")}
+    model = linear()
+    result = model(torch.ones(1, 1))
+    model.__class__ = type("Trap", (torch.nn.Linear,), {**body, **TRAPS, "__getattribute__": ran("__getattribute__")})
+    look(result, space={"model": model})
+
+
+@case("AccumulateGrad (leaf model.bias = [1.0], .grad None)")
+def a_module_with_a_parametrization(look):
+    model = linear()
+    traced = type("Traced", (torch.nn.Module,), {"forward": lambda self, w: w * 2})()
+    torch.nn.utils.parametrize.register_parametrization(model, "weight", traced)
+    result = model(torch.ones(1, 1))
+    type(traced).forward = ran("forward")
+    look(result, space={"model": model})
+
+
+@case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
+def a_module_that_holds_itself(look):
+    model = linear()
+    result = model(torch.ones(1, 1))
+    model._modules["own"] = model
+    look(result, space={"model": model})
+    model._modules.clear()
+
+
+@case("AccumulateGrad (leaf " + ("deeper." * 29)[:199] + "… = [1.0], .grad None)")
+def a_module_a_thousand_deep(look):
+    weight = one()
+    model = torch.nn.Module()
+    model._parameters["weight"] = weight
+    for _ in range(1_000):
+        outer = torch.nn.Module()
+        outer._modules["deeper"] = model
+        model = outer
+    look(weight, names=model, space={})
