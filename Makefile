@@ -47,8 +47,8 @@ pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare
 
-quick: $(DEV)  ## every check but notebooks and browsers, for people at work
-	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser"
+quick: $(DEV)  ## every check but notebooks, browsers and long stress, for people at work
+	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser and not slow"
 
 unit: $(DEV)  ## the tests in tests/ (ONLY="browser" for those with one mark)
 	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") tests

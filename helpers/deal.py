@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from helpers.cards import MOST_USES, Card, card, stub
 from helpers.devices import devices, home
 from helpers.graph import Edge, Graph
+from helpers.text import visible
 
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
@@ -46,12 +47,19 @@ def deal(graph: Graph) -> Cards:
         elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
             target = _append(cards, cards[target])
         used.add(target)
-        several = edge.target is not None and len(graph.nodes[edge.target].outputs) > 1
-        word = f"× {times:,}" if times > 1 and edge.target is not None else f"output {edge.input_nr}" * several
+        word = f"× {times:,}" if times > 1 and edge.target is not None else output(graph, edge)
         ways = (cards[edge.source].device, cards[target].device)
         crosses = f"{ways[0].name} → {ways[1].name}" if all(ways) and ways[0] != ways[1] else ""
         wires.append(Wire(edge.source, target, number, ", ".join(filter(None, [word, crosses]))))
     return Cards(tuple(cards), tuple(wires))
+
+
+def output(graph: Graph, edge: Edge) -> str:
+    """Say which of several outputs an edge leads to; those of a folded part have no number, but may have a name."""
+    made = graph.nodes[edge.target].outputs if edge.target is not None else ()
+    if len(made) < 2:
+        return ""
+    return visible(made[edge.input_nr].name, 20) if graph.nodes[edge.target].folded else f"output {edge.input_nr}"
 
 
 def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:

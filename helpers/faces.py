@@ -12,7 +12,7 @@ from helpers.text import width
 
 LEGEND = {
     "operation": "backward function",
-    "folded": "folded part: many of them",
+    "folded": "folded part of the graph",
     "leaf": "leaf (AccumulateGrad)",
     "tag": "tensor it made",
     "held": "saved",
@@ -20,10 +20,11 @@ LEGEND = {
     "modified": "modified since",
     "packed": "packed by a hook",
     "edited": "view of an edited tensor",
+    "busy": "in use by a backward",
     "none": "(None, 0): no gradient wanted",
     "cut": "left out",
 }
-STATES = ("held", "freed", "modified", "packed", "edited")
+STATES = ("held", "freed", "modified", "packed", "edited", "busy")
 
 
 def draw_card(pen: Pen, one: Card, x: float, y: float) -> None:

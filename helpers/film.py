@@ -38,11 +38,24 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
+class Unfolding:
+    """Hold where one leads to from a scene that is one of several views of the same steps.
+
+    `parent` is the view in which what is open here is folded. `opens` are (owner, ((from this frame of the view on,
+    view), …)): the view in which what is of this owner is open; 0 for none. Owner "" is the one that has its turn.
+    """
+
+    parent: int
+    opens: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Film:
     """Hold all that a player needs, with or without a kernel.
 
     `actions` are the (name, words) of a lab's buttons in order; empty for a film of steps. `text` is what is
-    shown where nothing plays, `alt` says in one sentence what to notice.
+    shown where nothing plays, `alt` says in one sentence what to notice. Where there are `views`, each scene is one,
+    and has as many frames as any other, with the same words, view after view.
     """
 
     scenes: tuple[Drawing, ...]
@@ -51,3 +64,4 @@ class Film:
     alt: str
     actions: tuple[tuple[str, str], ...] = ()
     start: int = 0
+    views: tuple[Unfolding, ...] = ()

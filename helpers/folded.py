@@ -23,9 +23,10 @@ class Folded:
         return len(self.copies)
 
     def __str__(self) -> str:
-        leaves = f", {counted(self.leaves, 'leaf', 'leaves')}" if self.leaves else ""
+        operations = counted(self.operations, "operation") if self.operations else ""
+        leaves = counted(self.leaves, "leaf", "leaves") if self.leaves else ""
         grads = f", {self.with_grad:,} with .grad" if self.with_grad else ""
-        return f"{counted(self.operations, 'operation')}{leaves}{' each' if self.count > 1 else ''}{grads}"
+        return f"{', '.join(filter(None, [operations, leaves]))}{' each' if self.count > 1 else ''}{grads}"
 
 
 def counted(number: int, one: str, many: str = "") -> str:

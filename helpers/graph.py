@@ -43,7 +43,8 @@ class Node:
 class Edge:
     """Hold one entry of `next_functions`: from a node, at a position, to output `input_nr` of a target.
 
-    `target` is None for the entry `(None, 0)`, and for an entry that the cap left out (`cut=True`).
+    `target` is None for the entry `(None, 0)`, and for an entry that the cap left out (`cut=True`): it stands for
+    all that follow it where they were not even counted (`many=True`).
     """
 
     source: int
@@ -51,6 +52,7 @@ class Edge:
     target: int | None
     input_nr: int = 0
     cut: bool = False
+    many: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,7 @@ class Graph:
         if not cut:
             return ""
         lead = "1 input leads" if cut == 1 else f"{cut:,} inputs lead"
+        lead = f"at least {lead}" if any(edge.many for edge in self.edges) else lead
         return f"Cut here: the {sum(self.size):,} nodes nearest to the root are shown; {lead} further."
 
     @property

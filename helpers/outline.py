@@ -6,34 +6,14 @@ Plain data in and out. Places are those of `Program`: operations in the order in
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from helpers.modules import Modules, Owned
+from helpers.parts import Part
 from helpers.program import Program
-from helpers.repeats import Stretch, best, stretches
+from helpers.repeats import LEAST_SAVED, Odd, Stretch, odd, stretches, worth
+from helpers.titles import Titles
 
 MOST_STARTS = 64  # places that are tried for the start of a copy
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """Hold the places start … stop - 1: one stretch, or equal copies of one; `name` is that of all together."""
-
-    start: int
-    stop: int
-    name: str
-    copies: tuple[str, ...]
-
-    @property
-    def period(self) -> int:
-        return (self.stop - self.start) // len(self.copies)
-
-    def some(self, first: int, last: int) -> Part:
-        """Return copies first … last - 1 as a part of their own, called by their names."""
-        start, stop = (self.start + nr * self.period for nr in (first, last))
-        copies = self.copies[first:last]
-        name = self.name if copies == self.copies else span(copies)
-        return replace(self, start=start, stop=stop, copies=copies, name=name)
 
 
 class Outline:
@@ -41,72 +21,66 @@ class Outline:
 
     def __init__(self, program: Program) -> None:
         self.program, self.modules = program, Modules(program)
-        self.repeated = stretches(program.keys, program.alike)
+        self._parts: dict[tuple[int, int | None, str], list[Part]] = {}
+        self.titles = Titles(self.modules)
+        self.repeated = stretches(program.votes(), program.alike)
         self.owned = self.modules.owned()
         self.crossing, self.begins = program.crossing(), {one.start for one in self.owned}
 
     def parts(self, low: int = 0, high: int | None = None, parent: str = "") -> list[Part]:
         """Return the outermost parts between two places, in the order in which they ran; `parent` is whose they are."""
-        found = sorted(self._divide(low, len(self.program) if high is None else high), key=lambda one: one.start)
-        return [
-            self._named(one, parent, len(found) - nr) for nr, one in enumerate(found)
-        ]  # what ran last is first seen
+        if (asked := (low, high, parent)) not in self._parts:
+            found = self._divide(low, len(self.program) if high is None else high)
+            self._parts[asked] = self.titles.parts(sorted(found, key=lambda one: one.start), parent)
+        return self._parts[asked]
 
-    def _divide(self, low: int, high: int) -> list[Stretch | Owned]:
+    def _divide(self, low: int, high: int) -> list[Stretch | Owned | Odd]:
         """Take what saves most boxes, and the longest modules that it is not at odds with; then look in the gaps."""
-        repeat = best(self.repeated, low, high)
-        repeat = repeat and self._aligned(repeat)
-        found: list[Stretch | Owned] = []
-        for one in self.owned:
-            inside = low <= one.start and one.stop <= high and one.stop - one.start < high - low
+        repeat = next(filter(None, map(self._aligned, worth(self.repeated, low, high))), None)
+        found: list[Stretch | Owned | Odd] = self._odds(repeat, low, high, [])
+        for whole in self.owned:
+            one = _clear(whole, low, high, repeat)
+            inside = one and self.modules.is_worth(one) and one.stop - one.start < high - low
             if inside and all(_apart(one, other) for other in found) and (not repeat or _agree(one, repeat)):
                 found.append(one)
         if repeat and all(_apart(one, repeat) for one in found):
-            found.append(repeat)
+            found += [repeat, *self._odds(repeat, low, high, found)]
         gaps = _gaps(low, high, found) if found else []
         return found + [one for gap in gaps for one in self._divide(*gap)]
 
-    def _aligned(self, one: Stretch) -> Stretch:
-        """Start each copy where a module begins, and else where least is on its way from one copy to the next."""
-        starts = range(one.start, min(one.start + one.period, one.stop - 2 * one.period + 1))
-        likely = sorted(starts, key=lambda at: (self.crossing[at], at not in self.begins, -one.cut(at).count, at))
-        cuts = [one.cut(at) for at in likely[:MOST_STARTS]]
-        return next((cut for cut in cuts if self._own_names(cut)), cuts[0])
+    def _odds(self, repeat: Stretch | None, low: int, high: int, found: list[Stretch | Owned | Odd]) -> list[Odd]:
+        """Return what stands next to equal copies and is nearly one; modules go first where the copies are modules."""
+        if not repeat or (not found and self.titles.own(repeat)):
+            return []
+        gaps = _gaps(low, high, [*found, repeat])
+        return list(filter(None, (odd(repeat, *gap, self.program.operations) for gap in gaps)))
 
-    def _own_names(self, one: Stretch) -> tuple[str, ...]:
-        """Return the names of the modules that the copies are; nothing where they are not one module each."""
-        paths = [self.modules.of(at, at + one.period) for at in range(one.start, one.stop, one.period)]
-        differ = len(set(paths)) == len(paths) and len({len(path) for path in paths}) == 1
-        return tuple(map(".".join, paths)) if differ else ()
+    def _aligned(self, one: Stretch) -> Stretch | None:
+        """Start each copy where a module begins, and else where least is on its way from one copy to the next.
 
-    def _named(self, one: Stretch | Owned, parent: str, number: int) -> Part:
-        """Call a part by its module; copies are modules of their own, calls of one module, or just a block."""
-        if isinstance(one, Owned):
-            name = ".".join(one.path)
-            return Part(one.start, one.stop, name, (name,))
-        if copies := self._own_names(one):
-            return Part(one.start, one.stop, span(copies), copies)
-        name = self._called(one) or f"{parent}.block {number}".removeprefix(".")
-        return Part(one.start, one.stop, name, tuple(f"{name}[{nr}]" for nr in range(one.count)))
-
-    def _called(self, one: Stretch) -> str:
-        """Return the name of the module that is called again by every copy, with the same parameters."""
-        first, second = (
-            {leaf for leaves in self.program.leaves[at : at + one.period] for leaf in leaves}
-            for at in (one.start + one.period, one.stop - one.period)
-        )
-        return ".".join(self.modules.of(one.start, one.stop)) if first and first == second else ""
+        Return nothing where the copies are not the same inside from any start, the first copy left out or not.
+        """
+        for first in (one.start, one.start + one.period):
+            starts = range(first, min(first + one.period, one.stop - 2 * one.period + 1))
+            likely = sorted(starts, key=lambda at: (self.crossing[at], at not in self.begins, -one.cut(at).count, at))
+            cuts = [one.cut(at) for at in likely[:MOST_STARTS]]
+            rows = [cut for cut in cuts if self.program.is_row(cut.start, cut.stop, cut.period)]
+            rows = [cut for cut in rows if cut.saved >= LEAST_SAVED]
+            if rows:
+                return next((cut for cut in rows if self.titles.own(cut)), rows[0])
+        return None
 
 
-def span(copies: tuple[str, ...]) -> str:
-    """Call several copies by the first and the last: "encoder.0 … 11", "cell[0] … [48]"."""
-    if len(copies) == 1:
-        return copies[0]
-    first, last = copies[0], copies[-1]
-    return f"{first} … " + (last[last.rindex("[") :] if last.endswith("]") else last.rpartition(".")[2])
+def _clear(one: Owned, low: int, high: int, repeat: Stretch | None) -> Owned | None:
+    """Return what of a module lies between two places, and beside what repeats."""
+    if repeat and one.core[0] >= repeat.stop:
+        low = max(low, repeat.stop)
+    elif repeat and one.core[1] <= repeat.start:
+        high = min(high, repeat.start)
+    return one.within(low, high)
 
 
-def _apart(one: Stretch | Owned, other: Stretch | Owned) -> bool:
+def _apart(one: Stretch | Owned | Odd, other: Stretch | Owned | Odd) -> bool:
     return one.stop <= other.start or other.stop <= one.start
 
 
@@ -116,7 +90,7 @@ def _agree(module: Owned, repeat: Stretch) -> bool:
     return _apart(module, repeat) or (holds and module.stop - module.start > repeat.stop - repeat.start)
 
 
-def _gaps(low: int, high: int, found: list[Stretch | Owned]) -> Iterator[tuple[int, int]]:
+def _gaps(low: int, high: int, found: list[Stretch | Owned | Odd]) -> Iterator[tuple[int, int]]:
     for one in sorted(found, key=lambda part: part.start):
         if low < one.start:
             yield low, one.start

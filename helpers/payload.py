@@ -3,71 +3,24 @@
 The data in short: a mark is [shape, class, owner, geometry, runs]; a look is [class, runs or None, hidden]; a
 frame is [sentence, scene, patch, focus, cover, question, moves, text]. A patch is flat pairs of (place in the
 scene, look), on top of the frame before it. A text is a list of lines. A part of the picture is [x, y, width,
-height].
+height]. Of several views of the same steps each is [parent, part of the picture, text, {owner: flat pairs of (from
+this frame of the view on, view that it opens)}]; views are told by their first frame. In all but the first a frame is
+[patch, focus, cover], or 0 where nothing differs from the frame before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from helpers.controls import ASK, WORDS, controls
 from helpers.film import Change, Film, Frame
 from helpers.marks import Mark
-from helpers.stylesheet import css_class
+from helpers.pools import LONGEST, SHAPES, Pools
 from helpers.text import visible, width
 
-LONGEST = 600  # characters of a sentence
 SIZERS = 12  # of the widest sentences, as many reserve the height that any sentence may need
 PACE = 1500  # ms that a frame stays when the film plays
 OWN = -1  # the look that a mark has in its scene
-SHAPES = {  # element and attributes of each shape
-    "rect": ("rect", "x", "y", "width", "height", "rx"),
-    "circle": ("circle", "cx", "cy", "r"),
-    "path": ("path", "d"),
-    "polygon": ("polygon", "points"),
-    "text": ("text", "x", "y"),
-}
-
-
-class Pool:
-    """Number things as they come; equal things share a number."""
-
-    def __init__(self, *first: Hashable) -> None:
-        self.things = {thing: nr for nr, thing in enumerate(first)}
-
-    def __call__(self, thing: Hashable) -> int:
-        return self.things.setdefault(thing, len(self.things))
-
-
-class Pools:
-    """Number all that scenes and frames refer to."""
-
-    def __init__(self) -> None:
-        self.classes, self.owners, self.marks, self.looks = Pool(""), Pool(""), Pool(), Pool()
-        self.lines, self.texts = Pool(), Pool()
-
-    def runs(self, runs: tuple[tuple[str, str], ...]) -> tuple[str | int, ...]:
-        names = [self.classes(css_class(f"run {role}") if role else "") for _, role in runs]
-        return tuple(part for (text, _), name in zip(runs, names, strict=True) for part in (visible(text), name))
-
-    def mark(self, mark: Mark) -> int:
-        shape, name = list(SHAPES).index(mark.shape), self.classes(css_class(mark.role, mark.state))
-        return self.marks((shape, name, self.owners(mark.of), geometry(mark), self.runs(mark.runs)))
-
-    def look(self, mark: Mark, change: Change) -> int:
-        name = self.classes(css_class(mark.role, change.state or mark.state))
-        return self.looks((name, None if change.runs is None else self.runs(change.runs), int(change.hidden)))
-
-    def text(self, text: str) -> int:
-        return self.texts(tuple(self.lines(visible(line, LONGEST)) for line in text.split("\n")))
-
-
-def geometry(mark: Mark) -> tuple[int | str, ...]:
-    """Return the values of the attributes that SHAPES names."""
-    if mark.shape not in ("path", "polygon"):
-        return mark.at
-    points = [f"{x} {y}" for x, y in zip(mark.at[::2], mark.at[1::2], strict=True)]
-    return (f"M{points[0]}C{' '.join(points[1:])}" if mark.shape == "path" else " ".join(points),)
 
 
 def payload(film: Film) -> dict:
@@ -78,6 +31,7 @@ def payload(film: Film) -> dict:
     pools = Pools()
     scenes = [[pools.mark(mark) for mark in scene.marks] for scene in film.scenes]
     frames = list(_frames(film, pools))
+    views = [view(film, nr, pools) for nr in range(len(film.views))]
     return {
         "alt": visible(film.alt, LONGEST),
         "parts": parts(film),
@@ -91,9 +45,10 @@ def payload(film: Film) -> dict:
         "marks": list(pools.marks.things),
         "scenes": scenes,
         "looks": list(pools.looks.things),
-        "frames": frames,
+        "frames": shortened(frames, len(film.views)),
         "lines": list(pools.lines.things),
         "texts": list(pools.texts.things),
+        **({"views": views} if views else {}),
     }
 
 
@@ -105,24 +60,50 @@ def parts(film: Film) -> list[tuple[int, int, int, int]]:
     return [(0, 0, across, down), rest] if across else [rest]
 
 
+def view(film: Film, nr: int, pools: Pools) -> list:
+    """Return what the player knows of a view."""
+    one, scene, span = film.views[nr], film.scenes[nr], len(film.frames) // len(film.views)
+    opens = {pools.owners(owner): flat({at: span * to for at, to in ways}) for owner, ways in one.opens}
+    return [span * one.parent, (0, 0, scene.width, scene.height), pools.text(scene.text), opens]
+
+
+def shortened(frames: list[tuple], views: int) -> list:
+    """Leave out what is alike in all views: words, scene and text stand in the first view, or with the view."""
+    span = len(frames) // (views or 1)
+    rest = ((None if at % span == 0 else frames[at - 1][3], frames[at]) for at in range(span, len(frames)))
+    return frames[:span] + [row[2:5] if row[2] or row[4] or row[3] != focus else 0 for focus, row in rest]
+
+
 def _frames(film: Film, pools: Pools) -> Iterator[tuple]:
     names = {name: nr for nr, (name, _) in enumerate(film.actions)}
-    worn: dict[int, int] = {}
-    for frame in film.frames:
-        marks = film.scenes[frame.scene].marks
-        looks = {change.mark: pools.look(marks[change.mark], change) for change in frame.changes}
+    for frame, changed, cover in _changed(film, pools):
         question = frame.question or (ASK if frame.guess else "")
         yield (
             visible(frame.sentence, LONGEST),
             frame.scene,
-            flat(patch(worn, looks)),
+            flat(changed),
             pools.owners(frame.focus),
-            flat(cover(frame, marks, pools)),
+            flat(cover),
             visible(question, LONGEST),
             flat({names[name]: target for name, target in frame.moves}),
             pools.text(frame.text or film.scenes[frame.scene].text),
         )
-        worn = looks
+
+
+def _changed(film: Film, pools: Pools) -> Iterator[tuple[Frame, dict[int, int], dict[int, int]]]:
+    """Yield each frame with what differs from the one before it, and what hides its numbers; views begin anew."""
+    span, worn, before, known = len(film.frames) // (len(film.views) or 1), {}, None, {}
+    for number, frame in enumerate(film.frames):
+        marks = film.scenes[frame.scene].marks
+        if number % span == 0:
+            worn, before = {}, None
+        looks = worn  # most steps of a folded graph change nothing
+        if before is None or before.scene != frame.scene or before.changes is not frame.changes:
+            new = [change for change in frame.changes if (frame.scene, id(change)) not in known]
+            known |= {(frame.scene, id(change)): pools.look(marks[change.mark], change) for change in new}
+            looks = {change.mark: known[frame.scene, id(change)] for change in frame.changes}
+        yield frame, {} if looks is worn else patch(worn, looks), cover(frame, marks, pools)
+        worn, before = looks, frame
 
 
 def patch(worn: dict[int, int], looks: dict[int, int]) -> dict[int, int]:

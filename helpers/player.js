@@ -1,13 +1,16 @@
 // Plays frames that Python made (helpers/payload.py says how they are written): mounts a display list, then patches
 // it. It knows no shape, no colour and no word of its own, asks nothing of the network, and needs no kernel.
 
-const SVG = "http://www.w3.org/2000/svg";
 const BAND = 300; // marks that are painted together: of a large picture, a step repaints a band or two
 
-function element(tag, className, parent, more) {
-  const made = Object.assign(document.createElement(tag), { className, ...more });
+function element(tag, name, parent, more) {
+  const made = Object.assign(document.createElement(tag), { className: name && `player-${name}`, ...more });
   parent.append(made);
   return made;
+}
+
+function svg(tag, more) {
+  return Object.assign(document.createElementNS("http://www.w3.org/2000/svg", tag), more);
 }
 
 function pairs(flat) {
@@ -16,36 +19,49 @@ function pairs(flat) {
   return found;
 }
 
+// Several views of the same steps follow each other; the first has the words of all. Where a row is 0, nothing changes.
+function unpack(film) {
+  const { frames, views } = film;
+  film.span = frames.length / (views?.length ?? 1);
+  for (let at = film.span; at < frames.length; at += 1) {
+    const [sentence, , , , , question] = frames[at % film.span];
+    const view = Math.floor(at / film.span);
+    frames[at] = [sentence, view, ...frames[at] || [[], frames[at - 1][3], []], question, [], views[view][2]];
+  }
+}
+
 // The picture: the elements of a scene are made when it is first seen, and patched from then on.
 class Picture {
   constructor(film, stage) {
     this.film = film;
     this.scenes = new Map();
     this.linked = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
-    this.roots = film.parts.map((box) => this.part(box, stage));
+    this.roots = film.parts.map(() => svg("svg", { role: "img", ariaLabel: film.alt }));
     for (const root of this.roots.slice(0, -1)) root.ariaHidden = true;
+    stage.append(...this.roots);
   }
 
-  // A part of the picture; where there is little room it shrinks as far as one can read, then stands above the next.
-  part(box, stage) {
-    const root = document.createElementNS(SVG, "svg");
+  // A part of the picture: where there is little room it shrinks as far as one can read, then stands above the next.
+  lay(root, nodes, box) {
     const [, , width, height] = box;
-    Object.assign(root, { role: "img", ariaLabel: this.film.alt });
     for (const [name, value] of Object.entries({ width, height, viewBox: box.join(" ") })) root.setAttribute(name, value);
     const least = 0.8 * width;
     root.style.cssText = `flex:${width} 1 ${least}px;min-width:${least}px;max-width:${width}px`;
-    stage.append(root);
-    return root;
+    root.replaceChildren(...nodes);
   }
 
-  draw(number) {
-    const [shape, , owner, geometry] = this.film.marks[number];
+  draw(number, opens) {
+    const [shape, , owner, geometry, runs] = this.film.marks[number];
     const [tag, ...names] = this.film.shapes[shape];
-    const node = document.createElementNS(SVG, tag);
+    const node = svg(tag);
     names.forEach((name, at) => node.setAttribute(name, geometry[at]));
     if (owner) node.dataset.of = this.film.owners[owner];
     if (this.linked.has(owner)) node.dataset.link = owner;
     this.wear(node, number);
+    if (opens?.[owner]) {
+      node.dataset.opens = "";
+      if (!runs.length) node.append(svg("title", { textContent: this.film.words.unfold }));
+    }
     return node;
   }
 
@@ -57,20 +73,19 @@ class Picture {
   }
 
   write(node, runs) {
-    node.replaceChildren(...pairs(runs).map(([text, name]) => {
-      const piece = document.createElementNS(SVG, "tspan");
+    node.replaceChildren(...pairs(runs).map(([textContent, name]) => {
+      const piece = svg("tspan", { textContent });
       if (name) piece.setAttribute("class", this.film.classes[name]);
-      piece.textContent = text;
       return piece;
     }));
   }
 
   mount(number) {
-    const nodes = this.film.scenes[number].map((mark) => this.draw(mark));
-    const first = new Map();
-    for (const node of nodes) if (!first.has(node.dataset.link)) first.set(node.dataset.link, node);
+    const [, box, , opens] = this.film.views?.[number] ?? [];
+    const nodes = this.film.scenes[number].map((mark) => this.draw(mark, opens));
     const sides = this.roots.map((_, side) => nodes.filter((_, at) => this.side(this.film.scenes[number][at]) === side));
-    this.scenes.set(number, { nodes, sides: sides.map((side) => this.bands(side)), first, worn: new Map() });
+    const boxes = box ? [box] : this.film.parts;
+    this.scenes.set(number, { nodes, boxes, sides: sides.map((side) => this.bands(side)), worn: new Map() });
   }
 
   // Only texts and bars, which begin with their x, stand in the first of two parts.
@@ -81,7 +96,7 @@ class Picture {
   bands(nodes) {
     const bands = [];
     for (let at = 0; at < nodes.length; at += BAND) {
-      const band = document.createElementNS(SVG, "g");
+      const band = svg("g");
       if (nodes.length > BAND) band.setAttribute("class", "player-band");
       band.append(...nodes.slice(at, at + BAND));
       bands.push(band);
@@ -99,22 +114,23 @@ class Picture {
       this.changed ??= scene.nodes[at];
     }
     scene.worn = looks;
-    if (this.scene !== scene) this.roots.forEach((root, side) => root.replaceChildren(...scene.sides[side]));
+    if (this.scene !== scene) this.roots.forEach((root, side) => this.lay(root, scene.sides[side], scene.boxes[side]));
     this.scene = scene;
   }
 }
 
 class Player {
   constructor(host, film, state, save) {
+    unpack(film);
     Object.assign(this, { film, save, trail: [], timer: 0 });
-    this.root = element("div", "player", host, { tabIndex: 0, role: "group", ariaLabel: film.words.player });
+    this.root = element("div", "", host, { className: "player", tabIndex: 0, role: "group", ariaLabel: film.words.player });
     this.addWords();
-    this.stage = element("div", "player-stage", this.root, { role: "group", ariaLabel: film.words.picture });
+    this.stage = element("div", "stage", this.root, { role: "group", ariaLabel: film.words.picture });
     this.picture = new Picture(film, this.stage);
     this.buttons = new Map();
     for (const row of film.rows) this.addRow(row);
     if (!film.lab) this.addScrubber();
-    this.note = element("span", "player-note", this.bar, { ariaLive: "polite" });
+    this.note = element("span", "note", this.bar, { ariaLive: "polite" });
     this.addText();
     this.root.addEventListener("keydown", (event) => this.onKey(event));
     this.stage.addEventListener("click", (event) => this.onPicture(event.target));
@@ -124,16 +140,16 @@ class Player {
   }
 
   addWords() {
-    const words = element("div", "player-words", this.root);
-    this.sentence = element("p", "player-sentence", words, { ariaLive: "polite" });
-    for (const textContent of this.film.sizers) element("p", "player-sizer", words, { ariaHidden: true, textContent });
+    const words = element("div", "words", this.root);
+    this.sentence = element("p", "sentence", words, { ariaLive: "polite" });
+    for (const textContent of this.film.sizers) element("p", "sizer", words, { ariaHidden: true, textContent });
   }
 
   addRow(row) {
-    this.bar = element("div", "player-bar", this.root);
+    this.bar = element("div", "bar", this.root);
     for (const [name, words, key] of row) {
       const says = { type: "button", textContent: words, title: key ? `${words} (${key})` : words };
-      const button = element("button", `player-${name.split(" ")[0]}`, this.bar, says);
+      const button = element("button", name.split(" ")[0], this.bar, says);
       if (name.startsWith("action")) button.dataset.key = key;
       button.addEventListener("click", (event) => this.press(name, event.detail > 0));
       this.buttons.set(name, button);
@@ -141,14 +157,14 @@ class Player {
   }
 
   addScrubber() {
-    const says = { type: "range", max: this.film.frames.length - 1, value: 0, ariaLabel: this.film.words.position };
-    this.range = element("input", "player-range", this.bar, says);
-    this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value); });
-    this.count = element("span", "player-count", this.bar);
+    const says = { type: "range", max: this.film.span - 1, value: 0, ariaLabel: this.film.words.position };
+    this.range = element("input", "range", this.bar, says);
+    this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value + this.base); });
+    this.count = element("span", "count", this.bar);
   }
 
   addText() {
-    this.told = element("details", "player-told", this.root);
+    this.told = element("details", "told", this.root);
     element("summary", "", this.told, { textContent: this.film.words.text });
     this.text = element("pre", "", this.told, { tabIndex: 0 });
     this.told.addEventListener("toggle", () => this.tell());
@@ -159,7 +175,8 @@ class Player {
     if (!this.told.open) return;
     const { frames, lines, texts, lab } = this.film;
     const told = texts[this.now[7]].map((line) => lines[line]);
-    if (!lab) told.push("", ...frames.slice(0, this.guessing ? this.frame : undefined).map(([sentence]) => sentence));
+    const seen = frames.slice(this.base, this.guessing ? this.frame : this.end + 1);
+    if (!lab) told.push("", ...seen.map(([sentence]) => sentence));
     this.text.textContent = told.join("\n");
   }
 
@@ -196,7 +213,7 @@ class Player {
 
   able(name, targets = this.targets()) {
     if (name === "guess") return true;
-    if (name === "play") return this.film.frames.length > 1;
+    if (name === "play") return this.film.span > 1;
     if (this.pending() && (name === "next" || name === "reveal")) return true;
     return targets[name] !== undefined;
   }
@@ -205,12 +222,32 @@ class Player {
     return this.film.frames[this.frame];
   }
 
+  // How far in its view the frame is; the first and the last frame of that view.
+  get step() {
+    return this.frame % this.film.span;
+  }
+
+  get base() {
+    return this.frame - this.step;
+  }
+
+  get end() {
+    return this.base + this.film.span - 1;
+  }
+
+  // The same step in the view in which what is of an owner is open: of several copies, the one whose turn it is.
+  opening(owner) {
+    const [, view] = pairs(this.film.views?.[this.now[1]][3][owner] ?? []).findLast(([from]) => from <= this.step) ?? [];
+    return view ? view + this.step : undefined;
+  }
+
   // The frames that the buttons lead to from here.
   targets() {
     const path = this.path();
     const before = path.findLast((at) => at < this.frame);
     const after = path.find((at) => at > this.frame);
-    const found = { previous: before, next: after, undo: this.trail.at(-1) };
+    const found = { previous: before, next: after, undo: this.trail.at(-1), unfold: this.opening(0) };
+    if (this.base) found.fold = this.film.views[this.now[1]][0] + this.step;
     if (before !== undefined) found.first = path[0];
     if (after !== undefined) found.last = path.at(-1);
     if (this.frame !== this.film.start) found.reset = this.film.start;
@@ -220,12 +257,9 @@ class Player {
 
   // The frames that are walked one by one: all of them; in a lab those about a node of the scene that is seen.
   path() {
-    const all = [...this.film.frames.keys()];
-    return this.film.lab ? all.filter((at) => this.film.frames[at][3] && this.sameScene(at)) : all;
-  }
-
-  sameScene(at) {
-    return this.film.frames[at][1] === this.now[1];
+    const all = [...this.film.frames.keys()].slice(this.base, this.end + 1);
+    const isSeen = ([, scene, , node]) => node && scene === this.now[1];
+    return this.film.lab ? all.filter((at) => isSeen(this.film.frames[at])) : all;
   }
 
   go(frame) {
@@ -260,7 +294,7 @@ class Player {
 
   looks() {
     const found = new Map();
-    for (const [, , patch] of this.film.frames.slice(0, this.frame + 1)) {
+    for (const [, , patch] of this.film.frames.slice(this.base, this.frame + 1)) {
       for (const [place, look] of pairs(patch)) look < 0 ? found.delete(place) : found.set(place, look);
     }
     return found;
@@ -279,19 +313,20 @@ class Player {
     this.tell();
     const targets = this.targets();
     for (const [name, button] of this.buttons) button.ariaDisabled = !this.able(name, targets);
-    if (this.buttons.has("guess")) this.buttons.get("guess").ariaPressed = this.guessing;
+    const guess = this.buttons.get("guess");
+    if (guess) guess.ariaPressed = this.guessing;
     if (this.range) this.place();
   }
 
   place() {
-    this.range.value = this.frame;
-    this.count.textContent = `${this.frame + 1} / ${this.film.frames.length}`;
+    this.range.value = this.step;
+    this.count.textContent = `${this.step + 1} / ${this.film.span}`;
     this.range.ariaValueText = this.count.textContent;
   }
 
   // Where the picture is larger than its stage, bring what this frame is about into sight.
   follow() {
-    const node = this.picture.scene.first.get(String(this.now[3])) || this.picture.changed;
+    const node = this.stage.querySelector(`[data-link="${this.now[3]}"]`) || this.picture.changed;
     if (!node) return;
     const [seen, here] = [this.stage.getBoundingClientRect(), node.getBoundingClientRect()];
     const [high, wide] = [seen.height / 4, seen.width / 4];
@@ -300,7 +335,7 @@ class Player {
   }
 
   play() {
-    if (this.frame === this.film.frames.length - 1) this.go(0);
+    if (this.frame === this.end) this.go(this.base);
     this.timer = setInterval(() => this.tick(), this.film.pace);
     this.label();
   }
@@ -308,7 +343,7 @@ class Player {
   tick() {
     if (this.pending()) return this.reveal();
     this.go(this.frame + 1);
-    if (this.frame === this.film.frames.length - 1 && !this.pending()) this.stop();
+    if (this.frame === this.end && !this.pending()) this.stop();
   }
 
   stop() {
@@ -319,7 +354,8 @@ class Player {
 
   label() {
     const { play, pause } = this.film.words;
-    if (this.buttons.has("play")) this.buttons.get("play").textContent = this.timer ? pause : play;
+    const button = this.buttons.get("play");
+    if (button) button.textContent = this.timer ? pause : play;
   }
 
   // Keys with Ctrl, and Tab, are for the page; all others stay here: JupyterLab would cut cells, slides would move.
@@ -349,13 +385,12 @@ class Player {
     const node = target.closest("[data-of],text");
     const at = this.picture.scene.nodes.indexOf(node);
     const covered = pairs(this.now[4]).some(([place]) => place === at);
-    if (this.pending() && (covered || !node?.dataset.link)) return this.reveal();
-    if (!node?.dataset.link) return;
-    const owner = +node.dataset.link;
-    const about = this.film.frames.map((frame, number) => (frame[3] === owner ? number : -1)).filter((number) => number >= 0);
-    const near = this.film.lab ? about.filter((number) => this.sameScene(number)) : about;
+    const owner = +node?.dataset.link;
+    if (this.pending() && (covered || !owner)) return this.reveal();
+    if (!owner) return;
+    const about = this.path().filter((at) => this.film.frames[at][3] === owner);
     this.stop();
-    this.go(near.find((number) => number > this.frame) ?? near[0]);
+    this.go(this.opening(owner) ?? about.find((at) => at > this.frame) ?? about[0]);
   }
 }
 

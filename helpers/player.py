@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import anywidget
@@ -18,20 +19,23 @@ HERE = Path(__file__).parent
 NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-SPACES = re.compile(r" (=>|[=!]==|\?\?=|[+<>]?=|&&|\|\||\?\??|[:<>+*]) |(?<=[,;{]) +| (?=[{}])|(?<=\bif) |(?<=\bfor) ")
+SPACES = re.compile(
+    r" (=>|[=!]==|\?\?=|[+<>]?=|&&|\|\||\?\??|[:<>+*%-]) |(?<=[,;{]) +| (?=[{}[])|(?<=\w:|.\)|if) |(?<=for) "
+)
 
 
 def squeezed(source: str) -> str:
-    """Leave out indentation, comments and spaces about signs: the script is saved with every player of a notebook.
+    """Leave out comments, and spaces and ends of lines that nothing needs: every notebook saves the script.
 
     No text in the script may hold such a space, a tag of a template may.
     """
     lines = (SPACES.sub(r"\1", re.sub("(^| )// .*", "", line.strip())) for line in source.splitlines())
-    return "\n".join(filter(None, lines)) + "\n"
+    joined = re.sub(r"(?<=[;,{}])\n|;(?=\n?})", "", "\n".join(filter(None, lines)))
+    return re.sub(r"\bconst\b", "let", joined) + "\n"
 
 
 SCRIPT = squeezed((HERE / "player.js").read_text(encoding="utf-8"))
-STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
+STYLE = (stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")).replace("\n", "") + "\n"
 
 
 class Player(anywidget.AnyWidget):
@@ -77,6 +81,14 @@ def check(film: Film) -> None:
         )
     if film.start not in range(len(film.frames)):
         raise ValueError(f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0.")
+    if film.views and (len(film.views) != len(film.scenes) or len(film.frames) % len(film.views)):
+        raise ValueError(
+            f"This film has {len(film.views)} views, {len(film.scenes)} scenes and {len(film.frames)} frames. Give it "
+            "a scene for each view, and each view equally many frames."
+        )
+    for number, view in enumerate(film.views):
+        for to in {view.parent, *(to for _, ways in view.opens for _, to in ways)} - {*range(len(film.views))}:
+            raise ValueError(f"View {number} leads to view {to}, and there are {len(film.views)}, counted from 0.")
     for number in range(len(film.frames)):
         for what in complaints(film, number):
             raise ValueError(f"Frame {number} {what}. It can only refer to what its film holds, counted from 0.")
@@ -88,9 +100,9 @@ def complaints(film: Film, number: int) -> list[str]:
     if frame.scene not in range(len(film.scenes)):
         return [f"is of scene {frame.scene}, and there are {len(film.scenes)}"]
     marks, names = len(film.scenes[frame.scene].marks), [name for name, _ in film.actions]
-    places = [change.mark for change in frame.changes]
+    places = Counter(change.mark for change in frame.changes)
     found = [f"has no mark {at}, its scene has {marks}" for at in (*places, *frame.guess) if at not in range(marks)]
-    found += [f"changes mark {at} twice" for at in set(places) if places.count(at) > 1]
+    found += [f"changes mark {at} twice" for at, times in places.items() if times > 1]
     found += [f"moves by {name!r}, which is no action of the lab" for name, _ in frame.moves if name not in names]
     return found + [f"leads to frame {to}" for _, to in frame.moves if to not in range(len(film.frames))]
 

@@ -15,6 +15,7 @@ from helpers.trace import Trace
 def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:
     """Run backward from `loss` and show a player of its steps; a `Trace` is played without running anything.
 
+    A graph of more than 60 nodes is folded, as `show` does it; a click on a folded part opens it at the same step.
     `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to notice, for
     those who do not see the picture. Raises what `record` raises.
     """

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from helpers.text import bounded
+
 if TYPE_CHECKING:
     from helpers.graph import Graph, Node
 
@@ -13,7 +15,7 @@ DEEPEST = 24  # levels of indentation; what is deeper continues at the left marg
 
 def tree(graph: Graph) -> str:
     """Return one line per use of a node, results first; a shared node is spelled out once."""
-    return "\n".join([*_Lines(graph).write(), *filter(None, [graph.left_out, graph.how_to_open])])
+    return "\n".join([*bounded(_Lines(graph).write()), *filter(None, [graph.left_out, graph.how_to_open])])
 
 
 def line(node: Node) -> str:

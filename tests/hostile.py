@@ -2,7 +2,7 @@
 
 import json
 
-from made_up_film import lab
+from made_up_film import lab, unfolding
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.player import as_json
@@ -53,6 +53,21 @@ def films():
         {"parts": [[0, 0, -5, 1e12]]},
         {"more": 1},
     ]
+    return [good | one for one in bad] + films_of_views()
+
+
+def films_of_views():
+    """Return the same for films of several views of the same steps."""
+    good = json.loads(as_json(unfolding()))
+    (first, box, text, opens), *views = good["views"]
+    frames = good["frames"]
+    bad = [{"views": [[*one], *views]} for one in ((99, box, text, opens), (first, [0, 0, "9", 9], text, opens))]
+    bad += [
+        {"views": [[first, box, *one], *views]} for one in ((text, {"0": [0, 99]}), (99, opens), (text, {"99": []}))
+    ]
+    bad += [{"views": views}, {"views": []}, {"views": None}, {"frames": frames[:-1]}]
+    bad += [{"views": [], "frames": frames[:4]}, {"scenes": good["scenes"][:1], "frames": frames[:4]}]
+    bad += [{"frames": [*frames[:at], one, *frames[at + 1 :]]} for at, one in ((4, 0), (5, frames[1]), (5, 1))]
     return [good | one for one in bad]
 
 

@@ -1,9 +1,10 @@
 """Small films for tests of the player, made by hand from real drawings: a backward in steps, and a lab. No torch."""
 
 import random
+from dataclasses import replace
 
 from helpers.draw import drawing
-from helpers.film import Change, Film, Frame
+from helpers.film import Change, Film, Frame, Unfolding
 from helpers.graph import Edge, Graph, Node, Root, SavedTensor, TensorInfo
 from helpers.palette import STYLE
 from helpers.stylesheet import css_class
@@ -68,6 +69,23 @@ def explorer():
     return Film(scenes, tuple(frames), "an explorer", "Two programs.", (("other", "The other program"),))
 
 
+def unfolding():
+    """Return a film of three views of four steps: node 0 of view 0 opens view 1, then view 2; view 1 opens view 2."""
+    frames = [
+        Frame(f"step {step}", view, (Change(view, "now"),), "node 0" if step else "", question="which?" if step else "")
+        for view in range(3)
+        for step in range(4)
+    ]
+    ways = ((0, 1), (2, 2), (3, 0))
+    views = (
+        Unfolding(0, (("", ways), ("node 0", ways))),
+        Unfolding(0, (("", ((0, 2),)), ("node 1", ((0, 2),)))),
+        Unfolding(1, (("", ((0, 0),)),)),
+    )
+    scenes = tuple(drawing(chain(length)) for length in (1, 2, 3))
+    return Film(scenes, tuple(frames), "a table", "A chain, folded.", views=views)
+
+
 def restless(seed, frames=12):
     """Return a film that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
@@ -75,8 +93,23 @@ def restless(seed, frames=12):
     return Film(scenes, tuple(_restless(dice, nr, scenes) for nr in range(frames)), "", "")
 
 
-def _restless(dice, nr, scenes):
-    scene = dice.choice([0, 0, 1, 1, 1])
+def restless_views(seed, frames=9):
+    """Return a film of two views that changes any marks in any way, and often nothing."""
+    dice = random.Random(seed)
+    scenes = (drawing(chain(1)), drawing(chain(2), {0: "4.0", 1: "8.0"}))
+    made, ways = [], ((0, 1), (4, 0))
+    for nr in range(2 * frames):
+        new = _restless(dice, nr, scenes, nr // frames)
+        changes = made[-1].changes if nr % frames and dice.random() < 0.4 else new.changes
+        words = made[nr - frames] if nr >= frames else Frame(f"frame {nr}", focus="node 0", question=f"{nr}?")
+        guess = tuple(change.mark for change in changes if dice.random() < 0.1)
+        focus = dice.choice(["", "node 0", "node 1"])
+        made.append(replace(words, scene=nr // frames, changes=changes, guess=guess, focus=focus))
+    return Film(scenes, tuple(made), "", "", views=(Unfolding(0, (("", ways), ("node 0", ways))), Unfolding(0)))
+
+
+def _restless(dice, nr, scenes, scene=None):
+    scene = dice.choice([0, 0, 1, 1, 1]) if scene is None else scene
     marks = scenes[scene].marks
     places = [at for at in range(len(marks)) if marks[at].role in STYLE and dice.random() < 0.3]
     words = {at: dice.choice([None, ((f"{nr}.0", "grad"),)]) if marks[at].runs else None for at in places}

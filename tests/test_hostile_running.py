@@ -11,7 +11,10 @@ from hostile_running import CASES, Loud
 from helpers import record, step_through
 from helpers.player import Player
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # those of a program are compared; those of this file do not count
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+]  # those of a program are compared; those of this file do not count
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 
 

@@ -14,6 +14,8 @@ from stress_layout import faults
 
 from helpers.layout import Placed
 
+pytestmark = pytest.mark.slow
+
 LAYOUTS = os.environ.get("LAYOUTS", "120")
 MOST_SECONDS, MOST_MEMORY = 2, 60_000  # of the processor for one layout; KiB that the second half may add
 

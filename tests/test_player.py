@@ -3,25 +3,27 @@
 import json
 import re
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_film import chain, lab, meant, steps
+from made_up_film import chain, lab, meant, restless_views, steps, unfolding
 from refresh import executed, stored_text
 from traitlets import TraitError
 
 from helpers import payload as packing
 from helpers import player as player_module
 from helpers.draw import drawing
-from helpers.film import Change, Film, Frame
+from helpers.film import Change, Film, Frame, Unfolding
 from helpers.marks import Drawing, Mark
 from helpers.palette import DARK, LIGHT, STYLE, attributes
 from helpers.payload import payload
 from helpers.player import SCRIPT, Player, as_json, head, page, player, slot, squeezed
 from helpers.player import STYLE as SHEET
+from helpers.pools import geometry
 from helpers.stylesheet import PLAIN, stylesheet
 from helpers.svg import element
 
@@ -72,8 +74,74 @@ def test_what_is_played_is_what_was_meant(film):
         assert played(data, number) == meant(film, number)
 
 
+def unpacked(data):
+    """Return the data of views with whole frames, as the script unpacks them."""
+    frames, views = data["frames"], data["views"]
+    span = len(frames) // len(views)
+    for at in range(span, len(frames)):
+        row = frames[at] or [[], frames[at - 1][3], []]
+        frames[at] = [frames[at % span][0], at // span, *row, frames[at % span][5], [], views[at // span][2]]
+    return data
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_played_of_views_is_what_was_meant(seed):
+    film = restless_views(seed)
+    data, span = unpacked(json.loads(as_json(film))), len(film.frames) // 2
+    for number, frame in enumerate(film.frames):
+        view = data | {"frames": data["frames"][number // span * span :]}
+        assert played(view, number % span) == meant(film, number)
+        sentence, scene, _, focus, cover, question, moves, text = data["frames"][number]
+        assert (sentence, scene, data["owners"][focus]) == (frame.sentence, frame.scene, frame.focus)
+        assert (cover[::2], question, moves) == (
+            list(frame.guess),
+            frame.question or (packing.ASK if cover else ""),
+            [],
+        )
+        told = "\n".join(data["lines"][line] for line in data["texts"][text])
+        assert told == film.scenes[frame.scene].text
+
+
+def test_words_travel_once_and_what_does_not_change_costs_nothing():
+    film = unfolding()
+    data = payload(film)
+    assert as_json(film).count("step 2") == 2, "in one frame, and to keep room for it"
+    assert data["frames"][6] == 0, "as the frame before it"
+    assert data["frames"][4] != 0, "a view begins anew"
+    owner = data["owners"].index("node 0")
+    assert data["views"][0][3] == {0: [0, 4, 2, 8, 3, 0], owner: [0, 4, 2, 8, 3, 0]}
+    assert [view[0] for view in data["views"]] == [0, 0, 4]
+    assert [view[1][2:] for view in data["views"]] == [(scene.width, scene.height) for scene in film.scenes]
+
+
+def test_a_view_begins_anew_even_where_it_looks_like_the_one_before():
+    film = unfolding()
+    changes = (Change(5, "now"),)
+    frames = tuple(Frame("one", nr, changes) for nr in (0, 1))
+    film = Film(film.scenes[2:] * 2, frames, "", "", views=(Unfolding(0, (("", ((0, 1),)),)), Unfolding(0)))
+    first, (patch, *_) = payload(film)["frames"]
+    assert first[2] == patch == [5, patch[1]]
+
+
+def test_a_film_without_views_says_nothing_of_them():
+    data = payload(steps(2))
+    assert not {"views", "o", "f"} & {*data, *data["keys"]}
+    assert set(data["words"]) == set(packing.WORDS)
+
+
+def test_views_that_do_not_fit_their_frames_are_refused():
+    film = unfolding()
+    with pytest.raises(ValueError, match="3 views, 3 scenes and 11 frames"):
+        player(replace(film, frames=film.frames[:-1]))
+    with pytest.raises(ValueError, match="3 views, 2 scenes"):
+        player(replace(film, scenes=film.scenes[:2]))
+    for views in ((Unfolding(3),), (Unfolding(0, (("", ((0, 3),)),)),)):
+        with pytest.raises(ValueError, match="View 2 leads to view 3, and there are 3"):
+            player(replace(film, views=film.views[:2] + views))
+
+
 def test_the_data_survives_json():
-    for film in (steps(3), lab()):
+    for film in (steps(3), lab(), unfolding()):
         assert json.loads(as_json(film)) == json.loads(json.dumps(payload(film)))
         assert "\n" not in as_json(film)
 
@@ -103,7 +171,7 @@ def test_a_picture_with_a_part_aside_comes_in_two():
 
 def test_squeezing_leaves_texts_alone():
     lines = ("  // a comment", "  const [, a] = f(b, { c }); // more", "  if (a) return `${a} / ${b}: (${c})`;")
-    assert squeezed("\n".join(lines)) == "const [,a]=f(b,{c});\nif(a) return `${a} / ${b}: (${c})`;\n"
+    assert squeezed("\n".join(lines)) == "let[,a]=f(b,{c});if(a)return `${a} / ${b}: (${c})`;\n"
     source = (Path(player_module.__file__).parent / "player.js").read_text(encoding="utf-8")
     code = re.sub("(^| )// .*", "", source, flags=re.M)
     quoted = re.findall(r'"[^"\n]*"|`[^`\n]*`', code)
@@ -114,7 +182,7 @@ def test_squeezing_leaves_texts_alone():
 def test_geometry_is_that_of_the_static_picture():
     for mark in SCENES[1].marks:
         tag, *names = packing.SHAPES[mark.shape]
-        ours = {name: str(value) for name, value in zip(names, packing.geometry(mark), strict=True)}
+        ours = {name: str(value) for name, value in zip(names, geometry(mark), strict=True)}
         static = ET.fromstring(element(mark))
         found = {name: static.get(name).replace(",", " ") for name in names}
         assert (static.tag, found) == (tag, ours)
@@ -141,6 +209,7 @@ def test_buttons_are_those_that_the_film_can_use():
 
     walk = ["first", "previous", "play", "next", "last"]
     assert names(steps(2)) == [[*walk, "guess", "reveal"]]
+    assert names(unfolding()) == [[*walk, "unfold", "fold", "guess", "reveal"]]
     assert names(lab()) == [["action 0", "action 1"], ["undo", "reset"]]
     assert names(Film(SCENES, (Frame("one"),), "", "")) == [walk]
 

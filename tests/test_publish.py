@@ -8,7 +8,7 @@ from pathlib import Path
 import hostile
 import nbformat
 import pytest
-from made_up_film import explorer, lab, steps
+from made_up_film import explorer, lab, steps, unfolding
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers import player
@@ -84,6 +84,7 @@ def test_a_missing_file_a_folder_and_a_place_that_cannot_be_written(tmp_path, ca
     assert "no file ends in .ipynb" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_the_command_line_ends_without_a_traceback():
     command = [sys.executable, "-m", "helpers.publish"]
     for more, status in ((["none.ipynb", "--to", "slides", "-o", "x.html"], 1), (["none.ipynb", "--to", "pdf"], 2)):
@@ -137,7 +138,7 @@ def test_slides_are_named_and_numbered():
     ]
 
 
-@pytest.mark.parametrize("film", [steps(3), lab(), explorer()], ids=["steps", "lab", "explorer"])
+@pytest.mark.parametrize("film", [steps(3), lab(), explorer(), unfolding()], ids=["steps", "lab", "explorer", "views"])
 def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
     data = player.as_json(film)
     assert films.is_film(json.loads(data))

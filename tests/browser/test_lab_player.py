@@ -177,3 +177,49 @@ def test_untrusted_the_table_is_what_one_sees(steps, notebook, lab):
     assert notebook.output(1).split() == table.split()
     assert not notebook.has(1, ".player")
     assert not notebook.page.evaluate(f"{PANEL}.content.widgets[1].model.trusted")
+
+
+LAYERS = """import torch
+from helpers import step_through
+torch.manual_seed(0)
+layer = torch.nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
+model = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
+loss = model(torch.randn(1, 3, 4)).pow(2).mean()"""
+DRAWN = "[...document.querySelectorAll('.player text.m-start')].map((one) => one.textContent)"
+BUSY = "[...document.querySelectorAll('.player rect.s-now')].map((one) => one.dataset.of)"
+
+
+def folded(page):
+    """Return how many layers are folded together with others."""
+    rows = [title for title in page.evaluate(DRAWN) if "layers" in title and "…" in title]
+    return sum(int(title.split(" × ")[1]) for title in rows)
+
+
+def test_a_folded_graph_is_opened_and_folded_at_the_step_that_is_seen(notebook, lab):
+    name = lab.write("layers.ipynb", LAYERS, "step_through(loss)")
+    notebook.open(name).run_all()
+    steps = notebook.player(1)
+    page = steps.page
+    assert folded(page) == 11
+    page.locator(".player-range").fill("200")
+    steps.press("ArrowRight")
+    sentence, count = steps.sentence(), steps.count()
+    (owner,) = set(page.evaluate(BUSY))
+    page.locator(f".player rect[data-of='{owner}']").last.click()
+    assert (steps.sentence(), steps.count()) == (sentence, count)
+    assert len(page.evaluate(DRAWN)) > 10
+    assert folded(page) == 10
+    steps.press("ArrowRight", "ArrowRight")
+    assert steps.sentence().startswith("step 203 of ")
+    steps.press("f")
+    assert folded(page) == 11
+    assert steps.sentence().startswith("step 203 of ")
+    steps.click(".player-unfold")
+    notebook.save()
+    notebook.stop_kernel()
+    notebook.reload()
+    steps = notebook.player(1)
+    assert folded(page) == 10, "it opens where it was left"
+    assert steps.sentence().startswith("step 203 of ")
+    steps.click(".player-fold")
+    assert folded(page) == 11

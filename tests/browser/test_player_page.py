@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from driver import watched
-from made_up_film import explorer, lab, meant, restless, steps
+from made_up_film import explorer, lab, meant, restless, restless_views, steps, unfolding
 
 from helpers.film import Film, Frame
 from helpers.palette import DARK, LIGHT
@@ -449,3 +449,109 @@ def test_a_film_of_one_frame_is_a_picture(play):
         press(shown, key)
     assert count(shown) == "1 / 1"
     assert set(shown.locator("button").evaluate_all("(all) => all.map((one) => one.ariaDisabled)")) == {"true"}
+
+
+CELL = """() => { const text = (name) => document.querySelector(name).textContent;
+    return [text(".player-sentence"), text(".player-count"), document.querySelectorAll("rect.m-operation").length]; }"""
+
+
+def test_a_folded_box_opens_at_the_same_step_by_click_and_by_key(play):
+    shown = play(unfolding())
+    press(shown, "ArrowRight")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], "one node and the legend"
+    shown.click("rect.m-operation[data-of='node 0']")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
+    press(shown, "o", "o")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 4]
+    press(shown, "f")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
+    press(shown, "ArrowRight", "f")
+    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
+    click(shown, "unfold")
+    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 4], "at another step the same box opens another view"
+    click(shown, "fold")
+    click(shown, "fold")
+    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
+    assert shown.get_attribute(".player-fold", "aria-disabled") == "true"
+    press(shown, "f", "ArrowRight", "o")
+    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 2], "nothing opens here"
+    assert shown.get_attribute(".player-unfold", "aria-disabled") == "true"
+    shown.click("rect.m-operation[data-of='node 0']")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], "a box that does not open here leads to its step"
+
+
+def test_all_else_stays_within_the_view(play):
+    shown = play(unfolding())
+    press(shown, "o")
+    for key, seen in (("End", "4 / 4"), ("ArrowRight", "4 / 4"), ("Home", "1 / 4"), ("ArrowLeft", "1 / 4")):
+        press(shown, key)
+        assert shown.evaluate(CELL)[1:] == [seen, 3]
+    shown.locator(".player-range").fill("2")
+    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 3]
+    shown.click("rect.m-operation[data-of='node 0']")
+    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 3], "a plain box leads to its step"
+    press(shown, " ")
+    shown.clock.run_for(20_000)
+    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 3], "playing ends with the view"
+    press(shown, "g", "Home", "ArrowRight")
+    assert shown.evaluate(CELL) == ["which?", "2 / 4", 3]
+    press(shown, "Enter")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
+    shown.click("summary")
+    told = shown.locator(".player-told pre", has_text="MulBackward0").inner_text()
+    assert told.count("MulBackward0") == 2, "the text is that of the view"
+    assert "step 0" in told
+    assert "step 1" not in told, "in guess mode what comes is not told"
+
+
+def test_only_what_opens_says_so_by_cursor_and_title(play):
+    shown = play(unfolding())
+    press(shown, "ArrowRight")
+    looks = "([name, what]) => getComputedStyle(document.querySelector(name))[what]"
+    assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "zoom-in"
+    assert shown.evaluate(looks, ["text[data-of='node 0']", "pointerEvents"]) == "none"
+    assert shown.locator("rect.m-operation[data-of='node 0'] title").text_content() == "Click to unfold"
+    assert shown.locator("[data-of='node 1'] title").count() == 0
+    press(shown, "o")
+    assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "pointer"
+
+
+def test_without_views_there_are_no_buttons_to_fold(play):
+    shown = play(steps(3))
+    press(shown, "o", "f")
+    assert count(shown) == "1 / 5"
+    assert shown.locator(".player-unfold, .player-fold, svg title").count() == 0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_every_frame_of_every_view_shows_what_was_meant_from_wherever_one_comes(play, seed):
+    film = restless_views(seed)
+    shown, span = play(film), len(film.frames) // 2
+    dice, view = random.Random(seed), 0
+    for number in [*range(span), *dice.choices(range(span), k=30)]:
+        shown.locator(".player-range").fill(str(number))
+        shown.focus(".player")
+        if dice.random() < 0.5:
+            press(shown, "f" if view else "o")
+            view = 0 if view else int(number < 4)
+        seen = [[name, words.removesuffix("Click to unfold"), hidden] for name, words, hidden in shown.evaluate(SEEN)]
+        assert seen == [list(mark) for mark in meant(film, view * span + number)], (view, number)
+
+
+def test_the_picture_of_a_view_is_as_large_as_it_is(play):
+    film = unfolding()
+    shown = play(film)
+    for scene in film.scenes:
+        assert shown.get_attribute(".player-stage svg", "viewBox") == f"0 0 {scene.width} {scene.height}"
+        press(shown, "o")
+
+
+@pytest.mark.parametrize("comm", ["live", "none"])
+def test_an_opened_view_is_where_it_was_left(widget, comm):
+    shown = widget(unfolding(), comm)
+    shown.focus(".player")
+    press(shown, "o", "ArrowRight")
+    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 4]
+    assert shown.evaluate(SAVED) == ([11, False] if comm == "live" else None)
+    shown.evaluate("window.model.set('frame', 5)")
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]

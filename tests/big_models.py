@@ -1,0 +1,548 @@
+"""Models of the wild, small in width and large in depth: each function builds one and returns the graph of its loss."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import torch
+from torch import nn
+from torch.nn.utils.parametrizations import weight_norm
+from torch.utils.checkpoint import checkpoint
+
+from helpers import snapshot
+
+WIDE, HEADS, WORDS = 8, 2, 16
+
+
+def layer(width=WIDE, **more):
+    return nn.TransformerEncoderLayer(width, HEADS, 2 * width, dropout=0.0, batch_first=True, **more)
+
+
+def encoder(depth=12):
+    return nn.TransformerEncoder(layer(), depth, enable_nested_tensor=False)
+
+
+def transformer():
+    model = nn.Sequential(nn.Embedding(WORDS, WIDE), encoder(), nn.Linear(WIDE, WORDS))
+    tokens = torch.arange(10).reshape(2, 5)
+    loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), tokens.flatten())
+    return snapshot(loss)
+
+
+def bare_transformer():
+    model = encoder()
+    loss = model(torch.ones(2, 5, WIDE)).sum()
+    return snapshot(loss)
+
+
+def transformer_with_input_that_needs_grad():
+    model = encoder()
+    x = torch.ones(2, 5, WIDE, requires_grad=True)
+    loss = model(x).sum()
+    return snapshot(loss)
+
+
+def encoder_decoder():
+    model = nn.Transformer(WIDE, HEADS, 6, 6, 2 * WIDE, dropout=0.0, batch_first=True)
+    embedding, head = nn.Embedding(WORDS, WIDE), nn.Linear(WIDE, WORDS)
+    source, target = torch.arange(10).reshape(2, 5), torch.arange(8).reshape(2, 4)
+    logits = head(model(embedding(source), embedding(target)))
+    loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
+    return snapshot(loss)
+
+
+class GPTBlock(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.ln_1, self.ln_2 = nn.LayerNorm(WIDE), nn.LayerNorm(WIDE)
+        self.c_attn, self.c_proj = nn.Linear(WIDE, 3 * WIDE), nn.Linear(WIDE, WIDE)
+        self.mlp = nn.Sequential(nn.Linear(WIDE, 4 * WIDE), nn.GELU(), nn.Linear(4 * WIDE, WIDE))
+
+    def attend(self, x):
+        q, k, v = (one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in self.c_attn(x).chunk(3, -1))
+        weights = (q @ k.transpose(-2, -1) / 2).softmax(-1)
+        return self.c_proj((weights @ v).transpose(1, 2).flatten(2))
+
+    def forward(self, x):
+        x = x + self.attend(self.ln_1(x))
+        return x + self.mlp(self.ln_2(x))
+
+
+class GPT(nn.Module):
+    """Use one matrix as embedding and as head."""
+
+    def __init__(self, depth=8):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(WORDS, WIDE), nn.Embedding(8, WIDE)
+        self.h = nn.ModuleList(GPTBlock() for _ in range(depth))
+        self.ln_f = nn.LayerNorm(WIDE)
+
+    def forward(self, tokens):
+        x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
+        for block in self.h:
+            x = block(x)
+        return self.ln_f(x) @ self.wte.weight.t()
+
+
+def gpt():
+    gpt = GPT()
+    tokens = torch.arange(10).reshape(2, 5)
+    loss = nn.functional.cross_entropy(gpt(tokens).flatten(0, 1), tokens.flatten())
+    return snapshot(loss)
+
+
+def albert():
+    """Call one layer six times: attention with shared weights."""
+    embedding, shared, head = nn.Embedding(WORDS, WIDE), layer(), nn.Linear(WIDE, 2)
+    x = embedding(torch.arange(10).reshape(2, 5))
+    for _ in range(6):
+        x = shared(x)
+    loss = nn.functional.cross_entropy(head(x[:, 0]), torch.tensor([0, 1]))
+    return snapshot(loss)
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, channels, inner, stride):
+        super().__init__()
+        wide = 4 * inner
+        self.conv1, self.bn1 = nn.Conv2d(channels, inner, 1, bias=False), nn.BatchNorm2d(inner)
+        self.conv2, self.bn2 = nn.Conv2d(inner, inner, 3, stride, 1, bias=False), nn.BatchNorm2d(inner)
+        self.conv3, self.bn3 = nn.Conv2d(inner, wide, 1, bias=False), nn.BatchNorm2d(wide)
+        narrow = stride != 1 or channels != wide
+        down = nn.Sequential(nn.Conv2d(channels, wide, 1, stride, bias=False), nn.BatchNorm2d(wide))
+        self.downsample = down if narrow else None
+
+    def forward(self, x):
+        y = self.bn1(self.conv1(x)).relu()
+        y = self.bn3(self.conv3(self.bn2(self.conv2(y)).relu()))
+        return (y + (x if self.downsample is None else self.downsample(x))).relu()
+
+
+class ResNet50(nn.Module):
+    def __init__(self, width=2):
+        super().__init__()
+        self.conv1, self.bn1, channels = nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), width
+        for stage, count in enumerate((3, 4, 6, 3)):
+            inner, blocks = width * 2**stage, []
+            for nr in range(count):
+                blocks.append(Bottleneck(channels, inner, 2 if stage and not nr else 1))
+                channels = 4 * inner
+            setattr(self, f"layer{stage + 1}", nn.Sequential(*blocks))
+        self.fc = nn.Linear(channels, 10)
+
+    def forward(self, x):
+        x = nn.functional.max_pool2d(self.bn1(self.conv1(x)).relu(), 3, 2, 1)
+        x = self.layer4(self.layer3(self.layer2(self.layer1(x))))
+        return self.fc(x.mean((2, 3)))
+
+
+def resnet50():
+    model = ResNet50()
+    loss = nn.functional.cross_entropy(model(torch.ones(2, 3, 32, 32)), torch.tensor([0, 1]))
+    return snapshot(loss)
+
+
+def double(channels, wide):
+    return nn.Sequential(
+        nn.Conv2d(channels, wide, 3, padding=1),
+        nn.BatchNorm2d(wide),
+        nn.ReLU(),
+        nn.Conv2d(wide, wide, 3, padding=1),
+        nn.BatchNorm2d(wide),
+        nn.ReLU(),
+    )
+
+
+class UNet(nn.Module):
+    def __init__(self, depth=4):
+        super().__init__()
+        wide = [2 * 2**nr for nr in range(depth + 1)]
+        self.first = double(1, wide[0])
+        self.down = nn.ModuleList(double(a, b) for a, b in pairwise(wide))
+        pairs = list(zip(wide[:0:-1], wide[-2::-1], strict=True))
+        self.up = nn.ModuleList(nn.ConvTranspose2d(a, b, 2, 2) for a, b in pairs)
+        self.join = nn.ModuleList(double(2 * b, b) for _, b in pairs)
+        self.last = nn.Conv2d(wide[0], 1, 1)
+
+    def forward(self, x):
+        skips = [self.first(x)]
+        for down in self.down:
+            skips.append(down(nn.functional.max_pool2d(skips[-1], 2)))
+        x = skips.pop()
+        for up, join in zip(self.up, self.join, strict=True):
+            x = join(torch.cat([skips.pop(), up(x)], 1))
+        return self.last(x)
+
+
+def unet():
+    model = UNet()
+    loss = nn.functional.mse_loss(model(torch.ones(2, 1, 16, 16)), torch.zeros(2, 1, 16, 16))
+    return snapshot(loss)
+
+
+class DenseNet(nn.Module):
+    def __init__(self, depth=12):
+        super().__init__()
+        self.layers = nn.ModuleList(
+            nn.Sequential(nn.BatchNorm1d(4 * nr), nn.ReLU(), nn.Linear(4 * nr, 4)) for nr in range(1, depth + 1)
+        )
+        self.head = nn.Linear(4 * depth + 4, 1)
+
+    def forward(self, x):
+        found = [x]
+        for one in self.layers:
+            found.append(one(torch.cat(found, 1)))
+        return self.head(torch.cat(found, 1))
+
+
+def densenet():
+    model = DenseNet()
+    loss = model(torch.ones(2, 4)).mean()
+    return snapshot(loss)
+
+
+def lstm():
+    """Unroll 50 steps and stack what each gives."""
+    cell, h, c, outputs = nn.LSTMCell(4, WIDE), torch.zeros(2, WIDE), torch.zeros(2, WIDE), []
+    for _ in range(50):
+        h, c = cell(torch.ones(2, 4), (h, c))
+        outputs.append(h)
+    loss = torch.stack(outputs).mean()
+    return snapshot(loss)
+
+
+def lstm_with_a_loss_in_each_step():
+    cell, head, state, loss = nn.LSTMCell(4, WIDE), nn.Linear(WIDE, 1), None, 0
+    for _ in range(50):
+        state = cell(torch.ones(2, 4), state)
+        loss = loss + nn.functional.mse_loss(head(state[0]), torch.ones(2, 1))
+    return snapshot(loss)
+
+
+def two_stacked_cells():
+    lower, upper, one, other = nn.LSTMCell(4, WIDE), nn.LSTMCell(WIDE, WIDE), None, None
+    for _ in range(20):
+        one = lower(torch.ones(2, 4), one)
+        other = upper(one[0], other)
+    loss = other[0].sum()
+    return snapshot(loss)
+
+
+def gru():
+    cell, h = nn.GRUCell(4, WIDE), torch.zeros(2, WIDE)
+    for _ in range(30):
+        h = cell(torch.ones(2, 4), h)
+    loss = h.sum()
+    return snapshot(loss)
+
+
+def mlp_by_hand():
+    weights = [torch.ones(4, 4, requires_grad=True) for _ in range(20)]
+    biases = [torch.ones(4, requires_grad=True) for _ in range(20)]
+    x = torch.ones(2, 4)
+    for weight, bias in zip(weights, biases, strict=True):
+        x = torch.relu(x @ weight + bias)
+    loss = x.sum()
+    return snapshot(loss)
+
+
+def shared_weight_loop():
+    x, w, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 1.01, 0.5))
+    y = x
+    for _ in range(50):
+        y = y * w + b
+    return snapshot(y)
+
+
+def own_weights_loop():
+    y, kept = torch.tensor(1.0), []
+    for nr in range(50):
+        w, b = (torch.tensor(1.0 + nr, requires_grad=True) for _ in range(2))
+        kept += [w, b]
+        y = y * w + b
+    return snapshot(y)
+
+
+class Residual(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b = nn.Linear(4, 8), nn.Linear(8, 4)
+
+    def forward(self, x):
+        return x + self.b(self.a(x).relu())
+
+
+def residual_blocks():
+    blocks, x = [Residual() for _ in range(20)], torch.ones(2, 4)
+    for block in blocks:
+        x = block(x)
+    loss = x.sum()
+    return snapshot(loss)
+
+
+def siamese():
+    tower = nn.Sequential(*[one for _ in range(12) for one in (nn.Linear(4, 4), nn.Tanh())])
+    left, right = tower(torch.ones(2, 4)), tower(torch.zeros(2, 4))
+    loss = (left - right).square().mean()
+    return snapshot(loss)
+
+
+class Numbered(nn.Module):
+    """Hold twelve layers as attributes l1 … l12."""
+
+    def __init__(self):
+        super().__init__()
+        for nr in range(1, 13):
+            setattr(self, f"l{nr}", nn.Linear(4, 4))
+
+    def forward(self, x):
+        for nr in range(1, 13):
+            x = torch.relu(getattr(self, f"l{nr}")(x))
+        return x
+
+
+def numbered_attributes():
+    net = Numbered()
+    loss = net(torch.ones(2, 4)).sum()
+    return snapshot(loss)
+
+
+def hidden_in_a_dict():
+    state = {"model": nn.Sequential(*(Residual() for _ in range(12)))}
+    loss = state["model"](torch.ones(2, 4)).sum()
+    return snapshot(loss)
+
+
+def given():
+    state = {"model": nn.Sequential(*(Residual() for _ in range(12)))}
+    loss = state["model"](torch.ones(2, 4)).sum()
+    return snapshot(loss, names=state["model"])
+
+
+class Trainer:
+    def __init__(self):
+        self.model = nn.Sequential(*(Residual() for _ in range(12)))
+
+    def step(self):
+        loss = self.model(torch.ones(2, 4)).sum()
+        return snapshot(loss)
+
+
+def behind_self():
+    return Trainer().step()
+
+
+class Wrapper(nn.Module):
+    def __init__(self, inside):
+        super().__init__()
+        self._orig_mod = inside
+
+    def forward(self, x):
+        return self._orig_mod(x)
+
+
+def wrapped():
+    model = Wrapper(Wrapper(nn.Sequential(nn.Linear(4, 4), nn.Sequential(*(Residual() for _ in range(12))))))
+    loss = model(torch.ones(2, 4)).sum()
+    return snapshot(loss)
+
+
+class ByList(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.weights = nn.ParameterList(torch.ones(4, 4) for _ in range(15))
+        self.biases = nn.ParameterList(torch.ones(4) for _ in range(15))
+
+    def forward(self, x):
+        for weight, bias in zip(self.weights, self.biases, strict=True):
+            x = torch.tanh(x @ weight + bias)
+        return x
+
+
+def parameter_list():
+    model = ByList()
+    loss = model(torch.ones(2, 4)).sum()
+    return snapshot(loss)
+
+
+def parametrized():
+    model = nn.Sequential(*(one for _ in range(12) for one in (weight_norm(nn.Linear(4, 4)), nn.ReLU())))
+    loss = model(torch.ones(2, 4)).sum()
+    return snapshot(loss)
+
+
+def checkpointed(reentrant=False):
+    blocks, head = nn.ModuleList(Residual() for _ in range(30)), nn.Linear(4, 1)
+    x = torch.ones(2, 4, requires_grad=True)
+    y = x
+    for block in blocks:
+        y = checkpoint(block, y, use_reentrant=reentrant)
+    loss = head(y * 2).tanh().sum()
+    return snapshot(loss)
+
+
+def checkpointed_reentrant():
+    blocks, x = nn.ModuleList(Residual() for _ in range(70)), torch.ones(2, 4, requires_grad=True)
+    y = x
+    for block in blocks:
+        y = checkpoint(block, y, use_reentrant=True)
+    loss = y.sum()
+    return snapshot(loss)
+
+
+def gradient_of_gradient():
+    model = nn.Sequential(*(one for _ in range(14) for one in (nn.Linear(4, 4), nn.Tanh())))
+    x = torch.ones(2, 4, requires_grad=True)
+    y = model(x).sum()
+    (slope,) = torch.autograd.grad(y, x, create_graph=True)
+    penalty = (slope.norm() - 1) ** 2
+    return snapshot(penalty)
+
+
+def two_roots():
+    body = nn.Sequential(*(Residual() for _ in range(12)))
+    policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
+    x = body(torch.ones(2, 4))
+    gain, error = policy(x).log_softmax(-1).mean(), value(x).square().mean()
+    return snapshot(gain, error)
+
+
+def change_in_the_middle():
+    w, y = torch.ones(3, requires_grad=True), torch.ones(3)
+    for nr in range(40):
+        y = torch.sin(y * w) if nr < 25 else torch.exp(y + w)
+    loss = y.sum()
+    return snapshot(loss)
+
+
+def alternating_layers():
+    layers, x = nn.ModuleList(), torch.ones(2, 4)
+    for _ in range(10):
+        layers.extend([nn.Linear(4, 4), nn.LayerNorm(4)])
+    for nr, one in enumerate(layers):
+        x = one(x).tanh() if nr % 2 else one(x).relu()
+    loss = x.sum()
+    return snapshot(loss)
+
+
+def cut_at_the_cap():
+    model = encoder(36)
+    loss = model(torch.ones(2, 5, WIDE)).sum()
+    return snapshot(loss)
+
+
+def long_chain():
+    x = torch.ones(2, requires_grad=True)
+    y = x
+    for _ in range(5_000):
+        y = y * 1.01
+    return snapshot(y)
+
+
+def in_place_loop():
+    w, y = torch.ones(3, requires_grad=True), torch.zeros(3)
+    for _ in range(40):
+        y.add_(w).mul_(0.5)
+    loss = y.sum()
+    return snapshot(loss)
+
+
+def view_loop():
+    x, out = torch.ones(30, 2, requires_grad=True), torch.zeros(30, 2)
+    for nr in range(30):
+        out[nr] = x[nr] * 2
+    loss = out.sum()
+    return snapshot(loss)
+
+
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        return 3 * ctx.saved_tensors[0] ** 2 * grad
+
+
+def custom_functions():
+    w = torch.ones(3, requires_grad=True)
+    y = w
+    for _ in range(25):
+        y = Cube.apply(y).sin() + w
+    return snapshot(y.sum())
+
+
+def nested_loops():
+    inner, outer, h = nn.RNNCell(4, 4), nn.Linear(4, 4), torch.zeros(2, 4)
+    for _ in range(6):
+        for _ in range(5):
+            h = inner(torch.ones(2, 4), h)
+        h = outer(h).relu()
+    loss = h.sum()
+    return snapshot(loss)
+
+
+MODELS = {
+    function.__name__: function
+    for function in (
+        transformer,
+        bare_transformer,
+        transformer_with_input_that_needs_grad,
+        encoder_decoder,
+        gpt,
+        albert,
+        resnet50,
+        unet,
+        densenet,
+        lstm,
+        lstm_with_a_loss_in_each_step,
+        two_stacked_cells,
+        gru,
+        mlp_by_hand,
+        shared_weight_loop,
+        own_weights_loop,
+        residual_blocks,
+        siamese,
+        numbered_attributes,
+        hidden_in_a_dict,
+        given,
+        behind_self,
+        wrapped,
+        parameter_list,
+        parametrized,
+        checkpointed,
+        checkpointed_reentrant,
+        gradient_of_gradient,
+        two_roots,
+        change_in_the_middle,
+        alternating_layers,
+        cut_at_the_cap,
+        long_chain,
+        in_place_loop,
+        view_loop,
+        custom_functions,
+        nested_loops,
+    )
+}
+
+
+def graph_of(name):
+    """Return the graph of a model, of equal values in each call."""
+    torch.manual_seed(0)
+    return MODELS[name]()
+
+
+KEPT = ("transformer", "resnet50", "lstm", "unet", "albert")  # models whose texts are kept
+
+
+def golden(name):
+    """Return the file that keeps the text of a folded model."""
+    return Path(__file__).parent / "golden" / f"folded_{name}.txt"
+
+
+if __name__ == "__main__":
+    for name in KEPT:
+        golden(name).write_text(f"{graph_of(name)}\n", encoding="utf-8")

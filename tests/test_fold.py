@@ -1,0 +1,418 @@
+"""A large graph is folded: what repeats is one box, nothing is lost or invented, and every box opens by its name."""
+
+from graphlib import TopologicalSorter
+
+import big_models
+import pytest
+import torch
+from hypothesis import given
+from made_up_graphs import graphs, loops, run
+from programs import often, programs
+from torch import nn
+
+from helpers import show, snapshot
+from helpers.contract import Contraction
+from helpers.draw import drawing
+from helpers.fold import fold
+from helpers.folding import Folding
+from helpers.graph import Edge, Graph, Node, Root, TensorInfo
+from helpers.lookup import NOWHERE, Lookup
+from helpers.tree import tree
+
+ONE_SCREEN = {"transformer", "bare_transformer", "transformer_with_input_that_needs_grad", "lstm", "albert"}
+
+
+def folded(graph, opened=()):
+    """Fold a graph of any size; return what knows which box each node is in, and the new graph."""
+    folding = Folding(graph)
+    apart = {one.name for one in opened if one.start == NOWHERE}
+    contraction = Contraction(graph, folding.program, folding.boxes(opened), apart)
+    return contraction, contraction.graph()
+
+
+def boxes(contraction):
+    """Return for every old node the number of the new one that it is in."""
+    return [contraction.number[contraction.box(node)] for node in range(len(contraction.old.nodes))]
+
+
+def joined(graph):
+    return {(edge.source, edge.target) for edge in graph.edges if edge.target is not None}
+
+
+def faults(graph, opened=()):
+    """Yield, in words, what a folded graph says that the whole one does not, or leaves out."""
+    contraction, small = folded(graph, opened)
+    box = boxes(contraction)
+    if set(box) != set(range(len(small.nodes))):
+        yield "a box stands for nothing"
+    if joined(small) != {(box[a], box[b]) for a, b in joined(graph) if box[a] != box[b]}:
+        yield "edges differ"
+    if sum(edge.cut for edge in small.edges) != sum(edge.cut for edge in graph.edges):
+        yield "edges that were cut differ"
+    if small.size != graph.size:
+        yield "sizes differ"
+    if [(root.tensor, root.node) for root in small.roots] != [(root.tensor, box[root.node]) for root in graph.roots]:
+        yield "roots differ"
+    try:
+        list(TopologicalSorter({nr: {b for a, b in joined(small) if a == nr} for nr in box}).static_order())
+    except ValueError:
+        yield "there is a cycle"
+    for part in contraction.parts:
+        ran = contraction.program.nodes[part.start : part.stop]
+        copies = [ran[at : at + part.period] for at in range(0, len(ran), part.period)]
+        if len({shape(graph, copy) for copy in copies}) > 1 or len(copies) != len(part.copies):
+            yield f"copies of {part.name} differ"
+
+
+def shape(graph, copy):
+    """Return what a copy is by itself: what it computes, from what in it, and what kinds of leaves it reads."""
+    place, below = {node: at for at, node in enumerate(copy)}, graph.inputs_by_node()
+    return tuple(
+        (
+            graph.nodes[node].operation,
+            tuple(out.shape for out in graph.nodes[node].outputs),
+            tuple((place[edge.target], edge.input_nr) for edge in below.get(node, ()) if edge.target in place),
+            tuple(edge.cut for edge in below.get(node, ())),
+        )
+        for node in copy
+    )
+
+
+def names_shown(graph):
+    return [name for node in graph.nodes if node.folded for name in node.folded.copies]
+
+
+def open_all(graph):
+    """Open one part after the other, by a name that the picture shows, until nothing is folded; return the graph."""
+    folding, opened, small = Folding(graph), [], Folding(graph).graph()
+    lookup = Lookup(folding.outline)
+    while names := names_shown(small):
+        parts = [name for node in small.nodes if node.folded and node.folded.operations for name in node.folded.copies]
+        assert len(parts) == len(set(parts)), f"two boxes are called alike: {parts}"
+        assert len(opened) <= len(graph.nodes), f"{names} cannot be opened"
+        opened.append(lookup.find(names[-1]))
+        small = folding.graph(opened)
+    return small
+
+
+@often
+@given(loops())
+def test_loops_are_folded_and_nothing_is_lost_or_invented(program):
+    assert not list(faults(run(program)))
+
+
+@often
+@given(programs())
+def test_random_programs_are_folded_and_nothing_is_lost_or_invented(program):
+    for tensor in program.run():
+        if tensor.requires_grad:
+            assert not list(faults(snapshot(tensor)))
+
+
+@often
+@given(graphs())
+def test_graphs_that_no_program_made_are_folded_and_nothing_is_lost_or_invented(graph):
+    assert not list(faults(graph))
+
+
+@pytest.mark.slow
+@often
+@given(loops())
+def test_every_name_that_a_picture_shows_opens_a_part_until_the_whole_graph_is_there(program):
+    graph = run(program)
+    assert len(open_all(graph).nodes) == len(graph.nodes)
+
+
+@often
+@given(graphs())
+def test_what_no_program_made_is_opened_by_its_names_too(graph):
+    assert len(open_all(graph).nodes) == len(graph.nodes)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(big_models.MODELS) - {"cut_at_the_cap", "long_chain"}))
+def test_a_model_opens_by_the_names_shown_until_the_whole_graph_is_there(name):
+    graph = big_models.graph_of(name)
+    shown = [node.folded.copies for node in fold(graph).nodes if node.folded]
+    for one in {name for copies in shown for name in (copies[0], copies[-1])}:
+        assert one not in names_shown(fold(graph, one))
+        assert not list(faults(graph, [Lookup(Folding(graph).outline).find(one)]))
+
+
+@pytest.mark.parametrize("name", big_models.MODELS)
+def test_a_model_is_folded_and_nothing_is_lost_or_invented(name):
+    graph = big_models.graph_of(name)
+    small = fold(graph)
+    assert not list(faults(graph))
+    assert len(small.nodes) <= 20
+    assert tree(small) == tree(fold(big_models.graph_of(name))), "equal programs, different texts"
+
+
+@pytest.mark.parametrize("name", big_models.KEPT)
+def test_the_text_of_a_folded_model_stays_as_it_was(name):
+    text = f"{big_models.graph_of(name)}\n"
+    golden = big_models.golden(name).read_text(encoding="utf-8")
+    assert text == golden, "look at the picture; if it is better, run tests/big_models.py, which writes the texts"
+
+
+@pytest.mark.parametrize("name", sorted(ONE_SCREEN))
+def test_a_folded_model_fits_one_screen(name):
+    drawn = drawing(fold(big_models.graph_of(name)))
+    assert drawn.width <= 1_200
+    assert drawn.height <= 900
+
+
+ROWS = {
+    "transformer": "model.1.layers.0 … 11 × 12",
+    "bare_transformer": "model.layers.1 … 11 × 11",
+    "encoder_decoder": "model.decoder.layers.0 … 5 × 6",
+    "gpt": "gpt.h.0 … 7 × 8",
+    "albert": "shared × 6",
+    "lstm": "cell × 50",
+    "lstm_with_a_loss_in_each_step": "cell+head[1] … [49] × 49",
+    "two_stacked_cells": "lower+upper × 20",
+    "gru": "cell × 30",
+    "mlp_by_hand": "block 1 × 20",
+    "shared_weight_loop": "block 1: Mul, Add × 50",
+    "own_weights_loop": "block 1: Mul, Add × 50",
+    "residual_blocks": "block 1 × 20",
+    "siamese": "tower × 2",
+    "numbered_attributes": "net.l1 … l12 × 12",
+    "given": "0 … 11 × 12",
+    "wrapped": "model._orig_mod._orig_mod.1.0 … 11 × 12",
+    "parameter_list": "model.block 1 × 15",
+    "parametrized": "model.0 … 22 × 12",
+    "checkpointed": "blocks.0 … 29 × 30",
+    "gradient_of_gradient": "model.0 … 26 × 14",
+    "two_roots": "body.0 … 11 × 12",
+    "alternating_layers": "layers.0-1 … 18-19 × 10",
+    "cut_at_the_cap": "model.layers.2 … 35 × 34",
+    "in_place_loop": "block 1: Add, Mul × 40",
+    "view_loop": "block 1 × 30",
+    "custom_functions": "block 1 × 25",
+    "nested_loops": "inner+outer × 6",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_repeats_is_one_row_with_its_name_and_count(name):
+    assert ROWS[name] in str(big_models.graph_of(name))
+
+
+def test_a_loop_whose_body_changes_once_is_two_rows():
+    text = str(big_models.change_in_the_middle())
+    assert "block 1: Add, Exp × 15" in text
+    assert "block 2: Mul, Sin × 25" in text
+
+
+def test_of_a_graph_that_was_cut_each_layer_that_is_left_is_one_box():
+    small = fold(big_models.graph_of("cut_at_the_cap"))
+    assert [node.folded.copies[0] for node in small.nodes if node.folded] == [f"model.layers.{nr}" for nr in (2, 1, 0)]
+    assert len(small.nodes) == 4
+    assert "2 inputs lead further" in small.left_out
+
+
+def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
+    names = names_shown(fold(big_models.graph_of("albert"), "shared[5]"))
+    assert {"shared[5].self_attn", "shared[5].linear1", "shared[5].linear2"} <= set(names)
+    assert "shared.self_attn" not in names
+
+
+def test_leaves_that_many_parts_share_are_one_box_until_they_are_asked_for():
+    graph = big_models.graph_of("siamese")
+    assert "tower.*, 24 leaves" in str(graph)
+    assert str(fold(graph, "tower.*")).count("leaf tower.") == 24
+
+
+def test_leaves_that_no_module_holds_are_one_box_too():
+    weights = [torch.full((2, 2), 0.5, requires_grad=True) for _ in range(12)]
+
+    def tower(x):
+        for weight in weights:
+            x = (x @ weight).tanh().exp()
+        return x
+
+    graph = snapshot(tower(torch.ones(2, 2)) - tower(torch.zeros(2, 2)))
+    assert "loose leaves, 12 leaves" in str(graph)
+    assert (
+        str(fold(graph, "loose leaves")).count("leaf weight") + str(fold(graph, "loose leaves")).count("unnamed") == 12
+    )
+
+
+def test_two_calls_of_a_module_are_told_apart():
+    tower = nn.Sequential(*[one for _ in range(12) for one in (nn.Linear(4, 4), nn.Tanh())])
+    graph = snapshot(tower(tower(torch.ones(2, 4)).exp().sin().cos()).sum())
+    text = str(graph)
+    assert "tower.0 … 22 × 12" in text
+    assert "tower.0[call 2] … 22[call 2] × 12" in text
+    assert "tower.2" not in names_shown(fold(graph, "tower.2"))
+    assert "tower.2" in names_shown(fold(graph, "tower.2[call 2]"))
+
+
+def test_leaves_that_have_a_gradient_are_counted():
+    tower = nn.Sequential(*[one for _ in range(12) for one in (nn.Linear(4, 4), nn.Tanh())])
+    loss = (tower(torch.ones(2, 4)) - tower(torch.zeros(2, 4))).square().mean()
+    loss.backward(retain_graph=True)
+    assert "24 leaves, 24 with .grad" in str(snapshot(loss))
+
+
+def test_a_name_may_leave_out_that_of_the_model():
+    graph = big_models.graph_of("transformer")
+    assert fold(graph, "layers.3") == fold(graph, "model.1.layers.3")
+    assert "model.1.layers.3.linear1" in names_shown(fold(graph, ["layers.3", "layers.5"]))
+    assert fold(graph, True) is graph
+
+
+def deep():
+    x = torch.ones(3, requires_grad=True)
+    for _ in range(70):
+        x = x.sin()
+    return x
+
+
+@pytest.mark.parametrize(
+    ("unfold", "said"),
+    [
+        ("nothing.such", "There is no part 'nothing.such'. Pass one of the names that the folded picture shows: "),
+        ("", "There is no part ''."),
+        ("<script>alert(1)</script>", "There is no part '<script>alert(1)</script>'."),
+        ("n" * 20_000, "nnn…'. Pass one of"),
+        ("a\nb\u202e", "There is no part 'a\\\\\\\\nb\\\\\\\\u202e'."),
+        (["block 1[3]", "block 9"], "There is no part 'block 9'."),
+    ],
+)
+def test_a_name_that_is_not_there_is_answered_with_those_that_are(unfold, said):
+    with pytest.raises(ValueError, match="no part") as caught:
+        show(deep(), unfold=unfold)
+    assert said.replace("\\\\\\\\", "\\\\") in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+class Touchy:
+    def __getattribute__(self, name):
+        raise AssertionError(f"a look asked for {name}")
+
+    __eq__ = __hash__ = __bool__ = __len__ = __iter__ = __repr__ = __str__ = __getattribute__
+
+
+class Text(str):
+    __eq__ = __hash__ = __len__ = __iter__ = __repr__ = __str__ = Touchy.__getattribute__
+
+
+class Row(list):
+    __eq__ = __hash__ = __len__ = __iter__ = __repr__ = __bool__ = Touchy.__getattribute__
+
+
+NO_NAMES = {
+    "bytes": lambda: b"block 1[3]",
+    "int": lambda: 3,
+    "float": lambda: 1.5,
+    "None": lambda: None,
+    "dict": lambda: {"block 1": 1},
+    "set": lambda: {"block 1"},
+    "hostile object": Touchy,
+    "hostile text": lambda: Text("block 1"),
+    "hostile list": Row,
+}
+
+
+@pytest.mark.parametrize("kind", NO_NAMES)
+@pytest.mark.parametrize("length", [3, 70])
+def test_anything_but_names_is_refused_and_none_of_its_code_runs(kind, length):
+    x = torch.ones(3, requires_grad=True)
+    for _ in range(length):
+        x = x.sin()
+    with pytest.raises(TypeError, match=r"Pass the name of a part, such as 'encoder.3'"):
+        show(x, unfold=NO_NAMES[kind]())
+    with pytest.raises(TypeError, match=r"Pass the name of a part, such as 'encoder.3'"):
+        show(x, unfold=["block 1", NO_NAMES[kind]()])
+
+
+def test_a_name_that_fits_several_parts_is_answered_with_all_of_them():
+    model = nn.ModuleDict({side: nn.ModuleList(nn.Linear(3, 3) for _ in range(12)) for side in ("left", "right")})
+    x = torch.ones(2, 3)
+    for side in model.values():
+        for layer in side:
+            x = layer(x).tanh()
+    with pytest.raises(ValueError, match=r"2 parts end in '3'. Pass one of .*'model.left.3', 'model.right.3'"):
+        show(x, unfold="3")
+
+
+def test_ten_thousand_names_are_no_trouble():
+    loss = deep()
+    one = show(loss, unfold=["block 1[3]"] * 10_000)
+    assert one.svg == show(loss, unfold="block 1[3]").svg
+
+
+def test_in_a_small_graph_a_module_that_is_there_is_open_and_another_is_not_there():
+    model = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    loss = model(torch.ones(2, 3)).sum()
+    assert show(loss, unfold="model.1").svg == show(loss).svg
+    with pytest.raises(ValueError, match=r"There is no part 'model.7'"):
+        show(loss, unfold="model.7")
+
+
+def test_given_a_model_its_parameters_are_called_by_it_and_the_model_is_left_alone():
+    state = {"model": nn.Sequential(*(nn.Linear(3, 3) for _ in range(2)))}
+
+    def hooks():
+        return [
+            [*one._forward_hooks, *one._forward_pre_hooks, *one._backward_hooks] for one in state["model"].modules()
+        ]
+
+    loss = state["model"](torch.ones(2, 3)).sum()
+    ran, before = [], hooks()
+    handle = state["model"].register_forward_hook(lambda *_: ran.append("forward"))
+    names = {leaf.name for leaf in snapshot(loss, names=state["model"]).leaves}
+    handle.remove()
+    assert names == {"0.weight", "0.bias", "1.weight", "1.bias"}
+    assert not ran
+    assert hooks() == before
+
+
+def test_a_model_that_is_given_goes_before_a_variable_that_holds_it():
+    net = nn.Sequential(nn.Linear(3, 3))
+    loss = net(torch.ones(2, 3)).sum()
+    assert {leaf.name for leaf in snapshot(loss).leaves} == {"net.0.weight", "net.0.bias"}
+    assert {leaf.name for leaf in snapshot(loss, names=net).leaves} == {"0.weight", "0.bias"}
+
+
+def test_a_model_that_is_given_runs_no_code():
+    class Liar(nn.Linear):
+        def __getattr__(self, name):
+            raise AssertionError(f"a look asked for {name}")
+
+        __eq__ = __len__ = __bool__ = named_parameters = parameters = forward = __getattr__
+        __hash__ = object.__hash__
+
+    liar = Liar.__new__(Liar)
+    weight = torch.ones(3, requires_grad=True)
+    liar.__dict__.update(_parameters={"weight": weight}, _modules={})
+    loss = (weight * 2).sum()
+    assert snapshot(loss, names=liar).leaves[0].name == "weight"
+
+
+def chain(reads, operations="A"):
+    """Make a graph by hand: the n-th operation reads those that are listed; the last ran first."""
+    made = TensorInfo((), (2,))
+    nodes = tuple(Node(operations[nr % len(operations)], (made,)) for nr in range(len(reads)))
+    edges = tuple(Edge(nr, at, target) for nr, row in enumerate(reads) for at, target in enumerate(row))
+    return Graph(nodes, edges, (Root(TensorInfo(("y",), (2,)), 0),), tuple(range(len(reads)))[::-1])
+
+
+def test_what_looks_like_a_copy_but_goes_other_ways_inside_is_none():
+    """B reads A of its own copy where it ran last, and nothing in the copy before: the copies are not the same."""
+    graph = chain([[1, 2], [2], [3], [4, 5], [None], [None]], "CBA")
+    assert not list(faults(graph))
+    assert not names_shown(folded(graph)[1])
+
+
+def test_a_graph_made_by_hand_is_folded_like_any_other():
+    graph = chain([*([nr] for nr in range(1, 80)), []])
+    assert "block 1: A × 79" in str(graph)
+    assert not list(faults(graph))
+
+
+def test_a_large_graph_without_an_order_is_drawn_as_it_is():
+    graph = Graph(*(getattr(chain([*([nr] for nr in range(1, 80)), []]), one) for one in ("nodes", "edges", "roots")))
+    assert fold(graph) is graph
