@@ -108,7 +108,8 @@ class Graph:
         if not parts:
             return ""
         last = max(parts, key=lambda part: part.count).copies[-1]
-        return f"{counted(len(parts), 'folded part')}: unfold={last!r} opens one, unfold=True all."
+        how = f"unfold={last!r} opens one, unfold=True all."
+        return f"{counted(len(parts), 'folded part')}, named after the parameters read: {how}"
 
     def inputs_by_node(self) -> dict[int, tuple[Edge, ...]]:
         """Return the edges of every node in the order of its `next_functions`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
 from functools import cached_property
 
 from helpers.outline import Outline
@@ -45,6 +46,8 @@ class Lookup:
         found = [one for one in self.known if one.endswith(f".{name}")]
         if len(found) == 1:
             return self.known[found[0]]
+        if row := self._row(name):
+            return row
         raise ValueError(self._fault(visible(name, LONGEST), found))
 
     def check(self, name: str) -> None:
@@ -53,6 +56,12 @@ class Lookup:
         if not any(".".join(path).endswith(name) for path in modules.owners if path):
             self.find(name)
 
+    def _row(self, name: str) -> Part | None:
+        """Return the row of copies that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
+        rows = (part for part in self.known.values() if len(part.copies) > 1)
+        held = [row for row in rows if name and f".{row.copies[0].rpartition('.')[0]}".endswith(f".{name}")]
+        return held[0] if len(held) == 1 else None
+
     def _is_leaves(self, name: str) -> bool:
         """Say whether a name is that of leaves that are drawn together: "encoder.*", "lower.* + upper.*"."""
         paths = [tuple(one.split(".")[:-1]) for one in name.split(" + ") if one.endswith(".*")]
@@ -60,7 +69,9 @@ class Lookup:
         return name == UNNAMED or (is_held and len(paths) == len(name.split(" + ")))
 
     def _fault(self, name: str, found: Sequence[str]) -> str:
-        some = ", ".join(repr(one) for one in (found or list(self.known))[:MOST_NAMED])
+        near = found or get_close_matches(name, self.known, MOST_NAMED, 0.0)
+        more = f" and {len(self.known) - MOST_NAMED:,} more" if not found and len(self.known) > MOST_NAMED else ""
+        some = ", ".join(map(repr, near[:MOST_NAMED])) + more
         fault = f"{len(found)} parts end in" if found else "There is no part"
-        advice = f"Pass one of the names that the folded picture shows: {some}." if some else "Nothing is folded here."
+        advice = f"Pass one of the names that folded pictures show: {some}." if some else "Nothing is folded here."
         return f"{fault} {name!r}. {advice}"

@@ -40,7 +40,7 @@ class Outline:
         found: list[Stretch | Owned | Odd] = self._odds(repeat, low, high, [])
         for whole in self.owned:
             one = _clear(whole, low, high, repeat)
-            inside = one and self.modules.is_worth(one) and one.stop - one.start < high - low
+            inside = one and self.modules.is_worth(one) and one.stop - one.start < high - low and self._ends(one)
             if inside and all(_apart(one, other) for other in found) and (not repeat or _agree(one, repeat)):
                 found.append(one)
         if repeat and all(_apart(one, repeat) for one in found):
@@ -53,7 +53,13 @@ class Outline:
         if not repeat or (not found and self.titles.own(repeat)):
             return []
         gaps = _gaps(low, high, [*found, repeat])
-        return list(filter(None, (odd(repeat, *gap, self.program.operations) for gap in gaps)))
+        return [one for gap in gaps if (one := odd(repeat, *gap, self.program.operations)) and self._ends(one)]
+
+    def _ends(self, one: Stretch | Owned | Odd) -> bool:
+        """Say whether no root lies inside of a copy: a box that goes on behind it would seem to be needed for it."""
+        period = one.period if isinstance(one, Stretch) else one.stop - one.start
+        inside = (at for at in self.program.asked if one.start <= at < one.stop)
+        return all((at - one.start + 1) % period == 0 for at in inside)
 
     def _aligned(self, one: Stretch) -> Stretch | None:
         """Start each copy where a module begins, and else where least is on its way from one copy to the next.
@@ -64,7 +70,7 @@ class Outline:
             starts = range(first, min(first + one.period, one.stop - 2 * one.period + 1))
             likely = sorted(starts, key=lambda at: (self.crossing[at], at not in self.begins, -one.cut(at).count, at))
             cuts = [one.cut(at) for at in likely[:MOST_STARTS]]
-            rows = [cut for cut in cuts if self.program.is_row(cut.start, cut.stop, cut.period)]
+            rows = [cut for cut in cuts if self._ends(cut) and self.program.is_row(cut.start, cut.stop, cut.period)]
             rows = [cut for cut in rows if cut.saved >= LEAST_SAVED]
             if rows:
                 return next((cut for cut in rows if self.titles.own(cut)), rows[0])

@@ -16,7 +16,8 @@ class Program:
     """Number the operations of a graph from 0 in the order in which they ran: these numbers are called places.
 
     `inputs` are, per place and in order, what an operation reads: (place, number of its output), or OUTSIDE for a
-    leaf and for what needs no gradient. `leaves` are the ids of the leaves that it reads.
+    leaf and for what needs no gradient. `leaves` are the ids of the leaves that it reads. `asked` are the places
+    whose results are the roots of the graph.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -31,6 +32,7 @@ class Program:
         self.keys = [self._key(node, edges) for node, edges in zip(self.nodes, reads, strict=True)]
         self.reads = [tuple(self._leaf(edge) for edge in edges) for edges in reads]
         self.operations = [graph.nodes[node].operation for node in self.nodes]
+        self.asked = {self.place[root.node] for root in graph.roots if root.node in self.place}
         self.last_use = self._last_uses()
 
     def __len__(self) -> int:

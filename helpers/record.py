@@ -22,7 +22,7 @@ HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 def record(
     loss: torch.Tensor | Sequence[torch.Tensor],
     *,
-    names: Mapping[str, torch.Tensor] | None = None,
+    names: Mapping[str, torch.Tensor] | torch.nn.Module | None = None,
     gradient: torch.Tensor | Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,

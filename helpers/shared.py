@@ -59,10 +59,16 @@ class Leaves:
         """Return the part of every leaf that only one copy uses, where the other copies have one of their own there."""
         inside = {leaf: places for leaf, places in uses.items() if all(isinstance(one, tuple) for one in places)}
         alone = {leaf: min(places) for leaf, places in inside.items() if len({one[:2] for one in places}) == 1}
+        alone = {leaf: use for leaf, use in alone.items() if not self._is_input(leaf, use[0])}
         slots = Counter((part, *slot) for part, _, *slot in alone.values())
         return {
             leaf: part for leaf, (part, _, *slot) in alone.items() if slots[part, *slot] == len(self.parts[part].copies)
         }
+
+    def _is_input(self, leaf: int, part: int) -> bool:
+        """Say whether a leaf that a module reads is none of its own: the learner's variable, such as an image."""
+        node = self.graph.nodes[leaf]
+        return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
 
     def _groups(self, uses: dict[int, set[Use | int | None]]) -> list[list[int]]:
         """Return the leaves that the same boxes read, at least one of them a part, where such leaves are many."""

@@ -138,6 +138,8 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = "A module has no graph of its own: call it and pass the result, for example model(x)."
     elif thing is None:
         advice = "None is what backward() returns and what an empty .grad holds: pass the loss itself."
+    elif type(thing) is dict:
+        advice = "Pass one of the tensors in it, for example out['loss']."
     elif type(thing) is list or type(thing) is tuple:
         advice = "Pass the tensors one by one: a star before the list does it."
     raise TypeError(f"Expected a tensor{what and ' as '}{what}, got {peek.type_name(thing)}. {advice}")

@@ -58,7 +58,14 @@ class Titles:
         if len(set(paths)) == 1:
             paths = [self._neighbours(at, at + one.period) for at in starts]
         differ = len(set(paths)) == len(paths) and len({len(path) for path in paths}) == 1
-        return tuple(map(".".join, paths)) if differ and all(paths) else ()
+        return tuple(map(".".join, self._outer(one, paths))) if differ and all(paths) else ()
+
+    def _outer(self, one: Stretch, paths: list[Path]) -> list[Path]:
+        """Return the outermost modules that the copies are: "blocks.0" where all it has is "blocks.0.0"."""
+        outer = [path[: len(common(paths)) + 1] for path in paths]
+        reads = (self._reads(at, one.period) for at in range(one.start, one.stop, one.period))
+        whole = all(self.modules.leaves_of(path) <= inside for path, inside in zip(outer, reads, strict=True))
+        return outer if whole and len(set(outer)) == len(outer) else paths
 
     def _neighbours(self, start: int, stop: int) -> Path:
         """Call several numbered modules, next to each other in one that holds them, by the first and the last."""

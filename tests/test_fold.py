@@ -273,7 +273,7 @@ def deep():
 @pytest.mark.parametrize(
     ("unfold", "said"),
     [
-        ("nothing.such", "There is no part 'nothing.such'. Pass one of the names that the folded picture shows: "),
+        ("nothing.such", "There is no part 'nothing.such'. Pass one of the names that folded pictures show: "),
         ("", "There is no part ''."),
         ("<script>alert(1)</script>", "There is no part '<script>alert(1)</script>'."),
         ("n" * 20_000, "nnn…'. Pass one of"),
@@ -416,3 +416,47 @@ def test_a_graph_made_by_hand_is_folded_like_any_other():
 def test_a_large_graph_without_an_order_is_drawn_as_it_is():
     graph = Graph(*(getattr(chain([*([nr] for nr in range(1, 80)), []]), one) for one in ("nodes", "edges", "roots")))
     assert fold(graph) is graph
+
+
+def row_of_layers(count=12, into=6):
+    """Make a Sequential of Linear and ReLU, of which the first Linear has another shape."""
+    layers = (one for nr in range(count) for one in (nn.Linear(into if nr == 0 else 8, 8), nn.ReLU()))
+    return nn.Sequential(*layers, nn.Linear(8, 1))
+
+
+def test_a_root_ends_its_box_so_that_nothing_later_seems_to_be_needed_for_it():
+    judge, loss, given, wanted = row_of_layers(6), nn.BCEWithLogitsLoss(), torch.ones(5, 6), torch.ones(5, 1)
+    both = loss(judge(given), wanted) + loss(judge(given), wanted)
+    graph = fold(snapshot(both, loss(judge(given), wanted)))
+    both, alone = (root.node for root in graph.roots)
+    assert graph.nodes[both].operation == "AddBackward0"
+    assert alone not in {edge.target for edge in graph.edges if edge.source == both}
+
+
+def test_an_input_of_the_learner_stays_beside_the_module_that_reads_it():
+    net, image = row_of_layers(), torch.ones(4, 6, requires_grad=True)
+    text = str(snapshot(net(image).sum()))
+    assert "AccumulateGrad (leaf image (4, 6), .grad None)" in text
+    assert "net.0 (4, 8), 2 operations, 2 leaves" in text
+
+
+def blocks_in_a_row():
+    blocks = nn.ModuleList(nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(25))
+    x = torch.ones(2, 4)
+    for block in blocks:
+        x = block(x)
+    return snapshot(x.sum())
+
+
+def test_copies_are_called_by_the_outermost_module_that_each_of_them_is():
+    assert "blocks.0 … 24 × 25" in str(blocks_in_a_row())
+
+
+def test_a_row_opens_by_the_name_of_the_module_that_holds_it():
+    opened = fold(blocks_in_a_row(), "blocks")
+    assert sorted(names_shown(opened)) == sorted(f"blocks.{nr}" for nr in range(25))
+
+
+def test_a_wrong_name_is_answered_with_the_nearest_first():
+    with pytest.raises(ValueError, match=r"show: 'blocks\.3'.* and \d+ more\.$"):
+        fold(blocks_in_a_row(), "blocks.33")

@@ -133,6 +133,7 @@ def test_an_inference_tensor_says_why():
         (torch.nn.Linear(1, 1), "call it and pass the result"),
         ([torch.ones(1)], "one by one"),
         ("loss", "Expected a tensor, got str"),
+        ({"loss": 3}, "Expected a tensor, got dict. Pass one of the tensors in it"),
     ],
 )
 def test_anything_else_is_refused_with_what_to_pass(thing, advice):
