@@ -24,7 +24,7 @@ def svg(drawing: Drawing) -> str:
 
 def safe(text: str) -> str:
     """Escape markup, and drop what XML 1.0 forbids: control characters and lone surrogates."""
-    if text.isprintable():  # nearly always: then nothing has to go
+    if text.replace("\n", "").isprintable():  # nearly always: then nothing has to go
         return escape(text)
     return escape("".join(ch for ch in text if ch in "\t\n" or ch.isprintable()))
 

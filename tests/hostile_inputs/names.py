@@ -235,8 +235,8 @@ def unfold_is_of_a_metaclass_that_equals_everything(look):
 
 @case(
     "ValueError: There is no part '<b>\"\\\\n\\\\ud800xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…'. Pass "
-    "one of the names that the folded picture shows: 'block 1', 'block 1[0]', 'block 1[1]', 'block 1[2]', "
-    "'block 1[3]', 'block 1[4]', 'block 1[5]', 'block 1[6]'."
+    "one of the names that folded pictures show: 'block 1[80]', 'block 1[8]', 'block 1[0]', 'block 1[98]', "
+    "'block 1[90]', 'block 1[89]', 'block 1[88]', 'block 1[87]' and 93 more."
 )
 def unfold_is_markup(look):
     thing = one()
