@@ -57,12 +57,13 @@ class SavedTensor:
     def __str__(self) -> str:
         known = self.tensor and (self.tensor.name or self.tensor.value)
         what = f"{self.name} = {known}" if known else f"{self.name} {self.tensor.kind if self.tensor else ''}".strip()
+        now = self.version_now
         notes = {
             "held": "",
             "freed": " (freed)",
-            "modified": f" (saved at v{self.version}, now v{self.version_now})",
+            "modified": " (modified since)" if now is None else f" (saved at v{self.version}, now v{now})",
             "packed": " (packed by a hook)",
-            "edited": f" (view of an edited tensor, now v{self.version_now})",
+            "edited": " (view of an edited tensor)" if now is None else f" (view of an edited tensor, now v{now})",
             "busy": " (in use: a backward runs in another thread)",
         }
         return f"{self.mark} {what}{notes[self.state]}"

@@ -460,3 +460,13 @@ def test_a_row_opens_by_the_name_of_the_module_that_holds_it():
 def test_a_wrong_name_is_answered_with_the_nearest_first():
     with pytest.raises(ValueError, match=r"show: 'blocks\.3'.* and \d+ more\.$"):
         fold(blocks_in_a_row(), "blocks.33")
+
+
+def test_saved_tensors_of_a_folded_part_are_counted_by_their_state():
+    made = [torch.ones(1, requires_grad=True)]
+    for _ in range(100):
+        made.append(made[-1].sin())
+    with torch.no_grad():
+        made[30].add_(1)
+        made[31].add_(1)
+    assert "   ● 98 saved tensors   ▲ 2 saved tensors (modified since)\n" in str(snapshot(made[-1]))
