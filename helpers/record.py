@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from helpers import peek
+from helpers.kinds import mro
 from helpers.log import Gradients, Log
 from helpers.names import caller, find_names
 from helpers.snapshot import demand_mapping, demand_tensor
@@ -62,7 +63,7 @@ def attributes(error: BaseException) -> dict[str, Any]:
 
 def words(error: BaseException) -> str:
     """Return the first line of what an error says, by Python's own words for it: a class of the user's is not asked."""
-    built_in = next(kind for kind in type.__dict__["__mro__"].__get__(type(error)) if not kind.__flags__ & HEAP)
+    built_in = next(kind for kind in mro(error) if not kind.__flags__ & HEAP)
     arguments = BaseException.__dict__["args"].__get__(error)
     plain = all(type(one) in (str, int, float, NoneType) for one in arguments)
     text = built_in.__str__(error) if plain else next((one for one in arguments if type(one) is str), "")
