@@ -28,21 +28,21 @@ help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
-	@"$(PY)" -P helpers/lab_settings.py
-	@"$(PY)" -P helpers/workspace.py sync
+	@"$(PY)" -P course/lab_settings.py
+	@"$(PY)" -P course/workspace.py sync
 	@cd work && exec "../$(PY)" -m jupyterlab $(AS_ROOT) --LabApp.default_url=/lab/tree/00_start_here.ipynb $(LAB_ARGS)
 
 reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
-	@"$(PY)" -P helpers/workspace.py reset $(N)
+	@"$(PY)" -P course/workspace.py reset $(N)
 
 present: $(STUDENT)  ## show one lesson as live slides, in which cells run (N=05; OUTPUTS=yes keeps the stored outputs)
-	@"$(PY)" -m helpers.present "$(N)" $(if $(OUTPUTS),--with-outputs) $(AS_ROOT) $(LAB_ARGS)
+	@"$(PY)" -m course.present "$(N)" $(if $(OUTPUTS),--with-outputs) $(AS_ROOT) $(LAB_ARGS)
 
 slides: $(STUDENT)  ## each lesson as slides in one file, for no network at all: build/slides/
-	@"$(PY)" -m helpers.publish notebooks --to slides -o build/slides
+	@"$(PY)" -m course.publish notebooks --to slides -o build/slides
 
 pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
-	@"$(PY)" -m helpers.publishing.site notebooks -o build/pages
+	@"$(PY)" -m course.publishing.site notebooks -o build/pages
 
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare

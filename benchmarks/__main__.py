@@ -1,4 +1,5 @@
-"""Run the benchmarks and write what they say: `python -m benchmarks [NAME ...] [--rounds N] [--out FOLDER]`.
+"""Run the benchmarks and write what they say: `python -m benchmarks [NAME ...] [--rounds N] [--out
+FOLDER]`.
 
 The table is FOLDER/table.md, all numbers are in FOLDER/table.csv, and the plots beside them.
 """
@@ -15,18 +16,35 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import drawing, plots
-from benchmarks.measure import HEADER, Row, table, write_csv
+from benchmarks.measure import HEADER, PACKAGES, Row, table, write_csv
 
-OTHERS = ("show_beside_torchviz", "record_beside_backward", "growth", "importing", "player_key_to_paint", "course")
+OTHERS = (
+    "show_beside_torchviz",
+    "record_beside_backward",
+    "growth",
+    "importing",
+    "player_key_to_paint",
+    "course",
+    "borders",
+    "real_drawing",
+)
 NAMES = ("drawing", *OTHERS)
 OUT = Path(__file__).parents[1] / "build" / "bench"
 
 
 def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser("python -m benchmarks", description="Run the benchmarks; all of them by default.")
-    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one or several of {', '.join(NAMES)}")
-    parser.add_argument("--rounds", type=int, default=5, help="how often each thing is measured (5)")
-    parser.add_argument("--out", type=Path, default=OUT, help="the folder to write to (build/bench)")
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks", description="Run the benchmarks; all of them by default."
+    )
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"one or several of {', '.join(NAMES)}"
+    )
+    parser.add_argument(
+        "--rounds", type=int, default=5, help="how often each thing is measured (5)"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=OUT, help="the folder to write to (build/bench)"
+    )
     given = parser.parse_args(arguments)
     if unknown := sorted(set(given.names) - set(NAMES)):
         parser.error(f"there is no benchmark {unknown[0]!r}; there are {', '.join(NAMES)}")
@@ -37,7 +55,10 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
 
 def versions() -> str:
     """Return one line on what was compared, and on what machine."""
-    found = [f"Python {platform.python_version()}", f"{platform.system()} with {os.cpu_count()} cores"]
+    found = [
+        f"Python {platform.python_version()}",
+        f"{platform.system()} with {os.cpu_count()} cores",
+    ]
     for name in ("torch", "pygraphviz", "torchviz", "torchview", "torchlens"):
         found.append(f"{name} {installed(name)}")
     if shutil.which("dot"):
@@ -51,15 +72,23 @@ def installed(name: str) -> str:
     try:
         return version(name)
     except PackageNotFoundError:
-        there = sorted(drawing.PACKAGES.glob(f"{name}-*.dist-info"))
-        return there[0].name.removesuffix(".dist-info").partition("-")[2] if there else "(not installed)"
+        there = sorted(PACKAGES.glob(f"{name}-*.dist-info"))
+        return (
+            there[0].name.removesuffix(".dist-info").partition("-")[2]
+            if there
+            else "(not installed)"
+        )
 
 
 def main(arguments: list[str] | None = None) -> None:
     given = parsed(arguments)
     given.out.mkdir(parents=True, exist_ok=True)
     rows: list[Row] = []
-    parts = ["# Benchmarks", versions(), f"Medians of {given.rounds} rounds, taken in turn in one run."]
+    parts = [
+        "# Benchmarks",
+        versions(),
+        f"Medians of {given.rounds} rounds, taken in turn in one run.",
+    ]
     for name in [name for name in NAMES if name in (given.names or NAMES)]:
         print(f"{name} ...", flush=True)
         if name == "drawing":
@@ -69,11 +98,17 @@ def main(arguments: list[str] | None = None) -> None:
         else:
             new, text = import_module(f"benchmarks.{name}").rows(given.rounds), ""
         listed = [row for row in new if name != "drawing" or " / " in row.what]
-        parts += [f"## {name.replace('_', ' ')}", text, table(HEADER, [row.cells() for row in listed])]
+        parts += [
+            f"## {name.replace('_', ' ')}",
+            text,
+            table(HEADER, [row.cells() for row in listed]),
+        ]
         rows += new
     plots.growth(rows, given.out / "growth.svg")
     missed = [
-        f"{row.case}, {row.what}: {row.cells()[2]} {row.unit}, {row.goal}" for row in rows if "MISSED" in row.goal
+        f"{row.case}, {row.what}: {row.cells()[2]} {row.unit}, {row.goal}"
+        for row in rows
+        if "MISSED" in row.goal
     ]
     parts += ["## Goals that were missed", "\n".join(f"- {one}" for one in missed) or "None."]
     (given.out / "table.md").write_text("\n\n".join(filter(None, parts)) + "\n", encoding="utf-8")

@@ -16,5 +16,10 @@ def rows(rounds: int) -> list[Row]:
     """Run the course once, whatever the rounds: it takes minutes. A failed run is a row too."""
     begin = time.perf_counter()
     done = subprocess.run(["make", "compare"], cwd=ROOT, capture_output=True, text=True)
-    taken, last = time.perf_counter() - begin, (done.stdout.strip().splitlines() or ["nothing was printed"])[-1]
-    return [Row("course", "make compare", "every notebook", (taken,), "s", None, MOST, last.strip("= "))]
+    taken, last = (
+        time.perf_counter() - begin,
+        (done.stdout.strip().splitlines() or ["nothing was printed"])[-1],
+    )
+    return [
+        Row("course", "make compare", "every notebook", (taken,), "s", None, MOST, last.strip("= "))
+    ]

@@ -1,8 +1,9 @@
-"""`show` beside torchviz with `dot`, torchview and torchlens: time to SVG, its bytes, memory and failures.
+"""`show` beside torchviz with `dot`, torchview and torchlens: time to SVG, its bytes, memory and
+failures.
 
-Every drawing has a process of its own, so that a crash is a row and not the end; contenders take turns. Memory is
-how far the process rose above what it held before, by the kernel's own mark (VmHWM, Linux only), and the same mark
-of a `dot` that it started.
+Every drawing has a process of its own, so that a crash is a row and not the end; contenders take
+turns. Memory is how far the process rose above what it held before, by the kernel's own mark
+(VmHWM, Linux only), and the same mark of a `dot` that it started.
 """
 
 from __future__ import annotations
@@ -21,14 +22,22 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks.contenders import CONTENDERS, MOST_COUNTED, nodes
-from benchmarks.measure import Row, short, table
+from benchmarks.measure import PACKAGES, Row, short, table
 from benchmarks.models import MODELS, make
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ROOT / "build" / "bench" / "packages"  # torchview and torchlens, which the course does not need
 LIMIT = 60  # seconds for one drawing, its imports included
 NEED_DOT = ("torchviz", "torchview", "torchlens")
-HEADER = ("model", "nodes", "by", "ms: median (least to most)", "SVG kB", "memory MB", "boxes", "what happened")
+HEADER = (
+    "model",
+    "nodes",
+    "by",
+    "ms: median (least to most)",
+    "SVG kB",
+    "memory MB",
+    "boxes",
+    "what happened",
+)
 
 Result = dict[str, object]
 
@@ -48,7 +57,9 @@ def run(contender: str, model: str) -> Result:
 
 
 def watch(worker: subprocess.Popen) -> tuple[int, bool]:
-    """Wait for a process; return the most memory in kB that a child of it had, and whether it was stopped as late."""
+    """Wait for a process; return the most memory in kB that a child of it had, and whether it was
+    stopped as late.
+    """
     most, end = 0, time.monotonic() + LIMIT
     while worker.poll() is None:
         most = max([most, *children(worker.pid)])
@@ -77,12 +88,22 @@ def answer(text: str, code: int) -> Result:
     lines = [line for line in text.splitlines() if line.startswith("{")]
     if lines:
         return json.loads(lines[-1])
-    return {"failure": f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"}
+    return {
+        "failure": f"killed by {signal.Signals(-code).name}"
+        if code < 0
+        else f"ended with exit code {code}"
+    }
 
 
-def measure(rounds: int, models: Sequence[str] = tuple(MODELS)) -> dict[tuple[str, str], list[Result]]:
-    """Let all contenders draw all models, in turn, round by round; who failed once at a model is not asked again."""
-    seen: dict[tuple[str, str], list[Result]] = {(model, one): [] for model in models for one in CONTENDERS}
+def measure(
+    rounds: int, models: Sequence[str] = tuple(MODELS)
+) -> dict[tuple[str, str], list[Result]]:
+    """Let all contenders draw all models, in turn, round by round; who failed once at a model is
+    not asked again.
+    """
+    seen: dict[tuple[str, str], list[Result]] = {
+        (model, one): [] for model in models for one in CONTENDERS
+    }
     for _ in range(rounds):
         for (model, one), results in seen.items():
             if not any("failure" in result for result in results):
@@ -91,20 +112,32 @@ def measure(rounds: int, models: Sequence[str] = tuple(MODELS)) -> dict[tuple[st
 
 
 def rows(seen: Mapping[tuple[str, str], list[Result]]) -> list[Row]:
-    """Return the rows of every measured pair, and for each model how much longer torchviz took than we."""
+    """Return the rows of every measured pair, and for each model how much longer torchviz took than
+    we.
+    """
     found: list[Row] = []
     for (model, one), results in seen.items():
         failures = [str(result["failure"]) for result in results if "failure" in result]
         done = [result for result in results if "failure" not in result]
-        found.append(Row("drawing", model, one, tuple(1000 * r["seconds"] for r in done), words="; ".join(failures)))
+        found.append(
+            Row(
+                "drawing",
+                model,
+                one,
+                tuple(1000 * r["seconds"] for r in done),
+                words="; ".join(failures),
+            )
+        )
     models = dict.fromkeys(model for model, _ in seen)
     return found + [row for model in models for row in ratios(seen, model)]
 
 
 def ratios(seen: Mapping[tuple[str, str], list[Result]], model: str) -> Iterator[Row]:
-    """Yield how often ours failed, and the ratio to torchviz, round by round; its goal is for two whole pictures."""
+    """Yield how often ours failed, and the ratio to torchviz, round by round; its goal is for two
+    whole pictures.
+    """
     theirs = seen[model, "torchviz"]
-    for one in ("show", "show_unfolded"):
+    for one in ("show", "show_calls", "show_unfolded"):
         failed = sum("failure" in result for result in seen[model, one])
         yield Row("drawing", model, f"{one} / failures", (failed,), "", None, 0)
         pairs = zip(seen[model, one], theirs, strict=False)
@@ -114,28 +147,42 @@ def ratios(seen: Mapping[tuple[str, str], list[Result]], model: str) -> Iterator
             whole = draws_all(seen, model, one)
             words = "both draw every node" if whole else "we fold or cut"
             yield Row(
-                "drawing", model, f"torchviz / {one}, {what}", times, "times", wanted if whole else None, None, words
+                "drawing",
+                model,
+                f"torchviz / {one}, {what}",
+                times,
+                "times",
+                wanted if whole else None,
+                None,
+                words,
             )
 
 
 def draws_all(seen: Mapping[tuple[str, str], list[Result]], model: str, one: str) -> bool:
-    """Say whether every node of a model's graph has a box of its own, or several, in one contender's picture."""
+    """Say whether every node of a model's graph has a box of its own, or several, in one
+    contender's picture.
+    """
     return all(result.get("boxes", 0) >= size(model) for result in seen[model, one])
 
 
 @cache
 def size(model: str) -> int:
     """Return the number of nodes of the model's autograd graph, up to MOST_COUNTED."""
-    net, x = make(model)
-    return nodes(net(x).sum())
+    return nodes(make(model).loss())
 
 
 def tables(seen: Mapping[tuple[str, str], list[Result]]) -> str:
-    """Return two tables: where our picture has every node, and where we fold or cut; both with all contenders."""
+    """Return two tables: where our picture has every node, and where we fold or cut; both with all
+    contenders.
+    """
     parts = []
     whole = {model for model, one in seen if one == "show_unfolded" and draws_all(seen, model, one)}
     for title, wanted in (("Both draw every node", True), ("We fold or cut", False)):
-        lines = [line(model, one, results) for (model, one), results in seen.items() if (model in whole) is wanted]
+        lines = [
+            line(model, one, results)
+            for (model, one), results in seen.items()
+            if (model in whole) is wanted
+        ]
         parts.append(f"### {title}\n\n{table(HEADER, lines)}")
     return "\n\n".join(parts)
 
@@ -149,7 +196,18 @@ def line(model: str, one: str, results: list[Result]) -> list[str]:
         return [model, count, one, "–", "–", "–", "–", "; ".join(failures)]
     spread = sorted(1000 * result["seconds"] for result in done)
     middle = Row("", "", "", tuple(spread)).median
-    memory = [(result["rose"] + result["dot"]) / 1000 for result in done if result["rose"] is not None]
+    memory = [
+        (result["rose"] + result["dot"]) / 1000 for result in done if result["rose"] is not None
+    ]
     told = f"{short(middle)} ({short(spread[0])} to {short(spread[-1])})"
     most = short(max(memory)) if memory else "n/a"
-    return [model, count, one, told, short(done[0]["bytes"] / 1000), most, str(done[0]["boxes"]), "; ".join(failures)]
+    return [
+        model,
+        count,
+        one,
+        told,
+        short(done[0]["bytes"] / 1000),
+        most,
+        str(done[0]["boxes"]),
+        "; ".join(failures),
+    ]

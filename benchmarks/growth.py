@@ -1,4 +1,5 @@
-"""How `snapshot` and its text grow with the graph: time and memory for 10 to 2,000 nodes, and the fitted exponent.
+"""How `snapshot` and its text grow with the graph: time and memory for 10 to 2,000 nodes, and the
+fitted exponent.
 
 Also how long the layout takes at the cap of what is drawn. Time is
 that of the processor, memory the peak of what Python allocates (tracemalloc).
@@ -18,7 +19,7 @@ from torch import Tensor
 
 from benchmarks.measure import Row
 from helpers import snapshot
-from helpers.layout import MOST_WORK, place, work
+from helpers.drawing.layout import MOST_WORK, place, work
 
 SIZES = (10, 30, 100, 300, 1_000, 2_000)
 STEEPEST = 1.2  # the goal: a little over linear
@@ -60,11 +61,15 @@ def peak(work: Callable[[], object]) -> int:
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     """Return the slope of the straight line nearest to log cost over log size."""
-    return statistics.linear_regression([log(n) for n in sizes], [log(cost) for cost in costs]).slope
+    return statistics.linear_regression(
+        [log(n) for n in sizes], [log(cost) for cost in costs]
+    ).slope
 
 
 def curves(rounds: int) -> list[Row]:
-    """Return the cost of every size, and the exponent over all of them and over the large ones alone."""
+    """Return the cost of every size, and the exponent over all of them and over the large ones
+    alone.
+    """
     found = []
     for make in (chain, layers):
         losses = [make(nodes) for nodes in SIZES]
@@ -73,9 +78,15 @@ def curves(rounds: int) -> list[Row]:
             ("snapshot", [lambda loss=loss: snapshot(loss) for loss in losses]),
             ("text", [lambda graph=graph: str(graph) for graph in graphs]),
         ):
-            times = [[1000 * seconds(job) for job in jobs] for _ in range(rounds + 1)][1:]  # the first warms up
+            times = [[1000 * seconds(job) for job in jobs] for _ in range(rounds + 1)][
+                1:
+            ]  # the first warms up
             memory = [peak(job) / 1e6 for job in jobs]
-            found += told(f"{what} of a {make.__name__}" if make is chain else f"{what} of layers", times, memory)
+            found += told(
+                f"{what} of a {make.__name__}" if make is chain else f"{what} of layers",
+                times,
+                memory,
+            )
     return found
 
 
@@ -83,17 +94,26 @@ def told(what: str, times: list[list[float]], memory: list[float]) -> list[Row]:
     """Return the rows of one curve."""
     columns = list(zip(*times, strict=True))
     middles = [statistics.median(column) for column in columns]
-    found = [Row("growth", f"{n:,} nodes", what, column) for n, column in zip(SIZES, columns, strict=True)]
-    found += [Row("growth", f"{n:,} nodes", what, (m,), "MB") for n, m in zip(SIZES, memory, strict=True)]
+    found = [
+        Row("growth", f"{n:,} nodes", what, column)
+        for n, column in zip(SIZES, columns, strict=True)
+    ]
+    found += [
+        Row("growth", f"{n:,} nodes", what, (m,), "MB") for n, m in zip(SIZES, memory, strict=True)
+    ]
     for first, case in ((0, "10 to 2,000 nodes"), (2, "100 to 2,000 nodes")):
         for name, costs in (("time", middles), ("memory", memory)):
             slope = exponent(SIZES[first:], costs[first:])
-            found.append(Row("growth", case, f"{what}: exponent of {name}", (slope,), "", None, STEEPEST))
+            found.append(
+                Row("growth", case, f"{what}: exponent of {name}", (slope,), "", None, STEEPEST)
+            )
     return found
 
 
 def at_the_cap(seed: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return boxes and edges that the cap just lets through: a spine, and skips at random while there is work left."""
+    """Return boxes and edges that the cap just lets through: a spine, and skips at random while
+    there is work left.
+    """
     chance, edges = random.Random(seed), [(nr, nr + 1) for nr in range(BOXES - 1)]
     while True:
         tail = chance.randrange(BOXES - 20)
@@ -104,11 +124,24 @@ def at_the_cap(seed: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]
 
 
 def layouts(rounds: int) -> list[Row]:
-    """Time the layout of as many boxes as are ever drawn: in a chain, and with all the skips that are let through."""
+    """Time the layout of as many boxes as are ever drawn: in a chain, and with all the skips that
+    are let through.
+    """
     bare = [(120, 40)] * BOXES, [(nr, nr + 1) for nr in range(BOXES - 1)]
-    cases = {"chain": [bare] * rounds, "skips at random": [at_the_cap(seed) for seed in range(rounds)]}
+    cases = {
+        "chain": [bare] * rounds,
+        "skips at random": [at_the_cap(seed) for seed in range(rounds)],
+    }
     return [
-        Row("layout", f"{BOXES} boxes", name, tuple(seconds(lambda one=one: place(*one)) for one in many), "s", None, 1)
+        Row(
+            "layout",
+            f"{BOXES} boxes",
+            name,
+            tuple(seconds(lambda one=one: place(*one)) for one in many),
+            "s",
+            None,
+            1,
+        )
         for name, many in cases.items()
     ]
 

@@ -1,6 +1,8 @@
-"""What `import helpers` costs on top of torch, in time and memory: a new process each time, cases in turn.
+"""What `import helpers` costs on top of torch, in time and memory: a new process each time, cases
+in turn.
 
-The cases go on to a first picture, a first player and a first lab: what the import leaves for later comes due there.
+The cases go on to a first picture, a first player and a first lab: what the import leaves for later
+comes due there.
 """
 
 from __future__ import annotations
@@ -38,17 +40,23 @@ print(1000 * (now - begin), 1000 * (done - worked), held() - before)
 def once(ready: str, timed: str) -> list[float]:
     """Return ms, ms of the processor and MB of what is timed, in a new process."""
     program = f"import torch\n{ready}{LOSS}{WORK.format(timed=timed)}"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     return [float(text) for text in done.stdout.split()]
 
 
 def rows(rounds: int) -> list[Row]:
     """Return the time and the memory of every case; the goals are for the import alone."""
-    turns = [{case: once(*programs) for case, programs in CASES.items()} for _ in range(rounds + 1)][1:]
+    turns = [
+        {case: once(*programs) for case, programs in CASES.items()} for _ in range(rounds + 1)
+    ][1:]
     found = []
     for case in CASES:
         goals = (60, 60, 15) if case.startswith("import") else (None,) * 3
-        for nr, (what, unit) in enumerate((("time", "ms"), ("time of the processor", "ms"), ("memory", "MB"))):
+        for nr, (what, unit) in enumerate(
+            (("time", "ms"), ("time of the processor", "ms"), ("memory", "MB"))
+        ):
             values = tuple(turn[case][nr] for turn in turns)
             found.append(Row("import", case, what, values, unit, None, goals[nr]))
     return found

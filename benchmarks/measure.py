@@ -1,4 +1,6 @@
-"""What a benchmark says: rows of numbers with their spread and their goal, and the tables made of them."""
+"""What a benchmark says: rows of numbers with their spread and their goal, and the tables made of
+them.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+# What the course does not need: torchview, torchlens and real models.
+PACKAGES = Path(__file__).parents[1] / "build" / "bench" / "packages"
 HEADER = ("case", "what", "median", "least", "most", "unit", "goal", "words")
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold what was measured, once a round, of one thing; `words` tells a failure or what else is to be known."""
+    """Hold what was measured, once a round, of one thing; `words` tells a failure or what else is
+    to be known.
+    """
 
     benchmark: str
     case: str
@@ -31,7 +37,9 @@ class Row:
     @property
     def goal(self) -> str:
         """Return the goal and whether the median meets it, or nothing where there is none."""
-        sign, bound = ("≥", self.least_wanted) if self.most_wanted is None else ("≤", self.most_wanted)
+        sign, bound = (
+            ("≥", self.least_wanted) if self.most_wanted is None else ("≤", self.most_wanted)
+        )
         if bound is None:
             return ""
         return f"{sign} {bound:g}: {'met' if self.met else 'MISSED'}"
@@ -40,7 +48,9 @@ class Row:
     def met(self) -> bool:
         low, high = self.least_wanted, self.most_wanted
         there = self.median is not None
-        return there and (low is None or self.median >= low) and (high is None or self.median <= high)
+        return (
+            there and (low is None or self.median >= low) and (high is None or self.median <= high)
+        )
 
     def cells(self) -> list[str]:
         numbers = [self.median, min(self.values), max(self.values)] if self.values else []

@@ -1,13 +1,28 @@
-"""The models that are drawn, each with its input: `torch.nn` only, small widths, fixed seeds. Draws nothing."""
+"""The models that are drawn, each with its input: `torch.nn` only, small widths, fixed seeds. Draws
+nothing.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
 
-Case = tuple[nn.Module, Tensor]
+
+@dataclass(frozen=True)
+class Case:
+    """Hold a model in training mode, what it is called with, and how a loss is made of its output."""
+
+    model: nn.Module
+    inputs: Tensor | dict[str, Tensor]
+    loss_of: Callable[[object], Tensor] = torch.sum
+
+    def loss(self) -> Tensor:
+        if isinstance(self.inputs, dict):
+            return self.loss_of(self.model(**self.inputs))
+        return self.loss_of(self.model(self.inputs))
 
 
 class Bottleneck(nn.Module):
@@ -16,13 +31,19 @@ class Bottleneck(nn.Module):
     def __init__(self, channels: int, wide: int, widen: bool) -> None:
         super().__init__()
         self.body = nn.Sequential(
-            *self.step(channels, wide // 4, 1), *self.step(wide // 4, wide // 4, 3), *self.step(wide // 4, wide, 1)[:2]
+            *self.step(channels, wide // 4, 1),
+            *self.step(wide // 4, wide // 4, 3),
+            *self.step(wide // 4, wide, 1)[:2],
         )
         self.skip = nn.Sequential(*self.step(channels, wide, 1)[:2]) if widen else nn.Identity()
 
     @staticmethod
     def step(channels: int, wide: int, size: int) -> list[nn.Module]:
-        return [nn.Conv2d(channels, wide, size, padding=size // 2, bias=False), nn.BatchNorm2d(wide), nn.ReLU()]
+        return [
+            nn.Conv2d(channels, wide, size, padding=size // 2, bias=False),
+            nn.BatchNorm2d(wide),
+            nn.ReLU(),
+        ]
 
     def forward(self, x: Tensor) -> Tensor:
         return torch.relu(self.body(x) + self.skip(x))
@@ -57,40 +78,55 @@ class Unrolled(nn.Module):
 
 
 def mlp() -> Case:
-    return nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)), torch.ones(4, 8)
+    layers = nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)
+    return Case(nn.Sequential(*layers), torch.ones(4, 8))
 
 
 def resnet50_like() -> Case:
-    layers, channels = [nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)], 8
+    layers = [nn.Conv2d(3, 8, 3, bias=False), nn.BatchNorm2d(8), nn.ReLU(), nn.MaxPool2d(2)]
+    channels = 8
     for wide, count in ((16, 3), (32, 4), (64, 6), (128, 3)):
         for nr in range(count):
             layers.append(Bottleneck(channels, wide, widen=nr == 0))
             channels = wide
-    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)), torch.ones(2, 3, 16, 16)
+    layers += [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(128, 10)]
+    return Case(nn.Sequential(*layers), torch.ones(2, 3, 16, 16))
 
 
 def transformer_12() -> Case:
     layer = nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
-    return nn.TransformerEncoder(layer, 12, enable_nested_tensor=False), torch.ones(2, 8, 32)
+    encoder = nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
+    return Case(encoder, torch.ones(2, 8, 32))
 
 
 def chain_1000() -> Case:
-    return Chain(1_000), torch.ones(2)
+    return Case(Chain(1_000), torch.ones(2))
 
 
 def chain_100000() -> Case:
-    return Chain(100_000), torch.ones(2)
+    return Case(Chain(100_000), torch.ones(2))
 
 
 def lstm_50() -> Case:
-    return Unrolled(8), torch.ones(50, 2, 8)
+    return Case(Unrolled(8), torch.ones(50, 2, 8))
 
 
-MAKERS: tuple[Callable[[], Case], ...] = (mlp, resnet50_like, transformer_12, lstm_50, chain_1000, chain_100000)
+MAKERS: tuple[Callable[[], Case], ...] = (
+    mlp,
+    resnet50_like,
+    transformer_12,
+    lstm_50,
+    chain_1000,
+    chain_100000,
+)
 MODELS: dict[str, Callable[[], Case]] = {maker.__name__: maker for maker in MAKERS}
 
 
 def make(name: str) -> Case:
-    """Return a model, in training mode, and its input: the same numbers at every call."""
+    """Return a model of ours, or a real one: the same numbers at every call."""
     torch.manual_seed(0)
-    return MODELS[name]()
+    if name in MODELS:
+        return MODELS[name]()
+    from benchmarks.real_models import MODELS as REAL
+
+    return REAL[name]()

@@ -1,9 +1,11 @@
-"""Time the player from a key to the painted frame, for graphs of 8, 100 and 400 nodes, beside a kernel's round trip.
+"""Time the player from a key to the painted frame, for graphs of 8, 100 and 400 nodes, beside a
+kernel's round trip.
 
-Run `python -m benchmarks player_key_to_paint`. It needs Chromium. A browser paints 60 times a second, so a key waits
-up to 16.7 ms for a frame whatever is done. Therefore two numbers: the work that a key causes, in all threads of the
-page (script, style, layout, paint, raster), from the browser's own trace; and the time from a key, pressed just
-after a frame, until the next frame is painted, beside the same for a frame in which nothing changes.
+Run `python -m benchmarks player_key_to_paint`. It needs Chromium. A browser paints 60 times a
+second, so a key waits up to 16.7 ms for a frame whatever is done. Therefore two numbers: the work
+that a key causes, in all threads of the page (script, style, layout, paint, raster), from the
+browser's own trace; and the time from a key, pressed just after a frame, until the next frame is
+painted, beside the same for a frame in which nothing changes.
 """
 
 import json
@@ -16,15 +18,24 @@ from jupyter_client.manager import start_new_kernel
 from playwright.sync_api import Page, sync_playwright
 
 from benchmarks.measure import Row
-from helpers.draw import drawing
-from helpers.film import Change, Film, Frame
+from helpers.drawing.diagram import drawing
+from helpers.drawing.display_list import Drawing, Mark, Owner
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.marks import Drawing, Mark
-from helpers.player import as_json, page
+from helpers.playing.film import Change, Film, Frame
+from helpers.playing.player import as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
 TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline"]
-WORK = {"EventDispatch", "UpdateLayoutTree", "Layout", "PrePaint", "Paint", "Layerize", "Commit", "RasterTask"}
+WORK = {
+    "EventDispatch",
+    "UpdateLayoutTree",
+    "Layout",
+    "PrePaint",
+    "Paint",
+    "Layerize",
+    "Commit",
+    "RasterTask",
+}
 ROUNDS = 60
 MEASURE = """async ([rounds, keys]) => {
   const painted = () => new Promise((done) => requestAnimationFrame(() => {
@@ -48,16 +59,22 @@ MEASURE = """async ([rounds, keys]) => {
 def chain(length: int) -> Graph:
     """Return the graph of a chain of `length` nodes, the last of them a leaf."""
     nodes = [Node("MulBackward0", (TensorInfo((f"y{nr}",)),)) for nr in range(length - 1)]
-    leaf = Node("AccumulateGrad", (TensorInfo(("x",), value="2.0", grad="None"),), is_leaf=True)
+    leaf = Node("AccumulateGrad", (TensorInfo(("x",), value="2.0", keeps_grad=True),), is_leaf=True)
     edges = tuple(Edge(nr, 0, nr + 1) for nr in range(length - 1))
     return Graph((*nodes, leaf), edges, (Root(nodes[0].outputs[0], 0),))
 
 
 def film(length: int) -> Film:
-    """Return a film of one frame per node, in which cards and wires change as in a stepped backward."""
+    """Return a film of one frame per node, in which cards and wires change as in a stepped
+    backward.
+    """
     scene = drawing(chain(length), {nr: f"{nr}.0" for nr in range(length - 1)})
     frames = [
-        Frame(f"step {now + 1} of {length}", changes=tuple(changes(scene, now)), focus=f"node {now}")
+        Frame(
+            f"step {now + 1} of {length}",
+            changes=tuple(changes(scene, now)),
+            focus=Owner("node", now),
+        )
         for now in range(length)
     ]
     return Film((scene,), tuple(frames), "", "A chain.", start=length // 2)
@@ -68,8 +85,7 @@ def changes(scene: Drawing, now: int) -> list[Change]:
 
 
 def changed(at: int, mark: Mark, now: int) -> Change | None:
-    kind, _, number = mark.of.partition(" ")
-    turn = int(number or -1)
+    kind, turn = mark.owner or ("", -1)
     if kind == "edge" and turn > now:
         return Change(at, hidden=True) if mark.role in ("capsule", "label") else None
     if kind == "edge" or mark.role in ("operation", "leaf"):
@@ -83,21 +99,35 @@ def key_to_paint(shown: Page, keys: bool) -> float:
 
 
 def work(shown: Page) -> float:
-    """Return the median work of a step in ms: what each thread was busy with from one key to the next, summed."""
+    """Return the median work of a step in ms: what each thread was busy with from one key to the
+    next, summed.
+    """
     chromium = shown.context.browser
     chromium.start_tracing(page=shown, categories=TRACED)
     for nr in range(ROUNDS):
         shown.keyboard.press("ArrowRight" if nr % 6 < 3 else "ArrowLeft")
         shown.evaluate("() => new Promise((done) => setTimeout(done, 50))")
     events = json.loads(chromium.stop_tracing())["traceEvents"]
-    keys = sorted(e["ts"] for e in events if e["name"] == "EventDispatch" and e["args"]["data"]["type"] == "keydown")
-    spans = [(e["ts"], e["ts"] + e["dur"], e["pid"], e["tid"]) for e in events if e["name"] in WORK and "dur" in e]
+    keys = sorted(
+        e["ts"]
+        for e in events
+        if e["name"] == "EventDispatch" and e["args"]["data"]["type"] == "keydown"
+    )
+    spans = [
+        (e["ts"], e["ts"] + e["dur"], e["pid"], e["tid"])
+        for e in events
+        if e["name"] in WORK and "dur" in e
+    ]
     assert len(keys) == ROUNDS
-    return statistics.median(busy([s for s in spans if key <= s[0] < key + 45_000]) / 1000 for key in keys)
+    return statistics.median(
+        busy([s for s in spans if key <= s[0] < key + 45_000]) / 1000 for key in keys
+    )
 
 
 def busy(spans: list[tuple[int, int, int, int]]) -> int:
-    """Return how long the threads were busy in all, where spans of one thread may lie in each other."""
+    """Return how long the threads were busy in all, where spans of one thread may lie in each
+    other.
+    """
     total, until = 0, {}
     for begin, end, *thread in sorted(spans):
         done = until.get(tuple(thread), 0)
@@ -107,7 +137,9 @@ def busy(spans: list[tuple[int, int, int, int]]) -> int:
 
 
 def round_trip() -> float:
-    """Return the median of a kernel's answer to a cell that does next to nothing, in ms; no page is redrawn in it."""
+    """Return the median of a kernel's answer to a cell that does next to nothing, in ms; no page is
+    redrawn in it.
+    """
     manager, client = start_new_kernel(kernel_name="python3")
     taken = []
     for _ in range(ROUNDS):
@@ -120,13 +152,18 @@ def round_trip() -> float:
 
 
 def rows(rounds: int = ROUNDS) -> list[Row]:
-    """Return the numbers of every size, each a median of ROUNDS keys; `rounds` does not matter here."""
+    """Return the numbers of every size, each a median of ROUNDS keys; `rounds` does not matter
+    here.
+    """
     if not Path(CHROMIUM).exists():
         return [Row("player", "key to paint", "all", words=f"no Chromium at {CHROMIUM}")]
     found = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        shown, path = chromium.new_page(viewport={"width": 1280, "height": 720}), Path(folder) / "page.html"
+        shown, path = (
+            chromium.new_page(viewport={"width": 1280, "height": 720}),
+            Path(folder) / "page.html",
+        )
         for length in (8, 100, 400):
             found += played(shown, path, length)
         chromium.close()

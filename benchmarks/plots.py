@@ -1,4 +1,6 @@
-"""Two plots of what was measured: who draws what in which time, and how snapshot grows. Writes SVG files."""
+"""Two plots of what was measured: who draws what in which time, and how snapshot grows. Writes SVG
+files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,14 @@ from benchmarks.measure import Row
 LOOKS = dict(
     zip(
         CONTENDERS,
-        (("#0b5cad", "o"), ("#5aa9e6", "D"), ("#c2410c", "s"), ("#15803d", "^"), ("#7e22ce", "v")),
+        (
+            ("#0b5cad", "o"),
+            ("#111827", "*"),
+            ("#5aa9e6", "D"),
+            ("#c2410c", "s"),
+            ("#15803d", "^"),
+            ("#7e22ce", "v"),
+        ),
         strict=True,
     )
 )
@@ -23,24 +32,37 @@ SAVED = {"format": "svg", "metadata": {"Date": None}}
 
 
 def draw(seen: Mapping[tuple[str, str], list[dict]], path: Path) -> None:
-    """Plot the time to SVG of every contender and model: the median, its spread, or the failure in words."""
+    """Plot the time to SVG of every contender and model: the median, its spread, or the failure in
+    words.
+    """
     models = list(dict.fromkeys(model for model, _ in seen))
     figure = Figure(figsize=(9, 1.2 + 1.15 * len(models)), layout="constrained")
     axes = figure.subplots()
     for (model, one), results in seen.items():
-        height = models.index(model) + 0.16 * (list(CONTENDERS).index(one) - 2)
+        height = models.index(model) + 0.14 * (list(CONTENDERS).index(one) - 2.5)
         times = [1000 * result["seconds"] for result in results if "failure" not in result]
         if times:
             mark(axes, times, height, *LOOKS[one])
         else:
-            axes.text(2, height, f"{one}: {results[0]['failure']}", va="center", fontsize=8, color=LOOKS[one][0])
+            axes.text(
+                2,
+                height,
+                f"{one}: {results[0]['failure']}",
+                va="center",
+                fontsize=8,
+                color=LOOKS[one][0],
+            )
     for one, (colour, shape) in LOOKS.items():
         axes.plot([], [], shape, color=colour, label=one.replace("_", " "))
-    axes.set(xscale="log", xlim=(1.5, 60_000), xlabel="ms from the loss (or model) to SVG: median, least to most")
+    axes.set(
+        xscale="log",
+        xlim=(1.5, 60_000),
+        xlabel="ms from the loss (or model) to SVG: median, least to most",
+    )
     axes.set_yticks(range(len(models)), [model.replace("_", " ") for model in models])
     axes.invert_yaxis()
     axes.grid(axis="x", alpha=0.3)
-    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.09), ncols=5, frameon=False)
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, 1.09), ncols=6, frameon=False)
     figure.savefig(path, **SAVED)
 
 
@@ -50,7 +72,9 @@ def mark(axes: Axes, times: Sequence[float], height: float, colour: str, shape: 
 
 
 def growth(rows: Sequence[Row], path: Path) -> None:
-    """Plot the time of snapshot and of its text against the number of nodes; nothing where it was not measured."""
+    """Plot the time of snapshot and of its text against the number of nodes; nothing where it was
+    not measured.
+    """
     timed = [row for row in rows if row.benchmark == "growth" and row.unit == "ms"]
     if not timed:
         return

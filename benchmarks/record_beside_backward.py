@@ -1,7 +1,8 @@
-"""Time `record(loss)` beside a bare `loss.backward()`, in turn in one run, and print the ratio of medians.
+"""Time `record(loss)` beside a bare `loss.backward()`, in turn in one run, and print the ratio of
+medians.
 
-Run `python -m benchmarks record_beside_backward`. Looking costs time: this says how much, on a small network and
-on twelve layers of a transformer.
+Run `python -m benchmarks record_beside_backward`. Looking costs time: this says how much, on a
+small network and on twelve layers of a transformer.
 """
 
 import time
@@ -42,8 +43,15 @@ def rows(rounds: int = ROUNDS) -> list[Row]:
 
 def compare(make: Callable[[], torch.Tensor], rounds: int) -> list[Row]:
     case = f"{make.__name__}, {len(record(make()).steps)} steps"
-    pairs = [(1000 * seconds(make, record), 1000 * seconds(make, torch.Tensor.backward)) for _ in range(rounds)]
+    pairs = [
+        (1000 * seconds(make, record), 1000 * seconds(make, torch.Tensor.backward))
+        for _ in range(rounds)
+    ]
     ours, bare = zip(*pairs, strict=True)
     ratio = tuple(one / other for one, other in pairs)
-    named = (("record", ours, "ms"), ("backward alone", bare, "ms"), ("record / backward", ratio, "times"))
+    named = (
+        ("record", ours, "ms"),
+        ("backward alone", bare, "ms"),
+        ("record / backward", ratio, "times"),
+    )
     return [Row("record", case, what, values, unit) for what, values, unit in named]

@@ -1,7 +1,8 @@
-"""Time `show(e)` beside torchviz with the `dot` program, for four numbers, in turn in one process that is warm.
+"""Time `show(e)` beside torchviz with the `dot` program, for four numbers, in turn in one process
+that is warm.
 
-Run `python -m benchmarks show_beside_torchviz`. It needs the `dot` program (Debian's package `graphviz`), which
-the course itself does not.
+Run `python -m benchmarks show_beside_torchviz`. It needs the `dot` program (Debian's package
+`graphviz`), which the course itself does not.
 """
 
 import shutil
@@ -41,7 +42,9 @@ def rows(rounds: int = ROUNDS) -> list[Row]:
         return [Row("warm", "four numbers", "torchviz + dot", words="no dot program is installed")]
     tensor = example()
     show(tensor), with_torchviz(tensor)  # warm up
-    pairs = [(1000 * seconds(show, tensor), 1000 * seconds(with_torchviz, tensor)) for _ in range(rounds)]
+    pairs = [
+        (1000 * seconds(show, tensor), 1000 * seconds(with_torchviz, tensor)) for _ in range(rounds)
+    ]
     ours, theirs = zip(*pairs, strict=True)
     ratio = tuple(other / one for one, other in pairs)
     return [

@@ -1,6 +1,8 @@
-"""Open a lesson as live slides (`python -m helpers.present 05`): RISE for JupyterLab, on a copy in work/present/.
+"""Open a lesson as live slides (`python -m course.present 05`): RISE for JupyterLab, on a copy in
+work/present/.
 
-Writes only there: the copy, its style, the settings and the shim; only the server started here is told of these two.
+Writes only there: the copy, its style, the settings and the shim; only the server started here is
+told of these two.
 """
 
 import json
@@ -13,7 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 
-from helpers import copies, workspace
+from course import workspace
 
 SHIM = Path(__file__).parent / "rise_shim"
 NAME = "rise-shim"
@@ -39,8 +41,12 @@ def main(arguments, root=workspace.ROOT):
     try:
         started = prepare(arguments, root)
     except OSError as error:
-        sys.exit(f"{error.filename} could not be written ({error.strerror}): look who owns it, make room.")
-    before = signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl+C is for JupyterLab, which asks and stops its kernels
+        sys.exit(
+            f"{error.filename} could not be written ({error.strerror}): look who owns it, make room."
+        )
+    before = signal.signal(
+        signal.SIGINT, lambda *_: None
+    )  # Ctrl+C is for JupyterLab, which asks and stops its kernels
     try:
         return subprocess.run(**started).returncode
     finally:
@@ -48,7 +54,10 @@ def main(arguments, root=workspace.ROOT):
 
 
 def prepare(arguments, root=workspace.ROOT):
-    """Write what is shown; return how to start the server. What follows the number is for JupyterLab, but OUTPUTS."""
+    """Write what is shown; return how to start the server.
+
+    What follows the number is for JupyterLab, but OUTPUTS.
+    """
     number, *more = [argument for argument in arguments if argument != OUTPUTS] or [""]
     master, lab = find(number, root), installed()
     copy = hand_out(master, root, outputs=OUTPUTS in arguments)
@@ -64,9 +73,13 @@ def find(number, root):
     found = there.get(number.partition("_")[0].zfill(2))
     if not number or not found:
         said = f"There is no lesson {number!r}, but" if number else "Which lesson? There are"
-        sys.exit(f"{said} {', '.join(there)}. For example: make present N={min(there, default='05')}")
-    if copies.digest_of(found) == "unreadable":
-        sys.exit(f"{found.name} holds no readable notebook, so there is nothing to show. git checkout gives it back.")
+        sys.exit(
+            f"{said} {', '.join(there)}. For example: make present N={min(there, default='05')}"
+        )
+    if workspace.digest_of(found) == "unreadable":
+        sys.exit(
+            f"{found.name} holds no readable notebook, so there is nothing to show. git checkout gives it back."
+        )
     return found
 
 
@@ -75,24 +88,33 @@ def installed():
     try:
         return {name: version(name) for name in NEEDED}["jupyterlab"]
     except PackageNotFoundError as error:
-        sys.exit(f"Live slides need {error.name}, which is not installed here: `make present` installs it.")
+        sys.exit(
+            f"Live slides need {error.name}, which is not installed here: `make present` installs it."
+        )
 
 
 def hand_out(master, root, outputs):
-    """Write the copy that is shown; one that was edited is kept under a name of its own. Return its path."""
+    """Write the copy that is shown; one that was edited is kept under a name of its own.
+
+    Return its path.
+    """
     folder = root / "work" / "present"
     folder.mkdir(parents=True, exist_ok=True)
-    copies.copy_pictures(root / "figs", folder.parent / "figs")
+    workspace.copy_pictures(root / "figs", folder.parent / "figs")
     fresh, copy = speaker_copy(master, outputs), folder / master.name
-    if copies.digest_of(copy) not in (None, copies.digest(fresh)):
-        kept = copy.rename(copies.free_name(copy, "kept"))
-        print(f"{copy.name} had changed since it was last shown: the old one is kept as {kept.name}.")
-    copies.write_notebook(copy, fresh)
+    if workspace.digest_of(copy) not in (None, workspace.digest(fresh)):
+        kept = copy.rename(workspace.free_name(copy, "kept"))
+        print(
+            f"{copy.name} had changed since it was last shown: the old one is kept as {kept.name}."
+        )
+    workspace.write_notebook(copy, fresh)
     return copy
 
 
 def speaker_copy(master, outputs):
-    """Return the lesson with its set-up in sight and its notes at every slide of an idea; outputs where asked for."""
+    """Return the lesson with its set-up in sight and its notes at every slide of an idea; outputs
+    where asked for.
+    """
     notebook = json.loads(master.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
         cell["source"] = "".join(cell["source"])
@@ -101,21 +123,31 @@ def speaker_copy(master, outputs):
     if not outputs:
         notebook["metadata"].pop("widgets", None)
     show_setup(notebook["cells"][1:])
-    notebook["cells"] = [cell for idea in split(notebook["cells"], "slide") for cell in with_notes(idea)]
+    notebook["cells"] = [
+        cell for idea in split(notebook["cells"], "slide") for cell in with_notes(idea)
+    ]
     return notebook
 
 
 def show_setup(cells):
-    """Make a slide of the skipped cells below the title: who runs the lesson live must run them too."""
+    """Make a slide of the skipped cells below the title: who runs the lesson live must run them
+    too.
+    """
     for number, cell in enumerate(takewhile(lambda one: slide_type(one) == "skip", cells)):
         cell["metadata"]["slideshow"] = {"slide_type": "-" if number else "subslide"}
 
 
 def with_notes(idea):
-    """Return an idea's cells, all its notes at the end of each of its slides: there RISE looks for them."""
-    notes = [cell for cell in idea if copies.for_the_speaker(cell)]
+    """Return an idea's cells, all its notes at the end of each of its slides: there RISE looks for
+    them.
+    """
+    notes = [cell for cell in idea if workspace.for_the_speaker(cell)]
     slides = split([cell for cell in idea if cell not in notes], "subslide")
-    return [cell for number, one in enumerate(slides) for cell in one + [renamed(note, number) for note in notes]]
+    return [
+        cell
+        for number, one in enumerate(slides)
+        for cell in one + [renamed(note, number) for note in notes]
+    ]
 
 
 def renamed(note, number):
@@ -137,15 +169,23 @@ def slide_type(cell):
 
 
 def write_own(folder, lab):
-    """Write the style beside the lesson, and into .jupyter/ the settings and the shim for this version of Lab."""
+    """Write the style beside the lesson, and into .jupyter/ the settings and the shim for this
+    version of Lab.
+    """
     shutil.copyfile(SHIM / "rise.css", folder / "rise.css")
     config, shim = folder / ".jupyter" / "labconfig", folder / ".jupyter" / "labextensions" / NAME
     for place in (config, shim):
         place.mkdir(parents=True, exist_ok=True)
-    copies.write_json(config / "default_setting_overrides.json", SETTINGS)
+    workspace.write_json(config / "default_setting_overrides.json", SETTINGS)
     build = {"load": "remoteEntry.js", "extension": "./extension"}
-    copies.write_json(shim / "package.json", {"name": NAME, "version": lab, "jupyterlab": {"_build": build}})
-    script = (SHIM / "remoteEntry.js").read_text(encoding="utf-8").replace("LAB_VERSION", json.dumps(lab))
+    workspace.write_json(
+        shim / "package.json", {"name": NAME, "version": lab, "jupyterlab": {"_build": build}}
+    )
+    script = (
+        (SHIM / "remoteEntry.js")
+        .read_text(encoding="utf-8")
+        .replace("LAB_VERSION", json.dumps(lab))
+    )
     (shim / "remoteEntry.js").write_text(script, encoding="utf-8")
 
 
@@ -153,7 +193,9 @@ def environment(folder):
     """Return the variables under which Jupyter finds what write_own() wrote, before all else."""
     own = str(folder / ".jupyter")
     before = {name: os.environ.get(name) for name in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH")}
-    return os.environ | {name: os.pathsep.join(filter(None, (own, value))) for name, value in before.items()}
+    return os.environ | {
+        name: os.pathsep.join(filter(None, (own, value))) for name, value in before.items()
+    }
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Publish notebooks that were run (`python -m helpers.publish NOTEBOOK --to slides -o FILE`): decks and pages.
+"""Publish notebooks that were run (`python -m course.publish NOTEBOOK --to slides -o FILE`): decks
+and pages.
 
-Reads the notebooks and the pictures beside them; writes only what -o names. Nothing is run, nothing is fetched.
+Reads the notebooks and the pictures beside them; writes only what -o names. Nothing is run, nothing
+is fetched.
 """
 
 from __future__ import annotations
@@ -11,15 +13,18 @@ import os
 import sys
 from pathlib import Path
 
-from helpers.publishing.render import deck, page
-from helpers.publishing.source import NoSlides, Unpublishable, read, reason
-from helpers.publishing.weight import weight
+from course.publishing.render import deck, page
+from course.publishing.source import NoSlides, Unpublishable, read, reason
+from course.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
 
 
 def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = False) -> str:
-    """Write a notebook as "slides" or a "page" to the file `out`; return the HTML. Raises Unpublishable."""
+    """Write a notebook as "slides" or a "page" to the file `out`; return the HTML.
+
+    Raises Unpublishable.
+    """
     if to not in FORMS:
         raise Unpublishable(f"Cannot publish as {to!r}. Use one of: {', '.join(FORMS)}.")
     notebook, out = Path(notebook), Path(out)
@@ -29,7 +34,9 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
     except (OSError, ValueError, RuntimeError) as error:  # no name of a file, or links in a circle
         raise unwritable(out, error) from None
     if same:
-        raise Unpublishable(f"{out} is the notebook itself. Give another name after -o, such as {out.stem}.html.")
+        raise Unpublishable(
+            f"{out} is the notebook itself. Give another name after -o, such as {out.stem}.html."
+        )
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(html, encoding="utf-8", newline="\n")
@@ -65,12 +72,20 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(prog="python -m helpers.publish", description=__doc__.split("\n")[0])
+    made = argparse.ArgumentParser(
+        prog="python -m course.publish", description=__doc__.split("\n")[0]
+    )
     made.add_argument("notebook", type=Path, help="a notebook that was run, or a folder of them")
-    made.add_argument("--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read")
-    made.add_argument("-o", type=Path, required=True, help="the file to write; for a folder of notebooks a folder")
     made.add_argument(
-        "--trust", action="store_true", help="keep HTML and scripts in outputs: only for your own notebooks"
+        "--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read"
+    )
+    made.add_argument(
+        "-o", type=Path, required=True, help="the file to write; for a folder of notebooks a folder"
+    )
+    made.add_argument(
+        "--trust",
+        action="store_true",
+        help="keep HTML and scripts in outputs: only for your own notebooks",
     )
     return made
 

@@ -1,36 +1,29 @@
-"""Hand out the lessons (`python -m helpers.workspace sync`, `reset 03`): what brings the copies of work/ up to date.
+"""Hand out the lessons (`python -m course.workspace sync`, `reset 03`): what brings the copies of
+work/ up to date.
 
-A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new version comes beside it.
-.handed_out.json remembers what was given. No torch: `make lab` starts with this.
+A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new
+version comes beside it. .handed_out.json remembers what was given. No torch: `make lab` starts with
+this.
 """
 
+import hashlib
 import json
+import os
 import sys
+from contextlib import closing
+from itertools import chain, count
 from pathlib import Path
-from types import ModuleType
 
-HELPERS = Path(__file__).resolve().parent
-if __package__ is None:  # run by its path: helpers/__init__ would come first, and torch with it
-    sys.modules["helpers"] = ModuleType("helpers")
-    sys.modules["helpers"].__path__ = [str(HELPERS)]
-
-from helpers.copies import (  # noqa: E402
-    PAGE,
-    copy_pictures,
-    digest,
-    digest_of,
-    free_name,
-    student_copy,
-    write_json,
-    write_notebook,
-)
-
-ROOT = HELPERS.parent
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = "glossary"  # a notebook to look things up in: copied with its outputs
+PICTURES = (".svg", ".png", ".jpg", ".gif")
 MANIFEST = ".handed_out.json"
 
 
 def main(arguments, root=ROOT):
-    """Run `sync` or `reset NN` and print a line for each thing done; exit with a sentence if it cannot be."""
+    """Run `sync` or `reset NN` and print a line for each thing done; exit with a sentence if it
+    cannot be.
+    """
     try:
         match arguments:
             case ["sync"]:
@@ -38,20 +31,30 @@ def main(arguments, root=ROOT):
             case ["reset", number] if number:
                 lines = reset(number, root)
             case _:
-                sys.exit(f"Which lesson? There are {', '.join(lessons(root))}. For example: make reset N=03")
+                sys.exit(
+                    f"Which lesson? There are {', '.join(lessons(root))}. For example: make reset N=03"
+                )
     except OSError as error:
-        sys.exit(f"{error.filename} could not be written ({error.strerror}): look who owns it, make room.")
+        sys.exit(
+            f"{error.filename} could not be written ({error.strerror}): look who owns it, make room."
+        )
     print("\n".join(lines) or "Your copies in work/ are up to date.")
 
 
 def lessons(root):
     """Return the masters by number, the page by its name: {"03": Path(...), "glossary": Path(...)}."""
-    found = [path for name in ("[0-9][0-9]_*", PAGE) for path in sorted((root / "notebooks").glob(f"{name}.ipynb"))]
+    found = [
+        path
+        for name in ("[0-9][0-9]_*", PAGE)
+        for path in sorted((root / "notebooks").glob(f"{name}.ipynb"))
+    ]
     return {path.stem.partition("_")[0]: path for path in found}
 
 
 def sync(root=ROOT, only=None):
-    """Bring the copies of all lessons, or of `only` one, up to date; return a line for each thing done."""
+    """Bring the copies of all lessons, or of `only` one, up to date; return a line for each thing
+    done.
+    """
     work = root / "work"
     work.mkdir(exist_ok=True)
     given = read_manifest(work)
@@ -66,7 +69,9 @@ def reset(number, root=ROOT):
     """Give one lesson back as it is today; the old copy is kept under a name of its own."""
     number = number.partition("_")[0].zfill(2)
     if number not in lessons(root):
-        sys.exit(f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: make reset N=03")
+        sys.exit(
+            f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: make reset N=03"
+        )
     copy, lines = root / "work" / lessons(root)[number].name, []
     if copy.exists():
         kept = free_name(copy, "kept")
@@ -81,7 +86,9 @@ def hand_out(master, work, given):
     new, found = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
     if found is None or (found == known.get("copy") and (found != new or master.stem == PAGE)):
-        write_notebook(copy, fresh)  # a page that nobody edited always anew: its outputs may be others
+        write_notebook(
+            copy, fresh
+        )  # a page that nobody edited always anew: its outputs may be others
         if found != new:
             yield f"{copy.name}: {'copied into work/' if found is None else 'updated; you had not edited it'}."
         found = new
@@ -97,12 +104,102 @@ def hand_out(master, work, given):
 
 
 def read_manifest(work):
-    """Return what was handed out: {file name: {"copy": digest, "beside": digest}}; {} if that is broken."""
+    """Return what was handed out: {file name: {"copy": digest, "beside": digest}}; {} if that is
+    broken.
+    """
     try:
         found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return {name: one for name, one in found.items() if isinstance(one, dict)} if isinstance(found, dict) else {}
+    return (
+        {name: one for name, one in found.items() if isinstance(one, dict)}
+        if isinstance(found, dict)
+        else {}
+    )
+
+
+def student_copy(master):
+    """Return the notebook without saved widgets and notes, its pictures found in figs/; outputs
+    stay in PAGE only.
+    """
+    notebook = json.loads(master.read_text(encoding="utf-8"))
+    notebook["metadata"].pop("widgets", None)
+    notebook["cells"] = [cell for cell in notebook["cells"] if not for_the_speaker(cell)]
+    for cell in notebook["cells"]:
+        cell["source"] = "".join(cell["source"]).replace("../figs/", "figs/")
+        if cell["cell_type"] == "code" and master.stem != PAGE:
+            cell.update(outputs=[], execution_count=None)
+    return notebook
+
+
+def for_the_speaker(cell):
+    return cell["metadata"].get("slideshow", {}).get("slide_type") == "notes"
+
+
+def digest(notebook):
+    """Return what tells an edited notebook from an untouched one: kinds, sources and tags of its
+    cells.
+    """
+    seen = [
+        (c["cell_type"], "".join(c["source"]), c["metadata"].get("tags") or [])
+        for c in notebook["cells"]
+    ]
+    return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
+
+
+def digest_of(path):
+    """Return the digest of a file; None if there is no file, "unreadable" if there is no notebook
+    in it.
+    """
+    if not path.exists():
+        return None
+    try:
+        return digest(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return "unreadable"
+
+
+def free_name(path, word):
+    """Return `lesson-word.ipynb` beside `path`, or `lesson-word-2.ipynb` and so on where that is
+    taken.
+    """
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    return next(
+        n
+        for e in endings
+        if not (n := path.with_name(f"{path.stem}-{word}{e}{path.suffix}")).exists()
+    )
+
+
+def write_notebook(path, notebook):
+    """Write a copy and mark it as trusted, so that Lab shows its pictures and widgets."""
+    import nbformat
+    from nbformat.sign import NotebookNotary
+
+    write_json(path, notebook)
+    notary = NotebookNotary()
+    with closing(notary.store):
+        notary.sign(nbformat.read(path, as_version=4))
+
+
+def write_json(path, value):
+    """Write a file whole or not at all: into a neighbour first, then in its place."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_text(
+        json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n",
+        "utf-8",
+        newline="\n",
+    )
+    os.replace(part, path)
+
+
+def copy_pictures(source, target):
+    """Copy the pictures that text cells show; leave what is the same already."""
+    target.mkdir(exist_ok=True)
+    for picture in (path for path in sorted(source.glob("*")) if path.suffix in PICTURES):
+        copy = target / picture.name
+        if not copy.is_file() or copy.read_bytes() != picture.read_bytes():
+            copy.write_bytes(picture.read_bytes())
 
 
 if __name__ == "__main__":

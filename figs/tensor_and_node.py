@@ -7,9 +7,10 @@ from pathlib import Path
 
 import torch
 
-from helpers.draw import arrow
-from helpers.marks import Drawing, Pen
-from helpers.svg import svg
+from helpers.drawing.diagram import arrow
+from helpers.drawing.display_list import Drawing, Pen
+from helpers.drawing.palette import SMALL, TITLE
+from helpers.drawing.svg import svg
 from helpers.text import width
 
 WIDE, HIGH, TALL = 760, 452, 36  # px: the picture, and the height of a box
@@ -25,7 +26,12 @@ def draw() -> str:
     """Return the SVG text; the same bytes each time."""
     pen = Pen()
     pen.write("title", 20, 30, ("y = x * 2;  z = y.sum();  z.backward()", ""))
-    pen.write("note", 20, 50, ("Tensors point into the graph. Of these nodes only AccumulateGrad points back.", ""))
+    pen.write(
+        "note",
+        20,
+        50,
+        ("Tensors point into the graph. Of these nodes only AccumulateGrad points back.", ""),
+    )
     for middle, words in ((TENSORS, "tensors: your values"), (NODES, "nodes: the backward graph")):
         pen.write("middle", middle, 78, (words, "faint"))
     for (begin, end), words in arrows().items():
@@ -46,10 +52,15 @@ def boxes() -> dict[tuple[int, int], tuple[str, str]]:
     assert accumulate.variable is x
     assert x.grad_fn is None
     z.backward()
-    texts = [f"{name} = {tensor.tolist()}" for name, tensor in (("z", z), ("y", y), ("x", x), ("x.grad", x.grad))]
+    texts = [
+        f"{name} = {tensor.tolist()}"
+        for name, tensor in (("z", z), ("y", y), ("x", x), ("x.grad", x.grad))
+    ]
     nodes = [type(node).__name__ for node in (z.grad_fn, multiply, accumulate)]
     tensors = {(TENSORS, row): ("tag", text) for row, text in enumerate(texts)}
-    cards = {(NODES, row): ("leaf" if row == 2 else "operation", name) for row, name in enumerate(nodes)}
+    cards = {
+        (NODES, row): ("leaf" if row == 2 else "operation", name) for row, name in enumerate(nodes)
+    }
     return {**tensors, **cards, (BESIDE, 2): ("none", str(y.grad_fn.next_functions[1]))}
 
 
@@ -85,24 +96,24 @@ def draw_arrow(pen: Pen, begin: tuple[int, int], end: tuple[int, int], words: st
 
 
 def draw_curve(pen: Pen, curve: tuple[tuple[float, float], ...]) -> None:
-    pen.put("path", "edge", *(v for point in curve for v in point))
-    pen.put("polygon", "arrow", *arrow(curve))
+    pen.path("edge", *curve)
+    pen.polygon("arrow", *arrow(curve))
 
 
 def draw_words(pen: Pen, words: str, x: float, y: float) -> None:
-    room = width(words, 12, bold=True) + 8
-    pen.put("rect", "ground", x - room / 2, y - 9, room, 18, 0)
-    pen.write("label", x, y + 4, (words, ""))
+    room = width(words, SMALL) + 8
+    pen.rect("ground", x - room / 2, y - 9, room, 18, 0)
+    pen.write("word", x, y + 5, (words, ""))
 
 
 def half(box: tuple[int, int]) -> int:
     """Return half the width of the box at (column, row)."""
-    return width(boxes()[box][1], 13) // 2 + 14
+    return width(boxes()[box][1], TITLE) // 2 + 14
 
 
 def draw_box(pen: Pen, role: str, words: str, x: int, y: int) -> None:
-    wide = width(words, 13) // 2 + 14
-    pen.put("rect", role, x - wide, y - TALL / 2, 2 * wide, TALL, 18 if role in ("leaf", "none") else 7)
+    wide = width(words, TITLE) // 2 + 14
+    pen.rect(role, x - wide, y - TALL / 2, 2 * wide, TALL, 18 if role in ("leaf", "none") else 7)
     pen.write("tagged" if role == "tag" else "middle", x, y + 5, (words, ""))
 
 

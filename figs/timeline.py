@@ -1,10 +1,18 @@
-"""Draw timeline.svg: how Variable and Tensor became one class, and when graphs are made. Writes that file only."""
+"""Draw timeline.svg: how Variable and Tensor became one class, and when graphs are made. Writes
+that file only.
+"""
 
 from html import escape
 from pathlib import Path
 
 FILE = Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT, LEFT, YEAR, BAR = 960, 340, 26, 76, 34  # pixels; YEAR is one year's width, BAR a bar's height
+WIDTH, HEIGHT, LEFT, YEAR, BAR = (
+    960,
+    340,
+    26,
+    76,
+    34,
+)  # pixels; YEAR is one year's width, BAR a bar's height
 AXIS, EVENT_ROW = 62, 324
 INK, FAINT, GROUND = "#1f2933", "#52606d", "#fbfbfa"
 STYLES = {  # fill, outline, dash: lanes differ by place and outline too, never by colour alone
@@ -20,7 +28,12 @@ def _month(year: int, month: float) -> float:
 
 
 CHAINER, TENSORFLOW, PYTORCH = _month(2015, 6.3), _month(2015, 11.3), _month(2017, 1.6)
-MERGED, TENSORFLOW_2, PYTORCH_2, TODAY = _month(2018, 4.8), _month(2019, 10), _month(2023, 3.5), LAST + 0.9
+MERGED, TENSORFLOW_2, PYTORCH_2, TODAY = (
+    _month(2018, 4.8),
+    _month(2019, 10),
+    _month(2023, 3.5),
+    LAST + 0.9,
+)
 
 LANES = ((114, "One graph, made once and used again"), (196, "A new graph at each run"))  # y, words
 BARS = (  # from, to, top, style, words
@@ -46,12 +59,27 @@ def draw() -> str:
         f' height="{HEIGHT}" font-family="ui-sans-serif,system-ui,Segoe UI,Helvetica,Arial,sans-serif">'
     )
     ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{GROUND}"/>'
-    heading = _text(LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=16)
+    heading = _text(
+        LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=16
+    )
     lanes = [_text(LEFT, y, words, fill=FAINT, weight=600) for y, words in LANES]
-    events = [part for event in EVENTS for part in _event(*event)]  # before the bars, so that lines run behind them
+    events = [
+        part for event in EVENTS for part in _event(*event)
+    ]  # before the bars, so that lines run behind them
     bars = [_bar(*bar) for bar in BARS]
     return "\n".join(
-        [opening, f"<title>{TITLE}</title>", ground, heading, *_axis(), *lanes, _chainer(), *events, *bars, "</svg>\n"]
+        [
+            opening,
+            f"<title>{TITLE}</title>",
+            ground,
+            heading,
+            *_axis(),
+            *lanes,
+            _chainer(),
+            *events,
+            *bars,
+            "</svg>\n",
+        ]
     )
 
 
@@ -71,7 +99,10 @@ def _line(x1: int, y1: int, x2: int, y2: int, dash="none") -> str:
 
 
 def _axis() -> list[str]:
-    years = [_text(_x(year + 0.5), AXIS + 18, str(year), "middle", FAINT) for year in range(FIRST, LAST + 1)]
+    years = [
+        _text(_x(year + 0.5), AXIS + 18, str(year), "middle", FAINT)
+        for year in range(FIRST, LAST + 1)
+    ]
     ticks = [_line(_x(year), AXIS, _x(year), AXIS + 6) for year in range(FIRST, LAST + 2)]
     return [_line(_x(FIRST), AXIS, _x(LAST + 1), AXIS), *ticks, *years]
 
@@ -88,7 +119,9 @@ def _bar(start: float, end: float, top: int, style: str, words: str) -> str:
 def _event(year: float, top: int, words: str, anchor: str) -> tuple[str, str]:
     """Draw a date below the lanes and a dotted line up to the bar that begins there."""
     beside = _x(year) + (6 if anchor == "start" else -6)
-    return _line(_x(year), top + BAR, _x(year), EVENT_ROW, "2 4"), _text(beside, EVENT_ROW, words, anchor)
+    return _line(_x(year), top + BAR, _x(year), EVENT_ROW, "2 4"), _text(
+        beside, EVENT_ROW, words, anchor
+    )
 
 
 def _chainer() -> str:

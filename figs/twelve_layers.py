@@ -1,11 +1,13 @@
-"""Draw figs/twelve_layers.svg, for the README: a transformer of twelve layers, folded, from the live graph."""
+"""Draw figs/twelve_layers.svg, for the README: a transformer of twelve layers, folded, from the
+live graph.
+"""
 
 from pathlib import Path
 
 import torch
 from torch import nn
 
-from helpers import show
+from helpers import module_calls, show
 
 WORDS, WIDE = 20, 16  # different words, numbers per word
 
@@ -18,10 +20,11 @@ def draw() -> str:
     parts = {"embed": nn.Embedding(WORDS, WIDE), "encoder": encoder, "head": nn.Linear(WIDE, WORDS)}
     model = nn.ModuleDict(parts)
     text = torch.arange(10).reshape(2, 5)
-    scores = model["head"](model["encoder"](model["embed"](text)))
-    loss = nn.functional.cross_entropy(scores.flatten(0, 1), text.flatten())
-    alt = "The graph of a transformer: its twelve layers are one box, × 12, with 64 operations and 12 leaves each."
-    return show(loss, names=model, alt=alt).svg
+    with module_calls(model) as calls:
+        scores = model["head"](model["encoder"](model["embed"](text)))
+        loss = nn.functional.cross_entropy(scores.flatten(0, 1), text.flatten())
+    alt = "The graph of a transformer: its twelve layers are one box, and the loss stands outside of the model."
+    return show(loss, names=calls, alt=alt).svg
 
 
 if __name__ == "__main__":

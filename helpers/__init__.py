@@ -1,13 +1,17 @@
-"""Look at PyTorch's computational graphs without disturbing them. What few lessons need is imported when asked for."""
+"""Look at PyTorch's computational graphs without disturbing them.
+
+What few lessons need is imported when asked for.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from helpers.exercises import check, expect_error, hint, solution
+from helpers.looking.calls import module_calls
+from helpers.looking.snapshot import snapshot
 from helpers.picture import Picture, show
 from helpers.plots import plot
-from helpers.record import record
-from helpers.snapshot import snapshot
+from helpers.recording.record import record
 
 if TYPE_CHECKING:
     from helpers import labs
@@ -23,6 +27,7 @@ __all__ = [
     "expect_error",
     "hint",
     "labs",
+    "module_calls",
     "plot",
     "record",
     "show",

@@ -1,8 +1,10 @@
-"""Show what a cell does on a GPU: run it where there is one, else show what it did on one, or say that none ran it.
+"""Show what a cell does on a GPU: run it where there is one, else show what it did on one, or say
+that none ran it.
 
-Reads gpu_recorded.json; `python -m helpers.gpu record` (make record-gpu) writes it, on a machine with a GPU, no other.
-GPU_CELLS=stored makes a cell show the same on every machine, for notebooks that are stored or compared: what stands
-in the file. Where there is a GPU the cell runs all the same, and fails if it did not show what was recorded.
+Reads gpu_recorded.json; `python -m helpers.gpu record` (make record-gpu) writes it, on a machine
+with a GPU, no other. GPU_CELLS=stored makes a cell show the same on every machine, for notebooks
+that are stored or compared: what stands in the file. Where there is a GPU the cell runs all the
+same, and fails if it did not show what was recorded.
 """
 
 from __future__ import annotations
@@ -41,8 +43,9 @@ def machine() -> str:
 def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
     """Decorate a function of no arguments: run it on a GPU and show what it printed and returned.
 
-    It must say all it needs itself, but for imports: a recording is out of date when *its* code has changed.
-    What it shows may hold no time, no name of a device, nothing that differs between two GPUs.
+    It must say all it needs itself, but for imports: a recording is out of date when *its* code has
+    changed. What it shows may hold no time, no name of a device, nothing that differs between two
+    GPUs.
     """
 
     def use(function: Callable[[], object]) -> Callable[[], object]:
@@ -67,9 +70,13 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
 
 
 def told(entry: dict[str, str] | None, code: str) -> str:
-    """Return what a reader without a GPU sees: the recording with its machine and day, or why there is none."""
+    """Return what a reader without a GPU sees: the recording with its machine and day, or why there
+    is none.
+    """
     if entry is None:
-        return f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
+        return (
+            f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
+        )
     source = f"{entry['machine']}, {entry['date']}"
     if not is_fresh(entry, code):
         return f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
@@ -81,14 +88,18 @@ def is_fresh(entry: dict[str, str] | None, code: str) -> bool:
 
 
 def fingerprint(function: Callable[[], object]) -> str:
-    """Return a digest of what a function does: names and statements count, comments and layout do not."""
+    """Return a digest of what a function does: names and statements count, comments and layout do
+    not.
+    """
     tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     tree.decorator_list = []
     return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16]
 
 
 def outcome(function: Callable[[], object]) -> str:
-    """Run a function; return what it printed, and the value that it returned as a cell would show it."""
+    """Run a function; return what it printed, and the value that it returned as a cell would show
+    it.
+    """
     from IPython.lib.pretty import pretty
 
     printed = io.StringIO()
@@ -107,28 +118,42 @@ def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
 
     first, second = outcome(function), outcome(function)
     if first != second:
-        raise AssertionError(f"{key} shows something else each time, so it cannot be recorded:\n{first}\n{second}")
+        raise AssertionError(
+            f"{key} shows something else each time, so it cannot be recorded:\n{first}\n{second}"
+        )
     today = datetime.date.today().isoformat()
     entry = {"code": code, "date": today, "machine": machine(), "text": first}
     display({MIME: json.dumps({key: entry}), "text/plain": f"{key} recorded"}, raw=True)
 
 
 def record(folder: Path = ROOT / "notebooks") -> list[str]:
-    """Run every notebook that has GPU cells, store what they showed, all or nothing; return the keys.
+    """Run every notebook that has GPU cells, store what they showed, all or nothing; return the
+    keys.
 
-    Exits with a sentence, and changes nothing, where there is no GPU, no such cell, or a key used twice.
+    Exits with a sentence, and changes nothing, where there is no GPU, no such cell, or a key used
+    twice.
     """
     if not available():
-        built = f"was built for CUDA {torch.version.cuda}" if torch.version.cuda else "was built without CUDA"
+        built = (
+            f"was built for CUDA {torch.version.cuda}"
+            if torch.version.cuda
+            else "was built without CUDA"
+        )
         sys.exit(
             f"Nothing was recorded: there is no CUDA GPU here (torch {torch.__version__} {built}). "
             "Run this where torch.cuda.is_available() is True."
         )
-    paths = [path for path in sorted(folder.glob("*.ipynb")) if "@on_gpu(" in path.read_text(encoding="utf-8")]
+    paths = [
+        path
+        for path in sorted(folder.glob("*.ipynb"))
+        if "@on_gpu(" in path.read_text(encoding="utf-8")
+    ]
     pairs = [pair for path in paths for pair in handed_over(path)]
     keys = [key for key, _ in pairs]
     if not keys or len(set(keys)) < len(keys):
-        sys.exit(f"Nothing was recorded: each GPU cell needs a key of its own, and these were found: {keys}.")
+        sys.exit(
+            f"Nothing was recorded: each GPU cell needs a key of its own, and these were found: {keys}."
+        )
     text = json.dumps(dict(pairs), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
     part = DATA.with_name(f".{DATA.name}.part")
     part.write_text(text, encoding="utf-8", newline="\n")
@@ -144,8 +169,12 @@ def handed_over(path: Path) -> Iterator[tuple[str, dict[str, str]]]:
     from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
     notebook = nbformat.read(path, as_version=4)
-    kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
-    client = NotebookClient(notebook, km=kernel, timeout=120, resources={"metadata": {"path": str(path.parent)}})
+    kernel = AsyncKernelManager(
+        kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
+    )
+    client = NotebookClient(
+        notebook, km=kernel, timeout=120, resources={"metadata": {"path": str(path.parent)}}
+    )
     client.execute(cleanup_kc=True, env={**os.environ, MODE: "record"})
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
         if MIME in output.get("data", {}):

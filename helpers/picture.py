@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from helpers.dot import dot
-from helpers.draw import drawing
-from helpers.fold import demand_names, fold
+from helpers.drawing.diagram import drawing
+from helpers.drawing.display_list import Drawing
+from helpers.drawing.dot import dot
+from helpers.drawing.svg import html, svg
+from helpers.folding.fold import demand_names, fold
 from helpers.graph import Graph
-from helpers.kinds import type_name
-from helpers.marks import Drawing
-from helpers.snapshot import snapshot
-from helpers.svg import safe, svg
+from helpers.looking.snapshot import Given, snapshot
+from helpers.looking.torch_private import type_name
 from helpers.text import visible
 
 LONGEST_ALT = 2_000  # characters
-AS_TEXT = "The graph as text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +37,24 @@ class Picture:
 
     def save(self, path: str | Path) -> Path:
         """Write the picture to `path`, by its ending .svg, .txt or .dot; returns the path."""
-        forms = {".svg": lambda: self.svg, ".txt": lambda: self.text + "\n", ".dot": lambda: self.dot}
+        forms = {
+            ".svg": lambda: self.svg,
+            ".txt": lambda: self.text + "\n",
+            ".dot": lambda: self.dot,
+        }
         path = Path(path)
         if path.suffix not in forms:
-            raise ValueError(f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}.")
+            raise ValueError(
+                f"Cannot save a picture as {path.name!r}. Use an ending out of {', '.join(forms)}."
+            )
         path.write_text(forms[path.suffix](), encoding="utf-8")
         return path
 
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a named image and the tree, folded, both inert even in an untrusted notebook; the SVG; the text tree."""
-        data = base64.b64encode(self.svg.encode()).decode()
-        image = f'<img alt="{safe(self.alt)}" src="data:image/svg+xml;base64,{data}">'
-        tree = f"<details><summary>{AS_TEXT}</summary><pre>{safe(self.text)}</pre></details>"
-        return {"text/html": image + tree, "image/svg+xml": self.svg, "text/plain": self.text}
+        """Give a named image with the tree, folded, both inert even in an untrusted notebook; and
+        the text tree.
+        """
+        return {"text/html": html(self.svg, self.alt, self.text), "text/plain": self.text}
 
     def __repr__(self) -> str:
         return self.text
@@ -59,17 +62,19 @@ class Picture:
 
 def show(
     *tensors: torch.Tensor,
-    names: Mapping[str, torch.Tensor] | torch.nn.Module | None = None,
+    names: Given | None = None,
     alt: str | None = None,
     unfold: str | Sequence[str] | bool = (),
 ) -> Picture:
     """Draw the backward graph behind one or several tensors, changing nothing.
 
-    `names` goes on top of the names found: a dict from name to tensor, or a model, whose parameters have names.
-    `alt` says what to notice, for those who do not see the picture. In a graph of more than 60 nodes what repeats,
-    and what belongs to a module, is folded to one box: `unfold="encoder.3"` opens one, a list several, True all.
-    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is not a tensor,
-    ValueError where no part is called like that.
+    `names` goes on top of the names found: a dict from name to tensor; a model, whose parameters
+    have names; or the context of `module_calls(model)`, which knows the module calls as well. `alt`
+    says what to notice, for those who do not see the picture. A large graph is folded. With module
+    calls, from 25 nodes on, a box is one call or a row of equal ones; without, from 60 on, it is
+    what reads the parameters of a module. `unfold="encoder.3"` opens one, a list several, True all.
+    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is
+    not a tensor, ValueError where no part is called like that.
     """
     unfold, alt = demand_names(unfold), demand_words(alt)
     graph = snapshot(*tensors, names=names)
@@ -77,7 +82,7 @@ def show(
 
 
 def demand_words(alt: object) -> str | None:
-    """Return `alt`, cut to a paragraph. Raises TypeError, with what to pass, for anything but text."""
+    """Return `alt`, cut to a paragraph. Raises TypeError for anything but text."""
     if alt is not None and type(alt) is not str:
         raise TypeError(f"alt is {type_name(alt)}. Pass a sentence that says what to notice.")
     return alt and visible(alt, LONGEST_ALT)

@@ -6,18 +6,19 @@ from typing import Any
 
 import torch
 
-from helpers.player import Player, player
-from helpers.record import record
-from helpers.stage import film
-from helpers.trace import Trace
+from helpers.playing.animate import film
+from helpers.playing.player import Player, player
+from helpers.recording.record import record
+from helpers.recording.trace import Trace
 
 
 def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:
-    """Run backward from `loss` and show a player of its steps; a `Trace` is played without running anything.
+    """Run backward from `loss` and show a player of its steps; a `Trace` is played without running
+    anything.
 
-    A graph of more than 60 nodes is folded, as `show` does it; a click on a folded part opens it at the same step.
-    `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to notice, for
-    those who do not see the picture. Raises what `record` raises.
+    A large graph is folded, as `show` does it; a click on a folded part opens it at the same step.
+    `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to
+    notice, for those who do not see the picture. Raises what `record` raises.
     """
     trace = loss if isinstance(loss, Trace) else record(loss, **how)
     return player(film(trace, alt))

@@ -1,7 +1,8 @@
-"""Show torchviz's picture of a graph beside ours: its boxes, words, colours and arrows, with no `dot` program.
+"""Show torchviz's picture of a graph beside ours: its boxes, words, colours and arrows, with no
+`dot` program.
 
-torchviz decides what is drawn. Only the layout is ours, because Graphviz sizes torchviz's boxes by the fonts
-of the machine, and its labels, which begin with an empty line, can crash Graphviz 14.
+torchviz decides what is drawn. Only the layout is ours, because Graphviz sizes torchviz's boxes by
+the fonts of the machine, and its labels, which begin with an empty line, can crash Graphviz 14.
 """
 
 from __future__ import annotations
@@ -12,17 +13,24 @@ from dataclasses import dataclass, replace
 import graphviz
 import torch
 
-from helpers import peek
-from helpers.draw import MARGIN, arrow, drawing
+from helpers.drawing.diagram import MARGIN, arrow, drawing
+from helpers.drawing.display_list import Drawing, Mark, Pen
+from helpers.drawing.layout import place
+from helpers.drawing.palette import SMALL, TITLE
 from helpers.graph import Graph
-from helpers.layout import place
-from helpers.marks import Drawing, Mark, Pen
+from helpers.looking.snapshot import Walk, snapshot
+from helpers.looking.torch_private import quietly, type_name
 from helpers.picture import Picture, picture
-from helpers.snapshot import Walk, snapshot
 from helpers.text import visible, width
 
+LETTER = 0.605 * SMALL  # px: a letter of a monospaced font
 MOST_NODES = 200  # torchviz recurses: a deep graph would end in a RecursionError
-_COLOURS = {"darkolivegreen1": "output", "darkolivegreen3": "output", "lightblue": "leaf", "orange": "saved"}
+_COLOURS = {
+    "darkolivegreen1": "output",
+    "darkolivegreen3": "output",
+    "lightblue": "leaf",
+    "orange": "saved",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +51,9 @@ class _Recorder(graphviz.Digraph):
         self.arrows: list[tuple[str, str]] = []
 
     def node(self, name: str, label: str | None = None, **attrs: str) -> None:
-        lines = tuple(visible(part.strip(), 40) for part in (label or "").split("\n") if part.strip())
+        lines = tuple(
+            visible(part.strip(), 40) for part in (label or "").split("\n") if part.strip()
+        )
         self.boxes[name] = lines, _COLOURS.get(attrs.get("fillcolor", ""), "function")
 
     def edge(self, tail_name: str, head_name: str, **attrs: str) -> None:
@@ -51,10 +61,11 @@ class _Recorder(graphviz.Digraph):
 
 
 def beside_torchviz(tensor: torch.Tensor) -> Picture:
-    """Draw torchviz's picture of a tensor's graph and ours side by side; the text names the difference.
+    """Draw torchviz's picture of a tensor's graph and ours side by side; the text names the
+    difference.
 
-    torchviz reads the saved tensors of custom Functions, which runs saved-tensor hooks: `show` never does.
-    Raises TypeError for anything that is not a tensor.
+    torchviz reads the saved tensors of custom Functions, which runs saved-tensor hooks: `show`
+    never does. Raises TypeError for anything that is not a tensor.
     """
     graph = snapshot(tensor)
     theirs, ours = their_graph(tensor, graph), drawing(graph)
@@ -65,7 +76,9 @@ def beside_torchviz(tensor: torch.Tensor) -> Picture:
 def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
     """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
     if len(graph.nodes) > MOST_NODES:
-        return TheirGraph((), (), f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked.")
+        return TheirGraph(
+            (), (), f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
+        )
     from unittest import mock  # costly to import, and needed here alone
 
     try:
@@ -75,7 +88,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
 
             drawn = make_dot(tensor, params=leaf_names(tensor, graph))
     except Exception as error:
-        return TheirGraph((), (), f"torchviz raised {peek.type_name(error)}.")
+        return TheirGraph((), (), f"torchviz raised {type_name(error)}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}
     pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
     return TheirGraph(tuple(drawn.boxes.values()), tuple(pairs))
@@ -83,7 +96,7 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
 
 def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
     """Return the leaves by the names that `snapshot` found, as torchviz wants them."""
-    with peek.quietly():
+    with quietly():
         walk = Walk([tensor])
     pairs = zip(walk.met, graph.nodes, strict=True)
     return {node.name: one for one, node in pairs if node.is_leaf and node.name}
@@ -111,34 +124,40 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
     """Draw torchviz's boxes and arrows in its own colours."""
     pen = Pen(MARGIN, 54)
     heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
-    pen.write("title", 0, -26, (heading, ""))
+    pen.write("title", 0, -24, (heading, ""))
     sizes = [box_size(lines) for lines, _ in theirs.boxes]
     placed = place(sizes, theirs.arrows)
     for curve in placed.curves:
-        pen.put("path", "edge", *(v for point in curve for v in point))
-        pen.put("polygon", "arrow", *arrow(curve))
-    for (lines, kind), (wide, high), (x, y) in zip(theirs.boxes, sizes, placed.centres, strict=True):
-        pen.put("rect", f"torchviz {kind}", x - wide / 2, y - high / 2, wide, high, 0)
+        pen.path("edge", *curve)
+        pen.polygon("arrow", *arrow(curve))
+    for (lines, kind), (wide, high), (x, y) in zip(
+        theirs.boxes, sizes, placed.centres, strict=True
+    ):
+        pen.rect(f"torchviz {kind}", x - wide / 2, y - high / 2, wide, high, 0)
         for nr, line in enumerate(lines):
-            pen.write("torchviz", x, y - high / 2 + 17 + 15 * nr, (line, ""))
-    wide = max(round(placed.width), width(heading, 13, bold=True))
+            pen.write("torchviz", x, y - high / 2 + 18 + 16 * nr, (line, ""))
+    wide = max(round(placed.width), width(heading, TITLE, bold=True))
     return Drawing(wide + 2 * MARGIN, round(placed.height) + 54 + MARGIN, tuple(pen.marks), "", "")
 
 
 def box_size(lines: tuple[str, ...]) -> tuple[int, int]:
     """Return width and height in px of one of torchviz's boxes."""
-    return max([30, *(width(line, 12) + 16 for line in lines)]), 10 + 15 * len(lines)
+    wide = max([0, *[len(line) for line in lines]])
+    return max(30, round(LETTER * wide) + 8), 10 + 16 * len(lines)
 
 
 def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
     """Put two drawings into one, the second to the right."""
-    moved = tuple(shift(mark, left.width) for mark in right.marks)
+    beside = left.width - MARGIN
+    moved = tuple(shift(mark, beside) for mark in right.marks)
     alt = f"torchviz's picture, with arrows from inputs to outputs, beside ours. {right.alt}"
-    size = left.width + right.width, max(left.height, right.height)
+    size = beside + right.width, max(left.height, right.height)
     return Drawing(*size, (*left.marks, *moved), text, alt)
 
 
 def shift(mark: Mark, dx: int) -> Mark:
     """Return a mark moved to the right."""
     places = len(mark.at) if mark.shape in ("path", "polygon") else 2
-    return replace(mark, at=tuple(v + dx * (i % 2 == 0 and i < places) for i, v in enumerate(mark.at)))
+    return replace(
+        mark, at=tuple(v + dx * (i % 2 == 0 and i < places) for i, v in enumerate(mark.at))
+    )

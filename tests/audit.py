@@ -1,7 +1,10 @@
-"""Ask pip-audit for the known advisories on every package of the lock (`make audit`). Reads; writes nothing that stays.
+"""Ask pip-audit for the known advisories on every package of the lock (`make audit`).
 
-Every advisory, however it is rated, is mended or stands in advisories.toml with a reason. An audit that could not be
-made is a failure, and so is one that passed over a package: pip-audit runs with --strict, and its answer is counted.
+Reads; writes nothing that stays.
+
+Every advisory, however it is rated, is mended or stands in advisories.toml with a reason. An audit
+that could not be made is a failure, and so is one that passed over a package: pip-audit runs with
+--strict, and its answer is counted.
 """
 
 import json
@@ -22,7 +25,9 @@ OPTIONS = ["--strict", "--no-deps", "--disable-pip", "--format=json", "--aliases
 RATINGS = ("critical", "high", "moderate", "low", "unrated")
 ID = re.compile(r"(GHSA|PYSEC|CVE)-[\w-]+")
 SENTENCE = re.compile(r"\S+(\s+\S+){4,}\.")
-ELSEWHERE = 'Run it where the service can be reached, or ask another one: make audit AUDIT_ARGS="-s osv"'
+ELSEWHERE = (
+    'Run it where the service can be reached, or ask another one: make audit AUDIT_ARGS="-s osv"'
+)
 
 
 class NotAudited(Exception):
@@ -30,15 +35,22 @@ class NotAudited(Exception):
 
 
 def main(more=(), lock=LOCK, standing=STANDING, tool=(sys.executable, "-m", "pip_audit")):
-    """Print what there is to do; return 0 if nothing is, 1 if something is, 2 if the audit could not be made."""
+    """Print what there is to do; return 0 if nothing is, 1 if something is, 2 if the audit could
+    not be made.
+    """
     try:
         known = read(standing)
-        found = [entry for pins in layers(lock) for entry in audited(pins, [*tool, *OPTIONS, *more])]
+        found = [
+            entry for pins in layers(lock) for entry in audited(pins, [*tool, *OPTIONS, *more])
+        ]
     except NotAudited as error:
         print(f"The audit could not be made. {error}", file=sys.stderr)
         return 2
     said = [*faults(known), *unanswered(found, known), *unused(found, known)]
-    print("\n".join(said) or f"{len(found)} packages, {len(known)} advisories that stand with a reason, and no other.")
+    print(
+        "\n".join(said)
+        or f"{len(found)} packages, {len(known)} advisories that stand with a reason, and no other."
+    )
     return 1 if said else 0
 
 
@@ -47,17 +59,22 @@ def read(standing):
     try:
         known = tomllib.loads(standing.read_text(encoding="utf-8")).get("advisory", [])
     except (OSError, ValueError) as error:
-        raise NotAudited(f"{standing.name} could not be read: {error}. Look at its first lines.") from None
+        raise NotAudited(
+            f"{standing.name} could not be read: {error}. Look at its first lines."
+        ) from None
     if not isinstance(known, list) or not all(isinstance(one, dict) for one in known):
-        raise NotAudited(f"{standing.name} holds other things than [[advisory]] tables. Look at its first lines.")
+        raise NotAudited(
+            f"{standing.name} holds other things than [[advisory]] tables. Look at its first lines."
+        )
     return known
 
 
 def layers(lock):
-    """Return the pins of the lock, markers left out, as lists of (package, version) with each package once.
+    """Return the pins of the lock, markers left out, as lists of (package, version) with each
+    package once.
 
-    A lock for all systems has several versions of some packages; pip-audit takes one, and passes over what is not
-    for the machine it runs on.
+    A lock for all systems has several versions of some packages; pip-audit takes one, and passes
+    over what is not for the machine it runs on.
     """
     found = []
     for line in filter(None, lock.read_text(encoding="utf-8").splitlines()):
@@ -75,17 +92,25 @@ def audited(pins, command):
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pins.txt"
         path.write_text("".join(f"{name}=={version}\n" for name, version in pins), encoding="utf-8")
-        ran = subprocess.run([*command, "--progress-spinner=off", "-r", path], capture_output=True, text=True)
+        ran = subprocess.run(
+            [*command, "--progress-spinner=off", "-r", path], capture_output=True, text=True
+        )
     try:
         found = json.loads(ran.stdout)["dependencies"]
-        answered = {(canonicalize_name(entry["name"]), entry["version"]) for entry in found if "vulns" in entry}
+        answered = {
+            (canonicalize_name(entry["name"]), entry["version"])
+            for entry in found
+            if "vulns" in entry
+        }
     except (ValueError, KeyError, TypeError):
         said = ran.stderr.strip().splitlines() or ["nothing"]
         last = said[-1].removeprefix("ERROR:pip_audit._cli:")
         raise NotAudited(f"pip-audit said: {last}\n{ELSEWHERE}") from None
     for name, version in pins:
         if (name, version) not in answered:
-            raise NotAudited(f"pip-audit passed over {name} {version} ({len(answered)} of {len(pins)} were looked at).")
+            raise NotAudited(
+                f"pip-audit passed over {name} {version} ({len(answered)} of {len(pins)} were looked at)."
+            )
     return found
 
 
@@ -124,7 +149,8 @@ def faults(known, today=None):
             "an id such as GHSA-…, PYSEC-… or CVE-…": bool(ID.fullmatch(str(one.get("id")))),
             f"a rating out of {', '.join(RATINGS)}": one.get("rating") in RATINGS,
             "a reason, a sentence": bool(SENTENCE.fullmatch(str(one.get("reason")))),
-            "the day it was looked at": type(one.get("looked")) is date and one["looked"] <= (today or date.today()),
+            "the day it was looked at": type(one.get("looked")) is date
+            and one["looked"] <= (today or date.today()),
         }
         missing = [words for words, holds in wanted.items() if not holds]
         if missing:

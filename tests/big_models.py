@@ -1,22 +1,31 @@
-"""Models of the wild, small in width and large in depth: each function builds one and returns the graph of its loss."""
+"""Models of the wild, small in width and large in depth: each function builds one and returns the
+graph of its loss.
+"""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import patch
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.utils.parametrizations import weight_norm
 from torch.utils.checkpoint import checkpoint
 
-from helpers import snapshot
+import helpers
+from helpers import module_calls, snapshot
+from helpers.folding.fold import fold
+from helpers.looking.snapshot import Limits
 
 WIDE, HEADS, WORDS = 8, 2, 16
 
 
 def layer(width=WIDE, **more):
-    return nn.TransformerEncoderLayer(width, HEADS, 2 * width, dropout=0.0, batch_first=True, **more)
+    return nn.TransformerEncoderLayer(
+        width, HEADS, 2 * width, dropout=0.0, batch_first=True, **more
+    )
 
 
 def encoder(depth=12):
@@ -60,7 +69,9 @@ class GPTBlock(nn.Module):
         self.mlp = nn.Sequential(nn.Linear(WIDE, 4 * WIDE), nn.GELU(), nn.Linear(4 * WIDE, WIDE))
 
     def attend(self, x):
-        q, k, v = (one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in self.c_attn(x).chunk(3, -1))
+        q, k, v = (
+            one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in self.c_attn(x).chunk(3, -1)
+        )
         weights = (q @ k.transpose(-2, -1) / 2).softmax(-1)
         return self.c_proj((weights @ v).transpose(1, 2).flatten(2))
 
@@ -102,12 +113,29 @@ def albert():
     return snapshot(loss)
 
 
+def shared_under_a_head(depth=4):
+    """Call one layer again and again inside a module; the head after it begins as one more call of
+    it would.
+    """
+    encoder = nn.ModuleDict({"lift": nn.Linear(4, WIDE), "shared": layer()})
+    linears = (nn.Linear(WIDE, width) for width in (WIDE, WIDE, 2))
+    head = nn.Sequential(next(linears), nn.GELU(), nn.LayerNorm(WIDE), *linears)
+    x = encoder["lift"](torch.ones(2, 5, 4))
+    for _ in range(depth):
+        x = encoder["shared"](x)
+    loss = head(x).sum()
+    return snapshot(loss)
+
+
 class Bottleneck(nn.Module):
     def __init__(self, channels, inner, stride):
         super().__init__()
         wide = 4 * inner
         self.conv1, self.bn1 = nn.Conv2d(channels, inner, 1, bias=False), nn.BatchNorm2d(inner)
-        self.conv2, self.bn2 = nn.Conv2d(inner, inner, 3, stride, 1, bias=False), nn.BatchNorm2d(inner)
+        self.conv2, self.bn2 = (
+            nn.Conv2d(inner, inner, 3, stride, 1, bias=False),
+            nn.BatchNorm2d(inner),
+        )
         self.conv3, self.bn3 = nn.Conv2d(inner, wide, 1, bias=False), nn.BatchNorm2d(wide)
         narrow = stride != 1 or channels != wide
         down = nn.Sequential(nn.Conv2d(channels, wide, 1, stride, bias=False), nn.BatchNorm2d(wide))
@@ -122,7 +150,11 @@ class Bottleneck(nn.Module):
 class ResNet50(nn.Module):
     def __init__(self, width=2):
         super().__init__()
-        self.conv1, self.bn1, channels = nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), width
+        self.conv1, self.bn1, channels = (
+            nn.Conv2d(3, width, 7, 2, 3, bias=False),
+            nn.BatchNorm2d(width),
+            width,
+        )
         for stage, count in enumerate((3, 4, 6, 3)):
             inner, blocks = width * 2**stage, []
             for nr in range(count):
@@ -185,7 +217,8 @@ class DenseNet(nn.Module):
     def __init__(self, depth=12):
         super().__init__()
         self.layers = nn.ModuleList(
-            nn.Sequential(nn.BatchNorm1d(4 * nr), nn.ReLU(), nn.Linear(4 * nr, 4)) for nr in range(1, depth + 1)
+            nn.Sequential(nn.BatchNorm1d(4 * nr), nn.ReLU(), nn.Linear(4 * nr, 4))
+            for nr in range(1, depth + 1)
         )
         self.head = nn.Linear(4 * depth + 4, 1)
 
@@ -343,7 +376,9 @@ class Wrapper(nn.Module):
 
 
 def wrapped():
-    model = Wrapper(Wrapper(nn.Sequential(nn.Linear(4, 4), nn.Sequential(*(Residual() for _ in range(12))))))
+    model = Wrapper(
+        Wrapper(nn.Sequential(nn.Linear(4, 4), nn.Sequential(*(Residual() for _ in range(12)))))
+    )
     loss = model(torch.ones(2, 4)).sum()
     return snapshot(loss)
 
@@ -367,7 +402,9 @@ def parameter_list():
 
 
 def parametrized():
-    model = nn.Sequential(*(one for _ in range(12) for one in (weight_norm(nn.Linear(4, 4)), nn.ReLU())))
+    model = nn.Sequential(
+        *(one for _ in range(12) for one in (weight_norm(nn.Linear(4, 4)), nn.ReLU()))
+    )
     loss = model(torch.ones(2, 4)).sum()
     return snapshot(loss)
 
@@ -429,7 +466,8 @@ def alternating_layers():
 def cut_at_the_cap():
     model = encoder(36)
     loss = model(torch.ones(2, 5, WIDE)).sum()
-    return snapshot(loss)
+    with patch("helpers.looking.snapshot.WHOLE", Limits(1_500, 44_000)):
+        return snapshot(loss)
 
 
 def long_chain():
@@ -494,6 +532,7 @@ MODELS = {
         encoder_decoder,
         gpt,
         albert,
+        shared_under_a_head,
         resnet50,
         unet,
         densenet,
@@ -535,6 +574,23 @@ def graph_of(name):
     return MODELS[name]()
 
 
+def graph_with_calls(name):
+    """Return the graph of a model with the module calls of its forward; modules go by their classes.
+
+    A model calls `snapshot` itself, so the block is closed right before.
+    """
+    torch.manual_seed(0)
+    calls = module_calls(nn.Identity())
+
+    def look(*tensors, names=None):
+        calls.__exit__()
+        return helpers.snapshot(*tensors, names=calls)
+
+    with pytest.MonkeyPatch.context() as patch, calls:
+        patch.setitem(MODELS[name].__globals__, "snapshot", look)
+        return MODELS[name]()
+
+
 KEPT = ("transformer", "resnet50", "lstm", "unet", "albert")  # models whose texts are kept
 
 
@@ -543,6 +599,12 @@ def golden(name):
     return Path(__file__).parent / "golden" / f"folded_{name}.txt"
 
 
+def text(name):
+    """Return what is kept of a model: its text with module calls, and without."""
+    both = (fold(graph_with_calls(name)), fold(graph_of(name)))
+    return "\n\n".join(map(str, both)) + "\n"
+
+
 if __name__ == "__main__":
     for name in KEPT:
-        golden(name).write_text(f"{graph_of(name)}\n", encoding="utf-8")
+        golden(name).write_text(text(name), encoding="utf-8")

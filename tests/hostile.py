@@ -1,11 +1,14 @@
-"""A notebook that tries everything to run or fetch something when it is published. Every attempt sets window.hit."""
+"""A notebook that tries everything to run or fetch something when it is published.
+
+Every attempt sets window.hit.
+"""
 
 import json
 
 from made_up_film import lab, unfolding
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers.player import as_json
+from helpers.playing.player import as_json
 
 HIT = "window.hit=1"
 FAR = "http://far.example/x"
@@ -43,7 +46,10 @@ def films():
     good = json.loads(as_json(lab()))
     first = good["shapes"][0]
     bad = [
-        *({"shapes": [[name, *first[1:]], *good["shapes"][1:]]} for name in ("script", "foreignObject", "a")),
+        *(
+            {"shapes": [[name, *first[1:]], *good["shapes"][1:]]}
+            for name in ("script", "foreignObject", "a")
+        ),
         {"shapes": [["rect", "onload", *first[2:]], *good["shapes"][1:]]},
         {"classes": ["reveal", *good["classes"][1:]]},
         {"rows": [[["next onclick", "Go", "g"]]]},
@@ -61,13 +67,23 @@ def films_of_views():
     good = json.loads(as_json(unfolding()))
     (first, box, text, opens), *views = good["views"]
     frames = good["frames"]
-    bad = [{"views": [[*one], *views]} for one in ((99, box, text, opens), (first, [0, 0, "9", 9], text, opens))]
+    bad = [
+        {"views": [[*one], *views]}
+        for one in ((99, box, text, opens), (first, [0, 0, "9", 9], text, opens))
+    ]
     bad += [
-        {"views": [[first, box, *one], *views]} for one in ((text, {"0": [0, 99]}), (99, opens), (text, {"99": []}))
+        {"views": [[first, box, *one], *views]}
+        for one in ((text, {"0": [0, 99]}), (99, opens), (text, {"99": []}))
     ]
     bad += [{"views": views}, {"views": []}, {"views": None}, {"frames": frames[:-1]}]
-    bad += [{"views": [], "frames": frames[:4]}, {"scenes": good["scenes"][:1], "frames": frames[:4]}]
-    bad += [{"frames": [*frames[:at], one, *frames[at + 1 :]]} for at, one in ((4, 0), (5, frames[1]), (5, 1))]
+    bad += [
+        {"views": [], "frames": frames[:4]},
+        {"scenes": good["scenes"][:1], "frames": frames[:4]},
+    ]
+    bad += [
+        {"frames": [*frames[:at], one, *frames[at + 1 :]]}
+        for at, one in ((4, 0), (5, frames[1]), (5, 1))
+    ]
     return [good | one for one in bad]
 
 
@@ -83,7 +99,12 @@ def notebook():
         shown({"text/latex": f"$\\text{{<script>{HIT}</script>}}$", "text/plain": "formula"}),
         shown({"text/plain": f"<script>{HIT}</script>"}),
         new_output("stream", text=f"\x1b[31m<script>{HIT}</script>\x1b[0m\x1b]8;;{FAR}\x07"),
-        new_output("error", ename=f"<b>{HIT}", evalue="<script>", traceback=[f"\x1b[31m<script>{HIT}</script>"]),
+        new_output(
+            "error",
+            ename=f"<b>{HIT}",
+            evalue="<script>",
+            traceback=[f"\x1b[31m<script>{HIT}</script>"],
+        ),
     ]
     state = {}
     for number, film in enumerate([*films(), None]):
@@ -94,12 +115,21 @@ def notebook():
     good["alt"] = good["sizers"][0] = f"</script><script>{HIT}</script><!--<script>"
     state["good"] = model(json.dumps(good))
     outputs.append(shown({VIEW: {"model_id": "good"}, "text/plain": "a film that plays"}))
-    outputs.append(shown({VIEW: {"model_id": "nowhere"}, "text/plain": "a film that was not saved"}))
+    outputs.append(
+        shown({VIEW: {"model_id": "nowhere"}, "text/plain": "a film that was not saved"})
+    )
     code = [
-        new_code_cell(f"'</script><script>{HIT}</script>'", execution_count=1, outputs=[one], metadata=show("subslide"))
+        new_code_cell(
+            f"'</script><script>{HIT}</script>'",
+            execution_count=1,
+            outputs=[one],
+            metadata=show("subslide"),
+        )
         for one in outputs
     ]
-    notes = new_markdown_cell(f"note <script>{HIT}</script><img src=x onerror={HIT}>", metadata=show("notes"))
+    notes = new_markdown_cell(
+        f"note <script>{HIT}</script><img src=x onerror={HIT}>", metadata=show("notes")
+    )
     metadata = {"title": f"</title><script>{HIT}</script>", "widgets": {WIDGETS: {"state": state}}}
     return new_notebook(cells=[texts[0], notes, *texts[1:], *code], metadata=metadata)
 

@@ -1,7 +1,9 @@
-"""Programs that go backward under hostile conditions: each is run bare and recorded, and must not tell the difference.
+"""Programs that go backward under hostile conditions: each is run bare and recorded, and must not
+tell the difference.
 
-A case is a function of a list, in which the program's own hooks write what they see; it returns a `World`. What
-the decorator says is what comes of it: words of the recording's text, and the error that is torch's or the program's.
+A case is a function of a list, in which the program's own hooks write what they see; it returns a
+`World`. What the decorator says is what comes of it: words of the recording's text, and the error
+that is torch's or the program's.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ CASES: list[Case] = []
 
 @dataclass
 class World:
-    """Hold what backward is called with, the tensors that are compared after it, and the modes around it."""
+    """Hold what backward is called with, the tensors that are compared after it, and the modes
+    around it.
+    """
 
     roots: Any
     tensors: list[torch.Tensor]
@@ -45,7 +49,9 @@ class Case:
 
 
 def case(gives="", error=None, says="", plain=False):
-    """Add a program to the cases; `plain` where the error is one of the three that we put in plainer words."""
+    """Add a program to the cases; `plain` where the error is one of the three that we put in
+    plainer words.
+    """
 
     def add(make):
         CASES.append(Case(make.__name__.replace("_", " "), make, gives, error, says, plain))
@@ -59,7 +65,9 @@ def leaf(*values):
 
 
 def hooked(told, change=lambda grad: None, act=lambda: None):
-    """Return (loss, x, y): a chain whose middle has a hook that notes, acts and returns `change` of the gradient."""
+    """Return (loss, x, y): a chain whose middle has a hook that notes, acts and returns `change` of
+    the gradient.
+    """
     x = leaf()
     y = x * 3
 
@@ -88,7 +96,9 @@ def with_grad(act):
 @case("EmbeddingBackward0: [[1.0, 1.0], [1.0, 1.0]] arrives, hands on (3, 2) (by")
 def a_sparse_gradient(told):
     table = torch.ones(3, 2, requires_grad=True)
-    return World(torch.nn.functional.embedding(torch.tensor([1, 1]), table, sparse=True).sum(), [table])
+    return World(
+        torch.nn.functional.embedding(torch.tensor([1, 1]), table, sparse=True).sum(), [table]
+    )
 
 
 @case(".grad goes from None to (3, 2)")
@@ -104,14 +114,19 @@ def a_dense_and_then_a_sparse_gradient_meet(told):
     table = torch.ones(3, 2, requires_grad=True)
     made = table * 1
     dense = (made * 2).sum()
-    return World(torch.nn.functional.embedding(torch.tensor([0, 2]), made, sparse=True).sum() + dense, [table, made])
+    return World(
+        torch.nn.functional.embedding(torch.tensor([0, 2]), made, sparse=True).sum() + dense,
+        [table, made],
+    )
 
 
 @case(".grad goes from (3, 2) to (3, 2)")
 def a_sparse_gradient_is_added_to_a_dense_one(told):
     table = torch.ones(3, 2, requires_grad=True)
     table.grad = torch.ones(3, 2)
-    return World(torch.nn.functional.embedding(torch.tensor([1]), table, sparse=True).sum(), [table])
+    return World(
+        torch.nn.functional.embedding(torch.tensor([1]), table, sparse=True).sum(), [table]
+    )
 
 
 @case(".grad goes from None to")
@@ -128,7 +143,9 @@ def a_nested_tensor(told):
 
 @case("AccumulateGrad (leaf")
 def a_jagged_tensor(told):
-    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True)
+    parts = torch.nested.nested_tensor(
+        [torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True
+    )
     return World((parts * parts).values().sum(), [parts])
 
 
@@ -242,7 +259,9 @@ class Wrapped(torch.Tensor):
 
     @staticmethod
     def __new__(cls, inner):
-        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, requires_grad=False)
+        return torch.Tensor._make_wrapper_subclass(
+            cls, inner.shape, dtype=inner.dtype, requires_grad=False
+        )
 
     def __init__(self, inner):
         self.inner = inner
@@ -702,7 +721,9 @@ raising("the end of a generator", lambda: GeneratorExit())
 raising("the end of an iterator", lambda: StopIteration(3), "3")
 raising("a message of 20 MB", lambda: ValueError("x" * 20_000_000))
 raising(
-    "lone surrogates and markup", lambda: ValueError("\ud800<script>\u202e\x1b[31m"), gives="\\ud800<script>\\u202e"
+    "lone surrogates and markup",
+    lambda: ValueError("\ud800<script>\u202e\x1b[31m"),
+    gives="\\ud800<script>\\u202e",
 )
 raising("a group", lambda: ExceptionGroup("two", [ValueError("a"), KeyError("b")]), "two")
 raising("an exception with no words", lambda: RuntimeError())
@@ -723,7 +744,9 @@ def function(backward, save=False):
         return x * 2
 
     return type(
-        "Own", (torch.autograd.Function,), {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+        "Own",
+        (torch.autograd.Function,),
+        {"forward": staticmethod(forward), "backward": staticmethod(backward)},
     )
 
 
@@ -754,19 +777,64 @@ own("raises", fails, "stopped: own", ZeroDivisionError, "own")
 own("mutates its gradient in place", mutates, "step 5 of 5")
 own("returns its gradient itself", returns(lambda grad: grad), "step 5 of 5")
 own(
-    "returns too many gradients", returns(lambda grad: (grad, grad, grad)), "stopped:", RuntimeError, "incorrect number"
+    "returns too many gradients",
+    returns(lambda grad: (grad, grad, grad)),
+    "stopped:",
+    RuntimeError,
+    "incorrect number",
 )
-own("returns no gradient at all", returns(lambda grad: ()), "stopped:", RuntimeError, "incorrect number")
-own("returns a wrong shape", returns(lambda grad: torch.ones(7)), "stopped:", RuntimeError, "invalid gradient")
-own("returns a number", returns(lambda grad: 3), "stopped:", RuntimeError, "expected Variable or None")
+own(
+    "returns no gradient at all",
+    returns(lambda grad: ()),
+    "stopped:",
+    RuntimeError,
+    "incorrect number",
+)
+own(
+    "returns a wrong shape",
+    returns(lambda grad: torch.ones(7)),
+    "stopped:",
+    RuntimeError,
+    "invalid gradient",
+)
+own(
+    "returns a number",
+    returns(lambda grad: 3),
+    "stopped:",
+    RuntimeError,
+    "expected Variable or None",
+)
 own("returns another dtype", returns(lambda grad: grad.double()), "step 5 of 5")
 own("returns a sparse gradient", returns(lambda grad: grad.to_sparse()), "step 5 of 5")
 own("returns a meta tensor", returns(lambda grad: grad.to("meta")), "stopped:", RuntimeError, "")
-own("is differentiable once", torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2), "step 5 of 5")
-own("saves a tensor", lambda ctx, grad: grad * ctx.saved_tensors[0], "freed: saved_tensors", save=True)
-own("asks in vain for saved tensors", lambda ctx, grad: ctx.saved_tensors[0], "stopped:", IndexError, "")
-own("exits", returns(lambda grad: (_ for _ in ()).throw(SystemExit(2))), "stopped:", SystemExit, "2")
-own("recurses for ever", lambda ctx, grad: fails_deep(), "stopped:", RecursionError, "maximum recursion")
+own(
+    "is differentiable once",
+    torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2),
+    "step 5 of 5",
+)
+own(
+    "saves a tensor",
+    lambda ctx, grad: grad * ctx.saved_tensors[0],
+    "freed: saved_tensors",
+    save=True,
+)
+own(
+    "asks in vain for saved tensors",
+    lambda ctx, grad: ctx.saved_tensors[0],
+    "stopped:",
+    IndexError,
+    "",
+)
+own(
+    "exits", returns(lambda grad: (_ for _ in ()).throw(SystemExit(2))), "stopped:", SystemExit, "2"
+)
+own(
+    "recurses for ever",
+    lambda ctx, grad: fails_deep(),
+    "stopped:",
+    RecursionError,
+    "maximum recursion",
+)
 
 
 def fails_deep():
@@ -778,7 +846,9 @@ def a_function_with_a_hostile_name_and_attributes(told):
     class Named(torch.autograd.Function):
         @staticmethod
         def forward(ctx, x):
-            ctx.name = ctx.register_hook = ctx.register_prehook = ctx.variable = ctx._sequence_nr = "not yours"
+            ctx.name = ctx.register_hook = ctx.register_prehook = ctx.variable = (
+                ctx._sequence_nr
+            ) = "not yours"
             return x * 2
 
         @staticmethod
@@ -823,7 +893,11 @@ def a_checkpoint_whose_second_forward_raises(told):
     return World(checkpoint(forward, x, use_reentrant=False).sum(), [x])
 
 
-@case("stopped: torch.utils.checkpoint", torch.utils.checkpoint.CheckpointError, "trying to save more tensors")
+@case(
+    "stopped: torch.utils.checkpoint",
+    torch.utils.checkpoint.CheckpointError,
+    "trying to save more tensors",
+)
 def a_checkpoint_whose_second_forward_saves_other_tensors(told):
     def forward(x):
         told.append("forward")
@@ -876,7 +950,9 @@ modes("one thread", lambda: torch.autograd.set_multithreading_enabled(False))
 modes("a default device", lambda: torch.device("meta"))
 modes("autocast", lambda: torch.autocast("cpu", dtype=torch.bfloat16))
 modes("save on cpu", torch.autograd.graph.save_on_cpu)
-modes("saved tensors hooks disabled", lambda: torch.autograd.graph.disable_saved_tensors_hooks("no"))
+modes(
+    "saved tensors hooks disabled", lambda: torch.autograd.graph.disable_saved_tensors_hooks("no")
+)
 modes("a fake world", lambda: torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True), "")
 
 
@@ -913,10 +989,23 @@ def called(name, how, gives="", error=None, says="", plain=False, scalar=False):
 ones = torch.ones
 called("a number as gradient", lambda x, y: {"gradient": 3.0}, "stopped:", TypeError)
 called("a text as gradient", lambda x, y: {"gradient": "v"}, "stopped:", TypeError)
-called("a gradient of a wrong shape", lambda x, y: {"gradient": ones(5)}, "stopped:", RuntimeError, "Mismatch in shape")
+called(
+    "a gradient of a wrong shape",
+    lambda x, y: {"gradient": ones(5)},
+    "stopped:",
+    RuntimeError,
+    "Mismatch in shape",
+)
 called("a gradient of another dtype", lambda x, y: {"gradient": ones(2).double()}, "step 3 of 3")
-called("a gradient on meta", lambda x, y: {"gradient": ones(2, device="meta")}, "stopped:", RuntimeError)
-called("a gradient of integers", lambda x, y: {"gradient": ones(2, dtype=torch.long)}, "step 3 of 3")
+called(
+    "a gradient on meta",
+    lambda x, y: {"gradient": ones(2, device="meta")},
+    "stopped:",
+    RuntimeError,
+)
+called(
+    "a gradient of integers", lambda x, y: {"gradient": ones(2, dtype=torch.long)}, "step 3 of 3"
+)
 called("a complex gradient", lambda x, y: {"gradient": ones(2) * 1j}, "stopped:", RuntimeError)
 called("a sparse gradient", lambda x, y: {"gradient": ones(2).to_sparse()}, "")
 called("a gradient that requires grad", lambda x, y: {"gradient": leaf()}, "step 3 of 3")
@@ -924,26 +1013,58 @@ called("the leaf as gradient", lambda x, y: {"gradient": x}, "step 3 of 3")
 called("a list of no gradients", lambda x, y: {"gradient": []}, "stopped:", RuntimeError)
 called("two gradients for one root", lambda x, y: {"gradient": [ones(2), ones(2)]}, "step 3 of 3")
 called("a dict as gradient", lambda x, y: {"gradient": {"a": ones(2)}}, "stopped:", TypeError)
-called("no gradient for two numbers", lambda x, y: {}, "stopped:", RuntimeError, "only for scalar", plain=True)
+called(
+    "no gradient for two numbers",
+    lambda x, y: {},
+    "stopped:",
+    RuntimeError,
+    "only for scalar",
+    plain=True,
+)
 called("inputs of a leaf", lambda x, y: {"inputs": x}, "step 4 of 4", scalar=True)
 called("inputs of no leaf", lambda x, y: {"inputs": [y]}, "", scalar=True)
 called("inputs that are not in the graph", lambda x, y: {"inputs": [leaf()]}, "", scalar=True)
 called("inputs given twice", lambda x, y: {"inputs": [x, x]}, "", scalar=True)
-called("inputs as a generator", lambda x, y: {"inputs": (one for one in [x])}, "step 4 of 4", scalar=True)
+called(
+    "inputs as a generator",
+    lambda x, y: {"inputs": (one for one in [x])},
+    "step 4 of 4",
+    scalar=True,
+)
 called("inputs as a dict", lambda x, y: {"inputs": {"x": x}}, "step 4 of 4", scalar=True)
-called("no inputs", lambda x, y: {"inputs": []}, "stopped:", RuntimeError, "cannot be empty", scalar=True)
+called(
+    "no inputs",
+    lambda x, y: {"inputs": []},
+    "stopped:",
+    RuntimeError,
+    "cannot be empty",
+    scalar=True,
+)
 called("a number as inputs", lambda x, y: {"inputs": 3}, "stopped:", TypeError, scalar=True)
-called("inputs without grad", lambda x, y: {"inputs": [ones(2)]}, "stopped:", RuntimeError, scalar=True)
+called(
+    "inputs without grad", lambda x, y: {"inputs": [ones(2)]}, "stopped:", RuntimeError, scalar=True
+)
 called("a text as retain_graph", lambda x, y: {"retain_graph": "yes"}, "", TypeError, scalar=True)
 called("retain_graph=None", lambda x, y: {"retain_graph": None}, "freed: self", scalar=True)
-called("create_graph and no retain_graph", lambda x, y: {"create_graph": True}, "step 4 of 4", scalar=True)
+called(
+    "create_graph and no retain_graph",
+    lambda x, y: {"create_graph": True},
+    "step 4 of 4",
+    scalar=True,
+)
 called(
     "create_graph and retain_graph=False",
     lambda x, y: {"create_graph": True, "retain_graph": False},
     "freed: self",
     scalar=True,
 )
-called("a text as create_graph", lambda x, y: {"create_graph": "yes"}, "stopped:", TypeError, scalar=True)
+called(
+    "a text as create_graph",
+    lambda x, y: {"create_graph": "yes"},
+    "stopped:",
+    TypeError,
+    scalar=True,
+)
 
 
 @case("step 4 of 4")

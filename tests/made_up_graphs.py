@@ -1,13 +1,16 @@
-"""Strategies for folding: programs with loops in loops, and graphs of plain data that no program made."""
+"""Strategies for folding: programs with loops in loops, and graphs of plain data that no program
+made.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import torch
 from hypothesis import strategies as st
 
 from helpers import snapshot
-from helpers.graph import Edge, Graph, Node, Root
-from helpers.tensors import TensorInfo
+from helpers.graph import Call, Edge, Graph, Node, Root, TensorInfo
 
 STEPS = {
     "sin": lambda x, leaves: x.sin(),
@@ -23,7 +26,9 @@ Block = tuple  # (times, steps): a step is a word of STEPS or a block
 
 class Leaves:
     def __init__(self):
-        self.first, self.shared = (torch.full((4,), value, requires_grad=True) for value in (1.0, 2.0))
+        self.first, self.shared = (
+            torch.full((4,), value, requires_grad=True) for value in (1.0, 2.0)
+        )
         self.own = []
 
     def fresh(self):
@@ -65,9 +70,14 @@ def info(name=""):
 
 @st.composite
 def graphs(draw) -> Graph:
-    """Draw a graph of plain data: few kinds of operations, leaves of modules or of none, several outputs and roots."""
+    """Draw a graph of plain data: few kinds of operations, leaves of modules or of none, several
+    outputs and roots.
+    """
     length = draw(st.integers(1, 24))
-    ops = [Node(draw(st.sampled_from("ABC")), (info(),) * draw(st.integers(1, 2))) for _ in range(length)]
+    ops = [
+        Node(draw(st.sampled_from("ABC")), (info(),) * draw(st.integers(1, 2)))
+        for _ in range(length)
+    ]
     owners = st.sampled_from(["", "w", "m.a.w", "m.b.w", "m.b.c.w", "n.0.w", "n.1.w"])
     names = draw(st.lists(owners, min_size=1, max_size=5))
     leaves = [Node("AccumulateGrad", (info(name),), True) for name in names]
@@ -76,8 +86,72 @@ def graphs(draw) -> Graph:
     return reachable(ops, leaves, reads)
 
 
+def modules() -> st.SearchStrategy[tuple]:
+    """Draw a module: operations with so many parameters of its own, and modules in it that it calls
+    so often; a negative count stands for so many numbered modules, each called once.
+    """
+    operation = st.tuples(st.sampled_from("ABC"), st.integers(0, 2))
+    return st.recursive(
+        st.lists(operation, min_size=1, max_size=6).map(tuple),
+        lambda inner: st.lists(
+            operation | st.tuples(st.integers(-5, 5).filter(bool), inner), min_size=1, max_size=4
+        ).map(tuple),
+        max_leaves=8,
+    )
+
+
+@st.composite
+def owners(draw) -> Graph:
+    """Draw the graph of a chain of calls that nobody took down: modules in modules, of which some
+    are called again and again.
+    """
+    return replace(draw(calls()), calls=())
+
+
+@st.composite
+def calls(draw) -> Graph:
+    """Draw the graph of a chain of calls: modules in modules, of which some are called again and
+    again, some are numbered.
+    """
+    chain: list[tuple[str, list[str]]] = []
+    made: list[Call] = []
+    _call(draw(modules()), "", chain, made, 0)
+    ops, names = (
+        chain[:120],
+        list(dict.fromkeys(name for _, reads in chain[:120] for name in reads)),
+    )
+    leaves = [Node("AccumulateGrad", (info(name),), True) for name in names]
+    own = [[len(ops) + names.index(name) for name in reads] for _, reads in ops]
+    skips = draw(st.lists(st.integers(0, 5), min_size=len(ops), max_size=len(ops)))
+    before = [
+        [nr - 1] * bool(nr) + [max(nr - skip, 0)] * (skip > 1 and nr > 1)
+        for nr, skip in enumerate(skips)
+    ]
+    reads = [one + other for one, other in zip(before, own, strict=True)]
+    graph = reachable([Node(kind, (info(),)) for kind, _ in ops], leaves, reads)
+    met = [call for call in made if call.start < len(ops)]
+    return replace(graph, calls=tuple(replace(call, stop=min(call.stop, len(ops))) for call in met))
+
+
+def _call(
+    module: tuple, path: str, chain: list[tuple[str, list[str]]], made: list[Call], depth: int
+) -> None:
+    for nr, (first, second) in enumerate(module):
+        if isinstance(first, str):
+            chain.append((first, [f"{path}w{nr}_{one}" for one in range(second)]))
+            continue
+        for copy in range(abs(first)):
+            name = f"{path}m{nr}" if first > 0 else f"{path}m{nr}.{copy}"
+            start, number = len(chain), len(made)
+            made.append(Call(name, f"Kind{nr}", depth, start, start, 0))
+            _call(second, f"{name}.", chain, made, depth + 1)
+            made[number] = replace(made[number], stop=len(chain), made=len(chain) - start)
+
+
 def reachable(ops: list[Node], leaves: list[Node], reads: list[list[int]]) -> Graph:
-    """Number what the last operation leads to, breadth first; a read of a later operation leads nowhere."""
+    """Number what the last operation leads to, breadth first; a read of a later operation leads
+    nowhere.
+    """
     nodes, met, edges = [*ops, *leaves], [len(ops) - 1], []
     for source, old in enumerate(met):  # the list grows as we go
         for position, target in enumerate(reads[old] if old < len(ops) else ()):
@@ -88,4 +162,6 @@ def reachable(ops: list[Node], leaves: list[Node], reads: list[list[int]]) -> Gr
             output = target % len(nodes[target].outputs) if not is_later else 0
             edges.append(Edge(source, position, number, output, cut=is_later and target % 2 == 0))
     ran = sorted((nr for nr, old in enumerate(met) if old < len(ops)), key=lambda nr: met[nr])
-    return Graph(tuple(nodes[old] for old in met), tuple(edges), (Root(info("loss"), 0),), tuple(ran))
+    return Graph(
+        tuple(nodes[old] for old in met), tuple(edges), (Root(info("loss"), 0),), tuple(ran)
+    )

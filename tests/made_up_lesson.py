@@ -1,4 +1,5 @@
-"""A small lesson that keeps every rule and shows every kind of output: for tests that break it. Touches nothing.
+"""A small lesson that keeps every rule and shows every kind of output: for tests that break it.
+Touches nothing.
 
 Its outputs are written here by hand, not recorded: nbval and a fresh run must agree with them.
 """
@@ -22,12 +23,16 @@ def check(name, answer):
 DRAW = f"""svg = "{SVG}"
 code = base64.b64encode(svg.encode()).decode()
 html = f'<img alt="one card" src="data:image/svg+xml;base64,{{code}}">{TREE}'
-display({{"text/html": html, "image/svg+xml": svg, "text/plain": "MulBackward0"}}, raw=True)"""
+display({{"text/html": html, "text/plain": "MulBackward0"}}, raw=True)"""
 
 
 def text(source, slide="fragment"):
     """Return a text cell."""
-    return {"cell_type": "markdown", "metadata": {"slideshow": {"slide_type": slide}}, "source": source}
+    return {
+        "cell_type": "markdown",
+        "metadata": {"slideshow": {"slide_type": slide}},
+        "source": source,
+    }
 
 
 def code(source, *outputs, slide="fragment", tags=()):
@@ -47,16 +52,23 @@ def result(words):
 
 
 def picture():
-    data = {"text/html": IMG, "image/svg+xml": SVG, "text/plain": "MulBackward0"}
+    data = {"text/html": IMG, "text/plain": "MulBackward0"}
     return {"output_type": "display_data", "metadata": {}, "data": data}
 
 
 def error():
-    return {"output_type": "error", "ename": "ValueError", "evalue": "no graph here", "traceback": ["no graph here"]}
+    return {
+        "output_type": "error",
+        "ename": "ValueError",
+        "evalue": "no graph here",
+        "traceback": ["no graph here"],
+    }
 
 
 def idea(title, *cells):
-    """Return the cells of one idea: heading and prediction, a run, a reason, and the speaker's notes."""
+    """Return the cells of one idea: heading and prediction, a run, a reason, and the speaker's
+    notes.
+    """
     return [text(f"## {title}\n\n(a) 1 · (b) 2", "slide"), *cells, text("Wait a minute.", "notes")]
 
 
@@ -67,9 +79,22 @@ def cells():
         text("What you will be able to do: predict."),
         text("## Set-up", "skip"),
         code(SETUP, slide="skip"),
-        *idea("A digit", text("Guess."), code("6 * 7", result("42")), text("Because."), text("Ask why.")),
-        *idea("A stream", text("Guess."), code('print("leaf")', stream("leaf\n")), text("Because.")),
-        *idea("A picture", text("![a card](../figs/card.svg)"), code(DRAW, picture()), text("Because.")),
+        *idea(
+            "A digit",
+            text("Guess."),
+            code("6 * 7", result("42")),
+            text("Because."),
+            text("Ask why."),
+        ),
+        *idea(
+            "A stream", text("Guess."), code('print("leaf")', stream("leaf\n")), text("Because.")
+        ),
+        *idea(
+            "A picture",
+            text("![a card](../figs/card.svg)"),
+            code(DRAW, picture()),
+            text("Because."),
+        ),
         *idea(
             "An error",
             text("Read its last line."),
@@ -103,5 +128,7 @@ def notebook():
 
 
 def lesson(made=None):
-    """Return the lesson, or the changed notebook that is given, as the rules read it and as it would be stored."""
+    """Return the lesson, or the changed notebook that is given, as the rules read it and as it
+    would be stored.
+    """
     return Lesson(NAME, stored_text(json.loads(json.dumps(made or notebook()))))

@@ -1,4 +1,5 @@
-"""Judge a map by replaying it: what two ways to one state show, and what every action makes of them, must be equal.
+"""Judge a map by replaying it: what two ways to one state show, and what every action makes of
+them, must be equal.
 
 Looks at tensors with plain torch, not with `sameness`, so that a mistake there shows up here.
 """
@@ -7,16 +8,24 @@ from functools import cache
 
 import torch
 
-from helpers.replay import compared, describe, inside, replay
+from helpers.labs.engine.explore import compared, describe, inside, replay
 
 
 def seen(world, path):
-    """Return all that can be seen after a path: what the map would show, and what torch says of each tensor."""
+    """Return all that can be seen after a path: what the map would show, and what torch says of
+    each tensor.
+    """
     with inside():
         live, error = replay(world, path)
         shown = describe(live, error)
-        tensors = {name: one for name, one in compared(live).items() if isinstance(one, torch.Tensor)}
-        tensors |= {f"{name}.grad": one.grad for name, one in tensors.items() if one.is_leaf and one.grad is not None}
+        tensors = {
+            name: one for name, one in compared(live).items() if isinstance(one, torch.Tensor)
+        }
+        tensors |= {
+            f"{name}.grad": one.grad
+            for name, one in tensors.items()
+            if one.is_leaf and one.grad is not None
+        }
         facts = [(name, told(one)) for name, one in sorted(tensors.items())]
         places = [one.data_ptr() for _, one in sorted(tensors.items())]
         offered = () if error else tuple(name for name, _ in live.actions if live.offers(name))

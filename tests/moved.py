@@ -1,6 +1,8 @@
-"""Say which outputs moved, and from what to what: a plugin of pytest (`-p moved`) that reads what nbval compared.
+"""Say which outputs moved, and from what to what: a plugin of pytest (`-p moved`) that reads what
+nbval compared.
 
-nbval decides what moved. This prints and changes nothing; it ends with 0 once there is a report, whatever that says.
+nbval decides what moved. This prints and changes nothing; it ends with 0 once there is a report,
+whatever that says.
 """
 
 import base64
@@ -11,13 +13,22 @@ import pytest
 from nbval.plugin import IPyNbCell
 from notebook_rules.lesson import SVG_URI, Cell
 
-FIRST = ("error", "stderr", "stdout", "text/plain", "text/html", "image/svg+xml")  # most readable first
+FIRST = (
+    "error",
+    "stderr",
+    "stdout",
+    "text/plain",
+    "text/html",
+    "image/svg+xml",
+)  # most readable first
 DIFFER = "Cell outputs differ"  # nbval's words where a cell ran to its end
 WIDTH, BEFORE = 100, 30  # characters that are shown of a line, and of these before the difference
 
 
 class Report:
-    """What a run found: the cells that were run, and for each that moved its lesson and lines to print."""
+    """What a run found: the cells that were run, and for each that moved its lesson and lines to
+    print.
+    """
 
     def __init__(self):
         self.lessons, self.cells, self.moved, self.unread, self.skipped = set(), 0, [], [], 0
@@ -38,13 +49,17 @@ class Report:
             self.cells += 1
             self.skipped += report.skipped
             if report.failed:
-                self.moved.append((item.parent.path.stem, [where(item), *difference(item, call.excinfo)]))
+                self.moved.append(
+                    (item.parent.path.stem, [where(item), *difference(item, call.excinfo)])
+                )
         return report
 
     def pytest_terminal_summary(self, terminalreporter):
         """Print a paragraph for each cell that moved, and the count."""
         for lesson, (place, *lines) in self.moved:
-            terminalreporter.write_line("\n".join([f"\n{lesson}, {place}", *(f"    {line}" for line in lines)]))
+            terminalreporter.write_line(
+                "\n".join([f"\n{lesson}, {place}", *(f"    {line}" for line in lines)])
+            )
         terminalreporter.write_line("\n".join(["", *self.unread, self.count()]))
 
     def count(self):
@@ -52,7 +67,9 @@ class Report:
         if not self.cells:
             return "There is no report: no cell was run."
         on, lessons = f"on torch {version('torch')}", len(self.lessons)
-        after = f" Not compared, after a cell that did not end: {self.skipped}." if self.skipped else ""
+        after = (
+            f" Not compared, after a cell that did not end: {self.skipped}." if self.skipped else ""
+        )
         if not self.moved:
             return f"Nothing moved {on}: {self.cells} cells show what is stored; lessons run: {lessons}."
         where_moved = {lesson for lesson, _ in self.moved}
@@ -71,18 +88,28 @@ def pytest_configure(config):
 
 
 def where(item):
-    """Return the cell as a reader of the notebook counts, the heading above it and the claims that it treats."""
+    """Return the cell as a reader of the notebook counts, the heading above it and the claims that
+    it treats.
+    """
     cells = [Cell(number, node) for number, node in enumerate(item.parent.nb.cells, start=1)]
     cell = next(cell for cell in cells if cell.node is item.cell)
-    headings = [c.source.split("\n")[0] for c in cells[: cell.number] if not c.is_code and c.source.startswith("#")]
+    headings = [
+        c.source.split("\n")[0]
+        for c in cells[: cell.number]
+        if not c.is_code and c.source.startswith("#")
+    ]
     claims = item.cell.metadata.get("claims", [])
     under = headings[-1].lstrip("# ") if headings else "no heading"
     return f"{cell}, under {under!r}" + (f", claims {', '.join(claims)}" if claims else "")
 
 
 def difference(item, excinfo):
-    """Return lines that say in which kinds of output a cell moved, with the first difference of the first kind."""
-    old, new = (shown(outputs or [], item.sanitize) for outputs in (item.cell.outputs, item.test_outputs))
+    """Return lines that say in which kinds of output a cell moved, with the first difference of the
+    first kind.
+    """
+    old, new = (
+        shown(outputs or [], item.sanitize) for outputs in (item.cell.outputs, item.test_outputs)
+    )
     kinds = sorted((kind for kind in {**old, **new} if old.get(kind) != new.get(kind)), key=order)
     lines = [] if str(excinfo.value) == DIFFER else [f"nbval: {shortened(str(excinfo.value))}"]
     if kinds:
@@ -96,7 +123,9 @@ def order(kind):
 
 
 def shown(outputs, sanitize):
-    """Return {kind: text} of what a cell shows and nbval compares; encoded pictures as the SVG that they are."""
+    """Return {kind: text} of what a cell shows and nbval compares; encoded pictures as the SVG that
+    they are.
+    """
     found = {}
     for output in outputs:
         if "ename" in output:
@@ -114,7 +143,9 @@ def decoded(found):
 
 
 def apart(old, new):
-    """Return the first line in which two texts differ, as it was and as it is, shortened to the difference."""
+    """Return the first line in which two texts differ, as it was and as it is, shortened to the
+    difference.
+    """
     pairs = zip_longest(old.split("\n"), new.split("\n"))
     one, other = next((one or "", other or "") for one, other in pairs if one != other)
     same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
@@ -126,4 +157,8 @@ def shortened(line, start=0):
     """Return what a line says from `start` on; "(nothing)" for an empty one."""
     text = "".join(c if c.isprintable() else "·" for c in line)
     cut = text[start : start + WIDTH]
-    return f"{'…' if start else ''}{cut}{'…' if len(text) > start + WIDTH else ''}" if text else "(nothing)"
+    return (
+        f"{'…' if start else ''}{cut}{'…' if len(text) > start + WIDTH else ''}"
+        if text
+        else "(nothing)"
+    )

@@ -1,11 +1,13 @@
-"""Teach nbval 0.11 what a front end does: a pytest plugin (`-p nbval_patch`); changes only nbval's classes.
+"""Teach nbval 0.11 what a front end does: a pytest plugin (`-p nbval_patch`); changes only nbval's
+classes.
 
 - What is printed inside an ipywidgets `Output` goes to the widget, not to the cell.
 - `update_display(display_id)` replaces what was displayed; `clear_output()` takes away what the cell showed.
 - The pixels of a PNG are not compared, which nbval does for image/png, inside HTML either: a font may differ by a dot.
 - A trailing `;` silences a cell: IPython looks for it in its history, so the history must be kept.
 
-The stored outputs come from nbclient, which does all of this; without it such cells could never be equal.
+The stored outputs come from nbclient, which does all of this; without it such cells could never be
+equal.
 """
 
 import os
@@ -15,7 +17,14 @@ import nbformat
 from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
-OUTPUTS = {"stream", "display_data", "execute_result", "error", "clear_output", "update_display_data"}
+OUTPUTS = {
+    "stream",
+    "display_data",
+    "execute_result",
+    "error",
+    "clear_output",
+    "update_display_data",
+}
 IGNORED = "comm_handled_by_the_front_end"  # nbval skips every message type that begins with "comm"
 _receive, _run, _sanitize = IPyNbFile.get_kernel_message, IPyNbCell.runtest, IPyNbCell.sanitize
 PIXELS = re.compile(r"(data:image/png;base64,)[A-Za-z0-9+/=]+")
@@ -67,7 +76,9 @@ class FrontEnd:
     def _remember(self, content):
         display_id = (content.get("transient") or {}).get("display_id")
         if display_id:
-            content["data"] = nbformat.from_dict(content["data"])  # nbval keeps a NotebookNode as it is
+            content["data"] = nbformat.from_dict(
+                content["data"]
+            )  # nbval keeps a NotebookNode as it is
             self.displayed.setdefault(display_id, []).append(content["data"])
 
     def _update(self, content):
@@ -94,18 +105,29 @@ def runtest(self):
 
 
 def execute_cell_input(self, cell_input, allow_stdin=None):
-    """Run a cell as a front end does: it is kept in the history, and an error does not flush the queue."""
-    return self.kc.execute(cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False)
+    """Run a cell as a front end does: it is kept in the history, and an error does not flush the
+    queue.
+    """
+    return self.kc.execute(
+        cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
+    )
 
 
 def sanitize(self, text):
-    """Leave out what may differ: what nbval's own patterns name, and the pixels of pictures inside HTML."""
-    return PIXELS.sub(r"\1", _sanitize(self, text)) if isinstance(text, str) else _sanitize(self, text)
+    """Leave out what may differ: what nbval's own patterns name, and the pixels of pictures inside
+    HTML.
+    """
+    return (
+        PIXELS.sub(r"\1", _sanitize(self, text)) if isinstance(text, str) else _sanitize(self, text)
+    )
 
 
 def pytest_configure():
-    """Put the corrections in place; GPU cells show what is stored, on every machine."""
+    """Put the corrections in place; GPU cells show what is stored, on every machine; faults of
+    folding raise.
+    """
     os.environ.setdefault("GPU_CELLS", "stored")
+    os.environ.setdefault("FOLDING_FAULTS", "raise")
     IPyNbCell.sanitize = sanitize
     IPyNbFile.get_kernel_message = get_kernel_message
     IPyNbCell.runtest = runtest

@@ -1,4 +1,6 @@
-"""The one form in which a notebook is stored: same run, same bytes. Reads the sanitiser's file only."""
+"""The one form in which a notebook is stored: same run, same bytes. Reads the sanitiser's file
+only.
+"""
 
 import json
 import re
@@ -7,9 +9,12 @@ from pathlib import Path
 import nbformat
 from nbval.plugin import coalesce_streams, get_sanitize_patterns
 
+from helpers.playing.player import FILM
+
 SANITISER = Path(__file__).with_name("nbval_sanitize.cfg")
 PATTERNS = get_sanitize_patterns(SANITISER.read_text(encoding="utf-8"))
-INSTALLED = [  # paths in tracebacks: where this machine keeps packages and the standard library says nothing
+# paths in tracebacks: where this machine keeps packages and the standard library says nothing
+INSTALLED = [
     (r"(?:~|[A-Za-z]:)?[/\\][^\s\x1b\"'(]*[/\\]site-packages[/\\]", "site-packages/"),
     (r"(?:~|[A-Za-z]:)?[/\\][^\s\x1b\"'(]*[/\\]python3[.0-9]*[/\\]", "python3/"),
 ]
@@ -21,21 +26,31 @@ LANGUAGE = {
     "pygments_lexer": "ipython3",
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
+VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT_CELL_METADATA = {"slideshow", "tags", "claims", "confusions"}
 
 
 def stored_text(notebook) -> str:
-    """Return the normalised text of the .ipynb file for `notebook`: sorted keys, a newline at the end."""
+    """Return the normalised text of the .ipynb file for `notebook`: sorted keys, a newline at the
+    end.
+    """
     notebook = nbformat.from_dict(json.loads(json.dumps(notebook)))
-    _settle_metadata(notebook)
     for number, cell in enumerate(notebook.cells, start=1):
         _settle_cell(cell, number)
+    _settle_metadata(notebook)
     return _renamed_widgets(notebook, nbformat.writes(notebook, version=4).rstrip() + "\n")
 
 
 def _settle_metadata(notebook):
-    """Keep the kernel's name and saved widgets; drop versions, dates and what editors leave behind."""
-    widgets = notebook.metadata.get("widgets")
+    """Keep the kernel's name and the widgets in view; drop versions, dates and what editors leave
+    behind.
+    """
+    shown = any(
+        VIEW in output.get("data", {})
+        for cell in notebook.cells
+        for output in cell.get("outputs", ())
+    )
+    widgets = notebook.metadata.get("widgets") if shown else None
     notebook.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": LANGUAGE})
     if widgets and widgets.get(WIDGETS, {}).get("state"):
         notebook.metadata["widgets"] = widgets
@@ -46,7 +61,9 @@ def _settle_cell(cell, number):
     """Trim one cell's source, metadata and outputs; a cell without an id gets one from its place."""
     cell.setdefault("id", f"cell-{number:02d}")
     cell.source = cell.source.rstrip()
-    cell.metadata = nbformat.from_dict({k: v for k, v in cell.metadata.items() if k in KEPT_CELL_METADATA})
+    cell.metadata = nbformat.from_dict(
+        {k: v for k, v in cell.metadata.items() if k in KEPT_CELL_METADATA}
+    )
     if cell.cell_type == "code":
         cell.outputs = coalesce_streams(cell.outputs)
         for output in cell.outputs:
@@ -61,12 +78,18 @@ def _settle_output(output):
         output.evalue = sanitised(output.evalue)
         output.traceback = [without_machine(line) for line in output.traceback]
     data = output.get("data", {})
+    if (
+        FILM in data
+    ):  # a player plays from its film; the widget with its script is made anew where a kernel runs
+        data.pop(VIEW, None)
     for kind in [kind for kind in data if kind in ("text/plain", "text/markdown")]:
         data[kind] = sanitised(data[kind])
 
 
 def sanitised(text):
-    """Return `text` with addresses and kernel file names replaced, exactly as nbval does before comparing."""
+    """Return `text` with addresses and kernel file names replaced, exactly as nbval does before
+    comparing.
+    """
     for pattern, replacement in PATTERNS:
         text = re.sub(pattern, replacement, text)
     return text

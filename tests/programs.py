@@ -1,4 +1,6 @@
-"""Random programs on 2×2 tensors for property tests: a program is plain data, and running it makes the tensors."""
+"""Random programs on 2×2 tensors for property tests: a program is plain data, and running it makes
+the tensors.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,11 @@ from hypothesis import strategies as st
 from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
 from torch.utils.checkpoint import checkpoint
 
-# `PROGRAMS=long` in the environment tries far more programs: for a quarter of an hour, not for every day.
-settings.register_profile("short", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow])
+# `PROGRAMS=long` in the environment tries far more programs: for a quarter of an hour, not for
+# every day.
+settings.register_profile(
+    "short", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("long", settings.get_profile("short"), max_examples=4_000)
 often = settings.get_profile(os.environ.get("PROGRAMS", "short"))
 
@@ -71,7 +76,9 @@ def note(word, result):
 
 
 def edit_the_base(x, y):
-    """Return a view whose base was edited after it was made: its history is rewritten when next asked for."""
+    """Return a view whose base was edited after it was made: its history is rewritten when next
+    asked for.
+    """
     base = x * 1
     view = base.t()
     base.mul_(y)
@@ -95,7 +102,9 @@ def edit_both(x, y):
 
 def calm(x):
     """Return a matrix near 3 times the identity: no decomposition refuses it."""
-    return torch.nan_to_num(x, posinf=1, neginf=-1).tanh() * 0.5 + torch.tensor([[3.0, 0.0], [0.0, 4.0]])
+    return torch.nan_to_num(x, posinf=1, neginf=-1).tanh() * 0.5 + torch.tensor(
+        [[3.0, 0.0], [0.0, 4.0]]
+    )
 
 
 def triangles(x, y):
@@ -115,7 +124,9 @@ def halves(x, y):
 
 
 def slope(x, y):
-    """Return a gradient that has a graph of its own; no way to it leads through y, which may refuse."""
+    """Return a gradient that has a graph of its own; no way to it leads through y, which may
+    refuse.
+    """
     if not x.requires_grad:
         return x * y
     return torch.autograd.grad((x * x * y.detach()).sum(), x, create_graph=True)[0]
@@ -152,13 +163,17 @@ def rerun(reentrant):
     def operation(x, y):
         if reentrant and not (x.requires_grad or y.requires_grad):
             return x * y
-        return checkpoint(lambda a, b: note("forward", (a * b).sin()), x, y, use_reentrant=reentrant)
+        return checkpoint(
+            lambda a, b: note("forward", (a * b).sin()), x, y, use_reentrant=reentrant
+        )
 
     return operation
 
 
 def packed(hooks):
-    """Make an operation under hooks on its saved tensors: not on a result, which `save_on_cpu` would keep for ever."""
+    """Make an operation under hooks on its saved tensors: not on a result, which `save_on_cpu`
+    would keep for ever.
+    """
 
     def operation(x, y):
         with hooks():
@@ -168,17 +183,28 @@ def packed(hooks):
 
 
 def noted_hooks():
-    return saved_tensors_hooks(lambda tensor: note("pack", tensor.clone()), lambda tensor: note("unpack", tensor))
+    return saved_tensors_hooks(
+        lambda tensor: note("pack", tensor.clone()), lambda tensor: note("unpack", tensor)
+    )
 
 
 FAMILIES: dict[str, tuple[Callable, ...]] = {
-    "elementwise": (lambda x, y: x + y, lambda x, y: x * y, lambda x, y: x.exp(), lambda x, y: x / (y * y + 1)),
+    "elementwise": (
+        lambda x, y: x + y,
+        lambda x, y: x * y,
+        lambda x, y: x.exp(),
+        lambda x, y: x / (y * y + 1),
+    ),
     "reductions": (
         lambda x, y: x.sum(0, keepdim=True).expand(2, 2),
         lambda x, y: x.mean() * y,
         lambda x, y: x.logsumexp(1)[None] + y,
     ),
-    "views": (lambda x, y: x.t(), lambda x, y: x.reshape(4).view(2, 2) + y, lambda x, y: x[:, :1].expand(2, 2)),
+    "views": (
+        lambda x, y: x.t(),
+        lambda x, y: x.reshape(4).view(2, 2) + y,
+        lambda x, y: x[:, :1].expand(2, 2),
+    ),
     "in-place": (
         lambda x, y: write(x, lambda z: z.add_(1)),
         lambda x, y: write(x, lambda z: z.mul_(y)),
@@ -190,9 +216,22 @@ FAMILIES: dict[str, tuple[Callable, ...]] = {
         lambda x, y: x.unfold(0, 2, 1)[0].t() + y.diagonal(),
     ),
     "views and in-place": (edit_the_base, edit_a_view, edit_both),
-    "indexing": (lambda x, y: x[[1, 0]], lambda x, y: x[0] * y, lambda x, y: torch.where(x > y, x, y)),
-    "multi-output": (swap, lambda x, y: torch.cat(x.chunk(2)[::-1]), lambda x, y: x.max(0).values + y),
-    "many outputs": (halves, triangles, singular, lambda x, y: sum(torch.std_mean(x, 1)) + x.sort(1).values),
+    "indexing": (
+        lambda x, y: x[[1, 0]],
+        lambda x, y: x[0] * y,
+        lambda x, y: torch.where(x > y, x, y),
+    ),
+    "multi-output": (
+        swap,
+        lambda x, y: torch.cat(x.chunk(2)[::-1]),
+        lambda x, y: x.max(0).values + y,
+    ),
+    "many outputs": (
+        halves,
+        triangles,
+        singular,
+        lambda x, y: sum(torch.std_mean(x, 1)) + x.sort(1).values,
+    ),
     "matmul": (lambda x, y: x @ y, lambda x, y: torch.addmm(y, x, x)),
     "custom Function": (lambda x, y: Scale.apply(x), lambda x, y: Scale.apply(x * y)),
     "no-grad islands": (island, edit_unnoticed, lambda x, y: x.detach() * y),
@@ -220,8 +259,12 @@ class Program:
     flags: tuple[bool, bool, bool]
     steps: tuple[tuple[str, int, int, int], ...]
 
-    def run(self, look: Callable[[list[torch.Tensor]], object] = lambda pool: None) -> list[torch.Tensor]:
-        """Run the steps and return every tensor, three leaves first; `look` is called after each step."""
+    def run(
+        self, look: Callable[[list[torch.Tensor]], object] = lambda pool: None
+    ) -> list[torch.Tensor]:
+        """Run the steps and return every tensor, three leaves first; `look` is called after each
+        step.
+        """
         torch.manual_seed(0)
         RAN.clear()
         pool = [torch.rand(2, 2).requires_grad_(flag) for flag in self.flags]
@@ -232,7 +275,9 @@ class Program:
 
 
 def programs(most: int = 8, last: str | None = None) -> st.SearchStrategy[Program]:
-    """Draw programs of three to `most` steps, and one of family `last` if given; the last leaf requires grad."""
+    """Draw programs of three to `most` steps, and one of family `last` if given; the last leaf
+    requires grad.
+    """
     flags = st.tuples(st.booleans(), st.booleans(), st.just(True))
     some = st.lists(steps(list(FAMILIES), most + 2), min_size=3, max_size=most)
     # the last step uses the newest tensor and the leaf that requires grad

@@ -1,4 +1,7 @@
-"""Re-execute the lessons and store them in normal form (`make refresh N=03`). Writes notebooks/ only."""
+"""Re-execute the lessons and store them in normal form (`make refresh N=03`).
+
+Writes notebooks/ only.
+"""
 
 import argparse
 import os
@@ -19,24 +22,33 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 def main(arguments=None, folder=NOTEBOOKS):
     """Refresh the lessons named on the command line, or all; return 1 if one could not run."""
     os.environ.setdefault("GPU_CELLS", "stored")  # see helpers/gpu.py
+    os.environ.setdefault("FOLDING_FAULTS", "raise")  # see helpers/folding/fold.py
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("lesson", nargs="*", help="numbers such as 03, or glossary; all of them if none is given")
+    parser.add_argument(
+        "lesson", nargs="*", help="numbers such as 03, or glossary; all of them if none is given"
+    )
     paths = chosen(parser.parse_args(arguments).lesson, folder)
     return max([refresh(path) for path in paths], default=0)
 
 
 def chosen(numbers, folder=NOTEBOOKS):
-    """Return the notebooks with these numbers, or all; stop, listing what there is, if one is unknown."""
+    """Return the notebooks with these numbers, or all; stop, listing what there is, if one is
+    unknown.
+    """
     lessons = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
     lessons |= {path.stem: path for path in sorted(folder.glob("glossary.ipynb"))}
     unknown = [number for number in numbers if number.zfill(2) not in lessons]
     if unknown:
-        sys.exit(f"There is no lesson {', '.join(unknown)}. Lessons: {', '.join(lessons) or 'none yet'}.")
+        sys.exit(
+            f"There is no lesson {', '.join(unknown)}. Lessons: {', '.join(lessons) or 'none yet'}."
+        )
     return [lessons[number.zfill(2)] for number in numbers] or list(lessons.values())
 
 
 def refresh(path):
-    """Run one notebook from top to bottom, store it if anything changed; return 0, or 1 where it failed."""
+    """Run one notebook from top to bottom, store it if anything changed; return 0, or 1 where it
+    failed.
+    """
     before = path.read_text(encoding="utf-8")
     try:
         after = stored_text(executed(nbformat.reads(before, as_version=4), path.parent))
@@ -50,13 +62,23 @@ def refresh(path):
 
 
 def executed(notebook, folder):
-    """Return `notebook` after running every cell in a fresh kernel of this environment, in `folder`."""
+    """Return `notebook` after running every cell in a fresh kernel of this environment, in
+    `folder`.
+    """
     notebook.metadata.pop("widgets", None)
-    kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager())
-    client = NotebookClient(
-        notebook, km=kernel, timeout=60, record_timing=False, resources={"metadata": {"path": str(folder)}}
+    kernel = AsyncKernelManager(
+        kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
     )
-    return client.execute(cleanup_kc=True, stderr=subprocess.DEVNULL)  # the kernel's own chatter is no output
+    client = NotebookClient(
+        notebook,
+        km=kernel,
+        timeout=60,
+        record_timing=False,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    return client.execute(
+        cleanup_kc=True, stderr=subprocess.DEVNULL
+    )  # the kernel's own chatter is no output
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
-"""Lay out random graphs, each twice, and check every answer; a script: Graphviz may kill the process that runs it.
+"""Lay out random graphs, each twice, and check every answer; a script: Graphviz may kill the
+process that runs it.
 
-`python tests/stress_layout.py 300 0`: how many graphs, and the seed of the first. The last line is a summary as JSON.
+`python tests/stress_layout.py 300 0`: how many graphs, and the seed of the first. The last line is
+a summary as JSON.
 """
 
 import json
@@ -12,11 +14,16 @@ from collections import Counter
 from itertools import pairwise
 from random import Random
 
-from helpers.layout import MOST_WORK, place, work
+from helpers.drawing.layout import MOST_WORK, place, work
 
 MOST_BOXES = 400
-NEAR = 3  # px: how far an end of a curve may be from its box, and two boxes may reach into each other
-BESIDE, MANY = 20, 4  # px: how far Graphviz moves an end of one of many parallel edges; pictures draw such as one
+NEAR = (
+    3  # px: how far an end of a curve may be from its box, and two boxes may reach into each other
+)
+BESIDE, MANY = (
+    20,
+    4,
+)  # px: how far Graphviz moves an end of one of many parallel edges; pictures draw such as one
 
 
 def sparse(random, count):
@@ -73,7 +80,9 @@ FAMILIES = (sparse, wide, deep, layered, parallel, everything, unrolled, apart)
 
 
 def graph(seed):
-    """Return boxes, edges and labels by a seed: of any size and order, cut to what the cap lets through."""
+    """Return boxes, edges and labels by a seed: of any size and order, cut to what the cap lets
+    through.
+    """
     random = Random(seed)
     count = random.choice((1, 2, 3, 5, 10, 20, 30, 60, 100, MOST_BOXES))
     family = FAMILIES[seed % len(FAMILIES)]
@@ -86,7 +95,9 @@ def graph(seed):
 
 
 def one_way(edges, random, count):
-    """Number the boxes afresh, in any order but so that no edge closes a cycle, and shuffle the edges."""
+    """Number the boxes afresh, in any order but so that no edge closes a cycle, and shuffle the
+    edges.
+    """
     number = list(range(count))
     if random.random() < 0.5:
         random.shuffle(number)
@@ -100,7 +111,9 @@ def at_the_cap(count, edges, labelled):
     few, many = 0, len(edges)
     while few < many:
         half = (few + many + 1) // 2
-        few, many = (half, many) if work(count, edges[:half], labelled) <= MOST_WORK else (few, half - 1)
+        few, many = (
+            (half, many) if work(count, edges[:half], labelled) <= MOST_WORK else (few, half - 1)
+        )
     return edges[:few]
 
 
@@ -110,14 +123,25 @@ def size(random, most):
 
 def faults(placed, boxes, edges, labels):
     """Yield what is wrong with an answer, in words."""
-    points = [*placed.centres, *placed.labels.values(), *(point for curve in placed.curves for point in curve)]
+    points = [
+        *placed.centres,
+        *placed.labels.values(),
+        *(point for curve in placed.curves for point in curve),
+    ]
     if not all(map(math.isfinite, (value for point in points for value in point))):
         yield "a number is not finite"
-    if (len(placed.centres), len(placed.curves), set(placed.labels)) != (len(boxes), len(edges), set(labels)):
+    if (len(placed.centres), len(placed.curves), set(placed.labels)) != (
+        len(boxes),
+        len(edges),
+        set(labels),
+    ):
         yield "a box, a curve or a label is missing"
     near = NEAR + max(placed.width, placed.height) / 10_000  # Graphviz writes five digits
     for centre, box in zip(placed.centres, boxes, strict=True):
-        if not all(half - near <= at <= most - half + near for at, half, most in inside(centre, box, placed)):
+        if not all(
+            half - near <= at <= most - half + near
+            for at, half, most in inside(centre, box, placed)
+        ):
             yield f"a box lies outside: {centre}"
     yield from overlaps(placed.centres, boxes, near)
     if any(placed.centres[tail][1] >= placed.centres[head][1] for tail, head in edges):
@@ -127,7 +151,9 @@ def faults(placed, boxes, edges, labels):
         if len(curve) < 4 or len(curve) % 3 != 1:
             yield f"a curve of {len(curve)} points"
         for point, box in zip((curve[0], curve[-1]), ends, strict=True):
-            if not touches(point, placed.centres[box], boxes[box], near + BESIDE * (times[ends] > MANY)):
+            if not touches(
+                point, placed.centres[box], boxes[box], near + BESIDE * (times[ends] > MANY)
+            ):
                 yield f"a curve ends at {point}, its box {boxes[box]} lies at {placed.centres[box]}"
 
 
@@ -144,7 +170,9 @@ def overlaps(centres, boxes, near):
             if centres[other][0] - boxes[other][0] / 2 > centres[one][0] + boxes[one][0] / 2:
                 break
             if all(
-                abs(centres[one][k] - centres[other][k]) < (boxes[one][k] + boxes[other][k]) / 2 - near for k in (0, 1)
+                abs(centres[one][k] - centres[other][k])
+                < (boxes[one][k] + boxes[other][k]) / 2 - near
+                for k in (0, 1)
             ):
                 yield f"boxes {one} and {other} overlap"
 
@@ -171,7 +199,10 @@ def stress(count, first):
         print(f"seed {seed}: {len(one[0])} boxes, {len(one[1])} edges", flush=True)
         placed, seconds = timed(*one)
         slowest = max(slowest, (seconds, seed))
-        found = [*faults(placed, *one), *["another answer the second time"] * (place(*one) != placed)]
+        found = [
+            *faults(placed, *one),
+            *["another answer the second time"] * (place(*one) != placed),
+        ]
         wrong += [f"seed {seed}: {fault}" for fault in found[:1]]
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory
     return {"graphs": count, "wrong": wrong, "slowest": slowest, "memory": grown}

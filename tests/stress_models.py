@@ -1,4 +1,5 @@
-"""Draw models of the wild and graphs made to be hard, and check each layout; a script, as Graphviz may kill it.
+"""Draw models of the wild and graphs made to be hard, and check each layout; a script, as Graphviz
+may kill it.
 
 The last line is a summary as JSON.
 """
@@ -12,8 +13,8 @@ from stress_layout import faults, timed
 from torch import nn
 
 from helpers import show, snapshot
-from helpers.draw import drawing
-from helpers.layout import MOST_WORK, work
+from helpers.drawing.diagram import drawing
+from helpers.drawing.layout import MOST_WORK, work
 
 
 def lstm():
@@ -46,7 +47,9 @@ def two_rows():
 
 def many_outputs():
     """Use each of 150 outputs of one operation twice: each of 300 edges has its number as a word."""
-    return torch.stack([part * part for part in torch.ones(150, requires_grad=True).exp().unbind()]).sum()
+    return torch.stack(
+        [part * part for part in torch.ones(150, requires_grad=True).exp().unbind()]
+    ).sum()
 
 
 def everything():
@@ -64,7 +67,11 @@ def wiring(graph, labelled):
     """Return as many boxes from the root on as may be laid out, and their edges."""
     count = len(graph.nodes)
     while True:
-        edges = [(edge.source, edge.target) for edge in graph.edges if max(edge.source, edge.target or 0) < count]
+        edges = [
+            (edge.source, edge.target)
+            for edge in graph.edges
+            if max(edge.source, edge.target or 0) < count
+        ]
         edges = [pair for pair in edges if pair[1] is not None]
         if work(count, edges, labelled) <= MOST_WORK:
             return [(100, 60)] * count, edges
@@ -72,8 +79,12 @@ def wiring(graph, labelled):
 
 
 def picture(graph, labelled):
-    """Draw each node that the cap lets through, as `show` does, with a capsule on every edge or on none."""
-    return drawing(graph, dict.fromkeys(range(len(graph.edges)), "(200,) norm 1.234") if labelled else None)
+    """Draw each node that the cap lets through, as `show` does, with a capsule on every edge or on
+    none.
+    """
+    return drawing(
+        graph, dict.fromkeys(range(len(graph.edges)), "(200,) norm 1.234") if labelled else None
+    )
 
 
 def seconds_of(graph, labelled):
@@ -92,11 +103,15 @@ def stress():
         graph = snapshot(loss)
         assert len(show(loss).svg) < 2_000_000
         for labelled in (False, True):
-            slowest = max(slowest, (seconds_of(graph, labelled), f"the picture of {model.__name__}"))
+            slowest = max(
+                slowest, (seconds_of(graph, labelled), f"the picture of {model.__name__}")
+            )
             boxes, edges = wiring(graph, labelled)
             labels = dict.fromkeys(range(len(edges) * labelled), (60, 20))
             placed, seconds = timed(boxes, edges, labels)
-            wrong += [f"{model.__name__}: {fault}" for fault in faults(placed, boxes, edges, labels)][:1]
+            wrong += [
+                f"{model.__name__}: {fault}" for fault in faults(placed, boxes, edges, labels)
+            ][:1]
             slowest = max(slowest, (seconds, model.__name__))
     return {"wrong": wrong, "slowest": slowest}
 

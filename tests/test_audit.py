@@ -1,4 +1,6 @@
-"""`make audit`: what it lets pass, what it reports, and that no audit is no pass. A made-up pip-audit, in tmp_path."""
+"""`make audit`: what it lets pass, what it reports, and that no audit is no pass. A made-up
+pip-audit, in tmp_path.
+"""
 
 import json
 import sys
@@ -30,7 +32,12 @@ numpy==2.5.5 ; python_full_version >= '3.12'
 pywinpty==3.1.2 ; os_name == 'nt'
 torch==2.13.0
 """
-MISTUNE = {"id": "GHSA-aaaa", "aliases": ["CVE-2026-1"], "fix_versions": ["3.4.1"], "description": "Reads on.\nMore."}
+MISTUNE = {
+    "id": "GHSA-aaaa",
+    "aliases": ["CVE-2026-1"],
+    "fix_versions": ["3.4.1"],
+    "description": "Reads on.\nMore.",
+}
 ANSWERING = """
 import json, sys
 assert "--strict" in sys.argv
@@ -45,7 +52,9 @@ sys.exit(any(entry["vulns"] for entry in answer))
 
 @pytest.fixture
 def asked(tmp_path, capsys):
-    """Audit LOCK with a tool of this source and these standing advisories; return exit code and what was said."""
+    """Audit LOCK with a tool of this source and these standing advisories; return exit code and
+    what was said.
+    """
 
     def ask(tool, standing=""):
         for name, text in (("lock.txt", LOCK), ("advisories.toml", standing), ("tool.py", tool)):
@@ -59,15 +68,22 @@ def asked(tmp_path, capsys):
 
 
 def answering(known=None, left_out=None):
-    """Return a pip-audit that knows these advisories, {"torch2.13.0": [...]}, and says nothing of one package."""
+    """Return a pip-audit that knows these advisories, {"torch2.13.0": [...]}, and says nothing of
+    one package.
+    """
     return ANSWERING.format(known=json.dumps(known or {}), left_out=left_out)
 
 
 def test_a_lock_without_advisories_passes_and_every_pin_was_looked_at(asked):
-    assert asked(answering()) == (0, "5 packages, 0 advisories that stand with a reason, and no other.\n")
+    assert asked(answering()) == (
+        0,
+        "5 packages, 0 advisories that stand with a reason, and no other.\n",
+    )
 
 
-@pytest.mark.parametrize("pin", ["mistune3.4.0", "numpy2.4.6", "numpy2.5.5", "pywinpty3.1.2", "torch2.13.0"])
+@pytest.mark.parametrize(
+    "pin", ["mistune3.4.0", "numpy2.4.6", "numpy2.5.5", "pywinpty3.1.2", "torch2.13.0"]
+)
 def test_an_advisory_fails_whatever_system_or_python_the_pin_is_for(asked, pin):
     code, said = asked(answering({pin: [MISTUNE]}))
     assert code == 1
@@ -89,13 +105,21 @@ def test_a_reason_is_for_one_package(asked):
 
 def test_an_entry_that_answers_nothing_has_to_go(asked):
     code, said = asked(answering(), KNOWN)
-    assert (code, said) == (1, "CVE-2026-1 on Mistune is named no more: remove it from tests/advisories.toml.\n")
+    assert (code, said) == (
+        1,
+        "CVE-2026-1 on Mistune is named no more: remove it from tests/advisories.toml.\n",
+    )
 
 
 def test_an_entry_without_a_reason_answers_nothing_well_enough(asked):
-    unreasoned = "".join(line for line in KNOWN.splitlines(keepends=True) if not line.startswith("reason"))
+    unreasoned = "".join(
+        line for line in KNOWN.splitlines(keepends=True) if not line.startswith("reason")
+    )
     code, said = asked(answering({"mistune3.4.0": [MISTUNE]}), unreasoned)
-    assert (code, said) == (1, "Entry 1 of tests/advisories.toml (CVE-2026-1) needs a reason, a sentence.\n")
+    assert (code, said) == (
+        1,
+        "Entry 1 of tests/advisories.toml (CVE-2026-1) needs a reason, a sentence.\n",
+    )
 
 
 @pytest.mark.parametrize("package", ["torch", "pywinpty"])
@@ -108,13 +132,22 @@ def test_a_package_that_was_passed_over_is_no_pass(asked, package):
 @pytest.mark.parametrize(
     ("tool", "words"),
     [
-        ("import sys; sys.exit('ERROR:pip_audit._cli:torch: Dependency not found')", "said: torch: Dependency not"),
-        ("raise ConnectionError('Failed to resolve the service')", "said: ConnectionError: Failed to resolve"),
+        (
+            "import sys; sys.exit('ERROR:pip_audit._cli:torch: Dependency not found')",
+            "said: torch: Dependency not",
+        ),
+        (
+            "raise ConnectionError('Failed to resolve the service')",
+            "said: ConnectionError: Failed to resolve",
+        ),
         ("", "said: nothing"),
         ("print('{}')", "said: nothing"),
         ("print('[]')", "said: nothing"),
         ('print(\'{"dependencies": [{"name": 3}]}\')', "passed over mistune 3.4.0"),
-        ('print(\'{"dependencies": [{"name": "torch", "skip_reason": "no"}]}\')', "passed over mistune 3.4.0"),
+        (
+            'print(\'{"dependencies": [{"name": "torch", "skip_reason": "no"}]}\')',
+            "passed over mistune 3.4.0",
+        ),
     ],
 )
 def test_an_audit_that_could_not_be_made_fails_with_a_sentence(asked, tool, words):
@@ -160,7 +193,9 @@ def test_an_entry_that_leaves_something_out_is_named(key, value, wanted):
 def test_every_pin_of_the_lock_is_audited_with_its_own_version():
     lines = audit.LOCK.read_text(encoding="utf-8").split("\n")
     pins = [Requirement(line) for line in lines if line]
-    wanted = sorted((canonicalize_name(pin.name), f"{pin.specifier}".removeprefix("==")) for pin in pins)
+    wanted = sorted(
+        (canonicalize_name(pin.name), f"{pin.specifier}".removeprefix("==")) for pin in pins
+    )
     layers = audit.layers(audit.LOCK)
     assert sorted(pin for layer in layers for pin in layer) == wanted
     assert all(len(dict(layer)) == len(layer) for layer in layers)

@@ -1,4 +1,6 @@
-"""The benchmarks can be run, and what they guard by name stays so: which modules `import helpers` leaves alone."""
+"""The benchmarks can be run, and what they guard by name stays so: which modules `import helpers`
+leaves alone.
+"""
 
 import subprocess
 import sys
@@ -16,15 +18,33 @@ from benchmarks.models import MODELS, make
 from helpers import show
 
 ROOT = Path(__file__).parents[1]
-HEAVY = ("IPython", "anywidget", "graphviz", "ipywidgets", "matplotlib", "nbconvert", "pygraphviz", "tomllib", "yaml")
-LATER = ("helpers.clinic.report", "helpers.labs", "helpers.player", "helpers.stepping", "helpers.torchviz_view")
+HEAVY = (
+    "IPython",
+    "anywidget",
+    "graphviz",
+    "ipywidgets",
+    "matplotlib",
+    "nbconvert",
+    "pygraphviz",
+    "tomllib",
+    "yaml",
+)
+LATER = (
+    "helpers.clinic.report",
+    "helpers.labs",
+    "helpers.playing.player",
+    "helpers.stepping",
+    "helpers.torchviz_view",
+)
 
 
 def test_importing_helpers_brings_nothing_heavy():
     program = "import torch, sys; before = set(sys.modules); import helpers; print(*(set(sys.modules) - before))"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     brought = set(done.stdout.split())
-    assert "helpers.snapshot" in brought
+    assert "helpers.looking.snapshot" in brought
     assert not brought & {*HEAVY, *LATER}
 
 
@@ -51,7 +71,8 @@ def test_arguments_of_the_benchmarks_parse():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"), [(["growht"], "there is no benchmark 'growht'"), (["--rounds", "1"], "--rounds is 1")]
+    ("arguments", "said"),
+    [(["growht"], "there is no benchmark 'growht'"), (["--rounds", "1"], "--rounds is 1")],
 )
 def test_wrong_arguments_of_the_benchmarks_are_told(capsys, arguments, said):
     with pytest.raises(SystemExit):
@@ -61,15 +82,14 @@ def test_wrong_arguments_of_the_benchmarks_are_told(capsys, arguments, said):
 
 @pytest.mark.parametrize("name", [name for name in MODELS if name != "chain_100000"])
 def test_a_model_of_the_benchmarks_is_the_same_every_time(name):
-    (one, x), (other, y) = make(name), make(name)
-    assert all(a.equal(b) for a, b in zip(one.parameters(), other.parameters(), strict=True))
-    assert x.equal(y)
+    one, other = make(name), make(name)
+    pairs = zip(one.model.parameters(), other.model.parameters(), strict=True)
+    assert all(a.equal(b) for a, b in pairs)
+    assert one.inputs.equal(other.inputs)
 
 
 def test_boxes_counts_the_cards_of_our_picture():
-    model, x = make("mlp")
-    loss = model(x).sum()
-    assert boxes(show(loss, unfold=True).svg) == 15
+    assert boxes(show(make("mlp").loss(), unfold=True).svg) == 15
     assert {"show", "torchviz", "torchview", "torchlens"} < set(CONTENDERS)
 
 

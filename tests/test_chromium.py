@@ -1,4 +1,7 @@
-"""Where the browser is looked for, and what happens where there is none. Runs with a PATH of its own; no browser."""
+"""Where the browser is looked for, and what happens where there is none.
+
+Runs with a PATH of its own; no browser.
+"""
 
 import os
 import subprocess
@@ -8,7 +11,9 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parent / "browser" / "chromium.py"
-AS_ROOT = pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root installs")
+AS_ROOT = pytest.mark.skipif(
+    not hasattr(os, "getuid") or os.getuid() != 0, reason="only root installs"
+)
 
 
 @pytest.fixture
@@ -51,7 +56,9 @@ def test_where_there_is_one_nothing_is_installed(programs):
 
 def test_without_one_and_without_apt_the_line_is_said():
     from_elsewhere = {"PATH": "/nowhere", "CHROMIUM": ""}
-    ran = subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, timeout=60, env=from_elsewhere)
+    ran = subprocess.run(
+        [sys.executable, SCRIPT], capture_output=True, text=True, timeout=60, env=from_elsewhere
+    )
     assert ran.returncode == 1
     assert "apt-get install" in ran.stderr
     assert "Traceback" not in ran.stderr

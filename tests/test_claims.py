@@ -16,7 +16,9 @@ BROKEN = re.compile("â€|Ã.|Â[ \u00a0]")  # UTF-8 read as Latin-1
 def treated(lesson):
     """Return the keys that the cells of a lesson carry, each with the id of the first such cell."""
     cells = json.loads(LESSONS[lesson].read_text(encoding="utf-8"))["cells"]
-    return {key: cell["id"] for cell in reversed(cells) for key in cell["metadata"].get("claims", [])}
+    return {
+        key: cell["id"] for cell in reversed(cells) for key in cell["metadata"].get("claims", [])
+    }
 
 
 def due(lesson):

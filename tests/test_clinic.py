@@ -1,4 +1,6 @@
-"""Each quoted message is what torch says today; diagnose names tensor and operation, invents nothing, never raises."""
+"""Each quoted message is what torch says today; diagnose names tensor and operation, invents
+nothing, never raises.
+"""
 
 import contextlib
 import gc
@@ -13,11 +15,12 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
-from helpers import diagnose, peek
-from helpers.clinic.book import book
-from helpers.clinic.clues import clue
+from helpers import diagnose
+from helpers.clinic.catalogue import book
 from helpers.clinic.errors import MOST, family
-from helpers.snapshot import Walk
+from helpers.clinic.message_clues import clue
+from helpers.looking import torch_private
+from helpers.looking.snapshot import Walk
 
 PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes]
 WITH_CUDA = torch.backends.cuda.is_built()
@@ -60,7 +63,11 @@ def test_the_snippet_shows_the_symptom_today(symptom, cause):
         return
     assert error is None
     if symptom.kind == "warning":
-        assert [w for w in caught if w.category.__name__ == symptom.type and symptom.message in str(w.message)]
+        assert [
+            w
+            for w in caught
+            if w.category.__name__ == symptom.type and symptom.message in str(w.message)
+        ]
     else:
         assert caught == []
         assert space["seen"] == cause.gives
@@ -84,7 +91,9 @@ def test_the_book_is_whole():
 
 
 @pytest.mark.parametrize(
-    ("symptom", "cause"), [pair for pair in PAIRS if pair[0].kind == "error" and not pair[1].needs], ids=label
+    ("symptom", "cause"),
+    [pair for pair in PAIRS if pair[0].kind == "error" and not pair[1].needs],
+    ids=label,
 )
 def test_diagnose_finds_the_entry_the_cause_and_the_lesson(symptom, cause, capsys):
     error, _, _ = raised(cause.snippet)
@@ -121,7 +130,7 @@ TELLS = {
     ],
     "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
         "Element 0 is the tensor that backward() or grad() was to start from",
-        f"loss: shape () int64, {peek.why_no_graph(torch.ones(1, dtype=torch.long))}",
+        f"loss: shape () int64, {torch_private.why_no_graph(torch.ones(1, dtype=torch.long))}",
     ],
     "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(2, 1))": [
         "The gradient that was given has shape (2, 1), output 0 has shape ().",
@@ -134,7 +143,9 @@ TELLS = {
     "x = torch.ones(2, 2, requires_grad=True) * 2\na, b = x.unbind()\nb += 1": [
         "The tensor is output 1 of Unbind; the first has number 0."
     ],
-    "torch.ones(2) + torch.ones(2, device='meta')": ["One tensor is on meta, and cpu was expected."],
+    "torch.ones(2) + torch.ones(2, device='meta')": [
+        "One tensor is on meta, and cpu was expected."
+    ],
 }
 
 
@@ -155,9 +166,13 @@ def test_a_message_without_details_gets_no_details():
 def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
     error, _, _ = raised("t = torch.ones(3)\n1 / 0 * t")
     text = said(error, capsys)
-    assert text.startswith("ZeroDivisionError: division by zero The course does not treat this one, so nothing is gue")
-    why = peek.why_no_graph(torch.ones(3))
-    assert text.endswith(f"In your line (its tensors as they are now): 1 / 0 * t t: shape (3,), {why}")
+    assert text.startswith(
+        "ZeroDivisionError: division by zero The course does not treat this one, so nothing is gue"
+    )
+    why = torch_private.why_no_graph(torch.ones(3))
+    assert text.endswith(
+        f"In your line (its tensors as they are now): 1 / 0 * t t: shape (3,), {why}"
+    )
     assert said(raised("1 / 0")[0], capsys).endswith("In your line: 1 / 0")
     assert "Try:" not in text
     assert "The course does not treat this one" in said("no such message", capsys)
@@ -165,7 +180,9 @@ def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
 
 
 def test_the_type_counts_and_not_only_the_words(capsys):
-    assert "does not treat" in said(KeyError("grad can be implicitly created only for scalar outputs"), capsys)
+    assert "does not treat" in said(
+        KeyError("grad can be implicitly created only for scalar outputs"), capsys
+    )
 
 
 def refuse(*_):
@@ -175,7 +192,9 @@ def refuse(*_):
 def loud(words):
     """Return an exception that refuses to be read."""
     names = ("__str__", "__repr__", "__bool__", "__eq__")
-    return type("Loud", (Exception,), {**dict.fromkeys(names, refuse), "args": property(refuse)})(words)
+    return type("Loud", (Exception,), {**dict.fromkeys(names, refuse), "args": property(refuse)})(
+        words
+    )
 
 
 def shy(words):
@@ -196,13 +215,19 @@ CALM = {
     "a tensor": (torch.ones(2), "diagnose was given a tensor of shape (2,)"),
     "a loud one": (lambda: loud("hm"), "Loud: hm The course does not treat"),
     "a class with code": (lambda: shy(SCALAR), "Shy: grad can be"),
-    "words that run": (lambda: RuntimeError(moving(SCALAR)), "RuntimeError: grad can be implicitly"),
+    "words that run": (
+        lambda: RuntimeError(moving(SCALAR)),
+        "RuntimeError: grad can be implicitly",
+    ),
     "a text that runs": (lambda: moving(SCALAR), "grad can be implicitly"),
     "no words": (RuntimeError(), "RuntimeError The course"),
     "a number for words": (RuntimeError(7), "RuntimeError The course"),
     "huge": (RuntimeError("x" * 10**7), "RuntimeError: xxx"),
     "huge text": ("y" * 10**7, "yyy"),
-    "control characters": (RuntimeError("a\x1b[31m\x00b\u202e"), r"RuntimeError: a\x1b[31m\x00b\u202e"),
+    "control characters": (
+        RuntimeError("a\x1b[31m\x00b\u202e"),
+        r"RuntimeError: a\x1b[31m\x00b\u202e",
+    ),
     "a lone surrogate": (RuntimeError("\ud800"), r"RuntimeError: \ud800"),
     "an exit": (SystemExit(3), "SystemExit The course"),
     "an interrupt": (KeyboardInterrupt(), "KeyboardInterrupt The course"),
@@ -237,11 +262,15 @@ def test_what_stands_behind_an_error_is_found(capsys):
             raise ValueError("the step failed") from None
 
     def grouped():
-        raise ExceptionGroup("two", [ValueError("no"), ExceptionGroup("inner", [RuntimeError(SCALAR)])])
+        raise ExceptionGroup(
+            "two", [ValueError("no"), ExceptionGroup("inner", [RuntimeError(SCALAR)])]
+        )
 
     assert "RuntimeError: grad can be" in (text := said(behind(chained), capsys))
     assert "It stands behind ValueError: the step failed" in text
-    assert said(behind(suppressed), capsys).startswith("ValueError: the step failed The course does not treat")
+    assert said(behind(suppressed), capsys).startswith(
+        "ValueError: the step failed The course does not treat"
+    )
     assert "It stands behind ExceptionGroup" in said(behind(grouped), capsys)
 
 
@@ -269,14 +298,28 @@ def test_inside_an_except_block_it_is_that_error(capsys):
 
 
 def test_it_changes_and_keeps_nothing(capsys):
-    source = "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.sum().backward()\ny.sum().backward()"
+    source = (
+        "x = torch.ones(2, requires_grad=True)\ny = x.exp()\ny.sum().backward()\ny.sum().backward()"
+    )
     error, _, space = raised(source)
     x, y = space["x"], space["y"]
-    before = (x.grad.tolist(), x._version, y._version, torch.random.get_rng_state().tolist(), y.grad_fn)
+    before = (
+        x.grad.tolist(),
+        x._version,
+        y._version,
+        torch.random.get_rng_state().tolist(),
+        y.grad_fn,
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         diagnose(error)
-    assert before == (x.grad.tolist(), x._version, y._version, torch.random.get_rng_state().tolist(), y.grad_fn)
+    assert before == (
+        x.grad.tolist(),
+        x._version,
+        y._version,
+        torch.random.get_rng_state().tolist(),
+        y.grad_fn,
+    )
     gone = weakref.ref(y)
     del error, space, x, y, before
     gc.collect()
@@ -285,7 +328,9 @@ def test_it_changes_and_keeps_nothing(capsys):
 
 def test_a_view_of_an_edited_tensor_is_not_asked_for_its_history(monkeypatch, capsys):
     walked = []
-    monkeypatch.setattr("helpers.clinic.scene.Walk", lambda tensors: walked.extend(tensors) or Walk(tensors))
+    monkeypatch.setattr(
+        "helpers.clinic.failing_line.Walk", lambda tensors: walked.extend(tensors) or Walk(tensors)
+    )
     source = "x = torch.ones(2, requires_grad=True) * 2\nv, y = x[0], x * x\nx.mul_(3)\ny.backward(v.expand(2))"
     error, _, space = raised(source)
     text = said(error, capsys)

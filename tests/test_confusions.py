@@ -1,4 +1,6 @@
-"""Every confusion that the course treats has its lesson, and every lesson that exists shows those of its rows."""
+"""Every confusion that the course treats has its lesson, and every lesson that exists shows those
+of its rows.
+"""
 
 import json
 import re
@@ -7,12 +9,17 @@ from pathlib import Path
 
 import pytest
 
-from helpers.clinic.book import book
+from helpers.clinic.catalogue import book
 
 ROOT = Path(__file__).parent.parent
 TABLE = tomllib.loads((ROOT / "tests" / "confusions.toml").read_text(encoding="utf-8"))
 LESSONS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
-ALL = [f"C{number}{more}" for number in range(1, 43) for more in ("", "b") if not more or number in (1, 3, 4, 10, 27)]
+ALL = [
+    f"C{number}{more}"
+    for number in range(1, 43)
+    for more in ("", "b")
+    if not more or number in (1, 3, 4, 10, 27)
+]
 COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -26,7 +33,9 @@ def shown(cells):
     found = {}
     for idea in ideas(cells):
         told = COLOURS.sub("", "".join(map(text, idea)))
-        for key in dict.fromkeys(key for cell in idea for key in cell["metadata"].get("confusions", [])):
+        for key in dict.fromkeys(
+            key for cell in idea for key in cell["metadata"].get("confusions", [])
+        ):
             found[key] = found.get(key, "") + told
     return found
 
@@ -45,12 +54,18 @@ def text(cell):
     """Return the source of a cell and what it shows, words of pictures left out."""
     parts = [cell["source"]]
     for output in cell.get("outputs", []):
-        parts += [output.get("text", ""), output.get("evalue", ""), output.get("data", {}).get("text/plain", "")]
+        parts += [
+            output.get("text", ""),
+            output.get("evalue", ""),
+            output.get("data", {}).get("text/plain", ""),
+        ]
     return "\n".join("".join(part) for part in parts) + "\n"
 
 
 def complaints(cells, wanted):
-    """Say of each confusion that is due what is missing, and of each that is not that it does not belong."""
+    """Say of each confusion that is due what is missing, and of each that is not that it does not
+    belong.
+    """
     here = shown(cells)
     yield from (f"no cell carries {key} in its metadata" for key in wanted if key not in here)
     yield from (f"{key} is not its row in confusions.toml" for key in here if key not in wanted)
@@ -80,19 +95,29 @@ def test_every_confusion_has_a_row_or_a_reason():
 
 def test_the_symptom_index_has_each_of_them_and_sends_to_a_lesson_that_treats_it():
     rows = {(row["key"], row["lesson"]) for row in TABLE["confusion"]}
-    indexed = {(cause.key, cause.lesson) for one in book().symptoms for cause in one.causes if cause.key}
-    extra = {"C27b"}  # its message may come in lesson 07, which shows the better way; what it is about comes later
+    indexed = {
+        (cause.key, cause.lesson) for one in book().symptoms for cause in one.causes if cause.key
+    }
+    extra = {
+        "C27b"
+    }  # its message may come in lesson 07, which shows the better way; what it is about comes later
     assert {key for key, _ in indexed} == {key for key, _ in rows} | extra
     assert {pair for pair in indexed if pair[0] not in extra} <= rows
 
 
 def test_what_is_missing_alien_or_not_shown_is_seen():
-    heading = {"cell_type": "markdown", "metadata": {"confusions": ["C1"]}, "source": ["## Twice\n"]}
+    heading = {
+        "cell_type": "markdown",
+        "metadata": {"confusions": ["C1"]},
+        "source": ["## Twice\n"],
+    }
     output = {"output_type": "stream", "text": ["a second\n", "time\n"]}
     run = {"cell_type": "code", "metadata": {}, "source": ["loss.backward()"], "outputs": [output]}
     last = {"cell_type": "markdown", "metadata": {}, "source": ["## Once\n", "a third time"]}
     cells = [heading, run, last]
     assert list(complaints(cells, {"C1": "a second time"})) == []
-    assert list(complaints(cells, {"C1": "a third time"})) == ["the ideas with C1 do not show 'a third time'"]
+    assert list(complaints(cells, {"C1": "a third time"})) == [
+        "the ideas with C1 do not show 'a third time'"
+    ]
     assert list(complaints(cells, {})) == ["C1 is not its row in confusions.toml"]
     assert list(complaints([run], {"C1": "x"})) == ["no cell carries C1 in its metadata"]

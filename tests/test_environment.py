@@ -1,4 +1,7 @@
-"""The files that describe the environment agree with each other and with what is installed. Reads the root only."""
+"""The files that describe the environment agree with each other and with what is installed.
+
+Reads the root only.
+"""
 
 import re
 import subprocess
@@ -34,7 +37,9 @@ def lines(name):
 
 
 def pins(name):
-    """Return {package: [requirement, ...]} of a requirements file; a package has several lines under markers."""
+    """Return {package: [requirement, ...]} of a requirements file; a package has several lines
+    under markers.
+    """
     found = {}
     for line in lines(name):
         requirement = Requirement(line.partition("#")[0].strip())
@@ -55,24 +60,42 @@ def make(*words):
 def test_every_direct_dependency_is_pinned_with_a_reason(name):
     for line in lines(name):
         requirement, _, reason = line.partition("#")
-        assert PIN.fullmatch(requirement.strip()), f"{name}: pin {line!r} with == and a version, nothing else"
-        assert len(reason.split()) >= 2, f"{name}: say why {requirement.strip()} is needed, after a #"
+        assert PIN.fullmatch(requirement.strip()), (
+            f"{name}: pin {line!r} with == and a version, nothing else"
+        )
+        assert len(reason.split()) >= 2, (
+            f"{name}: say why {requirement.strip()} is needed, after a #"
+        )
 
 
 def test_the_course_runs_on_what_it_is_about():
-    assert {"torch", "jupyterlab", "ipykernel", "ipywidgets", "anywidget", "torchviz", "graphviz"} <= set(
-        pins("requirements.txt")
-    )
-    assert [str(requirement) for requirement in pins("requirements.txt")["torch"]] == ["torch==2.13.0"]
+    assert {
+        "torch",
+        "jupyterlab",
+        "ipykernel",
+        "ipywidgets",
+        "anywidget",
+        "torchviz",
+        "graphviz",
+    } <= set(pins("requirements.txt"))
+    assert [str(requirement) for requirement in pins("requirements.txt")["torch"]] == [
+        "torch==2.13.0"
+    ]
 
 
 def test_constraints_hold_versions_only():
     for line in lines("constraints.txt"):
         pin, _, marker = line.partition(";")
-        assert PIN.fullmatch(pin.strip()), f"constraints.txt: {line!r} is more than a name and a version"
-        assert not re.search(r"[/\\@+]|https?:|--|\s-", line), f"constraints.txt: {line!r} names a place"
+        assert PIN.fullmatch(pin.strip()), (
+            f"constraints.txt: {line!r} is more than a name and a version"
+        )
+        assert not re.search(r"[/\\@+]|https?:|--|\s-", line), (
+            f"constraints.txt: {line!r} names a place"
+        )
         Requirement(line)
-        assert "platform_machine" not in marker or "x86_64" in marker, f"{line!r} holds on one kind of machine only"
+        assert "platform_machine" not in marker or "x86_64" in marker, (
+            f"{line!r} holds on one kind of machine only"
+        )
 
 
 def test_constraints_hold_one_version_for_every_python():
@@ -80,22 +103,31 @@ def test_constraints_hold_one_version_for_every_python():
         for python in ("3.11.7", "3.12.1", "3.13.0"):
             python_is = {"python_full_version": python, "python_version": python[:4]}
             holding = [r for r in requirements if not r.marker or r.marker.evaluate(python_is)]
-            assert len(holding) <= 1, f"constraints.txt has {len(holding)} versions of {requirements[0].name}"
+            assert len(holding) <= 1, (
+                f"constraints.txt has {len(holding)} versions of {requirements[0].name}"
+            )
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
 def test_constraints_cover_every_requirement_with_the_same_pin(name):
     locked = pins("constraints.txt")
     for package, (requirement,) in pins(name).items():
-        assert [str(pin.specifier) for pin in locked.get(package, [])] == [str(requirement.specifier)], (
-            f"{package}: run make lock"
-        )
+        assert [str(pin.specifier) for pin in locked.get(package, [])] == [
+            str(requirement.specifier)
+        ], f"{package}: run make lock"
 
 
 def closure():
-    """Return {package: installed version} of all that the two requirement files bring on this machine."""
+    """Return {package: installed version} of all that the two requirement files bring on this
+    machine.
+    """
     found = {}
-    todo = [r for name in ("requirements.txt", "requirements-dev.txt") for rs in pins(name).values() for r in rs]
+    todo = [
+        r
+        for name in ("requirements.txt", "requirements-dev.txt")
+        for rs in pins(name).values()
+        for r in rs
+    ]
     while todo:
         requirement = todo.pop()
         name = canonicalize_name(requirement.name)
@@ -118,25 +150,38 @@ def test_what_is_installed_is_what_is_locked():
     for name, version in installed.items():
         assert name in locked, f"{name} is not in constraints.txt: run make lock"
         (pin,) = applying(locked[name])
-        assert pin.specifier.contains(version), f"{name} {version} is installed, {pin} is locked: run make test"
+        assert pin.specifier.contains(version), (
+            f"{name} {version} is installed, {pin} is locked: run make test"
+        )
 
 
 def below_the_floor(found):
-    """Return a sentence for each version, of {package: [version, ...]}, that a known hole makes too old."""
+    """Return a sentence for each version, of {package: [version, ...]}, that a known hole makes too
+    old.
+    """
     floors = {name: Version(floor) for name, floor in SECURITY_FLOORS.items()}
     pairs = [(name, version) for name in found.keys() & floors for version in found[name]]
-    return [f"{name} {version} is below {floors[name]}" for name, version in pairs if version < floors[name]]
+    return [
+        f"{name} {version} is below {floors[name]}"
+        for name, version in pairs
+        if version < floors[name]
+    ]
 
 
 def locked_versions():
     """Return {package: [version, ...]} of all that the lock names, for every system and Python."""
     locked = pins("constraints.txt")
-    return {name: [Version(str(pin.specifier).removeprefix("==")) for pin in locked[name]] for name in locked}
+    return {
+        name: [Version(str(pin.specifier).removeprefix("==")) for pin in locked[name]]
+        for name in locked
+    }
 
 
 def test_security_floors_hold_in_the_lock():
     assert SECURITY_FLOORS.keys() - locked_versions().keys() == {"jupyterhub"}
-    assert not below_the_floor(locked_versions()), "take newer versions: make lock LOCK_ARGS=--upgrade"
+    assert not below_the_floor(locked_versions()), (
+        "take newer versions: make lock LOCK_ARGS=--upgrade"
+    )
 
 
 def test_security_floors_hold_in_what_is_installed():
@@ -164,12 +209,16 @@ def test_the_installed_package_says_the_same_as_the_files():
     for extra, name in (("", "requirements.txt"), ("dev", "requirements-dev.txt")):
         wanted = {str(r) for rs in pins(name).values() for r in rs}
         found = [r for r in required if bool(r.marker) == bool(extra)]
-        assert {f"{r.name}{r.specifier}" for r in found} == wanted, f"{name} changed after the package was installed"
+        assert {f"{r.name}{r.specifier}" for r in found} == wanted, (
+            f"{name} changed after the package was installed"
+        )
 
 
 def test_notebooks_import_the_package_with_no_path_tricks(tmp_path):
     command = [sys.executable, "-c", "import helpers; print(helpers.__file__)"]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True)
+    ran = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+    )
     assert Path(ran.stdout.strip()) == ROOT / "helpers" / "__init__.py"
 
 
@@ -228,14 +277,23 @@ def test_commands_in_the_texts_exist(name):
 def test_readme_lists_the_lessons_that_exist_and_links_lead_somewhere():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = re.findall(r"\]\((notebooks/[^)]+)\)", text)
-    assert listed == [str(p.relative_to(ROOT)) for p in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+    assert listed == [
+        str(p.relative_to(ROOT)) for p in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    ]
     for alt, target in re.findall(r"!?\[([^\]]+)\]\(([^)]+)\)", text):
         assert alt.strip()
         assert (ROOT / target).is_file(), f"README.md links to {target}"
 
 
 def test_no_host_is_named_but_that_of_pytorchs_own_builds():
-    names = ["README.md", "CONTRIBUTING.md", "Makefile", "environment.yml", "pyproject.toml", "constraints.txt"]
+    names = [
+        "README.md",
+        "CONTRIBUTING.md",
+        "Makefile",
+        "environment.yml",
+        "pyproject.toml",
+        "constraints.txt",
+    ]
     names += ["requirements.txt", "requirements-dev.txt", "binder/requirements.txt"]
     for name in names:
         found = re.findall(r"https?://([\w.-]+)", (ROOT / name).read_text(encoding="utf-8"))
@@ -264,7 +322,9 @@ def test_a_python_that_is_too_old_or_missing_gets_a_sentence(tmp_path):
     old = tmp_path / "python3"
     old.write_text("#!/bin/sh\nexit 1\n", encoding="utf-8")
     old.chmod(0o755)
-    ran = make("--no-print-directory", f"VENV={tmp_path}/none", f"PYTHON={old} no-such-python", "lab")
+    ran = make(
+        "--no-print-directory", f"VENV={tmp_path}/none", f"PYTHON={old} no-such-python", "lab"
+    )
     assert ran.returncode != 0
     assert "No Python 3.11 or newer" in ran.stderr
     assert "PYTHON=/path/to/python3" in ran.stderr

@@ -1,4 +1,6 @@
-"""Every registered exercise is run: its solution, its misconceptions, its hints; and how check judges and speaks."""
+"""Every registered exercise is run: its solution, its misconceptions, its hints; and how check
+judges and speaks.
+"""
 
 import re
 
@@ -6,18 +8,23 @@ import pytest
 import torch
 
 from helpers import check, hint, solution
-from helpers.exercises import engine, registry
-from helpers.exercises.describe import describe, show
+from helpers.exercises import checking
+from helpers.exercises import exercise as registry
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import choice, number, numbers
+from helpers.untrusted.describe import describe, show
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
-IDEAS = [pytest.param(e, idea, id=f"{e.id}-{n}") for e in ALL for n, idea in enumerate(e.misconceptions, 1)]
+IDEAS = [
+    pytest.param(e, idea, id=f"{e.id}-{n}")
+    for e in ALL
+    for n, idea in enumerate(e.misconceptions, 1)
+]
 every_exercise = pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)
 
 
@@ -41,7 +48,10 @@ def answer_texts(exercise: Exercise) -> list[str]:
     if exercise.reader.wants.startswith("one of "):
         return [rf'\({re.escape(truth)}\)|"{re.escape(truth)}"']
     if is_a(truth, float):
-        return [rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)" for text in {f"{truth:g}", str(truth), f"{truth:.6g}"}]
+        return [
+            rf"(?<![\w.]){re.escape(text)}(?![\w]|\.\d)"
+            for text in {f"{truth:g}", str(truth), f"{truth:.6g}"}
+        ]
     return [re.escape(show(truth))] if is_a(truth, tuple) else []
 
 
@@ -79,7 +89,9 @@ def test_a_message_does_not_give_the_answer_away(exercise, idea):
 
 
 @every_exercise
-@pytest.mark.parametrize("wrong", [..., 987654.25, "no such word", object()], ids=["stub", "number", "word", "object"])
+@pytest.mark.parametrize(
+    "wrong", [..., 987654.25, "no such word", object()], ids=["stub", "number", "word", "object"]
+)
 def test_no_other_reply_gives_the_answer_away(exercise, wrong, capsys):
     check(exercise.id, wrong)
     told = capsys.readouterr().out.removeprefix(exercise.id)
@@ -101,10 +113,13 @@ def test_a_truth_can_be_read(exercise):
 
 @every_exercise
 def test_hints_come_one_by_one_and_end(exercise, capsys, monkeypatch):
-    monkeypatch.setattr(engine, "_given", {})
+    monkeypatch.setattr(checking, "_given", {})
     for at, text in enumerate(exercise.hints, 1):
         hint(exercise.id)
-        assert capsys.readouterr().out == f"{exercise.id}, hint {at} of {len(exercise.hints)}: {text}\n"
+        assert (
+            capsys.readouterr().out
+            == f"{exercise.id}, hint {at} of {len(exercise.hints)}: {text}\n"
+        )
     for _ in range(2):
         hint(exercise.id)
         out = capsys.readouterr().out
@@ -118,7 +133,10 @@ PARTS = {
     "reader": number(),
     "truth": lambda: torch.tensor(2.0) ** 3,
     "right": "Three twos.",
-    "misconceptions": (IDEA, Misconception(6, same_as(lambda: 2 * 3), "You multiplied by the exponent.")),
+    "misconceptions": (
+        IDEA,
+        Misconception(6, same_as(lambda: 2 * 3), "You multiplied by the exponent."),
+    ),
     "hints": ("First.", "Second."),
     "solution": "answer = 8",
 }
@@ -129,8 +147,12 @@ def lesson_99(monkeypatch):
     """Replace all lessons by one whose exercises the test gives."""
 
     def use(*exercises: Exercise) -> None:
-        monkeypatch.setattr(registry, "lessons", lambda: tuple(sorted({each.id[:2] for each in exercises})))
-        monkeypatch.setattr(registry, "exercises", lambda lesson: [e for e in exercises if e.id[:2] == lesson])
+        monkeypatch.setattr(
+            registry, "lessons", lambda: tuple(sorted({each.id[:2] for each in exercises}))
+        )
+        monkeypatch.setattr(
+            registry, "exercises", lambda lesson: [e for e in exercises if e.id[:2] == lesson]
+        )
 
     return use
 
@@ -166,12 +188,20 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
 
 
 @pytest.mark.parametrize(
-    ("answer", "message"), [(1, "took one"), (6.0, "multiplied"), (None, "no gradient"), ("Error", "It runs")]
+    ("answer", "message"),
+    [(1, "took one"), (6.0, "multiplied"), (None, "no gradient"), ("Error", "It runs")],
 )
-def test_a_misconception_matches_by_value_by_truth_and_by_what_cannot_be_read(answer, message, lesson_99, capsys):
+def test_a_misconception_matches_by_value_by_truth_and_by_what_cannot_be_read(
+    answer, message, lesson_99, capsys
+):
     ideas = (*PARTS["misconceptions"], Misconception(None, None, "There is no gradient yet."))
     ideas = (*ideas, Misconception("error", "error", "It runs."))
-    lesson_99(Exercise(**PARTS | {"misconceptions": ideas, "reader": choice("1", "6", "8"), "truth": lambda: "8"}))
+    lesson_99(
+        Exercise(
+            **PARTS
+            | {"misconceptions": ideas, "reader": choice("1", "6", "8"), "truth": lambda: "8"}
+        )
+    )
     check("99.1", answer)
     assert message in capsys.readouterr().out
 
@@ -199,10 +229,16 @@ def doubles(**parts: object) -> Exercise:
     """Return an exercise that asks for a function that doubles."""
     cases = (lambda: torch.tensor([1.0, 2.0]), lambda: (torch.rand(3),))
     ideas = (
-        Misconception("answer = lambda x: x", same_as(lambda: lambda x: x), "You returned the input."),
+        Misconception(
+            "answer = lambda x: x", same_as(lambda: lambda x: x), "You returned the input."
+        ),
         Misconception("answer = lambda x: x * x", same_as(lambda: torch.square), "You squared."),
     )
-    defaults = {"reader": function(*cases), "truth": lambda: lambda x: 2 * x, "misconceptions": ideas}
+    defaults = {
+        "reader": function(*cases),
+        "truth": lambda: lambda x: 2 * x,
+        "misconceptions": ideas,
+    }
     return Exercise(**PARTS | defaults | parts)
 
 
@@ -218,7 +254,10 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
     assert "You returned the input." in reply_to(torch.clone, capsys)
     assert "You squared." in reply_to(lambda x: x**2, capsys)
     unknown = reply_to(lambda x: x + 1, capsys)
-    assert "2 cases; 2 went wrong. In case 1, given a tensor of shape (2,), float32: [1, 2], I saw [2, 3]." in unknown
+    assert (
+        "2 cases; 2 went wrong. In case 1, given a tensor of shape (2,), float32: [1, 2], I saw [2, 3]."
+        in unknown
+    )
     assert "it raised ZeroDivisionError: division by zero." in reply_to(lambda x: 1 / 0, capsys)
     assert "it gave an object of type generator." in reply_to(lambda x: (i for i in x), capsys)
     assert "not a function" in reply_to(3, capsys)
@@ -247,7 +286,14 @@ def test_a_function_can_be_watched_for_what_it_does_to_its_inputs(lesson_99, cap
 
 
 def test_a_judge_sees_the_function_itself_and_what_it_raises(lesson_99, capsys):
-    lesson_99(doubles(reader=function(), truth=None, judge=lambda f: f(3) == 6, misconceptions=PARTS["misconceptions"]))
+    lesson_99(
+        doubles(
+            reader=function(),
+            truth=None,
+            judge=lambda f: f(3) == 6,
+            misconceptions=PARTS["misconceptions"],
+        )
+    )
     assert "✓" in reply_to(lambda x: 2 * x, capsys)
     assert "does not do what the exercise asks" in reply_to(lambda x: x, capsys)
     assert "it raised ZeroDivisionError: division by zero." in reply_to(lambda x: 1 / 0, capsys)
@@ -261,7 +307,9 @@ def documented_dots(x):
     ...
 
 
-@pytest.mark.parametrize("stub", [dots, documented_dots, lambda x: ...], ids=["bare", "documented", "lambda"])
+@pytest.mark.parametrize(
+    "stub", [dots, documented_dots, lambda x: ...], ids=["bare", "documented", "lambda"]
+)
 def test_a_function_of_dots_is_a_stub(stub, lesson_99, capsys):
     lesson_99(doubles())
     assert "not answered yet" in reply_to(stub, capsys)
@@ -277,7 +325,14 @@ def test_a_function_that_returns_a_constant_is_no_stub(value, lesson_99, capsys)
 @pytest.mark.parametrize("call", [check, hint, solution])
 @pytest.mark.parametrize(
     ("wrong", "nearest"),
-    [("02.77", "02.1"), ("2.2", "02.2"), (2.1, "02.1"), ("99", "99.1"), ("03.1", "03.2"), ("9.1\n", "99.1")],
+    [
+        ("02.77", "02.1"),
+        ("2.2", "02.2"),
+        (2.1, "02.1"),
+        ("99", "99.1"),
+        ("03.1", "03.2"),
+        ("9.1\n", "99.1"),
+    ],
 )
 def test_an_unknown_id_names_its_nearest(call, wrong, nearest, lesson_99, capsys):
     lesson_99(*(Exercise(**PARTS | {"id": id}) for id in ("02.1", "02.2", "03.2", "03.3", "99.1")))
@@ -288,12 +343,16 @@ def test_an_unknown_id_names_its_nearest(call, wrong, nearest, lesson_99, capsys
 
 
 @pytest.mark.parametrize("call", [check, hint, solution])
-@pytest.mark.parametrize("wrong", [" ", "", None, 3, torch.ones(2), object(), "x" * 5000, [], ["02.1"], ...])
+@pytest.mark.parametrize(
+    "wrong", [" ", "", None, 3, torch.ones(2), object(), "x" * 5000, [], ["02.1"], ...]
+)
 def test_what_is_no_id_is_named_and_answered_by_an_example(call, wrong, lesson_99, capsys):
     lesson_99(Exercise(**PARTS))
     call(wrong) if call is not check else call(wrong, 1)
     out = capsys.readouterr().out
-    assert out.startswith(f"{call.__name__} was given {describe(wrong)} where an exercise's id belongs. ")
+    assert out.startswith(
+        f"{call.__name__} was given {describe(wrong)} where an exercise's id belongs. "
+    )
     assert f'{call.__name__}("99.1"' in out
 
 
@@ -303,7 +362,9 @@ def test_an_id_may_have_spaces_around_it(lesson_99, capsys):
     assert "✓" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("args", "words"), [(("02.1",), "no answer"), ((), "nothing"), (("02.1", 1, 2), "one list")])
+@pytest.mark.parametrize(
+    ("args", "words"), [(("02.1",), "no answer"), ((), "nothing"), (("02.1", 1, 2), "one list")]
+)
 def test_a_call_with_too_few_or_too_many_arguments_says_what_to_write(args, words, capsys):
     assert check(*args) is None
     assert words in capsys.readouterr().out

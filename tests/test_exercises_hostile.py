@@ -1,4 +1,6 @@
-"""Whatever check is given: it never raises, hangs, floods the page or runs foreign code, and leaves all as it was."""
+"""Whatever check is given: it never raises, hangs, floods the page or runs foreign code, and leaves
+all as it was.
+"""
 
 import itertools
 import random
@@ -13,11 +15,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from helpers import check, hint, solution
-from helpers.exercises import registry
+from helpers.exercises import exercise as registry
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed, attempt
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.readers import boolean, booleans, choice, names, number, numbers, tensor, word, words
+from helpers.exercises.readers import (
+    boolean,
+    booleans,
+    choice,
+    names,
+    number,
+    numbers,
+    tensor,
+    word,
+    words,
+)
+from helpers.untrusted.sandbox import Failed, attempt
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -41,7 +53,9 @@ IDEAS = (
 
 def kind(at: int) -> Exercise:
     reader, truth = KINDS[at - 1]
-    return Exercise(f"99.{at}", reader, "Yes.", IDEAS, ("Look.", "Try."), "answer = 0", truth=lambda: truth)
+    return Exercise(
+        f"99.{at}", reader, "Yes.", IDEAS, ("Look.", "Try."), "answer = 0", truth=lambda: truth
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +67,9 @@ def lesson_99(monkeypatch):
 
 
 def replies(answer: object, capsys: pytest.CaptureFixture) -> str:
-    """Check `answer` against every kind and return what was printed; see that it is short and in order."""
+    """Check `answer` against every kind and return what was printed; see that it is short and in
+    order.
+    """
     for at in range(1, len(KINDS) + 1):
         assert check(f"99.{at}", answer) is None
     check(answer, 1)
@@ -86,7 +102,10 @@ dir sizeof reduce add radd instancecheck subclasscheck array torch_function
 TRAPS = {f"__{name}__": refuse for name in DUNDERS.split()} | {"__class__": property(refuse)}
 Hostile = type("Hostile", (), dict(TRAPS))
 Meta = type("Meta", (type,), TRAPS | {"__name__": property(refuse), "__mro__": property(refuse)})
-KINDRED = [type(f"Hostile{base.__name__}", (base,), dict(TRAPS)) for base in (list, tuple, set, str, int, float, dict)]
+KINDRED = [
+    type(f"Hostile{base.__name__}", (base,), dict(TRAPS))
+    for base in (list, tuple, set, str, int, float, dict)
+]
 
 
 @pytest.mark.parametrize("kindred", KINDRED, ids=lambda kindred: kindred.__name__)
@@ -178,7 +197,9 @@ JUNK = {
     "expanded": lambda: torch.ones(1).expand(10**9),
     "empty": lambda: torch.ones(2, 0),
     "sparse": lambda: torch.eye(2).to_sparse(),
-    "nested tensor": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged),
+    "nested tensor": lambda: torch.nested.nested_tensor(
+        [torch.ones(2), torch.ones(3)], layout=torch.jagged
+    ),
     "ragged": lambda: torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
     "quantized": lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
     "complex tensor": lambda: torch.ones(2, dtype=torch.complex64),
@@ -215,9 +236,13 @@ def test_an_inference_tensor_is_read(capsys):
     assert "99.1 ✓" in replies(made, capsys)
 
 
-SIMPLE = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.just(...))
+SIMPLE = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.just(...)
+)
 TENSORS = st.lists(st.floats(width=32), max_size=5).flatmap(
-    lambda values: st.sampled_from([torch.tensor(values), numpy.array(values), torch.tensor(values).to(torch.int64)])
+    lambda values: st.sampled_from(
+        [torch.tensor(values), numpy.array(values), torch.tensor(values).to(torch.int64)]
+    )
 )
 TREES = st.recursive(
     SIMPLE | TENSORS,
@@ -335,7 +360,9 @@ def test_a_function_leaves_everything_as_it_was(answer, grad, capsys):
 
 
 def test_gradients_are_on_for_the_students_function_even_under_no_grad(capsys):
-    tracked = function(lambda: torch.ones(1, requires_grad=True), observe=lambda y, x: y.requires_grad)
+    tracked = function(
+        lambda: torch.ones(1, requires_grad=True), observe=lambda y, x: y.requires_grad
+    )
     with torch.no_grad():
         assert tracked.read(lambda x: x * 2) == (True,)
     with torch.inference_mode():
@@ -383,7 +410,12 @@ def test_what_a_function_prints_is_not_even_kept():
 
 def test_random_inputs_are_the_same_each_time(monkeypatch, capsys):
     reader = function(lambda: torch.rand(2))
-    parts = {"right": "Yes.", "misconceptions": IDEAS, "hints": ("Look.", "Try."), "solution": "answer = 0"}
+    parts = {
+        "right": "Yes.",
+        "misconceptions": IDEAS,
+        "hints": ("Look.", "Try."),
+        "solution": "answer = 0",
+    }
     drawn = Exercise("99.1", reader, truth=lambda: torch.neg, **parts)
     monkeypatch.setattr(registry, "exercises", lambda lesson: (drawn,))
     told = []

@@ -1,4 +1,6 @@
-"""Each kind of answer reads what a student would reasonably write, and nothing that means something else."""
+"""Each kind of answer reads what a student would reasonably write, and nothing that means something
+else.
+"""
 
 import math
 import warnings
@@ -7,36 +9,90 @@ import numpy
 import pytest
 import torch
 
-from helpers.exercises.describe import describe
-from helpers.exercises.plain import NotRead, plain
-from helpers.exercises.readers import boolean, booleans, choice, names, number, numbers, tensor, word, words
+from helpers.exercises.readers import (
+    boolean,
+    booleans,
+    choice,
+    names,
+    number,
+    numbers,
+    tensor,
+    word,
+    words,
+)
 from helpers.exercises.values import same
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, plain
 
 LEAF = torch.tensor([2.0], requires_grad=True)
 ACCEPTED = [
-    (number(), 2.5, [2.5, "2.5", " 2.5 ", torch.tensor(2.5), torch.tensor([[2.5]]), numpy.float32(2.5), [2.5]]),
-    (number(), 2.0, [2, LEAF, LEAF * 1, torch.tensor(2), numpy.array(2), "2", "2e0", 2 * (1 + 5e-5)]),
+    (
+        number(),
+        2.5,
+        [2.5, "2.5", " 2.5 ", torch.tensor(2.5), torch.tensor([[2.5]]), numpy.float32(2.5), [2.5]],
+    ),
+    (
+        number(),
+        2.0,
+        [2, LEAF, LEAF * 1, torch.tensor(2), numpy.array(2), "2", "2e0", 2 * (1 + 5e-5)],
+    ),
     (number(), None, [None, "None", [None], LEAF.grad]),
     (number(), math.nan, ["nan", torch.tensor(math.nan)]),
-    (numbers(), (1.0, 2.0), [[1, 2], (1.0, 2), "1, 2", "[1, 2]", "tensor([1., 2.])", torch.tensor([[1.0], [2.0]])]),
+    (
+        numbers(),
+        (1.0, 2.0),
+        [[1, 2], (1.0, 2), "1, 2", "[1, 2]", "tensor([1., 2.])", torch.tensor([[1.0], [2.0]])],
+    ),
     (numbers(), (1.0, 2.0), [numpy.arange(1, 3), range(1, 3), ["1", torch.tensor(2.0)], "1 and 2"]),
     (numbers(), (1.0, None), [[1, None], ["1", "none"]]),
-    (tensor(), (1.0, 2.0), [torch.tensor([1, 2]), [1, 2], (1.0, 2.0), numpy.array([1.0, 2.0]), torch.Size([1, 2])]),
-    (tensor(), ((1.0,), (0.0,)), [torch.tensor([[True], [False]]), [[1], [0]], [torch.ones(1), [0]]]),
+    (
+        tensor(),
+        (1.0, 2.0),
+        [torch.tensor([1, 2]), [1, 2], (1.0, 2.0), numpy.array([1.0, 2.0]), torch.Size([1, 2])],
+    ),
+    (
+        tensor(),
+        ((1.0,), (0.0,)),
+        [torch.tensor([[True], [False]]), [[1], [0]], [torch.ones(1), [0]]],
+    ),
     (tensor(), 5.0, [torch.tensor(5), 5, numpy.int64(5)]),
-    (boolean(), True, [True, "true", " Yes ", "T", 1, torch.tensor(True), numpy.bool_(True), [True], "'True'"]),
+    (
+        boolean(),
+        True,
+        [True, "true", " Yes ", "T", 1, torch.tensor(True), numpy.bool_(True), [True], "'True'"],
+    ),
     (boolean(), False, [False, "false", "no", 0, torch.tensor([False])]),
-    (booleans(), (True, False), [[True, False], "yes, no", torch.tensor([True, False]), (1, 0), "True False"]),
-    (choice("a", "b"), "b", ["b", "B", " b ", "(b)", "B)", "b.", "option b", "(b) it raises", "b: it raises", ["b"]]),
+    (
+        booleans(),
+        (True, False),
+        [[True, False], "yes, no", torch.tensor([True, False]), (1, 0), "True False"],
+    ),
+    (
+        choice("a", "b"),
+        "b",
+        ["b", "B", " b ", "(b)", "B)", "b.", "option b", "(b) it raises", "b: it raises", ["b"]],
+    ),
     (choice("leaf", "3", "True"), "leaf", ["Leaf", "'leaf'"]),
     (choice("leaf", "3", "True"), "3", [3, 3.0, "3", torch.tensor(3)]),
     (choice("leaf", "3", "True"), "True", [True, "true"]),
-    (word(), "addbackward0", ["AddBackward0", "<AddBackward0>", "<AddBackward0 object at 0x7f00>", (LEAF + 1).grad_fn]),
+    (
+        word(),
+        "addbackward0",
+        ["AddBackward0", "<AddBackward0>", "<AddBackward0 object at 0x7f00>", (LEAF + 1).grad_fn],
+    ),
     (word(), "float32", ["float32", "torch.float32", torch.float32, "FLOAT32"]),
     (word(), "tensor", [torch.Tensor, "<class 'torch.Tensor'>", "Tensor"]),
-    (word(), "requires_grad_", ["requires_grad_", "requires_grad_()", "`requires_grad_`", ".requires_grad_()"]),
+    (
+        word(),
+        "requires_grad_",
+        ["requires_grad_", "requires_grad_()", "`requires_grad_`", ".requires_grad_()"],
+    ),
     (words(), ("sum", "exp"), [["sum", "exp"], "Sum, EXP", ("sum", "exp"), "sum and exp"]),
-    (names(), frozenset("ab"), [["a", "b"], "b, a", {"A", "B"}, ("b", "a", "a"), "a and b", "a & b"]),
+    (
+        names(),
+        frozenset("ab"),
+        [["a", "b"], "b, a", {"A", "B"}, ("b", "a", "a"), "a and b", "a & b"],
+    ),
     (names(), frozenset("a"), ["a", ["a"], {"a"}]),
     (names(), frozenset(), [[], (), set(), None, "none", ""]),
 ]
@@ -52,12 +108,16 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("reader", "reading", "given"), [(r, want, x) for r, want, every in ACCEPTED for x in every])
+@pytest.mark.parametrize(
+    ("reader", "reading", "given"), [(r, want, x) for r, want, every in ACCEPTED for x in every]
+)
 def test_a_reasonable_form_is_read(reader, reading, given):
     assert same(reader.read(given), reading)
 
 
-@pytest.mark.parametrize(("reader", "given"), [(reader, given) for reader, every in REFUSED for given in every])
+@pytest.mark.parametrize(
+    ("reader", "given"), [(reader, given) for reader, every in REFUSED for given in every]
+)
 def test_another_meaning_is_refused(reader, given):
     with pytest.raises(NotRead):
         reader.read(given)
@@ -119,7 +179,10 @@ def test_an_answer_is_described_in_a_few_words(given, text):
 def test_a_tensor_that_has_no_shape_is_described_by_its_type():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nested tensors are a prototype, and say so
-        assert describe(torch.nested.nested_tensor([torch.ones(1), torch.ones(2)])) == "an object of type Tensor"
+        assert (
+            describe(torch.nested.nested_tensor([torch.ones(1), torch.ones(2)]))
+            == "an object of type Tensor"
+        )
 
 
 def test_a_long_text_is_not_read():
@@ -129,4 +192,8 @@ def test_a_long_text_is_not_read():
 
 
 def test_plain_values_hold_no_tensor():
-    assert plain([torch.ones(1), {numpy.float32(2)}, torch.float16]) == ((1.0,), frozenset({2.0}), "torch.float16")
+    assert plain([torch.ones(1), {numpy.float32(2)}, torch.float16]) == (
+        (1.0,),
+        frozenset({2.0}),
+        "torch.float16",
+    )

@@ -1,4 +1,6 @@
-"""expect_error shows the error a lesson announces, and fails on no error, another type or other words."""
+"""expect_error shows the error a lesson announces, and fails on no error, another type or other
+words.
+"""
 
 import gc
 import weakref
@@ -7,7 +9,7 @@ import pytest
 import torch
 
 from helpers import expect_error
-from helpers.exercises.messages import first_sentence
+from helpers.untrusted.messages import first_sentence
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -41,7 +43,11 @@ def of_leaf():
 REAL = [
     (twice, "a second time", SECOND),
     (modified, "modified by an inplace operation", MODIFIED),
-    (of_leaf, "leaf Variable", "a leaf Variable that requires grad is being used in an in-place operation."),
+    (
+        of_leaf,
+        "leaf Variable",
+        "a leaf Variable that requires grad is being used in an in-place operation.",
+    ),
     (
         lambda: torch.ones(1, requires_grad=True).numpy(),
         "numpy()",
@@ -97,7 +103,9 @@ def test_no_error_fails():
         pass
 
 
-@pytest.mark.parametrize("error", [ValueError("words"), RecursionError("words"), NotImplementedError("words")])
+@pytest.mark.parametrize(
+    "error", [ValueError("words"), RecursionError("words"), NotImplementedError("words")]
+)
 def test_another_type_fails_even_a_subclass(error, capsys):
     raised = f"It raised {type(error).__name__}: words"
     with pytest.raises(AssertionError, match=raised) as caught, expect_error(RuntimeError, "words"):

@@ -1,4 +1,6 @@
-"""`explore` really runs what it shows, merges only what is equal in all that matters, and leaves nothing behind."""
+"""`explore` really runs what it shows, merges only what is equal in all that matters, and leaves
+nothing behind.
+"""
 
 import gc
 import pickle
@@ -10,16 +12,18 @@ import pytest
 import torch
 from merging import check_merges
 
-from helpers import replay
-from helpers.explore import explore
-from helpers.sameness import sameness
-from helpers.world import World
+from helpers.labs.engine import explore as engine
+from helpers.labs.engine.explore import explore
+from helpers.labs.engine.state_key import sameness
+from helpers.labs.engine.world import World
 
-HOME = Path(replay.__file__).parent
+HOME = Path(engine.__file__).parent
 
 
 class UpAndDown(World):
-    """x goes up and down in place after y = x ** 2 saved it: the numbers come back, the version does not."""
+    """x goes up and down in place after y = x ** 2 saved it: the numbers come back, the version
+    does not.
+    """
 
     actions = (("up", "x += 1"), ("down", "x -= 1"), ("backward", "y.sum().backward()"))
 
@@ -56,7 +60,7 @@ class Quiet(UpAndDown):
 
 
 def after(world, *path):
-    return replay.replay(world, path)[0]
+    return engine.replay(world, path)[0]
 
 
 def test_the_same_numbers_with_another_version_are_another_state():
@@ -65,7 +69,10 @@ def test_the_same_numbers_with_another_version_are_another_state():
     assert start is not back
     assert (start.sentence, start.graph.leaves) == (back.sentence, back.graph.leaves)
     assert not found.states[found.after(("backward",))].error
-    assert "is at version 2; expected version 0" in found.states[found.after(("up", "down", "backward"))].error
+    assert (
+        "is at version 2; expected version 0"
+        in found.states[found.after(("up", "down", "backward"))].error
+    )
 
 
 @pytest.mark.parametrize("world", [UpAndDown, Quiet])
@@ -79,7 +86,7 @@ def test_a_key_that_forgets_versions_is_found_out(monkeypatch):
     def values_only(things):
         return tuple((name, repr(one.tolist())) for name, one in sorted(things.items()))
 
-    monkeypatch.setattr(replay, "sameness", values_only)
+    monkeypatch.setattr(engine, "sameness", values_only)
     found = explore(Quiet, 3)
     assert found.after(("up", "down")) == 0
     with pytest.raises(AssertionError, match=r"are one state on the map, and differ|differ after"):
@@ -96,7 +103,9 @@ def test_an_error_keeps_its_type_and_exact_message_and_leads_nowhere():
     state = found.states[found.after(("backward", "backward"))]
     assert state.error == f"RuntimeError: {caught.value}"
     assert state.moves == ()
-    assert state.sentence.startswith("RuntimeError: Trying to backward through the graph a second time")
+    assert state.sentence.startswith(
+        "RuntimeError: Trying to backward through the graph a second time"
+    )
 
 
 def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
@@ -123,7 +132,9 @@ class Switch(World):
 
 
 class Die(Switch):
-    """A world that draws: what it draws is the same in every replay, and one draw on is another state."""
+    """A world that draws: what it draws is the same in every replay, and one draw on is another
+    state.
+    """
 
     def reset(self):
         self.x = None
@@ -243,7 +254,9 @@ def dropout(mode):
 def order(first):
     x = torch.ones(2, requires_grad=True)
     made = {"p": lambda: x * 2, "q": lambda: x.exp()}
-    return {"x": x} | {name: make() for name, make in (made.items() if first else reversed(made.items()))}
+    return {"x": x} | {
+        name: make() for name, make in (made.items() if first else reversed(made.items()))
+    }
 
 
 DIFFERENT = {
@@ -304,7 +317,10 @@ class Custom(torch.autograd.Function):
     [
         (lambda: {1: 2}, "thing is a dict, and whether two of those are equal"),
         (hooked, "hooks cannot be compared"),
-        (lambda: Custom.apply(torch.ones(2, requires_grad=True)), "What CustomBackward keeps cannot be compared"),
+        (
+            lambda: Custom.apply(torch.ones(2, requires_grad=True)),
+            "What CustomBackward keeps cannot be compared",
+        ),
     ],
 )
 def test_what_cannot_be_judged_is_refused(make, message):
@@ -312,6 +328,6 @@ def test_what_cannot_be_judged_is_refused(make, message):
         sameness({"thing": make()})
 
 
-@pytest.mark.parametrize("name", ["statemap", "labs/ghosts", "labs/pose", "labs/scene", "labs/table"])
+@pytest.mark.parametrize("name", ["state_map", "pose", "scene", "table"])
 def test_maps_and_their_pictures_know_no_torch(name):
     assert "import torch" not in (HOME / f"{name}.py").read_text(encoding="utf-8")

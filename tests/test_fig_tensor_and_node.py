@@ -1,4 +1,7 @@
-"""figs/tensor_and_node.svg is what its script draws today, in large enough letters. Reads figs/ only."""
+"""figs/tensor_and_node.svg is what its script draws today, in large enough letters.
+
+Reads figs/ only.
+"""
 
 import re
 import runpy
@@ -17,13 +20,16 @@ def drawn() -> str:
 
 def test_another_process_draws_the_same_bytes():
     code = f"import runpy; print(runpy.run_path({str(SCRIPT)!r})['draw'](), end='')"
-    other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True)
+    other = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
+    )
     assert other.stdout == drawn()
 
 
 def test_it_names_every_link_between_tensor_and_node():
     texts = [
-        "".join(one.itertext()) for one in ElementTree.fromstring(drawn()).iter("{http://www.w3.org/2000/svg}text")
+        "".join(one.itertext())
+        for one in ElementTree.fromstring(drawn()).iter("{http://www.w3.org/2000/svg}text")
     ]
     for link in (".grad_fn", ".next_functions[0]", ".next_functions[1]", ".variable", ".grad"):
         assert link in texts
@@ -34,6 +40,9 @@ def test_it_can_be_read_on_any_ground():
     wide, high = map(int, re.search(r'width="(\d+)" height="(\d+)" viewBox', svg).groups())
     first = re.search(r"<rect [^>]*>", svg)[0]
     assert f'width="{wide}" height="{high}"' in first
-    assert 'fill="#fbfbfa"' in first
-    assert min(float(size) for size in re.findall(r'font-size="([\d.]+)"', svg)) >= 12
+    name = re.search(r'class="(\w+)"', first)[1]
+    light, dark = svg.split("@media(prefers-color-scheme:dark)")
+    for sheet, ground in ((light, "#fbfbfa"), (dark, "#1b1f24")):
+        assert re.search(rf"\.{name}[,{{][^}}]*fill:{ground}", sheet), "a ground of its own"
+    assert min(float(size) for size in re.findall(r"font-size:([\d.]+)px", svg)) >= 13
     assert re.search(r"<title>[^<]{40,}</title>", svg)

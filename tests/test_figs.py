@@ -1,4 +1,6 @@
-"""Every figure is the one its code draws; the timeline can be read: sizes, room, contrast. Reads figs/ only."""
+"""Every figure is the one its code draws; the timeline can be read: sizes, room, contrast. Reads
+figs/ only.
+"""
 
 import itertools
 import runpy
@@ -10,8 +12,10 @@ import pytest
 FIGS = Path(__file__).parent.parent / "figs"
 TIMELINE = FIGS / "timeline.svg"
 SVG = "{http://www.w3.org/2000/svg}"
-SHOWN = 0.9  # JupyterLab shows the picture at least at this part of its own width, beside an open side bar
-WIDEST = 0.58  # width of an average letter in a wide sans-serif font (0.52 in DejaVu Sans), per font size
+# JupyterLab shows the picture at least at this part of its own width, beside an open side bar
+SHOWN = 0.9
+# width of an average letter in a wide sans-serif font (0.52 in DejaVu Sans), per font size
+WIDEST = 0.58
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +32,9 @@ def span(text):
 
 def luminance(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -36,7 +42,9 @@ def luminance(colour):
 def test_a_figure_is_what_its_code_draws(script):
     drawn = [runpy.run_path(str(script))["draw"]() for _ in range(2)]
     assert drawn[0] == drawn[1]
-    assert script.with_suffix(".svg").read_bytes() == drawn[0].encode(), f"run: python figs/{script.name}"
+    assert script.with_suffix(".svg").read_bytes() == drawn[0].encode(), (
+        f"run: python figs/{script.name}"
+    )
 
 
 def test_every_figure_has_its_code():
@@ -47,7 +55,10 @@ def test_it_has_a_name_and_a_light_ground_of_its_own(picture):
     assert picture.get("role") == "img"
     assert picture.find(f"{SVG}title").text
     ground = picture.find(f"{SVG}rect")
-    assert (ground.get("width"), ground.get("height")) == (picture.get("width"), picture.get("height"))
+    assert (ground.get("width"), ground.get("height")) == (
+        picture.get("width"),
+        picture.get("height"),
+    )
     assert luminance(ground.get("fill")) > 0.9
 
 

@@ -1,16 +1,22 @@
-"""Formulas are torch's own: every class of backward function and every input, as torch's generator sees them."""
+"""Formulas are torch's own: every class of backward function and every input, as torch's generator
+sees them.
+"""
 
 from importlib.resources import files
 
 import pytest
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
-from helpers.formulas import formulas
+from helpers.recording.local_derivatives import formulas
 
 
 def test_every_operation_and_input_is_found_as_by_torchs_own_generator():
     packaged = files("torchgen") / "packaged"
-    paths = ("autograd/derivatives.yaml", "ATen/native/native_functions.yaml", "ATen/native/tags.yaml")
+    paths = (
+        "autograd/derivatives.yaml",
+        "ATen/native/native_functions.yaml",
+        "ATen/native/tags.yaml",
+    )
     infos, _ = load_derivatives(*[str(packaged / path) for path in paths])
     theirs = {
         info.op: [argument.name for argument in info.args_with_derivatives]

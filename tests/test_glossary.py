@@ -1,4 +1,6 @@
-"""The glossary: a notebook rendered from data, handed out with its outputs, whose links lead to lessons."""
+"""The glossary: a notebook rendered from data, handed out with its outputs, whose links lead to
+lessons.
+"""
 
 import json
 import re
@@ -8,8 +10,8 @@ import pytest
 import refresh
 from notebook_rules import RULES, Lesson
 
-from helpers import workspace
-from helpers.clinic.book import book
+from course import workspace
+from helpers.clinic.catalogue import book
 from helpers.clinic.index import KINDS, symptoms, terms
 
 ROOT = Path(__file__).parent.parent
@@ -22,7 +24,9 @@ OF_LESSONS = {
 }
 
 
-@pytest.mark.parametrize("rule", [rule for rule in RULES if rule.__name__ not in OF_LESSONS], ids=lambda r: r.__name__)
+@pytest.mark.parametrize(
+    "rule", [rule for rule in RULES if rule.__name__ not in OF_LESSONS], ids=lambda r: r.__name__
+)
 def test_it_keeps_the_rules_that_are_not_of_lessons_alone(rule):
     assert list(rule(Lesson.at(GLOSSARY))) == []
 
@@ -38,7 +42,9 @@ def test_it_shows_what_the_data_holds_today():
 
 
 def test_every_link_leads_to_a_lesson():
-    stems = {path.name[:2]: path.stem for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
+    stems = {
+        path.name[:2]: path.stem for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+    }
     links = re.findall(r"\[(\d\d)\]\(([^)]+)\.ipynb\)", "".join([*map(symptoms, KINDS), terms()]))
     assert len(links) == sum(len(one.causes) for one in book().symptoms) + len(book().terms)
     for number, stem in links:
@@ -59,7 +65,9 @@ def test_terms_are_sorted_and_said_in_one_sentence():
 def test_no_cell_of_a_table_is_torn():
     for line in terms().splitlines():
         assert line.count("|") == 4, line
-    assert not [one.message for one in book().symptoms if "`" in one.message and one.kind != "silent"]
+    assert not [
+        one.message for one in book().symptoms if "`" in one.message and one.kind != "silent"
+    ]
 
 
 def test_another_kind_gets_the_list():
@@ -103,9 +111,14 @@ def test_a_student_gets_it_with_what_it_shows_and_always_the_latest(tmp_path, mo
     assert workspace.sync(tmp_path) == []
     assert copied(tmp_path) == ("terms()", "two words")
     mine = tmp_path / "work" / "glossary.ipynb"
-    mine.write_text(mine.read_text(encoding="utf-8").replace("terms()", "diagnose()"), encoding="utf-8")
+    mine.write_text(
+        mine.read_text(encoding="utf-8").replace("terms()", "diagnose()"), encoding="utf-8"
+    )
     write(tmp_path, "three words")
     assert workspace.sync(tmp_path) == []
     assert copied(tmp_path) == ("diagnose()", "two words")
-    assert workspace.reset("glossary", tmp_path)[0] == "glossary.ipynb: your copy is kept as glossary-kept.ipynb."
+    assert (
+        workspace.reset("glossary", tmp_path)[0]
+        == "glossary.ipynb: your copy is kept as glossary-kept.ipynb."
+    )
     assert copied(tmp_path) == ("terms()", "three words")

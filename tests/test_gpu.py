@@ -1,4 +1,6 @@
-"""GPU cells: run where there is a GPU, else show a recording, or say that there is none. A made-up GPU stands in."""
+"""GPU cells: run where there is a GPU, else show a recording, or say that there is none. A made-up
+GPU stands in.
+"""
 
 import json
 import re
@@ -70,7 +72,9 @@ def test_a_recording_is_shown_with_device_and_date_and_the_cell_does_not_run(cap
 def test_a_changed_cell_makes_its_recording_stale_and_says_so(capsys):
     recorded(double)
     out = shown(never, capsys)
-    assert out.startswith(f"Out of date: the code of this cell has changed since it was recorded ({FAKE}, 2026-01-31)")
+    assert out.startswith(
+        f"Out of date: the code of this cell has changed since it was recorded ({FAKE}, 2026-01-31)"
+    )
     assert DOUBLED not in out
 
 
@@ -101,7 +105,9 @@ def test_a_stored_notebook_shows_the_recording_and_a_gpu_checks_it(capsys, monke
     recorded(double)
     assert shown(double, capsys).startswith("Recorded on ")
     recorded(double, text="tensor(5)")
-    with pytest.raises(AssertionError, match=r"(?s)99\.a does not show here.*size=\(2,\).*tensor\(5\)"):
+    with pytest.raises(
+        AssertionError, match=r"(?s)99\.a does not show here.*size=\(2,\).*tensor\(5\)"
+    ):
         gpu.on_gpu("99.a")(double)
 
 
@@ -117,7 +123,9 @@ def test_a_stored_notebook_does_not_depend_on_the_gpu_yet_its_cells_run(capsys, 
 
 def test_without_a_gpu_nothing_is_recorded(data):
     before = data.read_bytes()
-    with pytest.raises(SystemExit, match=r"^Nothing was recorded: there is no CUDA GPU here \(torch "):
+    with pytest.raises(
+        SystemExit, match=r"^Nothing was recorded: there is no CUDA GPU here \(torch "
+    ):
         gpu.record()
     assert data.read_bytes() == before
 
@@ -143,7 +151,9 @@ def notebook(folder, *cells):
 @pytest.mark.notebooks
 @pytest.mark.usefixtures("fake_gpu")
 def test_one_command_records_the_notebooks_own_cells(tmp_path, capsys, monkeypatch):
-    folder = notebook(tmp_path / "n", ("99.a", 'torch.ones(2, device="meta") * 2'), ("99.b", "None"))
+    folder = notebook(
+        tmp_path / "n", ("99.a", 'torch.ones(2, device="meta") * 2'), ("99.b", "None")
+    )
     assert gpu.record(folder) == ["99.a", "99.b"]
     entry = gpu.recordings()["99.a"]
     assert (entry["text"], entry["machine"]) == (DOUBLED, FAKE)
@@ -175,7 +185,9 @@ def test_what_differs_from_run_to_run_is_not_recorded(monkeypatch):
 def test_each_recording_has_a_key_of_its_own(tmp_path, data, monkeypatch, keys):
     monkeypatch.setattr(gpu, "handed_over", lambda path: [(key, {}) for key in keys])
     before = data.read_bytes()
-    with pytest.raises(SystemExit, match=r"^Nothing was recorded: each GPU cell needs a key of its own"):
+    with pytest.raises(
+        SystemExit, match=r"^Nothing was recorded: each GPU cell needs a key of its own"
+    ):
         gpu.record(notebook(tmp_path / "n"))
     assert data.read_bytes() == before
 
@@ -190,6 +202,8 @@ def test_each_gpu_cell_of_the_lessons_has_its_key_and_each_recording_its_cell():
     keys = [key for source in sources for key in KEY.findall(source)]
     stored = json.loads((ROOT / "helpers" / "gpu_recorded.json").read_text(encoding="utf-8"))
     assert len(keys) == len(set(keys))
-    assert set(stored) <= set(keys), "a recording without its cell: run make record-gpu where there is a GPU"
+    assert set(stored) <= set(keys), (
+        "a recording without its cell: run make record-gpu where there is a GPU"
+    )
     for entry in stored.values():
         assert set(entry) == {"code", "date", "machine", "text"}

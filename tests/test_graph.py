@@ -5,8 +5,7 @@ import pickle
 import torch
 
 from helpers import snapshot
-from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.tree import tree
+from helpers.graph import Edge, Graph, Node, Root, TensorInfo, tree
 
 
 def example():
@@ -70,7 +69,10 @@ def test_constants_keep_their_entry():
     x = torch.tensor(2.0, requires_grad=True)
     y = x * 5
     assert str(snapshot(y)).splitlines()[-1] == "└─ (None, 0): no gradient wanted here"
-    assert [(e.position, e.target, e.input_nr) for e in snapshot(y).edges] == [(0, 1, 0), (1, None, 0)]
+    assert [(e.position, e.target, e.input_nr) for e in snapshot(y).edges] == [
+        (0, 1, 0),
+        (1, None, 0),
+    ]
 
 
 def test_a_deep_graph_continues_at_the_left_margin():
@@ -80,16 +82,23 @@ def test_a_deep_graph_continues_at_the_left_margin():
     lines = tree(snapshot(x)).splitlines()
     assert max(map(len, lines)) < 150
     assert lines.count("…") == 2
-    assert sum("SinBackward0" in line for line in lines) == 60 + 2  # two are shown where the tree continues
+    assert (
+        sum("SinBackward0" in line for line in lines) == 60 + 2
+    )  # two are shown where the tree continues
     assert lines[-1].strip().startswith("└─ AccumulateGrad")
 
 
 def test_head_keeps_the_nearest_nodes_and_marks_what_is_cut():
     nodes = tuple(Node(f"N{i}", (TensorInfo(),)) for i in range(3))
-    graph = Graph(nodes, (Edge(0, 0, 1), Edge(1, 0, 2), Edge(1, 1, None)), (Root(TensorInfo(("r",)), 0),))
+    graph = Graph(
+        nodes, (Edge(0, 0, 1), Edge(1, 0, 2), Edge(1, 1, None)), (Root(TensorInfo(("r",)), 0),)
+    )
     part = graph.head(2)
     assert part.edges == (Edge(0, 0, 1), Edge(1, 0, None, cut=True), Edge(1, 1, None))
-    assert part.left_out == "Cut here: the 2 nodes nearest to the root are shown; 1 input leads further."
+    assert (
+        part.left_out
+        == "Cut here: the 2 nodes nearest to the root are shown; 1 input leads further."
+    )
     assert str(part).splitlines() == [
         "N0",
         "└─ N1",

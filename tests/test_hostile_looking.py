@@ -1,6 +1,9 @@
-"""Whatever is looked at: a calm answer or our own error, nothing changed, nothing run, and the kernel lives."""
+"""Whatever is looked at: a calm answer or our own error, nothing changed, nothing run, and the
+kernel lives.
+"""
 
 import importlib
+import os
 import subprocess
 import sys
 from collections import Counter
@@ -14,15 +17,28 @@ from helpers import show
 
 TESTS = Path(__file__).parent
 KINDS = ("tensors", "subclasses", "graphs", "names", "surroundings")
-CASES = {(kind, case.name): case for kind in KINDS for case in importlib.import_module(f"hostile_inputs.{kind}").CASES}
+CASES = {
+    (kind, case.name): case
+    for kind in KINDS
+    for case in importlib.import_module(f"hostile_inputs.{kind}").CASES
+}
 ALONE = [key for key, case in CASES.items() if case.alone]
+# A process that has imported everything; each case runs in a fork of it, to that fork's very end.
 PROGRAM = """
-import sys, warnings
+import os, sys, warnings
 warnings.simplefilter("ignore")
 import torch
 torch.set_warn_always(True)
 from test_hostile_looking import CASES, told
-print(told(CASES[tuple(sys.argv[1:])]))
+for asked in iter(sys.stdin.readline, ""):
+    kind, name, said, complained = asked.split()
+    child = os.fork()
+    if not child:
+        for path, number in ((said, 1), (complained, 2)):
+            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
+        print(told(CASES[kind, name]))
+        break
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -36,7 +52,9 @@ def warm():
 
 
 def told(case):
-    """Run a case both ways; return the line that it promises, or all that was told where it is not there."""
+    """Run a case both ways; return the line that it promises, or all that was told where it is not
+    there.
+    """
     text = outcome(case)
     return case.gives if case.gives in lines(text) else text
 
@@ -48,18 +66,25 @@ def test_a_look_gives(key, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.fixture(scope="module")
+def forking():
+    command = [sys.executable, "-c", PROGRAM]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, cwd=TESTS.parent, env=environment(), **pipes) as process:
+        yield process
+        process.stdin.close()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ALONE, ids="-".join)
-def test_the_kernel_survives(key):
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, *key], capture_output=True, text=True, cwd=TESTS.parent, env=environment()
-    )
-    assert (done.returncode, done.stdout, done.stderr) == (0, CASES[key].gives + "\n", "")
+def test_the_kernel_survives(forking, tmp_path, key):
+    said, complained = tmp_path / "said", tmp_path / "complained"
+    print(*key, said, complained, file=forking.stdin, flush=True)
+    code = int(forking.stdout.readline())
+    assert (code, said.read_text(), complained.read_text()) == (0, CASES[key].gives + "\n", "")
 
 
 def environment():
-    import os
-
     return {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent}", "PYTHONIOENCODING": "utf-8"}
 
 

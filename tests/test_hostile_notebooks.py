@@ -1,4 +1,6 @@
-"""Notebooks, answers, errors and plots made to do harm: each gets a file that opens or a sentence, no traceback."""
+"""Notebooks, answers, errors and plots made to do harm: each gets a file that opens or a sentence,
+no traceback.
+"""
 
 import copy
 import json
@@ -11,33 +13,47 @@ import torch
 from made_up_film import lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.publish import main, publish
+from course.publishing import films
+from course.publishing.source import Unpublishable
 from helpers import check, diagnose
-from helpers.player import as_json
+from helpers.playing.player import as_json
 from helpers.plots import plot
-from helpers.publish import main, publish
-from helpers.publishing import films
-from helpers.publishing.source import Unpublishable
 
 HALF = "\ud800"  # half a character: JSON can hold it, no file can
 
 
 def whole():
     """Return a notebook with every kind of field, as plain JSON."""
-    picture = {"text/plain": "x", "text/html": "<b>x</b>", "image/png": "AAAA", "image/svg+xml": "<svg/>"}
+    picture = {
+        "text/plain": "x",
+        "text/html": "<b>x</b>",
+        "image/png": "AAAA",
+        "image/svg+xml": "<svg/>",
+    }
     outputs = [
         new_output("display_data", data=picture),
         new_output("stream", text="s"),
         new_output("error", ename="E", evalue="v", traceback=["a", "b"]),
     ]
     pasted = {"a.png": {"image/png": "AAAA"}}
-    cells = [new_markdown_cell("# T", attachments=pasted), new_code_cell("1", execution_count=1, outputs=outputs)]
+    cells = [
+        new_markdown_cell("# T", attachments=pasted),
+        new_code_cell("1", execution_count=1, outputs=outputs),
+    ]
     return json.loads(nbformat.writes(new_notebook(cells=cells, metadata={"title": "T"})))
 
 
 def places(thing, path=()):
     """Yield the path of every field."""
     yield path
-    inner = thing.items() if isinstance(thing, dict) else enumerate(thing) if isinstance(thing, list) else ()
+    inner = (
+        thing.items()
+        if isinstance(thing, dict)
+        else enumerate(thing)
+        if isinstance(thing, list)
+        else ()
+    )
     for name, one in inner:
         yield from places(one, (*path, name))
 
@@ -110,17 +126,30 @@ STATES = {
     "states are a list": {hostile.WIDGETS: {"state": []}},
     "a model is a number": {hostile.WIDGETS: {"state": {"m": 3}}},
     "a state is a text": {hostile.WIDGETS: {"state": {"m": {"state": "film"}}}},
-    "a film is no text": {hostile.WIDGETS: {"state": {"m": {"state": {"_anywidget_id": films.OURS, "film": []}}}}},
+    "a film is no text": {
+        hostile.WIDGETS: {"state": {"m": {"state": {"_anywidget_id": films.IDENTITY, "film": []}}}}
+    },
 }
-TEXTS = {"cut": "[", "deep": "[" * 200_000, "long number": "1" * 5_000, "NaN": "NaN", "half": json.dumps(HALF)}
+TEXTS = {
+    "cut": "[",
+    "deep": "[" * 200_000,
+    "long number": "1" * 5_000,
+    "NaN": "NaN",
+    "half": json.dumps(HALF),
+}
 STATES |= {
-    f"a film is {name}": {hostile.WIDGETS: {"state": {"m": hostile.model(text)}}} for name, text in TEXTS.items()
+    f"a film is {name}": {hostile.WIDGETS: {"state": {"m": hostile.model(text)}}}
+    for name, text in TEXTS.items()
 }
 
 
 def showing(state, model="m"):
-    view = new_output("display_data", data={hostile.VIEW: {"model_id": model}, "text/plain": "its text"})
-    return new_notebook(cells=[new_code_cell("x", execution_count=1, outputs=[view])], metadata={"widgets": state})
+    view = new_output(
+        "display_data", data={hostile.VIEW: {"model_id": model}, "text/plain": "its text"}
+    )
+    return new_notebook(
+        cells=[new_code_cell("x", execution_count=1, outputs=[view])], metadata={"widgets": state}
+    )
 
 
 @pytest.mark.parametrize("state", STATES.values(), ids=STATES)
@@ -132,20 +161,30 @@ def test_a_saved_state_that_is_no_film_leaves_the_text(tmp_path, state):
 
 @pytest.mark.parametrize("model", [[], {}, None, 3, ["m"], "__proto__"], ids=str)
 def test_a_view_of_no_model_leaves_the_text(tmp_path, model):
-    assert "its text" in published(tmp_path, showing({hostile.WIDGETS: {"state": {"m": hostile.model("{}")}}}, model))
+    assert "its text" in published(
+        tmp_path, showing({hostile.WIDGETS: {"state": {"m": hostile.model("{}")}}}, model)
+    )
 
 
-@pytest.mark.parametrize("value", [-1, 10**400, math.nan, math.inf, None, {}, "</script>", "__proto__"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [-1, 10**400, math.nan, math.inf, None, {}, "</script>", "__proto__"], ids=repr
+)
 def test_a_film_with_a_foreign_value_is_refused_or_harmless(value):
     film = json.loads(as_json(lab()))
     for path in list(places(film))[:300]:
-        state = {hostile.WIDGETS: {"state": {"m": hostile.model(json.dumps(put(film, path, value)))}}}
+        state = {
+            hostile.WIDGETS: {"state": {"m": hostile.model(json.dumps(put(film, path, value)))}}
+        }
         notebook = showing(state)
         passed = films.film_of(notebook, notebook.cells[0].outputs[0])
-        assert passed is None or not {"NaN", "Infinity"} & set(passed.replace(":", ",").split(",")), path
+        assert passed is None or not {"NaN", "Infinity"} & set(
+            passed.replace(":", ",").split(",")
+        ), path
 
 
-@pytest.mark.parametrize("name", ["loop", "\0", "", ".", "/", "\ud800.html", "x" * 5_000, "given.ipynb/x"], ids=ascii)
+@pytest.mark.parametrize(
+    "name", ["loop", "\0", "", ".", "/", "\ud800.html", "x" * 5_000, "given.ipynb/x"], ids=ascii
+)
 def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "loop").symlink_to("loop")
@@ -162,9 +201,7 @@ def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, n
 class Numbers:
     """Messages of torch's form with numbers that no int() takes."""
 
-    version = (
-        f"modified by an inplace operation: [torch.FloatTensor [2]] is at version {'9' * 4_400}; expected version 0"
-    )
+    version = f"modified by an inplace operation: [torch.FloatTensor [2]] is at version {'9' * 4_400}; expected version 0"
     size = f"modified by an inplace operation: [torch.FloatTensor [{'9' * 4_400}]] is at version 1; expected version 0"
     index = f"Tensor at index {'9' * 4_400} appears to not have been used in the graph"
 
@@ -232,7 +269,9 @@ class Pretender:
         raise SystemExit("asked")
 
 
-@pytest.mark.parametrize("given", [Pretender(), Pretender, "figure", None], ids=lambda given: type(given).__name__)
+@pytest.mark.parametrize(
+    "given", [Pretender(), Pretender, "figure", None], ids=lambda given: type(given).__name__
+)
 def test_what_only_looks_like_a_figure_is_refused(given):
     with pytest.raises(TypeError, match=r"Give plot\(\) the figure"):
         plot(given, alt="what to notice")

@@ -1,4 +1,6 @@
-"""What runs a program must not be told from torch alone: hostile programs run bare and recorded, and are compared."""
+"""What runs a program must not be told from torch alone: hostile programs run bare and recorded,
+and are compared.
+"""
 
 import gc
 import warnings
@@ -9,7 +11,7 @@ import torch
 from hostile_running import CASES, Loud
 
 from helpers import record, step_through
-from helpers.player import Player
+from helpers.playing.player import Player
 
 pytestmark = [
     pytest.mark.slow,
@@ -46,7 +48,9 @@ def run(world, go):
 
 
 def outcome(case, go):
-    """Run a fresh copy of a program and say all that can be told from outside; then what `go` gave, and the error."""
+    """Run a fresh copy of a program and say all that can be told from outside; then what `go` gave,
+    and the error.
+    """
     told = []
     torch.manual_seed(0)
     torch.set_warn_always(True)  # else some warnings come once per process only
@@ -55,7 +59,10 @@ def outcome(case, go):
             warnings.simplefilter("always")
             world = case.make(told)
             given, error = run(world, go)
-            seen = {"warnings": [(one.category, str(one.message)) for one in caught], "hooks ran": list(told)}
+            seen = {
+                "warnings": [(one.category, str(one.message)) for one in caught],
+                "hooks ran": list(told),
+            }
     finally:
         torch.set_warn_always(False)
     cause = error.__cause__ if case.plain and go is not bare else error
@@ -106,7 +113,9 @@ def bits(tensor):
 
 
 def trace_of(given, error):
-    """Return the trace that came back, or that the exception carries, whatever its class says of it."""
+    """Return the trace that came back, or that the exception carries, whatever its class says of
+    it.
+    """
     return given if error is None else BaseException.__dict__["__dict__"].__get__(error)["trace"]
 
 

@@ -1,73 +1,168 @@
-"""The modules of the package form a house: imports point one way, and each module stays small."""
+"""The package is a house of rooms: imports between rooms go down, and only along the arrows that
+are allowed.
+"""
 
 import ast
-from graphlib import TopologicalSorter
+import importlib
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import helpers
 
-HOME = Path(helpers.__file__).parent
-MODULES = sorted(HOME.rglob("*.py"))
+ROOT = Path(helpers.__file__).parent.parent
+MODULES = sorted(path for home in ("helpers", "course") for path in (ROOT / home).rglob("*.py"))
+SPLIT = ("helpers.labs.engine", "helpers.exercises.lessons")  # rooms within a room
+
+# The rooms, top floor first, and what each may import from. An arrow that is not here is a change
+# of the design.
+ALLOWED = {
+    "helpers": "picture stepping torchviz_view plots labs exercises clinic recording looking",
+    "course": "playing",
+    "torchviz_view": "picture drawing looking graph text",
+    "picture": "folding drawing looking graph text",
+    "stepping": "playing recording",
+    "quiz": "exercises untrusted",
+    "gpu": "",
+    "plots": "drawing looking",
+    "labs": "labs.engine recording looking graph text",
+    "labs.engine": "playing drawing looking graph text",
+    "exercises.lessons": "exercises looking untrusted",
+    "exercises": "untrusted text",
+    "clinic": "looking untrusted graph text",
+    "playing": "recording folding drawing graph text",
+    "recording": "looking graph text",
+    "folding": "graph text",
+    "drawing": "graph text",
+    "looking": "graph text",
+    "untrusted": "text",
+    "graph": "text",
+    "text": "",
+}
+NO_TORCH = ("graph", "text", "folding", "drawing", "course")
 
 
 def name(path):
-    return ".".join(("helpers", *path.relative_to(HOME).with_suffix("").parts)).removesuffix(".__init__")
+    """Return the dotted name of a module: "helpers.drawing.svg", of a package's __init__ that of
+    the package.
+    """
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def imports(path):
-    """Return the modules of ours that a module imports, those for type checkers left out."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    typing_only = {
-        child
-        for node in ast.walk(tree)
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
-        for child in ast.walk(node)
-    }
-    known = {name(one) for one in MODULES}
-    for node in ast.walk(tree):
-        if node in typing_only:
-            continue
+def room(module):
+    """Return the room of a module: "drawing", "labs.engine", "graph"; "helpers" for the public
+    names.
+    """
+    for inner in SPLIT:
+        if module.startswith(inner):
+            return inner.removeprefix("helpers.")
+    home, _, rest = module.partition(".")
+    return rest.partition(".")[0] if home == "helpers" and rest else home
+
+
+def imported(source, known):
+    """Return the modules out of `known` that a source imports anywhere: in a function, and for type
+    checkers too.
+    """
+    found = set()
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:
-            full = [f"{node.module}.{alias.name}" for alias in node.names]
-            yield from (one if one in known else node.module for one in full if (one in known or node.module in known))
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= full & known or {node.module} & known
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in known)
+            found |= {alias.name for alias in node.names} & known
+    return found
 
 
-def test_imports_have_no_cycle():
-    house = {name(path): set(imports(path)) - {name(path)} for path in MODULES}
-    TopologicalSorter(house).prepare()
-    assert house["helpers.snapshot"] >= {"helpers.graph", "helpers.peek"}
-    assert not house["helpers.text"]
+def house():
+    """Return what every module of ours imports of ours."""
+    known = {name(path) for path in MODULES}
+    return {name(path): imported(path.read_text("utf-8"), known) - {name(path)} for path in MODULES}
 
 
-def test_plain_data_knows_no_torch():
-    for module in (
-        "graph.py",
-        "tree.py",
-        "text.py",
-        "cards.py",
-        "marks.py",
-        "draw.py",
-        "faces.py",
-        "svg.py",
-        "layout.py",
-    ):
-        assert "import torch" not in (HOME / module).read_text(encoding="utf-8"), module
+def complaints(imports):
+    """Say which imports between rooms are not allowed."""
+    for module, targets in sorted(imports.items()):
+        for target in sorted(targets):
+            here, there = room(module), room(target)
+            if here != there and there not in ALLOWED[here].split():
+                yield f"{module} imports {target}: no arrow leads from {here} to {there}"
+
+
+def test_every_import_between_rooms_is_an_allowed_arrow():
+    assert list(complaints(house())) == []
+
+
+def test_every_allowed_arrow_is_there():
+    imports = house()
+    arrows = {
+        (room(module), room(target)) for module, targets in imports.items() for target in targets
+    }
+    assert {
+        (here, there) for here, targets in ALLOWED.items() for there in targets.split()
+    } <= arrows
+
+
+def test_the_allowed_arrows_go_down():
+    floors = list(ALLOWED)
+    for here, targets in ALLOWED.items():
+        for there in targets.split():
+            assert floors.index(there) > floors.index(here), f"{here} is not above {there}"
+
+
+def test_a_planted_arrow_is_seen():
+    imports = house()
+    source = "if TYPE_CHECKING:\n    from helpers.playing.film import Film\n"
+    imports["helpers.graph"] |= imported(source, imports.keys())
+    assert list(complaints(imports)) == [
+        "helpers.graph imports helpers.playing.film: no arrow leads from graph to playing"
+    ]
+
+
+def test_modules_have_no_ring():
+    imports = house()
+    TopologicalSorter(imports).prepare()
+    assert imports["helpers.looking.snapshot"] >= {"helpers.graph", "helpers.looking.torch_private"}
+    imports["helpers.text"].add("helpers.drawing.svg")
+    with pytest.raises(CycleError):
+        TopologicalSorter(imports).prepare()
+
+
+@pytest.mark.parametrize("public", helpers.__all__)
+def test_a_public_name_never_gives_a_module(public):
+    for path in MODULES:
+        if room(name(path)) != "course" and path.name != "__init__.py":
+            importlib.import_module(name(path))
+    is_package = public == "labs"
+    assert (type(getattr(helpers, public)).__name__ == "module") == is_package
+    assert not (ROOT / "helpers" / f"{public}.py").exists()
+
+
+@pytest.mark.parametrize("module", ["workspace", "lab_settings"])
+def test_what_begins_make_lab_imports_nothing_of_ours(module):
+    source = (ROOT / "course" / f"{module}.py").read_text("utf-8")
+    assert imported(source, {name(path) for path in MODULES}) == set()
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if room(name(path)) in NO_TORCH], ids=name
+)
+def test_plain_data_knows_no_torch(path):
+    assert "import torch" not in path.read_text("utf-8")
 
 
 def test_only_layout_knows_graphviz_the_engine():
     users = [
-        name(path) for path in MODULES if "pygraphviz" in path.read_text(encoding="utf-8").replace("by pygraphviz", "")
+        path
+        for path in MODULES
+        if "pygraphviz" in path.read_text("utf-8").replace("by pygraphviz", "")
     ]
-    assert users == ["helpers.layout"]
+    assert list(map(name, users)) == ["helpers.drawing.layout"]
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
-def test_a_module_says_what_it_is_and_fits_on_a_few_screens(path):
-    source = path.read_text(encoding="utf-8")
-    assert ast.get_docstring(ast.parse(source)), f"{path.name}: begin with a sentence on what lives here"
-    if not path.name.startswith("lesson_"):
-        assert source.count("\n") <= 160, f"{path.name}: too long: a module with two responsibilities?"
+def test_a_module_says_what_it_is(path):
+    assert ast.get_docstring(ast.parse(path.read_text("utf-8"))), (
+        "begin with a sentence on what lives here"
+    )

@@ -1,4 +1,6 @@
-"""What could kill the interpreter runs in a process of its own: it says its last word and ends with code 0."""
+"""What could kill the interpreter runs in a process of its own: it says its last word and ends with
+code 0.
+"""
 
 import subprocess
 import sys
@@ -76,4 +78,6 @@ threads = [threading.Thread(target=lambda: [record((x * x).sum()) for _ in range
 def test_the_interpreter_survives(program):
     command = [sys.executable, "-c", f"{BEGIN}\n{program}\nprint('survived')"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["survived"]), done.stderr[-2000:]
+    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["survived"]), done.stderr[
+        -2000:
+    ]

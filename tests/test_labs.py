@@ -1,4 +1,6 @@
-"""Every lab shows what torch does: its states replayed, its merges judged, its named states against plain torch."""
+"""Every lab shows what torch does: its states replayed, its merges judged, its named states against
+plain torch.
+"""
 
 import gc
 import hashlib
@@ -15,12 +17,11 @@ import torch
 from merging import check_merges, seen
 
 from helpers import labs
-from helpers.explore import explore
-from helpers.labs.lab import changes
-from helpers.labs.scene import scenes
-from helpers.palette import attributes
-from helpers.payload import payload
-from helpers.replay import lead
+from helpers.drawing.palette import attributes
+from helpers.labs.engine.explore import explore, lead
+from helpers.labs.engine.lab import changes
+from helpers.labs.engine.scene import scenes
+from helpers.playing.encode import WORDS, payload
 from helpers.text import numbers
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
@@ -54,17 +55,45 @@ def test_a_map_is_whole_small_and_plain(lab):
     assert len(pickle.dumps(found)) <= LIMIT
     assert len(json.dumps(payload(lab.film()))) <= LIMIT
     assert pickle.loads(pickle.dumps(found)) == found
-    assert all(state.sentence.endswith(".") and len(state.sentence) <= 350 for state in found.states)
+    assert all(
+        state.sentence.endswith(".") and len(state.sentence) <= 350 for state in found.states
+    )
 
 
 @every_lab
 def test_one_state_is_left_only_by_its_buttons(lab):
     found, film = lab.map(), lab.film()
     assert [frame.sentence for frame in film.frames] == [state.sentence for state in found.states]
-    assert {name for name, _ in film.actions} == {name for name, words in lab.world.actions if words}
+    assert {name for name, _ in film.actions} == {
+        name for name, words in lab.world.actions if words
+    }
     for state, frame in zip(found.states, film.frames, strict=True):
         assert dict(frame.moves).items() <= dict(state.moves).items()
-        assert bool(state.error) <= (frame.moves == ())
+        assert bool(state.error) == (frame.moves == ()), "what the player says where the map ends"
+
+
+@every_lab
+def test_what_is_said_of_a_button_that_leads_nowhere_is_true(lab):
+    """A lab says of such a button that it ran, or that the map has no such step and other buttons
+    lead on.
+    """
+    states, film = lab.map().states, lab.film()
+    for nr, (state, frame) in enumerate(zip(states, film.frames, strict=True)):
+        moves = dict(frame.moves)
+        refused = [name for name, _ in film.actions if name not in moves]
+        assert not (moves and refused) or set(moves.values()) - {nr}, (
+            f"no other button leads on from {state.path}"
+        )
+        for action in (name for name, to in frame.moves if to == nr):
+            assert seen(lab.world, (*state.path, action)) == seen(lab.world, state.path), (
+                "it ran, and changed something"
+            )
+
+
+def test_no_words_of_the_player_say_that_what_was_not_run_would_change_nothing():
+    assert [
+        name for name, words in WORDS.items() if re.search("nothing (?:\\w+ )?change", words)
+    ] == []
 
 
 @every_lab
@@ -72,8 +101,12 @@ def test_named_states_are_there_and_a_lab_can_start_from_each(lab):
     first = next(iter(lab.names))
     for name in lab.names:
         assert lab.film(name).start == lab.number(name)
-        assert lab.film(name).text.startswith(f"lab {lab.name}, {len(lab.map().states)} states; at {name!r}: ")
-    with pytest.raises(ValueError, match=f"has no state 'nowhere'. Start it from one of: start, {first}"):
+        assert lab.film(name).text.startswith(
+            f"lab {lab.name}, {len(lab.map().states)} states; at {name!r}: "
+        )
+    with pytest.raises(
+        ValueError, match=f"has no state 'nowhere'. Start it from one of: start, {first}"
+    ):
         lab(start="nowhere")
 
 
@@ -85,7 +118,11 @@ def test_all_scenes_have_one_size_and_every_mark_has_a_look_and_a_place_inside(l
         scene = film.scenes[frame.scene]
         for mark in worn(scene, frame):
             assert attributes(mark.role, mark.state)
-            xs, ys = (mark.at[::2], mark.at[1::2]) if mark.shape in ("path", "polygon") else (mark.at[:1], mark.at[1:2])
+            xs, ys = (
+                (mark.at[::2], mark.at[1::2])
+                if mark.shape in ("path", "polygon")
+                else (mark.at[:1], mark.at[1:2])
+            )
             assert 0 <= min(xs) <= max(xs) <= scene.width
             assert 0 <= min(ys) <= max(ys) <= scene.height
 
@@ -112,7 +149,11 @@ def test_what_a_frame_shows_is_what_was_drawn_of_its_state(lab):
 def test_an_error_is_told_word_for_word_and_once(lab):
     film = lab.film()
     for state, frame in zip(lab.map().states, film.frames, strict=True):
-        lines = [mark.runs[0][0] for mark in worn(film.scenes[frame.scene], frame) if mark.role == "error"]
+        lines = [
+            mark.runs[0][0]
+            for mark in worn(film.scenes[frame.scene], frame)
+            if mark.role == "error"
+        ]
         assert state.sentence.startswith(lead(state.error))
         assert letters(lead(state.error), *lines) == letters(state.error), (
             "first sentence above, the rest in the picture"
@@ -131,9 +172,13 @@ def test_maps_and_films_are_the_same_in_every_process():
         "for name in labs.__all__:\n lab = getattr(labs, name)\n"
         " print(hashlib.sha256(repr((lab.map(), lab.film())).encode()).hexdigest())"
     )
-    here = [hashlib.sha256(repr((lab.map(), lab.film())).encode()).hexdigest() for lab in LABS.values()]
+    here = [
+        hashlib.sha256(repr((lab.map(), lab.film())).encode()).hexdigest() for lab in LABS.values()
+    ]
     env = os.environ | {"PYTHONHASHSEED": "7"}
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env
+    )
     assert ran.stdout.split() == here
 
 
@@ -165,16 +210,21 @@ def test_requires_grad_what_is_not_recorded_is_a_ghost():
     assert (one.value("a.requires_grad"), one.value("b.requires_grad")) == ("False", "True")
     assert {node.name for node in one.graph.nodes} == {"b", "z"}
     assert {node.name for node in one.ghost.nodes} == {"b", "a", "x", "y", "z"}
-    assert [at(labs.requires_grad, name).value("b.requires_grad") for name in ("comparison", "integer")] == [
-        "False"
-    ] * 2
+    assert [
+        at(labs.requires_grad, name).value("b.requires_grad") for name in ("comparison", "integer")
+    ] == ["False"] * 2
     assert not at(labs.requires_grad, "grad mode off").graph.operations
     film = labs.requires_grad.film()
     frame = film.frames[labs.requires_grad.number("one flag")]
-    marks = [mark for mark in worn(film.scenes[frame.scene], frame) if mark.role in ("operation", "leaf")]
-    cards = {mark.of: mark.state for mark in marks if mark.of}
-    names = {f"node {nr}": node.name for nr, node in enumerate(one.ghost.nodes)}
-    assert {names[of]: state for of, state in cards.items()} == dict.fromkeys("axy", "ghost") | {"b": "", "z": ""}
+    marks = [
+        mark for mark in worn(film.scenes[frame.scene], frame) if mark.role in ("operation", "leaf")
+    ]
+    cards = {mark.owner: mark.state for mark in marks if mark.owner}
+    names = {("node", nr): node.name for nr, node in enumerate(one.ghost.nodes)}
+    assert {names[of]: state for of, state in cards.items()} == dict.fromkeys("axy", "ghost") | {
+        "b": "",
+        "z": "",
+    }
 
 
 def test_requires_grad_has_every_combination():
@@ -196,13 +246,15 @@ def test_leaves_as_plain_torch_has_them():
     (v * v).sum().backward()
     state = at(labs.leaves, "retained")
     assert state.value("w.grad") == numbers(v.grad.tolist())
-    assert [leaf.outputs[0].grad for leaf in state.graph.leaves] == [numbers(w.grad.tolist())]
+    assert [str(leaf.outputs[0].grad) for leaf in state.graph.leaves] == [numbers(w.grad.tolist())]
     assert at(labs.leaves, "scaled too late").value("w.grad") == "None"
     late = at(labs.leaves, "retained too late")
     assert (late.value("w.retains_grad"), late.value("w.grad")) == ("True", "None")
     assert at(labs.leaves, "flag last").value("w.is_leaf") == "True"
     assert at(labs.leaves, "nothing to retain").error.startswith("RuntimeError: can't retain_grad")
-    assert at(labs.leaves, "nothing to differentiate").error.startswith("RuntimeError: element 0 of tensors does not")
+    assert at(labs.leaves, "nothing to differentiate").error.startswith(
+        "RuntimeError: element 0 of tensors does not"
+    )
 
 
 def test_explorer_has_a_frame_for_every_node_of_its_programs():
@@ -210,9 +262,13 @@ def test_explorer_has_a_frame_for_every_node_of_its_programs():
     by_scene = {}
     for state, frame in zip(states, film.frames, strict=True):
         by_scene.setdefault(frame.scene, set()).add(frame.focus)
-        assert frame.focus == f"node {state.focus}"
+        assert frame.focus == ("node", state.focus)
     for scene, found in by_scene.items():
-        of = {mark.of for mark in film.scenes[scene].marks if mark.of.startswith("node")}
+        of = {
+            mark.owner
+            for mark in film.scenes[scene].marks
+            if mark.owner and mark.owner.kind == "node"
+        }
         assert found == of
     assert len(by_scene) == 5
     log = at(labs.explorer, "log")
@@ -248,10 +304,15 @@ def test_lifecycle_counts_what_lives():
     assert nodes == dict.fromkeys(found, 3) | {"only h": 1, "gone": 0}
     assert found["built"].value("saved tensors") == "3 held, 0 freed"
     assert found["freed"].value("saved tensors") == "0 held, 3 freed"
-    assert (found["built"].value("bytes they hold"), found["freed"].value("bytes they hold")) == ("24", "0")
+    assert (found["built"].value("bytes they hold"), found["freed"].value("bytes they hold")) == (
+        "24",
+        "0",
+    )
     assert found["held without a name"].value("held by no name") == "12 bytes"
     assert found["retained twice"].value("x.grad") == "[8.0, 64.0, 216.0]"
-    assert found["second backward"].error.startswith("RuntimeError: Trying to backward through the graph a second time")
+    assert found["second backward"].error.startswith(
+        "RuntimeError: Trying to backward through the graph a second time"
+    )
 
 
 def test_versions_has_the_three_outcomes():
@@ -270,8 +331,13 @@ def test_versions_has_the_three_outcomes():
         assert state.value("x.grad") == "[4.0, 6.0, 8.0] ✗ wrong"
         assert state.value("the right one") == "[2.0, 4.0, 6.0]"
     back = at(labs.versions, "there and back")
-    assert (back.value("x"), back.value("y saved x")) == ("[1.0, 2.0, 3.0]", "modified, at version 0")
-    assert at(labs.versions, "leaf").error.startswith("RuntimeError: a leaf Variable that requires grad is being used")
+    assert (back.value("x"), back.value("y saved x")) == (
+        "[1.0, 2.0, 3.0]",
+        "modified, at version 0",
+    )
+    assert at(labs.versions, "leaf").error.startswith(
+        "RuntimeError: a leaf Variable that requires grad is being used"
+    )
     assert at(labs.versions, "forward again").value("x.grad") == "[4.0, 6.0, 8.0]"
     assert at(labs.versions, "after backward").value("x.grad") == "[2.0, 4.0, 6.0]"
 
@@ -284,7 +350,8 @@ def under_no_grad(x):
 def test_who_records_shares_and_checks():
     keys = ("y.requires_grad", "storage of x and y")
     told = {
-        name: tuple(at(labs.who_records, name).value(key) for key in keys) for name in list(labs.who_records.names)[:6]
+        name: tuple(at(labs.who_records, name).value(key) for key in keys)
+        for name in list(labs.who_records.names)[:6]
     }
     assert told == {
         "ordinary": ("True", "two"),
@@ -299,4 +366,7 @@ def test_who_records_shares_and_checks():
     assert "modified by an inplace operation" in at(labs.who_records, "detach, checked").error
     assert at(labs.who_records, "data, unchecked").value("x.grad") == "[4.0, 6.0, 8.0] ✗ wrong"
     assert "cannot be saved for backward" in at(labs.who_records, "inference, used outside").error
-    assert "Inplace update to inference tensor" in at(labs.who_records, "inference, edited outside").error
+    assert (
+        "Inplace update to inference tensor"
+        in at(labs.who_records, "inference, edited outside").error
+    )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.layout import MOST_WORK, place, ranks, work
+from helpers.drawing.layout import MOST_WORK, place, ranks, work
 
 EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
 
@@ -28,7 +28,9 @@ def test_nothing_to_lay_out():
 @st.composite
 def dags(draw):
     boxes = draw(st.integers(1, 30))
-    pairs = st.tuples(st.integers(0, boxes - 1), st.integers(0, boxes - 1)).filter(lambda p: p[0] < p[1])
+    pairs = st.tuples(st.integers(0, boxes - 1), st.integers(0, boxes - 1)).filter(
+        lambda p: p[0] < p[1]
+    )
     edges = draw(st.lists(pairs, max_size=50)) if boxes > 1 else []
     labels = draw(st.sets(st.integers(0, max(len(edges) - 1, 0)))) if edges else set()
     return boxes, edges, dict.fromkeys(labels, (40, 20))
@@ -50,7 +52,9 @@ def test_boxes_never_overlap_and_arrows_go_down(dag):
 
 def test_ranks_are_longest_ways_and_work_counts_long_edges():
     assert ranks(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == [0, 1, 2, 3]
-    assert work(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == 4 + 2 + 2  # three short edges count a half each, rounded up
+    assert (
+        work(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == 4 + 2 + 2
+    )  # three short edges count a half each, rounded up
     assert work(2, [(0, 1)], labelled=True) == 2 + 1
 
 

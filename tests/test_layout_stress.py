@@ -1,4 +1,5 @@
-"""Graphviz under stress, in processes of its own: an exit code, and every box and curve of every answer checked.
+"""Graphviz under stress, in processes of its own: an exit code, and every box and curve of every
+answer checked.
 
 `LAYOUTS=6000` in the environment lays out so many random graphs instead of the usual number.
 """
@@ -12,16 +13,22 @@ from pathlib import Path
 import pytest
 from stress_layout import faults
 
-from helpers.layout import Placed
+from helpers.drawing.layout import Placed
 
 pytestmark = pytest.mark.slow
 
 LAYOUTS = os.environ.get("LAYOUTS", "120")
-MOST_SECONDS, MOST_MEMORY = 2, 60_000  # of the processor for one layout; KiB that the second half may add
+MOST_SECONDS, MOST_MEMORY = (
+    2,
+    60_000,
+)  # of the processor for one layout; KiB that the second half may add
 
 
 def run(script, *words):
-    """Run a script of the tests; return its last line, read as JSON. Nothing may be printed as an error."""
+    """Run a script of the tests; return its last line, read as JSON.
+
+    Nothing may be printed as an error.
+    """
     path = str(Path(__file__).with_name(script))
     done = subprocess.run([sys.executable, path, *words], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout.splitlines()[-1:]
@@ -43,7 +50,9 @@ def test_models_of_the_wild_and_graphs_made_to_be_hard_are_drawn():
     assert found["pictures"] == 1
 
 
-GOOD = Placed(50, 120, ((25, 15), (25, 105)), (((25, 30), (25, 50), (25, 70), (25, 90)),), {0: (40, 60)})
+GOOD = Placed(
+    50, 120, ((25, 15), (25, 105)), (((25, 30), (25, 50), (25, 70), (25, 90)),), {0: (40, 60)}
+)
 BAD = {
     "not finite": Placed(50, 120, ((float("nan"), 15), (25, 105)), GOOD.curves, GOOD.labels),
     "missing": Placed(50, 120, GOOD.centres, GOOD.curves, {}),
@@ -51,7 +60,9 @@ BAD = {
     "leads up": Placed(50, 120, GOOD.centres[::-1], GOOD.curves, GOOD.labels),
     "overlap": Placed(50, 120, ((25, 90), (25, 105)), GOOD.curves, GOOD.labels),
     "a curve ends": Placed(50, 120, GOOD.centres, (((25, 40), *GOOD.curves[0][1:]),), GOOD.labels),
-    "a curve of": Placed(50, 120, GOOD.centres, (GOOD.curves[0][:1] + GOOD.curves[0][-1:],), GOOD.labels),
+    "a curve of": Placed(
+        50, 120, GOOD.centres, (GOOD.curves[0][:1] + GOOD.curves[0][-1:],), GOOD.labels
+    ),
 }
 
 

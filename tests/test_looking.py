@@ -16,7 +16,8 @@ from helpers import show, snapshot
 def look_hard(pool):
     """Look at everything at once, and at the latest tensor as a picture.
 
-    A view whose base was edited is left out: whoever asks for its graph, torch included, rewrites its history.
+    A view whose base was edited is left out: whoever asks for its graph, torch included, rewrites
+    its history.
     """
     fresh = [tensor for tensor in pool if not (tensor._is_view() and tensor._version)]
     snapshot(*fresh)
@@ -24,14 +25,18 @@ def look_hard(pool):
 
 
 def structure(tensor):
-    """Return the graph behind a tensor by torch's own words: names and wiring, read without our package."""
+    """Return the graph behind a tensor by torch's own words: names and wiring, read without our
+    package.
+    """
     order, stack, seen = [], [tensor.grad_fn], {}
     while stack:
         node = stack.pop()
         if node is None or node in seen:
             continue
         seen[node] = len(seen)
-        order.append((type(node).__name__, [(k and type(k).__name__, nr) for k, nr in node.next_functions]))
+        order.append(
+            (type(node).__name__, [(k and type(k).__name__, nr) for k, nr in node.next_functions])
+        )
         stack += [k for k, _ in node.next_functions]
     return order
 
@@ -86,11 +91,15 @@ def test_looking_changes_nothing(program):
 @given(programs())
 @often
 def test_nothing_is_kept_after_a_look(program):
-    """Torch itself keeps a saved tensor after a backward that raised: what counts is that looking keeps no more."""
+    """Torch itself keeps a saved tensor after a backward that raised: what counts is that looking
+    keeps no more.
+    """
     assert kept(program, look_hard) == kept(program, lambda pool: None)
 
 
-CYCLIC = ("checkpoints",)  # torch itself ties these into circles of Python objects, which wait for the collector
+CYCLIC = (
+    "checkpoints",
+)  # torch itself ties these into circles of Python objects, which wait for the collector
 
 
 def kept(program, look):
@@ -128,7 +137,9 @@ def wiring(tensor):
         for position, (child, input_nr) in enumerate(node.next_functions):
             if child is not None and child not in nodes:
                 nodes.append(child)
-            edges.append((source, position, None if child is None else nodes.index(child), input_nr))
+            edges.append(
+                (source, position, None if child is None else nodes.index(child), input_nr)
+            )
     return [type(node).__name__ for node in nodes], edges
 
 
@@ -139,7 +150,9 @@ def test_the_wiring_of_a_snapshot_is_that_of_next_functions(program):
         if tensor.requires_grad:
             graph, (operations, edges) = snapshot(tensor), wiring(tensor)
             assert [node.operation for node in graph.nodes] == operations
-            assert [(edge.source, edge.position, edge.target, edge.input_nr) for edge in graph.edges] == edges
+            assert [
+                (edge.source, edge.position, edge.target, edge.input_nr) for edge in graph.edges
+            ] == edges
             assert graph.roots[0].output_nr == tensor.output_nr
 
 
@@ -207,7 +220,9 @@ def test_a_saved_view_that_only_the_graph_holds_is_told_modified():
 
 def test_a_look_runs_no_hook_of_saved_tensors():
     calls = []
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.clone(), lambda t: calls.append(t) or t):
+    with torch.autograd.graph.saved_tensors_hooks(
+        lambda t: t.clone(), lambda t: calls.append(t) or t
+    ):
         y = torch.ones(2, requires_grad=True).exp()
     assert "◆ result (packed by a hook)" in str(snapshot(y))
     assert calls == []

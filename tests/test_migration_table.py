@@ -1,4 +1,7 @@
-"""Whatever lesson 01 tells readers to write instead of old code is run there. Reads the notebook only."""
+"""Whatever lesson 01 tells readers to write instead of old code is run there.
+
+Reads the notebook only.
+"""
 
 import re
 from pathlib import Path
@@ -17,4 +20,6 @@ def test_every_right_hand_side_of_the_migration_table_runs_in_a_cell():
     advice = [code for row in rows for code in re.findall(r"`(.+?)`", row)]
     run = [cell.source for cell in lesson.code if not cell.errors]
     assert len(rows) >= 9
-    assert [code for code in advice if not any(re.search(rf"\b{re.escape(code)}", cell) for cell in run)] == []
+    assert [
+        code for code in advice if not any(re.search(rf"\b{re.escape(code)}", cell) for cell in run)
+    ] == []

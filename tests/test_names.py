@@ -49,7 +49,9 @@ def test_given_names_come_first():
 
 
 def test_parameters_are_named_by_their_path():
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 1, bias=False)))
+    model = torch.nn.Sequential(
+        torch.nn.Linear(2, 2), torch.nn.Sequential(torch.nn.Linear(2, 1, bias=False))
+    )
     assert sorted(leaf_names(snapshot(model(torch.ones(1, 2))))) == [
         "model.0.bias",
         "model.0.weight",
@@ -107,7 +109,9 @@ def test_the_learners_own_locals_dict_stays_whole():
     assert mine["x"] is x
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 13), reason="frames keep no dict of their locals since Python 3.13")
+@pytest.mark.skipif(
+    sys.version_info >= (3, 13), reason="frames keep no dict of their locals since Python 3.13"
+)
 def test_a_frame_keeps_nothing_alive():
     def cell():
         x = torch.ones(1, requires_grad=True)

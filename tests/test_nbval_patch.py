@@ -1,4 +1,6 @@
-"""What the patch teaches nbval: each such cell is equal with it and differs without it. Works in tmp_path."""
+"""What the patch teaches nbval: each such cell is equal with it and differs without it. Works in
+tmp_path.
+"""
 
 import nbformat
 import pytest

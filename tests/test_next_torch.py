@@ -1,4 +1,6 @@
-"""`make next`: what it refuses, what it installs, and that what moved is reported. In tmp_path, with the torch here."""
+"""`make next`: what it refuses, what it installs, and that what moved is reported. In tmp_path,
+with the torch here.
+"""
 
 import json
 import re
@@ -9,9 +11,15 @@ import made_up_lesson
 import moved
 import next_torch
 import pytest
-from test_harness import a_cell_that_now_raises, a_digit, a_label_in_the_svg, a_printed_word, an_error_message
+from test_harness import (
+    a_cell_that_now_raises,
+    a_digit,
+    a_label_in_the_img,
+    a_printed_word,
+    an_error_message,
+)
 
-TAMPERS = [a_digit, a_printed_word, a_label_in_the_svg, an_error_message, a_cell_that_now_raises]
+TAMPERS = [a_digit, a_printed_word, a_label_in_the_img, an_error_message, a_cell_that_now_raises]
 NBVAL = ["-p", "nbval_patch", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=20"]
 SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize.cfg'}"
 
@@ -24,7 +32,10 @@ SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize
         (["--torch=next"], "'next' is no version of torch. For example"),
         (["--torch=2.14.0; ls"], "is no version of torch"),
         (["--torch=2.14.0", "--wheels=nowhere"], "FROM=nowhere is no folder"),
-        (["--torch=2.14.0", "--notebooks", "notebooks/77*.ipynb"], "There is no lesson notebooks/77*.ipynb"),
+        (
+            ["--torch=2.14.0", "--notebooks", "notebooks/77*.ipynb"],
+            "There is no lesson notebooks/77*.ipynb",
+        ),
     ],
 )
 def test_what_cannot_be_meant_gets_a_sentence(arguments, sentence):
@@ -32,13 +43,17 @@ def test_what_cannot_be_meant_gets_a_sentence(arguments, sentence):
         next_torch.main(arguments, environment=None)
 
 
-@pytest.mark.parametrize("version", ["2.14", "2.14.0", "2.14.0+cpu", "2.15.0.dev20261101", "2.15.0a0+gitabc"])
+@pytest.mark.parametrize(
+    "version", ["2.14", "2.14.0", "2.14.0+cpu", "2.15.0.dev20261101", "2.15.0a0+gitabc"]
+)
 def test_versions_of_every_form_are_taken(version):
     assert next_torch.read([f"--torch={version}"]).torch == version
 
 
 def test_pip_looks_where_it_is_told_to(tmp_path):
-    asked = next_torch.read(["--torch=2.14.0", f"--wheels={tmp_path}", "--index=https://example.org/cpu"])
+    asked = next_torch.read(
+        ["--torch=2.14.0", f"--wheels={tmp_path}", "--index=https://example.org/cpu"]
+    )
     options = ["--find-links", str(tmp_path), "--extra-index-url", "https://example.org/cpu"]
     assert next_torch.places(asked) == options
     assert next_torch.places(next_torch.read(["--torch=2.14.0"])) == []
@@ -60,7 +75,9 @@ def held(lock):
 def test_a_torch_that_cannot_be_installed_is_named_with_what_pip_said(tmp_path, monkeypatch):
     monkeypatch.setattr(next_torch, "NEXT", tmp_path / "next")
     with pytest.raises(SystemExit) as stopped:
-        next_torch.main(["--torch=0.0.77"], lambda torch, places: next_torch.installed(torch, ["--no-index"]))
+        next_torch.main(
+            ["--torch=0.0.77"], lambda torch, places: next_torch.installed(torch, ["--no-index"])
+        )
     said = str(stopped.value)
     assert said.startswith("torch 0.0.77 could not be installed into build/next:\n")
     assert "ERROR: No matching distribution found for torch==0.0.77" in said
@@ -80,7 +97,10 @@ def test_an_environment_in_whose_place_a_file_stands_gets_a_sentence(tmp_path, m
 
 
 def reported(folder, capfd, code=0):
-    """Run the notebooks of a folder with the torch that is here; return the report. Every file stays as it was."""
+    """Run the notebooks of a folder with the torch that is here; return the report.
+
+    Every file stays as it was.
+    """
     before = {path: path.read_bytes() for path in folder.iterdir()}
     arguments = ["--torch=2.14.0", "--notebooks", str(folder), "--", *NBVAL, SANITISER]
     assert next_torch.main(arguments, lambda torch, places: sys.executable) == code
@@ -112,7 +132,10 @@ def test_every_output_that_moved_is_reported_and_no_other(tmp_path, capfd):
     for stored, now in [
         ("52", "42"),
         ("xeaf", "leaf"),
-        ("<svg><text>Changed</text></svg>", "<svg><text>MulBackward0</text></svg>"),
+        (
+            '…lt="one card" src="<svg><text>Changed</text></svg>"><details><summary>The graph as text</summary><pr…',
+            '…lt="one card" src="<svg><text>MulBackward0</text></svg>"><details><summary>The graph as text</summar…',
+        ),
         ("ValueError: NO GRAPH HERE", "ValueError: no graph here"),
         ("(nothing)", "RuntimeError: now it raises"),
     ]:
@@ -122,7 +145,9 @@ def test_every_output_that_moved_is_reported_and_no_other(tmp_path, capfd):
 @pytest.mark.notebooks
 def test_where_nothing_moved_the_report_says_so(tmp_path, capfd):
     store(tmp_path, "99_made_up", made_up_lesson.lesson().node)
-    count = f"Nothing moved on torch {version('torch')}: 8 cells show what is stored; lessons run: 1."
+    count = (
+        f"Nothing moved on torch {version('torch')}: 8 cells show what is stored; lessons run: 1."
+    )
     assert reported(tmp_path, capfd).endswith(f"\n{count}\n")
 
 

@@ -1,8 +1,11 @@
-"""Each rule is seen to object: a lesson that keeps them all is broken once or more for every rule. No kernel runs."""
+"""Each rule is seen to object: a lesson that keeps them all is broken once or more for every rule.
+No kernel runs.
+"""
 
+import base64
 import json
 
-from made_up_lesson import NAME, code, lesson, notebook, stream, text
+from made_up_lesson import ENCODED, NAME, code, lesson, notebook, stream, text
 from notebook_rules import RULES, Lesson
 
 BY_NAME = {rule.__name__: rule for rule in RULES}
@@ -10,7 +13,9 @@ BREAKS = []
 
 
 def breaks(rule):
-    """Register a function that changes a good notebook, or returns another file, so that `rule` must object."""
+    """Register a function that changes a good notebook, or returns another file, so that `rule`
+    must object.
+    """
     return lambda change: BREAKS.append((rule, change)) or change
 
 
@@ -48,7 +53,9 @@ def coded(made, number=1):
 
 def append(made, *cells):
     """Put cells before the recap."""
-    made.cells[-1:-1] = [type(made)(cell, **({"execution_count": 8} if "outputs" in cell else {})) for cell in cells]
+    made.cells[-1:-1] = [
+        type(made)(cell, **({"execution_count": 8} if "outputs" in cell else {})) for cell in cells
+    ]
 
 
 @breaks("every_code_cell_was_run_in_order")
@@ -108,12 +115,17 @@ def a_kernel_of_one_machine(made):
 
 @breaks("it_is_stored_in_normal_form")
 def times_of_a_run(made):
-    return lesson(made).text.replace('"metadata": {', '"metadata": {"execution": {"busy": "now"},', 1)
+    return lesson(made).text.replace(
+        '"metadata": {', '"metadata": {"execution": {"busy": "now"},', 1
+    )
 
 
 @breaks("it_is_stored_in_normal_form")
 def another_indent(made):
-    return json.dumps(json.loads(lesson(made).text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+    return (
+        json.dumps(json.loads(lesson(made).text), indent=2, sort_keys=True, ensure_ascii=False)
+        + "\n"
+    )
 
 
 @breaks("no_path_of_a_machine")
@@ -143,8 +155,9 @@ def an_address_in_text(made):
 
 @breaks("no_address_in_memory")
 def an_address_in_a_picture(made):
-    shown = "<svg><text>0x7f81d2c0aa10</text></svg>"
-    coded(made, 3).outputs[0].data["image/svg+xml"] = shown
+    shown = base64.b64encode(b"<svg><text>0x7f81d2c0aa10</text></svg>").decode()
+    data = coded(made, 3).outputs[0].data
+    data["text/html"] = data["text/html"].replace(ENCODED, shown)
 
 
 @breaks("no_hour_of_the_day")
@@ -221,7 +234,9 @@ def a_slide_type_of_no_deck(made):
 
 @breaks("every_idea_has_notes")
 def notes_removed(made):
-    made.cells.remove(next(cell for cell in made.cells if cell.metadata.slideshow.slide_type == "notes"))
+    made.cells.remove(
+        next(cell for cell in made.cells if cell.metadata.slideshow.slide_type == "notes")
+    )
 
 
 @breaks("every_idea_has_notes")
@@ -262,6 +277,17 @@ def three_in_a_row_around_notes(made):
     append(made, *three)
 
 
+@breaks("keys_are_named_after_a_click")
+def keys_first(made):
+    made.cells[1].source = "Guess, then press (keys 1 to 5), or click into the lab."
+
+
+@breaks("keys_are_named_after_a_click")
+def an_arrow_first(made):
+    made.cells[1].source = "Step through the walk (→)."
+    made.cells[4].source += "\n\nClick into the player, then use the arrow keys."
+
+
 @breaks("no_machinery_in_lessons")
 def a_try(made):
     coded(made).source = "%matplotlib inline\ntry:\n    6 * 7\nexcept ValueError:\n    pass"
@@ -294,7 +320,13 @@ def an_answer_left_in(made):
 
 def test_what_is_allowed_is_not_complained_about():
     made = notebook()
-    made.cells[1].source = "See [the docs](https://pytorch.org/docs/stable), and/or 1/2/3, `</a></b>`, 2018-04-24."
+    made.cells[
+        1
+    ].source = (
+        "See [the docs](https://pytorch.org/docs/stable), and/or 1/2/3, `</a></b>`, 2018-04-24."
+    )
+    made.cells[2].source += "\n\nClick into the lab and press (keys 1 to 5)."
+    made.cells[4].source += "\n\nAgain with key 1; an arrow → is no key."
     coded(made, 2).source = 'class Old: ...\nprint("leaf")'
     coded(made, 2).metadata.tags = ["class-is-the-lesson"]
     assert [found for name in BY_NAME for found in complaints(name, lesson(made))] == []

@@ -1,4 +1,6 @@
-"""Each number in the text of an idea is computed there, or listed with the reason why it stands alone."""
+"""Each number in the text of an idea is computed there, or listed with the reason why it stands
+alone.
+"""
 
 import tomllib
 from pathlib import Path
@@ -23,9 +25,15 @@ def alone(lesson):
 
 @pytest.mark.parametrize("number", LESSONS)
 def test_what_a_lesson_says_in_numbers_it_computes(number):
-    listed = {(row["cell"], one) for row in LONE if row["lesson"] == number for one in row["numbers"]}
+    listed = {
+        (row["cell"], one) for row in LONE if row["lesson"] == number for one in row["numbers"]
+    }
     found = alone(Lesson.at(LESSONS[number]))
-    new = [f"{cell}: {one!r} in …{words}…" for (cell, one), words in found.items() if (cell, one) not in listed]
+    new = [
+        f"{cell}: {one!r} in …{words}…"
+        for (cell, one), words in found.items()
+        if (cell, one) not in listed
+    ]
     assert not new, "compute it in a cell of the idea, or list it with a reason:\n" + "\n".join(new)
     assert not listed - set(found), "lone_numbers.toml lists what is computed now, or said no more"
 
@@ -45,13 +53,16 @@ def idea(said, *cells, slide="fragment"):
         text("## Recap", "slide"),
     ]
     made = [{**cell, "execution_count": 1} if "outputs" in cell else cell for cell in made]
-    lesson = stored(nbformat.from_dict({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}))
+    lesson = stored(
+        nbformat.from_dict({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    )
     assert len(ideas(lesson)) == 1
     return [number for cell, number, _ in unbacked(lesson) if cell.source == said]
 
 
 RUN = code(
-    "y = x.sin() ** 2  # 81\nprint('82')", stream("tensor(-0.756802, grad_fn=<PowBackward0>)\n1024 at 0x7f83d2c0\n")
+    "y = x.sin() ** 2  # 81\nprint('82')",
+    stream("tensor(-0.756802, grad_fn=<PowBackward0>)\n1024 at 0x7f83d2c0\n"),
 )
 
 
@@ -116,5 +127,7 @@ def test_a_tampered_number_of_a_real_lesson_is_found():
     assert [number for _, number in new] == ["17"]
     right, wrong = "`[2., 3.]`, which no variable names", "`[2., 3.5]`, which no variable names"
     assert right in lesson.text
-    new = alone(Lesson(lesson.name, lesson.text.replace(right, wrong))).keys() - alone(lesson).keys()
+    new = (
+        alone(Lesson(lesson.name, lesson.text.replace(right, wrong))).keys() - alone(lesson).keys()
+    )
     assert [number for _, number in new] == ["3.5"]

@@ -1,4 +1,6 @@
-"""The pages as files: built from the lessons as `make pages` does it, whole, linked, and in need of nothing else."""
+"""The pages as files: built from the lessons as `make pages` does it, whole, linked, and in need of
+nothing else.
+"""
 
 import re
 import subprocess
@@ -13,29 +15,46 @@ import nbformat
 import pytest
 import yaml
 
-from helpers.publishing.site import main
+from course.publishing.site import main
+from helpers.playing.player import FILM
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 PAGES = [*LESSONS, ROOT / "notebooks" / "glossary.ipynb"]
 WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
-LOADED = {"script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "image", "use"}
+LOADED = {
+    "script",
+    "img",
+    "iframe",
+    "source",
+    "video",
+    "audio",
+    "embed",
+    "track",
+    "input",
+    "image",
+    "use",
+}
 pytestmark = [
     pytest.mark.notebooks,
-    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),  # MyST's, about the Sphinx after next
+    pytest.mark.filterwarnings(
+        "ignore::PendingDeprecationWarning"
+    ),  # MyST's, about the Sphinx after next
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
 
 
 def command(notebooks, out):
     """Run what `make pages` runs."""
-    words = [sys.executable, "-m", "helpers.publishing.site", str(notebooks), "-o", str(out)]
+    words = [sys.executable, "-m", "course.publishing.site", str(notebooks), "-o", str(out)]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
 def run(notebooks, out):
-    """Do the same here, which is quicker; return what was printed, or the sentence with which it ended."""
+    """Do the same here, which is quicker; return what was printed, or the sentence with which it
+    ended.
+    """
     said = StringIO()
     try:
         with redirect_stdout(said):
@@ -46,7 +65,9 @@ def run(notebooks, out):
 
 
 class Page(HTMLParser):
-    """Collect of a page: what may be linked to, where links lead, what is loaded, its styles and scripts."""
+    """Collect of a page: what may be linked to, where links lead, what is loaded, its styles and
+    scripts.
+    """
 
     def __init__(self, path):
         super().__init__()
@@ -75,11 +96,8 @@ class Page(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    out = tmp_path_factory.mktemp("site") / "pages"
-    ran = command(ROOT / "notebooks", out)
-    assert ran.returncode == 0, ran.stderr
-    return out
+def site(built_pages):
+    return built_pages
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +108,11 @@ def pages(site):
 @pytest.fixture
 def course(tmp_path):
     """A course of one small lesson, which a test may spoil."""
-    cells = [nbformat.v4.new_markdown_cell("# One\n\nYou will be able to\n\n- *read*;\n- write\n  a line.")]
+    cells = [
+        nbformat.v4.new_markdown_cell(
+            "# One\n\nYou will be able to\n\n- *read*;\n- write\n  a line."
+        )
+    ]
     (tmp_path / "notebooks").mkdir()
     write(tmp_path / "notebooks" / "01_one.ipynb", cells)
     return tmp_path
@@ -101,7 +123,9 @@ def write(path, cells):
 
 
 def test_every_lesson_is_a_page_and_the_index_says_what_for(site, pages):
-    assert [path.stem for path in sorted((site / "lessons").glob("*.html"))] == [path.stem for path in PAGES]
+    assert [path.stem for path in sorted((site / "lessons").glob("*.html"))] == [
+        path.stem for path in PAGES
+    ]
     index = pages[site / "index.html"]
     assert {f"lessons/{path.stem}.html" for path in PAGES} <= {link for link, _ in index.links}
     assert index.text.count("you will be able to") == len(LESSONS)
@@ -118,7 +142,9 @@ def test_every_link_and_anchor_leads_somewhere(pages):
             assert not to.scheme, f"{path.name}: {link}"
             target = (path.parent / unquote(to.path)).resolve() if to.path else path
             assert target in pages, f"{path.name}: {link} leads to no page"
-            assert not to.fragment or unquote(to.fragment) in pages[target].places, f"{path.name}: no {link}"
+            assert not to.fragment or unquote(to.fragment) in pages[target].places, (
+                f"{path.name}: no {link}"
+            )
 
 
 def test_nothing_is_loaded_from_elsewhere_and_all_that_is_loaded_is_there(site, pages):
@@ -127,25 +153,41 @@ def test_nothing_is_loaded_from_elsewhere_and_all_that_is_loaded_is_there(site, 
         for load in (urlsplit(load) for load in page.loads if not load.startswith(("data:", "#"))):
             assert (path.parent / load.path).is_file(), f"{path.name}: {load.path} is missing"
         for code in page.code:
-            assert not re.search(r"(?:url\(|import|fetch\()\W*" + ABROAD.pattern, code, re.I), path.name
+            assert not re.search(r"(?:url\(|import|fetch\()\W*" + ABROAD.pattern, code, re.I), (
+                path.name
+            )
     for sheet in site.rglob("*.css"):
-        found = re.findall(r"url\(\s*['\"]?([^)'\"]+)|@import\s+['\"]([^'\"]+)", sheet.read_text(encoding="utf-8"))
-        assert all(url.startswith("data:") or (sheet.parent / url).is_file() for one in found for url in one if url)
+        found = re.findall(
+            r"url\(\s*['\"]?([^)'\"]+)|@import\s+['\"]([^'\"]+)", sheet.read_text(encoding="utf-8")
+        )
+        assert all(
+            url.startswith("data:") or (sheet.parent / url).is_file()
+            for one in found
+            for url in one
+            if url
+        )
 
 
 def test_every_player_has_its_place_and_a_page_with_players_one_script(site, pages):
     for path in LESSONS:
         outputs = [one for cell in nbformat.read(path, 4).cells for one in cell.get("outputs", ())]
-        players = sum("application/vnd.jupyter.widget-view+json" in one.get("data", {}) for one in outputs)
+        players = sum(FILM in one.get("data", {}) for one in outputs)
         page = pages[site / "lessons" / f"{path.stem}.html"]
         assert page.text.count('<div class="player-slot">') == players, path.name
         assert page.text.count("playAll(document)") == bool(players), path.name
-    assert not any("requirejs" in page.text or "mathjax" in page.text.lower() for page in pages.values())
+    assert not any(
+        "requirejs" in page.text or "mathjax" in page.text.lower() for page in pages.values()
+    )
 
 
 def test_speaker_notes_are_left_out(pages):
     text = "".join(page.text for page in pages.values())
-    notes = [cell for path in LESSONS for cell in nbformat.read(path, 4).cells if "notes" in str(cell.metadata)]
+    notes = [
+        cell
+        for path in LESSONS
+        for cell in nbformat.read(path, 4).cells
+        if "notes" in str(cell.metadata)
+    ]
     assert len(notes) > 20
     for note in notes:
         words = max(re.findall(r"[A-Za-z ,]+", note.source), key=len).strip()
@@ -157,14 +199,18 @@ def test_the_size_stays_that_of_a_small_book(site):
 
 
 def test_a_glossary_becomes_the_last_page_and_other_notebooks_no_page(course, tmp_path):
-    write(course / "notebooks" / "glossary.ipynb", [nbformat.v4.new_markdown_cell("# Glossary\n\n[one](01_one.ipynb)")])
+    write(
+        course / "notebooks" / "glossary.ipynb",
+        [nbformat.v4.new_markdown_cell("# Glossary\n\n[one](01_one.ipynb)")],
+    )
     write(course / "notebooks" / "draft.ipynb", [nbformat.v4.new_markdown_cell("# Draft")])
     assert run(course / "notebooks", tmp_path / "out").startswith("2 pages and their index")
     index = Page(tmp_path / "out" / "index.html")
     side = [link for link, rel in index.links if link.startswith("lessons/")][:2]
     assert side == ["lessons/01_one.html", "lessons/glossary.html"]
     assert re.search(
-        r"you will be able to</p>\s*<ul[^>]*>\s*<li><p><em>read</em>;</p></li>\s*<li><p>write\s+a line", index.text
+        r"you will be able to</p>\s*<ul[^>]*>\s*<li><p><em>read</em>;</p></li>\s*<li><p>write\s+a line",
+        index.text,
     )
 
 
@@ -190,7 +236,9 @@ SPOILED = {
 
 @pytest.mark.parametrize("source", SPOILED.values(), ids=SPOILED)
 def test_a_warning_is_an_error_that_names_the_lesson(course, tmp_path, source):
-    write(course / "notebooks" / "01_one.ipynb", [nbformat.v4.new_markdown_cell(f"# One\n\n{source}")])
+    write(
+        course / "notebooks" / "01_one.ipynb", [nbformat.v4.new_markdown_cell(f"# One\n\n{source}")]
+    )
     said = run(course / "notebooks", tmp_path / "out")
     assert said.startswith("Sphinx did not build the pages: lessons/01_one.ipynb")
     assert not (tmp_path / "out").exists()
@@ -214,6 +262,12 @@ def test_the_workflow_says_what_the_readme_says():
     assert all(re.search(rf"(?:^|`){command}\b", readme, re.M) for command in commands), (
         "the README names no make pages"
     )
-    assert all(re.fullmatch(r"actions/[\w-]+@v\d+\.\d+\.\d+", step["uses"]) for step in steps if "uses" in step)
-    assert [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")] == ["build/pages"]
+    assert all(
+        re.fullmatch(r"actions/[\w-]+@v\d+\.\d+\.\d+", step["uses"])
+        for step in steps
+        if "uses" in step
+    )
+    assert [step["with"]["path"] for step in steps if "upload-pages" in step.get("uses", "")] == [
+        "build/pages"
+    ]
     assert not ABROAD.search(text)

@@ -1,4 +1,6 @@
-"""Words can be read on every ground that they stand on, in both themes: contrast is computed, not judged by eye."""
+"""Words can be read on every ground that they stand on, in both themes: contrast is computed, not
+judged by eye.
+"""
 
 import re
 from dataclasses import replace
@@ -7,14 +9,19 @@ from pathlib import Path
 import pytest
 from made_up_film import steps
 
-from helpers import labs, player
-from helpers.devices import MOST
-from helpers.palette import DARK, LIGHT, PLACES, STYLE, attributes
+from helpers import labs
+from helpers.drawing.cards import LEGEND, SIGNS
+from helpers.drawing.devices import MOST
+from helpers.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
+from helpers.graph import MARKS, NOTES
+from helpers.playing import player
 
 
 def luminance(colour):
     parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    ]
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
@@ -32,7 +39,9 @@ def worn(film, frame):
     """Return the marks of a frame that are seen, each as it looks there."""
     marks = dict(enumerate(film.scenes[frame.scene].marks))
     for change in frame.changes:
-        marks[change.mark] = replace(marks[change.mark], state=change.state or marks[change.mark].state)
+        marks[change.mark] = replace(
+            marks[change.mark], state=change.state or marks[change.mark].state
+        )
         if change.runs is not None:
             marks[change.mark] = replace(marks[change.mark], runs=change.runs)
         if change.hidden:
@@ -47,7 +56,9 @@ def colour(role, state, what):
 
 
 def under(marks, x, y):
-    """Return the colour on which something at a place is drawn: of the last filled rectangle before it."""
+    """Return the colour on which something at a place is drawn: of the last filled rectangle before
+    it.
+    """
     found = "ground"
     for mark in marks:
         if mark.shape == "rect" and (fill := colour(mark.role, mark.state, "fill")):
@@ -57,7 +68,9 @@ def under(marks, x, y):
 
 
 def pairs_drawn(what):
-    """Return (colour, colour below) of all words, or of all rims, that occur in any frame of our films."""
+    """Return (colour, colour below) of all words, or of all rims, that occur in any frame of our
+    films.
+    """
     found = set()
     for film in FILMS:
         for frame in film.frames:
@@ -85,7 +98,9 @@ def test_words_in_pictures_have_a_contrast_of_four_and_a_half(theme, pair):
     assert contrast(theme[word], theme[ground]) >= 4.5
 
 
-@pytest.mark.parametrize("pair", [pair for pair in pairs_drawn("rims") if pair[0] != pair[1]], ids="-on-".join)
+@pytest.mark.parametrize(
+    "pair", [pair for pair in pairs_drawn("rims") if pair[0] != pair[1]], ids="-on-".join
+)
 @THEMED
 def test_lines_and_shapes_in_pictures_have_a_contrast_of_three(theme, pair):
     rim, ground = pair
@@ -93,20 +108,31 @@ def test_lines_and_shapes_in_pictures_have_a_contrast_of_three(theme, pair):
 
 
 def rules():
-    """Return (selector, {property: colour}) of every rule of the player's own sheet that names a colour."""
+    """Return (selector, {property: colour}) of every rule of the player's own sheet that names a
+    colour.
+    """
     found = []
     for selector, body in re.findall(r"([^{}]+)\{([^{}]*--player-[^{}]*)\}", SHEET):
-        found.append((selector.strip(), dict(re.findall(r"([a-z-]+):[^;]*?var\(--player-(\w+)[^;]*", body))))
+        found.append(
+            (selector.strip(), dict(re.findall(r"([a-z-]+):[^;]*?var\(--player-(\w+)[^;]*", body)))
+        )
     return found
 
 
 @THEMED
 def test_words_of_the_player_are_read_on_its_ground_and_on_its_buttons(theme):
-    inks = {selector: body["color"] for selector, body in rules() if "color" in body}
+    coloured = [(selector, body["color"]) for selector, body in rules() if "color" in body]
+    inks = {one.strip(): ink for selector, ink in coloured for one in selector.split(",")}
     assert len(inks) >= 7
     for selector, ink in inks.items():
-        grounds = [body["background"] for where, body in rules() if where == selector and "background" in body]
-        grounds = grounds or (["card"] if "button" in selector or "action" in selector else ["ground"])
+        grounds = [
+            body["background"]
+            for where, body in rules()
+            if where == selector and "background" in body
+        ]
+        grounds = grounds or (
+            ["card"] if "button" in selector or "action" in selector else ["ground"]
+        )
         for ground in grounds:
             assert contrast(theme[ink], theme[ground]) >= 4.5, selector
     assert contrast(theme["ink"], theme["nowground"]) >= 4.5, "a pressed button"
@@ -131,9 +157,13 @@ def test_both_themes_have_the_same_colours_and_every_role_uses_them():
 def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():
     assert len(set(PLACES)) == len(PLACES) == MOST
     for nr, place in enumerate(PLACES, 1):
-        assert attributes("bar", f"on{nr}")["fill"] == attributes("edge", f"on{nr}")["stroke"] == place
+        assert (
+            attributes("bar", f"on{nr}")["fill"] == attributes("edge", f"on{nr}")["stroke"] == place
+        )
+        in_the_dark = attributes("bar", f"on{nr}", DARK)["fill"]
         for ground in ("ground", "card", "leaf", "doneground", "nowground"):
             assert contrast(place, LIGHT[ground]) >= 3
+            assert contrast(in_the_dark, DARK[ground]) >= 3
 
 
 def test_an_unknown_role_is_named():
@@ -143,7 +173,17 @@ def test_an_unknown_role_is_named():
 
 @pytest.mark.parametrize("role", ["edge", "operation", "leaf"])
 def test_done_now_and_next_differ_by_more_than_colour(role):
-    states = [state for state in ("", "done", "now", "next", "ghost") if not state or f"{role} {state}" in STYLE]
+    states = [
+        state
+        for state in ("", "done", "now", "next", "ghost")
+        if not state or f"{role} {state}" in STYLE
+    ]
     looks = [attributes(role, state) for state in states]
     shapes = {(look.get("stroke-width"), look.get("stroke-dasharray")) for look in looks}
     assert len(shapes) == len(looks) >= 4
+
+
+def test_every_state_of_a_saved_tensor_has_words_a_sign_an_entry_in_the_legend_and_a_look():
+    assert set(MARKS) == set(NOTES) == set(SIGNS)
+    assert set(SIGNS) <= set(LEGEND)
+    assert {f"saved {state}" for state in SIGNS} <= set(STYLE)

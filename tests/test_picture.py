@@ -1,4 +1,6 @@
-"""`show`: what is drawn, in which forms, and that nothing in it can run, overlap or differ from run to run."""
+"""`show`: what is drawn, in which forms, and that nothing in it can run, overlap or differ from run
+to run.
+"""
 
 import base64
 import os
@@ -14,10 +16,10 @@ from hypothesis import given, settings
 from programs import programs
 
 from helpers import show
-from helpers.deal import deal
-from helpers.draw import drawing
+from helpers.drawing.diagram import deal, drawing
+from helpers.drawing.palette import DARK, LIGHT
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.stylesheet import css_class
+from helpers.playing.stylesheet import css_class
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -35,22 +37,32 @@ def words(picture):
 
 def test_a_picture_shows_cards_tags_leaves_saved_tensors_and_a_legend():
     seen = words(example()[1])
-    for word in ("AddBackward0", "LogBackward0", "u", "t", "a = 2.0", ".grad  None", "self = a", "saved"):
+    for word in (
+        "AddBackward0",
+        "LogBackward0",
+        "u",
+        "t",
+        "a = 2.0",
+        ".grad",
+        "None",
+        "self = a",
+        "saved",
+    ):
         assert word in seen
     assert "freed" not in seen
-    assert "tensor it made" in seen
+    assert "backward function" in seen
 
 
-def test_the_mime_bundle_is_a_named_inert_image_an_svg_and_the_tree():
+def test_the_mime_bundle_is_a_named_inert_image_and_the_tree():
     _, picture = example()
     bundle = picture._repr_mimebundle_()
-    assert set(bundle) == {"text/html", "image/svg+xml", "text/plain"}
+    assert set(bundle) == {"text/html", "text/plain"}
     alt, data, tree = re.fullmatch(
         r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
         r"<details><summary>The graph as text</summary><pre>([^<]+)</pre></details>",
         bundle["text/html"],
     ).groups()
-    assert base64.b64decode(data).decode() == bundle["image/svg+xml"] == picture.svg
+    assert base64.b64decode(data).decode() == picture.svg
     assert unescape(tree) == picture.text
     assert bundle["text/plain"] == picture.text == repr(picture) == str(picture.graph)
     assert alt == "Backward graph of this tensor: 4 operations, 4 leaves. Leaves: a, b, c, d."
@@ -93,23 +105,27 @@ def test_states_differ_by_shape_and_word():
     z = y * 2
     picture = show(z)
     assert "result = y (saved at v0, now v1)" in words(picture)
-    assert len(list(ET.fromstring(picture.svg).iter(f"{SVG}polygon"))) == 3 + 2  # arrows, mark, legend
+    polygons = list(ET.fromstring(picture.svg).iter(f"{SVG}polygon"))
+    assert len(polygons) == 3 + 1, "arrows, and a mark that has its own words: no legend"
     w = x.sin().sum()
     w.backward()
-    assert 'text-decoration="line-through"' in show(w).svg
+    assert "text-decoration:line-through" in show(w).svg
 
 
 @pytest.mark.parametrize(
-    "evil", ["<script>alert(1)</script>", "a\x00b\x1b[31m", "\ud800", "\u202e", 'x" onload="y', "]]>"]
+    "evil",
+    ["<script>alert(1)</script>", "a\x00b\x1b[31m", "\ud800", "\u202e", 'x" onload="y', "]]>"],
 )
 def test_hostile_names_stay_text(evil):
     x = torch.ones(1, requires_grad=True)
     picture = show(x * 2, names={evil: x}, alt=evil)
     root = ET.fromstring(picture.svg)
     assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
-        *("svg", "title", "desc", "rect", "circle", "path", "polygon", "text", "tspan")
+        *("svg", "title", "desc", "style", "rect", "circle", "path", "polygon", "text", "tspan")
     }
-    assert not any(key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib)
+    assert not any(
+        key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib
+    )
     html = picture._repr_mimebundle_()["text/html"]
     assert re.findall(r"<(\w+)", html) == ["img", "details", "summary", "pre"]
     html.encode("utf-8")
@@ -135,7 +151,11 @@ def overlaps(one, other):
 def test_cards_and_capsules_never_overlap_and_stay_inside(program):
     graph = show(program.run()[-1]).graph
     drawn = drawing(graph, dict.fromkeys(range(len(graph.edges)), "12.34"))
-    cards = [m.at[:4] for m in drawn.marks if m.shape == "rect" and m.role in ("operation", "leaf", "none")]
+    cards = [
+        m.at[:4]
+        for m in drawn.marks
+        if m.shape == "rect" and m.role in ("operation", "leaf", "none")
+    ]
     count = len(deal(graph).cards)
     assert len(cards) >= count
     for nr, one in enumerate(cards[:count]):
@@ -149,7 +169,7 @@ def test_a_capsule_sits_on_its_curve():
     _, picture = example()
     drawn = drawing(picture.graph, {0: "1.0"})
     (capsule,) = (m for m in drawn.marks if m.role == "capsule")
-    assert capsule.of == "edge 0"
+    assert capsule.owner == ("edge", 0)
     assert "1.0" in [text for m in drawn.marks for text, _ in m.runs]
 
 
@@ -175,16 +195,22 @@ def test_what_is_too_much_to_draw_is_cut_with_a_sentence():
     for _ in range(1_000):
         x = x.sin()
     picture = show(x, unfold=True)
-    assert words(picture)[1] == "Cut here: the 399 nodes nearest to the root are shown; 1 input leads further."
+    assert (
+        words(picture)[1]
+        == "Cut here: the 399 nodes nearest to the root are shown; 1 input leads further."
+    )
     assert "… 1 more" in words(picture)
 
 
 def bars(drawn, of):
-    return [mark for mark in drawn.marks if mark.role == "bar" and mark.of == of]
+    return [mark for mark in drawn.marks if mark.role == "bar" and mark.owner == of]
 
 
 def test_two_devices_are_told_by_words_bars_and_the_legend():
-    near, far = torch.tensor([2.0, 3.0], requires_grad=True), torch.ones(2, device="meta", requires_grad=True)
+    near, far = (
+        torch.tensor([2.0, 3.0], requires_grad=True),
+        torch.ones(2, device="meta", requires_grad=True),
+    )
     loss = (near.to("meta") * far).sum()
     picture = show(loss)
     seen, drawn = words(picture), drawing(picture.graph)
@@ -193,7 +219,7 @@ def test_two_devices_are_told_by_words_bars_and_the_legend():
     assert seen.count("meta → cpu") == 1, "one edge crosses"
     assert seen[-2:] == ["on cpu", "on meta"], "a line of the legend each"
     for number, node in enumerate(picture.graph.nodes):
-        assert len(bars(drawn, f"node {number}")) == 1 + (node.outputs[0].device == "meta")
+        assert len(bars(drawn, ("node", number))) == 1 + (node.outputs[0].device == "meta")
     ways = [mark.state for mark in drawn.marks if mark.role == "edge"]
     assert sorted(ways) == ["on1", "on2", "on2", "on2"]
     assert "Leaves: far on meta, near on cpu." in drawn.alt
@@ -204,24 +230,73 @@ def test_two_devices_are_told_by_words_bars_and_the_legend():
 def test_one_device_is_told_by_no_bar(device):
     x = torch.ones(2, device=device, requires_grad=True)
     picture = show((x * 2).sum())
-    assert not [mark for mark in drawing(picture.graph).marks if mark.role == "bar" or mark.state.startswith("on")]
+    assert not [
+        mark
+        for mark in drawing(picture.graph).marks
+        if mark.role == "bar" or mark.state.startswith("on")
+    ]
     assert not [word for word in words(picture) if "on " in word.removeprefix("backward function")]
 
 
 def test_bars_stand_in_their_card_left_of_its_words_for_any_number_of_devices():
     made = [TensorInfo(device=name) for name in ("xpu", "cuda:0", "cuda:1", "cpu", "mps")]
-    leaf = Node("AccumulateGrad", (TensorInfo(("w",), device="meta", grad="None"),), is_leaf=True)
+    leaf = Node(
+        "AccumulateGrad", (TensorInfo(("w",), device="meta", keeps_grad=True),), is_leaf=True
+    )
     nodes = (*(Node("MulBackward0", (one,)) for one in made), leaf)
-    drawn = drawing(Graph(nodes, tuple(Edge(nr, 0, nr + 1) for nr in range(5)), (Root(made[0], 0),)))
+    drawn = drawing(
+        Graph(nodes, tuple(Edge(nr, 0, nr + 1) for nr in range(5)), (Root(made[0], 0),))
+    )
     for number in range(6):
-        own = [mark for mark in drawn.marks if mark.of == f"node {number}"]
+        own = [mark for mark in drawn.marks if mark.owner == ("node", number)]
         card, texts = own[0].at, [mark.at[0] for mark in own if mark.role == "start"]
-        left = [mark.at[0] for mark in bars(drawn, f"node {number}")]
+        left = [mark.at[0] for mark in bars(drawn, ("node", number))]
         assert 1 <= len(left) <= 4
         assert card[0] < min(left)
         assert all(max(left) + 4 < text for text in texts)
     said = [text for mark in drawn.marks if mark.role == "row" for text, _ in mark.runs]
     assert said[-6:] == ["on cpu", "on cuda:0", "on cuda:1", "on meta", "on mps", "on xpu"]
+
+
+def rules(sheet):
+    """Return {class: {property: value}} of a style sheet."""
+    found = {}
+    for names, body in re.findall(r"([.\w,]+)\{([^{}]*)\}", sheet):
+        for name in names.split(","):
+            found.setdefault(name, {}).update(one.split(":") for one in body.split(";"))
+    return found
+
+
+def test_every_mark_has_a_look_in_the_light_and_every_colour_one_in_the_dark():
+    _, picture = example()
+    root = ET.fromstring(picture.svg)
+    sheet = root.find(f"{SVG}style").text
+    light, dark = map(rules, sheet.split("@media(prefers-color-scheme:dark)"))
+    light.pop("text")
+    worn = {f".{one.get('class')}" for one in root.iter() if one.get("class")}
+    assert worn == set(light)
+    for name, look in light.items():
+        seen = {what for what, value in look.items() if value.startswith("#")}
+        assert set(dark.get(name, {})) == seen
+    first = next(root.iter(f"{SVG}rect"))
+    assert (first.get("width"), first.get("height")) == (root.get("width"), root.get("height"))
+    assert light[f".{first.get('class')}"]["fill"] == LIGHT["ground"], "a ground of its own"
+    assert dark[f".{first.get('class')}"]["fill"] == DARK["ground"]
+
+
+def test_words_have_13_px_at_least():
+    sizes = re.findall(r"font-size:([\d.]+)px", example()[1].svg)
+    assert len(sizes) >= 2
+    assert min(map(float, sizes)) >= 13
+
+
+def test_a_slot_is_dashed_until_it_holds_a_gradient():
+    result, before = example()
+    result.backward()
+    for picture, state in ((before, "none"), (show(result), "full")):
+        slots = [mark for mark in drawing(picture.graph).marks if mark.role == "slot"]
+        assert [mark.state for mark in slots] == [state] * 4
+        assert {mark.part for mark in slots} == {"grad"}
 
 
 PROGRAM = """

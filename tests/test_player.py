@@ -1,10 +1,11 @@
-"""The player's data and style in plain Python: complete, small, and text stays text. tests/browser has the rest."""
+"""The player's data and style in plain Python: complete, small, and text stays text. tests/browser
+has the rest.
+"""
 
 import json
 import re
 import xml.etree.ElementTree as ET
 from dataclasses import replace
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -14,29 +15,30 @@ from made_up_film import chain, lab, meant, restless_views, steps, unfolding
 from refresh import executed, stored_text
 from traitlets import TraitError
 
-from helpers import payload as packing
-from helpers import player as player_module
-from helpers.draw import drawing
-from helpers.film import Change, Film, Frame, Unfolding
-from helpers.marks import Drawing, Mark
-from helpers.palette import DARK, LIGHT, STYLE, attributes
-from helpers.payload import payload
-from helpers.player import SCRIPT, Player, as_json, head, page, player, slot, squeezed
-from helpers.player import STYLE as SHEET
-from helpers.pools import geometry
-from helpers.stylesheet import PLAIN, stylesheet
-from helpers.svg import element
+from helpers.drawing.diagram import drawing
+from helpers.drawing.display_list import Drawing, Mark
+from helpers.drawing.palette import DARK, LIGHT, STYLE, attributes
+from helpers.drawing.svg import Sheet
+from helpers.playing import encode as packing
+from helpers.playing.encode import geometry, payload
+from helpers.playing.film import Change, Film, Frame, Unfolding, still
+from helpers.playing.player import FILM, SCRIPT, Player, as_json, head, page, player, slot
+from helpers.playing.player import STYLE as SHEET
+from helpers.playing.stylesheet import PLAIN, stylesheet
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\n\x00\ud800"
 
 
 def played(data, number):
-    """Return what frame `number` shows, read from the data as the script reads it: (class, words, hidden) per mark."""
+    """Return what frame `number` shows, read from the data as the script reads it: (class, words,
+    hidden) per mark.
+    """
     worn = {}
     for _, _, patch, *_ in data["frames"][: number + 1]:
         worn |= zip(patch[::2], patch[1::2], strict=True)
     return [
-        mark_played(data, mark, worn.get(at, -1)) for at, mark in enumerate(data["scenes"][data["frames"][number][1]])
+        mark_played(data, mark, worn.get(at, -1))
+        for at, mark in enumerate(data["scenes"][data["frames"][number][1]])
     ]
 
 
@@ -57,7 +59,12 @@ def films(draw):
     for scene in draw(st.lists(st.integers(0, 1), min_size=1, max_size=6)):
         places = draw(st.sets(st.integers(0, len(SCENES[scene].marks) - 1), max_size=5))
         changes = [
-            Change(at, draw(states) if SCENES[scene].marks[at].role in STYLE else "", runs, draw(st.booleans()))
+            Change(
+                at,
+                draw(states) if SCENES[scene].marks[at].role in STYLE else "",
+                runs,
+                draw(st.booleans()),
+            )
             for at in places
             for runs in [draw(st.sampled_from([None, (("5.0", ""),), (("6.0", "grad"),)]))]
             if runs is None or SCENES[scene].marks[at].runs
@@ -80,7 +87,14 @@ def unpacked(data):
     span = len(frames) // len(views)
     for at in range(span, len(frames)):
         row = frames[at] or [[], frames[at - 1][3], []]
-        frames[at] = [frames[at % span][0], at // span, *row, frames[at % span][5], [], views[at // span][2]]
+        frames[at] = [
+            frames[at % span][0],
+            at // span,
+            *row,
+            frames[at % span][5],
+            [],
+            views[at // span][2],
+        ]
     return data
 
 
@@ -92,8 +106,12 @@ def test_what_is_played_of_views_is_what_was_meant(seed):
         view = data | {"frames": data["frames"][number // span * span :]}
         assert played(view, number % span) == meant(film, number)
         sentence, scene, _, focus, cover, question, moves, text = data["frames"][number]
-        assert (sentence, scene, data["owners"][focus]) == (frame.sentence, frame.scene, frame.focus)
-        assert (cover[::2], question, moves) == (
+        assert (data["lines"][sentence], scene, data["owners"][focus]) == (
+            frame.sentence,
+            frame.scene,
+            str(frame.focus or ""),
+        )
+        assert (cover[::2], data["lines"][question], moves) == (
             list(frame.guess),
             frame.question or (packing.ASK if cover else ""),
             [],
@@ -111,14 +129,18 @@ def test_words_travel_once_and_what_does_not_change_costs_nothing():
     owner = data["owners"].index("node 0")
     assert data["views"][0][3] == {0: [0, 4, 2, 8, 3, 0], owner: [0, 4, 2, 8, 3, 0]}
     assert [view[0] for view in data["views"]] == [0, 0, 4]
-    assert [view[1][2:] for view in data["views"]] == [(scene.width, scene.height) for scene in film.scenes]
+    assert [view[1][2:] for view in data["views"]] == [
+        (scene.width, scene.height) for scene in film.scenes
+    ]
 
 
 def test_a_view_begins_anew_even_where_it_looks_like_the_one_before():
     film = unfolding()
     changes = (Change(5, "now"),)
     frames = tuple(Frame("one", nr, changes) for nr in (0, 1))
-    film = Film(film.scenes[2:] * 2, frames, "", "", views=(Unfolding(0, (("", ((0, 1),)),)), Unfolding(0)))
+    film = Film(
+        film.scenes[2:] * 2, frames, "", "", views=(Unfolding(0, (("", ((0, 1),)),)), Unfolding(0))
+    )
     first, (patch, *_) = payload(film)["frames"]
     assert first[2] == patch == [5, patch[1]]
 
@@ -151,13 +173,18 @@ def test_frames_travel_once_and_as_patches():
     assert size[100] < 80_000
     assert size[400] < 5 * size[100], "each frame costs what changes, not what there is"
     same = Film(SCENES[:1] * 9, tuple(Frame("a", nr) for nr in range(9)), "", "")
-    assert len(payload(same)["marks"]) == len(set(SCENES[0].marks)), "equal marks of several scenes travel once"
+    assert len(payload(same)["marks"]) == len(set(SCENES[0].marks)), (
+        "equal marks of several scenes travel once"
+    )
 
 
 def test_a_frame_tells_its_picture_as_text_and_equal_lines_travel_once():
     film = Film(SCENES, (Frame("a"), Frame("b", 1), Frame("c", text="one\ntwo")), "", "")
     data = payload(film)
-    told = ["\n".join(data["lines"][line] for line in data["texts"][frame[7]]) for frame in data["frames"]]
+    told = [
+        "\n".join(data["lines"][line] for line in data["texts"][frame[7]])
+        for frame in data["frames"]
+    ]
     assert told == [SCENES[0].text, SCENES[1].text, "one\ntwo"]
     assert len(data["lines"]) == len(set(data["lines"]))
 
@@ -166,41 +193,39 @@ def test_a_picture_with_a_part_aside_comes_in_two():
     whole = Drawing(90, 40, (), "", "")
     assert payload(Film((whole,), (Frame("a"),), "", ""))["parts"] == [(0, 0, 90, 40)]
     parted = Drawing(90, 40, (), "", "", (30, 20))
-    assert payload(Film((parted,), (Frame("a"),), "", ""))["parts"] == [(0, 0, 30, 20), (30, 0, 60, 40)]
-
-
-def test_squeezing_leaves_texts_alone():
-    lines = ("  // a comment", "  const [, a] = f(b, { c }); // more", "  if (a) return `${a} / ${b}: (${c})`;")
-    assert squeezed("\n".join(lines)) == "let[,a]=f(b,{c});if(a)return `${a} / ${b}: (${c})`;\n"
-    source = (Path(player_module.__file__).parent / "player.js").read_text(encoding="utf-8")
-    code = re.sub("(^| )// .*", "", source, flags=re.M)
-    quoted = re.findall(r'"[^"\n]*"|`[^`\n]*`', code)
-    assert len(quoted) > 50
-    assert all(text in SCRIPT for text in quoted if "${" not in text)
+    assert payload(Film((parted,), (Frame("a"),), "", ""))["parts"] == [
+        (0, 0, 30, 20),
+        (30, 0, 60, 40),
+    ]
 
 
 def test_geometry_is_that_of_the_static_picture():
     for mark in SCENES[1].marks:
         tag, *names = packing.SHAPES[mark.shape]
         ours = {name: str(value) for name, value in zip(names, geometry(mark), strict=True)}
-        static = ET.fromstring(element(mark))
-        found = {name: static.get(name).replace(",", " ") for name in names}
+        static = ET.fromstring(Sheet().element(mark))
+        found = {name: static.get(name) for name in names}
         assert (static.tag, found) == (tag, ours)
 
 
 def test_what_is_to_be_guessed_is_a_question_mark():
     marks = (
         Mark("text", "label", (1, 1), runs=(("5.0", ""),)),
-        Mark("text", "middle", (1, 1), runs=((".grad  2", "grad"),)),
+        Mark("text", "middle", (1, 1), runs=(("2", "grad"),), part="grad"),
     )
     scene = Drawing(9, 9, (*marks, Mark("rect", "capsule", (1, 1, 1, 1, 1)), marks[0]), "", "")
-    film = Film((scene,), (Frame("5.0 arrives", changes=(Change(3, "now"),), guess=(0, 1, 2, 3)),), "", "")
+    film = Film(
+        (scene,), (Frame("5.0 arrives", changes=(Change(3, "now"),), guess=(0, 1, 2, 3)),), "", ""
+    )
     data = payload(film)
     cover, question = data["frames"][0][4:6]
-    shown = [mark_played(data, data["scenes"][0][at], look) for at, look in zip(cover[::2], cover[1::2], strict=True)]
-    words = [("m-label", "?", False), ("m-middle", ".grad  ?", False), ("m-capsule", "", True)]
+    shown = [
+        mark_played(data, data["scenes"][0][at], look)
+        for at, look in zip(cover[::2], cover[1::2], strict=True)
+    ]
+    words = [("m-label", "?", False), ("m-middle", "?", False), ("m-capsule", "", True)]
     assert shown == [*words, ("m-label s-now", "?", False)]
-    assert question == packing.ASK
+    assert data["lines"][question] == packing.ASK
 
 
 def test_buttons_are_those_that_the_film_can_use():
@@ -216,8 +241,12 @@ def test_buttons_are_those_that_the_film_can_use():
 
 def test_hostile_text_stays_text():
     film = steps(1, name=HOSTILE)
-    scene = Drawing(9, 9, (*film.scenes[0].marks, Mark("text", "note", (1, 1), runs=((HOSTILE, ""),))), "", "")
-    film = Film((scene,), (Frame(HOSTILE, question=HOSTILE),), HOSTILE, HOSTILE, ((HOSTILE, HOSTILE),))
+    scene = Drawing(
+        9, 9, (*film.scenes[0].marks, Mark("text", "note", (1, 1), runs=((HOSTILE, ""),))), "", ""
+    )
+    film = Film(
+        (scene,), (Frame(HOSTILE, question=HOSTILE),), HOSTILE, HOSTILE, ((HOSTILE, HOSTILE),)
+    )
     for text in (json.dumps(payload(film), ensure_ascii=False), slot(film), page(film)):
         assert not re.search("[\u202e\x00\ud800]", text)
         text.encode()
@@ -226,7 +255,7 @@ def test_hostile_text_stays_text():
 
 
 def test_script_and_style_are_small_and_reach_for_nothing():
-    assert len((SCRIPT + SHEET).encode()) < 20_000
+    assert len((SCRIPT + SHEET).encode()) < 32_000
     forbidden = r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|Function\(|\bimport\b|fetch|XMLHttp"
     assert not re.search(forbidden + r"|WebSocket|sendBeacon|</script", SCRIPT)
     assert not re.search(r"url\(|@import|expression|</style", SHEET)
@@ -239,7 +268,9 @@ def test_the_script_knows_no_colour_and_no_word():
     words = {words for row in data["rows"] for _, words, _ in row} | set(data["words"].values())
     assert not [word for word in words if f'"{word}"' in SCRIPT]
     shapes = {name for shape in packing.SHAPES.values() for name in shape}
-    assert not [name for name in shapes - {"path", "text", "width", "height"} if f'"{name}"' in SCRIPT]
+    assert not [
+        name for name in shapes - {"path", "text", "width", "height"} if f'"{name}"' in SCRIPT
+    ]
 
 
 def cascaded(key):
@@ -255,7 +286,9 @@ def cascaded(key):
 
 @pytest.mark.parametrize("key", [key for key in STYLE if not key.startswith("torchviz")])
 def test_the_stylesheet_says_what_the_palette_says(key):
-    role, state = (key, "") if key.startswith("run ") else (key.partition(" ")[0], key.partition(" ")[2])
+    role, state = (
+        (key, "") if key.startswith("run ") else (key.partition(" ")[0], key.partition(" ")[2])
+    )
     wanted = attributes(role, state, {name: f"var(--player-{name})" for name in LIGHT})
     assert {name: value.removesuffix("px") for name, value in cascaded(key).items()} == wanted
 
@@ -331,22 +364,42 @@ def test_a_page_forbids_the_network_and_reads_without_a_script():
     assert "<!doctype" not in head() + slot(film)
 
 
-CELL = """from helpers.film import Film, Frame
-from helpers.marks import Drawing
-from helpers.player import player
+CELL = """from helpers.playing.film import Film, Frame
+from helpers.drawing.display_list import Drawing
+from helpers.playing.player import player
 player(Film((Drawing(9, 9, (), "", ""),), (Frame("one"), Frame("two")), "a table", "alt"))"""
 
 
 @pytest.mark.notebooks
-def test_a_notebook_with_players_is_stored_with_their_state_and_the_same_each_time(tmp_path):
+def test_a_notebook_stores_of_a_player_its_film_a_picture_and_its_text(tmp_path):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(CELL) for _ in range(2)])
     first = stored_text(executed(notebook, tmp_path))
     second = stored_text(executed(nbformat.reads(first, as_version=4), tmp_path))
     assert first == second
-    state = json.loads(first)["metadata"]["widgets"]["application/vnd.jupyter.widget-state+json"]["state"]
-    films = [one["state"]["film"] for one in state.values() if "film" in one["state"]]
-    assert len(films) == 2
-    assert json.loads(films[0])["frames"][1][0] == "two"
-    outputs = json.loads(first)["cells"][0]["outputs"][0]["data"]
-    assert outputs["text/plain"] == ["a table"]
-    assert len(first) < 60_000
+    stored = nbformat.reads(first, as_version=4)
+    assert "widgets" not in stored.metadata
+    data = stored.cells[0].outputs[0].data
+    assert set(data) == {FILM, "text/html", "text/plain"}
+    assert "two" in json.loads(data[FILM])["lines"]
+    assert data["text/plain"] == "a table"
+    assert data["text/html"].startswith('<p>one</p><img alt="alt" src="data:image/svg+xml;base64,')
+    assert "addEventListener" not in first
+
+
+def test_the_picture_of_a_player_is_its_first_frame():
+    film = steps(3)
+    assert still(replace(film, start=2)).marks != still(film).marks
+    shown = still(replace(film, start=2)).marks
+    changes = {change.mark: change for change in film.frames[2].changes}
+    kept = [
+        nr for nr in range(len(film.scenes[0].marks)) if not (nr in changes and changes[nr].hidden)
+    ]
+    assert len(shown) == len(kept) < len(film.scenes[0].marks)
+    for mark, nr in zip(shown, kept, strict=True):
+        assert mark.state == (
+            changes[nr].state if nr in changes else film.scenes[0].marks[nr].state
+        )
+
+
+def test_a_player_is_known_by_the_name_that_saved_ones_carry():
+    assert player(steps(1))._anywidget_id == "helpers.player.Player"

@@ -37,7 +37,9 @@ def test_a_figure_without_pyplot_will_do():
     assert plot(figure, alt="nothing drawn").png
 
 
-@pytest.mark.parametrize(("given", "alt", "error"), [(3, "a", TypeError), (Figure(), "  ", ValueError)])
+@pytest.mark.parametrize(
+    ("given", "alt", "error"), [(3, "a", TypeError), (Figure(), "  ", ValueError)]
+)
 def test_what_cannot_be_a_plot_gets_a_sentence(given, alt, error):
     with pytest.raises(error, match=r"figure|notice"):
         plot(given, alt=alt)

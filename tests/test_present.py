@@ -1,4 +1,6 @@
-"""What `make present` writes, starts and says, with no browser: the copy, the settings, the shim. In tmp_path."""
+"""What `make present` writes, starts and says, with no browser: the copy, the settings, the shim.
+In tmp_path.
+"""
 
 import json
 import signal
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from jupyter_core.paths import jupyter_config_path, jupyter_path
 
-from helpers import present, workspace
+from course import present, workspace
 
 NAME = "03_leaf.ipynb"
 LESSON = [
@@ -26,9 +28,17 @@ LESSON = [
 
 
 def cell(number, kind, slide, source):
-    run = {"execution_count": 1, "outputs": [{"output_type": "stream", "name": "stdout", "text": "4\n"}]}
+    run = {
+        "execution_count": 1,
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": "4\n"}],
+    }
     metadata = {"slideshow": {"slide_type": slide}}
-    made = {"cell_type": kind, "id": f"c{number}", "metadata": metadata, "source": source.splitlines(keepends=True)}
+    made = {
+        "cell_type": kind,
+        "id": f"c{number}",
+        "metadata": metadata,
+        "source": source.splitlines(keepends=True),
+    }
     return made | (run if kind == "code" else {})
 
 
@@ -37,7 +47,12 @@ def course(tmp_path, monkeypatch):
     """A course of one lesson; trust is noted in a folder of this test."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     cells = [cell(number, *what) for number, what in enumerate(LESSON)]
-    notebook = {"cells": cells, "metadata": {"widgets": {"saved": 1}}, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {
+        "cells": cells,
+        "metadata": {"widgets": {"saved": 1}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
     (tmp_path / "notebooks").mkdir()
     (tmp_path / "notebooks" / NAME).write_text(json.dumps(notebook), encoding="utf-8")
     (tmp_path / "figs").mkdir()
@@ -51,7 +66,10 @@ def shown(course):
 
 def test_the_copy_has_the_notes_at_every_slide_of_their_idea_and_the_setup_in_sight(course):
     present.prepare(["3"], course)
-    found = [(one["metadata"]["slideshow"]["slide_type"], one["source"]) for one in shown(course)["cells"]]
+    found = [
+        (one["metadata"]["slideshow"]["slide_type"], one["source"])
+        for one in shown(course)["cells"]
+    ]
     note = ("notes", "wait a minute")
     assert found == [
         ("slide", "# 03 · Leaf"),
@@ -66,21 +84,29 @@ def test_the_copy_has_the_notes_at_every_slide_of_their_idea_and_the_setup_in_si
         ("slide", "## Recap"),
     ]
     assert len({one["id"] for one in shown(course)["cells"]}) == len(found)
-    assert (course / "work" / "figs" / "card.svg").exists(), "../figs/ of the lesson is found from the copy"
+    assert (course / "work" / "figs" / "card.svg").exists(), (
+        "../figs/ of the lesson is found from the copy"
+    )
 
 
 def test_outputs_are_cleared_or_kept_as_one_says(course):
     present.prepare(["03"], course)
-    assert not any(one.get("outputs") or one.get("execution_count") for one in shown(course)["cells"])
+    assert not any(
+        one.get("outputs") or one.get("execution_count") for one in shown(course)["cells"]
+    )
     assert "widgets" not in shown(course)["metadata"]
     present.prepare(["03", "--with-outputs"], course)
-    assert [len(one["outputs"]) for one in shown(course)["cells"] if one["cell_type"] == "code"] == [1, 1, 1, 1]
+    assert [
+        len(one["outputs"]) for one in shown(course)["cells"] if one["cell_type"] == "code"
+    ] == [1, 1, 1, 1]
     assert shown(course)["metadata"]["widgets"] == {"saved": 1}
 
 
 def test_the_master_and_the_students_copy_are_left_alone_and_edits_are_kept(course):
     workspace.sync(course)
-    before = {path: path.read_bytes() for path in [course / "notebooks" / NAME, course / "work" / NAME]}
+    before = {
+        path: path.read_bytes() for path in [course / "notebooks" / NAME, course / "work" / NAME]
+    }
     present.prepare(["03"], course)
     copy = course / "work" / "present" / NAME
     copy.write_text(copy.read_text(encoding="utf-8").replace("1 + 1", "1 + 2"), encoding="utf-8")
@@ -95,7 +121,9 @@ def test_the_master_and_the_students_copy_are_left_alone_and_edits_are_kept(cour
 
 def test_the_shim_is_for_the_version_of_lab_that_is_installed(course):
     present.prepare(["03"], course)
-    script = (course / "work" / "present" / ".jupyter" / "labextensions" / present.NAME / "remoteEntry.js").read_text()
+    script = (
+        course / "work" / "present" / ".jupyter" / "labextensions" / present.NAME / "remoteEntry.js"
+    ).read_text()
     assert f'{{ "{version("jupyterlab")}": {{ get:' in script
     assert "LAB_VERSION" not in script
 
@@ -110,12 +138,20 @@ def test_only_the_server_that_is_started_is_told_of_the_shim_and_the_settings(co
     assert started["env"]["JUPYTER_CONFIG_PATH"] == own
     places = [*jupyter_path("labextensions"), *jupyter_config_path()]
     assert own not in str(places)
-    assert not [place for place in places if (Path(place) / present.NAME).exists()], "make lab does not have it"
+    assert not [place for place in places if (Path(place) / present.NAME).exists()], (
+        "make lab does not have it"
+    )
 
 
 def test_rise_knows_every_setting(course):
-    place = next(filter(Path.exists, (Path(one) / "jupyterlab-rise" for one in jupyter_path("labextensions"))))
-    known = json.loads((place / "schemas" / "jupyterlab-rise" / "plugin.json").read_text())["properties"]
+    place = next(
+        filter(
+            Path.exists, (Path(one) / "jupyterlab-rise" for one in jupyter_path("labextensions"))
+        )
+    )
+    known = json.loads((place / "schemas" / "jupyterlab-rise" / "plugin.json").read_text())[
+        "properties"
+    ]
     ours = present.SETTINGS["jupyterlab-rise:plugin"]
     assert set(ours) <= set(known)
     for name, value in ours.items():
@@ -150,7 +186,9 @@ def test_what_is_not_installed_gets_a_sentence(course, monkeypatch, missing):
         return "4.6.6"
 
     monkeypatch.setattr(present, "version", found)
-    with pytest.raises(SystemExit, match=f"Live slides need {missing}, which is not installed here"):
+    with pytest.raises(
+        SystemExit, match=f"Live slides need {missing}, which is not installed here"
+    ):
         present.main(["03"], course)
 
 
@@ -169,7 +207,9 @@ def test_a_lesson_that_is_no_notebook_gets_a_sentence(course):
 
 def test_control_c_is_for_the_server_which_is_not_killed_while_it_stops(course, monkeypatch):
     stops_later = "import os, signal, sys, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(1); sys.exit(3)"
-    monkeypatch.setattr(present, "prepare", lambda *_: {"args": [sys.executable, "-c", stops_later]})
+    monkeypatch.setattr(
+        present, "prepare", lambda *_: {"args": [sys.executable, "-c", stops_later]}
+    )
     before = signal.getsignal(signal.SIGINT)
     assert present.main(["03"], course) == 3
     assert signal.getsignal(signal.SIGINT) is before

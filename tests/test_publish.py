@@ -11,14 +11,15 @@ import pytest
 from made_up_film import explorer, lab, steps, unfolding
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers import player
-from helpers.publish import main, publish
-from helpers.publishing import assets, films
-from helpers.publishing.inert import clean, inert
-from helpers.publishing.prepare import prepared
-from helpers.publishing.slides import laid_out
-from helpers.publishing.source import Unpublishable, read
-from helpers.publishing.wording import safe_markdown
+from course.publish import main, publish
+from course.publishing import assets, films
+from course.publishing.inert import clean, inert
+from course.publishing.prepare import prepared
+from course.publishing.slides import laid_out
+from course.publishing.source import Unpublishable, read
+from course.publishing.wording import safe_markdown
+from helpers.playing import player
+from helpers.playing.player import FILM
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -39,15 +40,24 @@ def stored(path, *cells):
 
 BROKEN = {
     "not run": (nbformat.writes(new_notebook(cells=[new_code_cell("1 + 1")])), "was never run"),
-    "half run": (nbformat.writes(new_notebook(cells=[code("1"), new_code_cell("2 + 2")])), "1 of 2 code cells"),
+    "half run": (
+        nbformat.writes(new_notebook(cells=[code("1"), new_code_cell("2 + 2")])),
+        "1 of 2 code cells",
+    ),
     "empty": (nbformat.writes(new_notebook()), "no cell"),
     "text": ("Dear students,", "no JSON (line 1)"),
     "cut off": ('{"nbformat": 4, "cells": [', "no JSON (line 1)"),
     "deep": ("[" * 200_000, "too deep"),
     "other json": ('{"a": 1}', "names no nbformat"),
     "a list": ("[1]", "names no nbformat"),
-    "wrong shape": ('{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 7}', "broken notebook"),
-    "from tomorrow": ('{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}', "broken notebook"),
+    "wrong shape": (
+        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": 7}',
+        "broken notebook",
+    ),
+    "from tomorrow": (
+        '{"nbformat": 99, "nbformat_minor": 0, "metadata": {}, "cells": []}',
+        "broken notebook",
+    ),
     "bytes": (b"\x89PNG\xff\xfe", "holds no text"),
 }
 
@@ -86,9 +96,14 @@ def test_a_missing_file_a_folder_and_a_place_that_cannot_be_written(tmp_path, ca
 
 @pytest.mark.slow
 def test_the_command_line_ends_without_a_traceback():
-    command = [sys.executable, "-m", "helpers.publish"]
-    for more, status in ((["none.ipynb", "--to", "slides", "-o", "x.html"], 1), (["none.ipynb", "--to", "pdf"], 2)):
-        ran = subprocess.run([*command, *more], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    command = [sys.executable, "-m", "course.publish"]
+    for more, status in (
+        (["none.ipynb", "--to", "slides", "-o", "x.html"], 1),
+        (["none.ipynb", "--to", "pdf"], 2),
+    ):
+        ran = subprocess.run(
+            [*command, *more], capture_output=True, text=True, timeout=60, cwd=ROOT
+        )
         assert ran.returncode == status
         assert "Traceback" not in ran.stderr
 
@@ -97,7 +112,9 @@ def test_a_folder_is_published_whole_and_each_file_is_weighed(tmp_path, capsys):
     (tmp_path / "in").mkdir()
     stored(tmp_path / "in" / "a.ipynb", text("# A"), code("1", new_output("stream", text="one")))
     stored(tmp_path / "in" / "b.ipynb", new_code_cell("1"))
-    assert main([str(tmp_path / "in"), "--to", "slides", "-o", str(tmp_path / "out")]) == 1, "b was not run"
+    assert main([str(tmp_path / "in"), "--to", "slides", "-o", str(tmp_path / "out")]) == 1, (
+        "b was not run"
+    )
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["a.html"]
     said = capsys.readouterr()
     assert "scripts" in said.out
@@ -121,7 +138,14 @@ def test_without_slide_types_a_slide_begins_at_each_heading():
 
 
 def test_notes_stand_first_on_their_slide_and_skipped_cells_are_gone():
-    cells = [text("n", "notes"), text("A"), text("b", "fragment"), text("m", "notes"), text("s", "skip"), text("C")]
+    cells = [
+        text("n", "notes"),
+        text("A"),
+        text("b", "fragment"),
+        text("m", "notes"),
+        text("s", "skip"),
+        text("C"),
+    ]
     assert [source for source, _ in kinds(*cells)] == ["A", "n", "m", "b", "C"]
 
 
@@ -138,7 +162,9 @@ def test_slides_are_named_and_numbered():
     ]
 
 
-@pytest.mark.parametrize("film", [steps(3), lab(), explorer(), unfolding()], ids=["steps", "lab", "explorer", "views"])
+@pytest.mark.parametrize(
+    "film", [steps(3), lab(), explorer(), unfolding()], ids=["steps", "lab", "explorer", "views"]
+)
 def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
     data = player.as_json(film)
     assert films.is_film(json.loads(data))
@@ -149,8 +175,12 @@ def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
 def test_a_film_with_anything_foreign_is_not_played(number):
     data = json.dumps(hostile.films()[number])
     model = {"state": {"m": hostile.model(data)}}
-    output = new_output("display_data", data={hostile.VIEW: {"model_id": "m"}, "text/plain": "its text"})
-    notebook = new_notebook(cells=[code("x", output)], metadata={"widgets": {hostile.WIDGETS: model}})
+    output = new_output(
+        "display_data", data={hostile.VIEW: {"model_id": "m"}, "text/plain": "its text"}
+    )
+    notebook = new_notebook(
+        cells=[code("x", output)], metadata={"widgets": {hostile.WIDGETS: model}}
+    )
     shown = prepared(notebook, notes=True).cells[0].outputs[0].data
     assert "text/html" not in shown
     assert shown["text/plain"].startswith("its text\n(A player that cannot be shown")
@@ -158,7 +188,9 @@ def test_a_film_with_anything_foreign_is_not_played(number):
 
 @pytest.mark.parametrize("html", hostile.PAGES)
 def test_html_that_may_run_or_fetch_is_left_out_unless_trusted(html):
-    notebook = new_notebook(cells=[code("x", hostile.shown({"text/html": html, "text/plain": "plain"}))])
+    notebook = new_notebook(
+        cells=[code("x", hostile.shown({"text/html": html, "text/plain": "plain"}))]
+    )
     shown = prepared(notebook, notes=True).cells[0].outputs[0].data
     assert "text/html" not in shown or "class" not in shown["text/html"]
     assert shown["text/plain"].startswith("plain")
@@ -168,11 +200,16 @@ def test_html_that_may_run_or_fetch_is_left_out_unless_trusted(html):
 
 def test_html_that_is_inert_stays():
     table = '<style scoped>td {color: red}</style><table border="1" class="dataframe"><tr><td>1</td></tr></table>'
-    assert inert(table) == '<table border="1" class="dataframe"><tbody><tr><td>1</td></tr></tbody></table>'
+    assert (
+        inert(table)
+        == '<table border="1" class="dataframe"><tbody><tr><td>1</td></tr></tbody></table>'
+    )
     picture = '<img alt="what" src="data:image/png;base64,AAAA">'
     assert inert(picture) == picture
     assert clean(f'<a href="#x">x</a>{picture}') == f'<a href="#x">x</a>{picture}'
-    assert "far" not in clean('<img alt="a" src="//far.example/x.png"><img src="\\\\far.example\\x">')
+    assert "far" not in clean(
+        '<img alt="a" src="//far.example/x.png"><img src="\\\\far.example\\x">'
+    )
 
 
 def test_text_keeps_its_markdown_folds_and_code():
@@ -182,8 +219,12 @@ def test_text_keeps_its_markdown_folds_and_code():
         "costs $5 and $6, \\$x\\$, a < b <https://x.example>"
     )
     assert safe_markdown("$a_1 * b_1$").count("<math") == 1
-    assert not set("*_") & set(safe_markdown("$a_1 * b_1$")), "Markdown must not read what a formula holds"
-    assert safe_markdown("$\\left( x$") == "`\\left( x`", "a formula that cannot be read is shown as written"
+    assert not set("*_") & set(safe_markdown("$a_1 * b_1$")), (
+        "Markdown must not read what a formula holds"
+    )
+    assert safe_markdown("$\\left( x$") == "`\\left( x`", (
+        "a formula that cannot be read is shown as written"
+    )
 
 
 def test_what_is_given_is_not_changed():
@@ -198,7 +239,9 @@ def test_what_is_given_is_not_changed():
 def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, lesson):
     html = publish(lesson, "slides", tmp_path / "deck.html")
     held = read(lesson)
-    views = sum(hostile.VIEW in out.get("data", {}) for cell in held.cells for out in cell.get("outputs", []))
+    views = sum(
+        FILM in out.get("data", {}) for cell in held.cells for out in cell.get("outputs", [])
+    )
     notes = sum(cell.metadata.slideshow.slide_type == "notes" for cell in held.cells)
     assert len(html.encode()) < 4_000_000
     assert html.count('class="player-slot"') == views

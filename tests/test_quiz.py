@@ -88,7 +88,16 @@ def test_a_guess_without_its_question_is_left_out(capsys):
     assert json.loads(Path(FILE).read_text()) == {"q1": "c"}
 
 
-FOREIGN = ["", "{", "[]", '"a"', "null", "[" * 100_000, '{"q1": "a"} x', '{"q1": "' + "a" * 200_000 + '"}']
+FOREIGN = [
+    "",
+    "{",
+    "[]",
+    '"a"',
+    "null",
+    "[" * 100_000,
+    '{"q1": "a"} x',
+    '{"q1": "' + "a" * 200_000 + '"}',
+]
 
 
 @pytest.mark.parametrize("text", FOREIGN, ids=lambda text: text[:8] or "empty")
@@ -148,14 +157,26 @@ def test_an_interrupt_passes(monkeypatch):
 
 
 JUNK = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20) | st.binary(max_size=8),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=20)
+    | st.binary(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(junk=st.dictionaries(st.from_regex(r"q?\d{1,2}|\w{1,3}", fullmatch=True), JUNK, max_size=4), file=JUNK)
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    junk=st.dictionaries(st.from_regex(r"q?\d{1,2}|\w{1,3}", fullmatch=True), JUNK, max_size=4),
+    file=JUNK,
+)
 def test_no_junk_raises(junk, file):
     Path(FILE).write_text(json.dumps(file, default=repr))
     keep(**junk)
@@ -165,15 +186,24 @@ def test_no_junk_raises(junk, file):
 def read(lesson):
     """Return the markdown of a lesson from its quiz on, without the speaker's notes."""
     cells = nbformat.read(LESSONS / lesson, as_version=4).cells
-    shown = [cell for cell in cells if cell.cell_type == "markdown" and cell.metadata.slideshow.slide_type != "notes"]
+    shown = [
+        cell
+        for cell in cells
+        if cell.cell_type == "markdown" and cell.metadata.slideshow.slide_type != "notes"
+    ]
     return "\n".join(cell.source for cell in shown).partition("## Quiz: ")[2]
 
 
 def asked(text):
-    """Return the questions of a quiz, each with its options by letter: {"1": {"a": ..., "b": ..., "c": ...}}."""
+    """Return the questions of a quiz, each with its options by letter: {"1": {"a": ..., "b": ...,
+    "c": ...}}.
+    """
     parts = re.split(r"(?m)^\*\*(\d)\.\*\*", text.partition("\n## ")[0])
     options = [re.split(r"\(([a-z])\) ", part)[1:] for part in parts[2::2]]
-    return {nr: dict(zip(one[::2], one[1::2], strict=True)) for nr, one in zip(parts[1::2], options, strict=True)}
+    return {
+        nr: dict(zip(one[::2], one[1::2], strict=True))
+        for nr, one in zip(parts[1::2], options, strict=True)
+    }
 
 
 def raises(loss):
@@ -187,8 +217,14 @@ def raises(loss):
 
 
 def torch_says():
-    """Answer the eight questions by running them: for each the letter, and what the right option says."""
-    x, v, plain = torch.tensor(3.0, requires_grad=True), torch.ones(2, requires_grad=True), torch.ones(2)
+    """Answer the eight questions by running them: for each the letter, and what the right option
+    says.
+    """
+    x, v, plain = (
+        torch.tensor(3.0, requires_grad=True),
+        torch.ones(2, requires_grad=True),
+        torch.ones(2),
+    )
     w = torch.ones(2, requires_grad=True) * 0.1
     t = x * 2
     for loss in (t, x * 2, x * 2, w.sum()):
@@ -212,9 +248,14 @@ def torch_says():
 
 def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does():
     first, last = read("00_start_here.ipynb"), read("11_training_loop.ipynb")
-    says, key = torch_says(), dict(re.findall(r"(\d) ([a-z])\b", last.partition("Quiz: the letters")[2]))
+    says, key = (
+        torch_says(),
+        dict(re.findall(r"(\d) ([a-z])\b", last.partition("Quiz: the letters")[2])),
+    )
     assert key == {nr: letter for nr, (letter, _) in says.items()}
     for questions in (asked(first), asked(last)):
-        assert {nr: list(options) for nr, options in questions.items()} == {nr: list("abc") for nr in says}
+        assert {nr: list(options) for nr, options in questions.items()} == {
+            nr: list("abc") for nr in says
+        }
         for nr, (letter, words) in says.items():
             assert words in questions[nr][letter], f"option {letter} of question {nr}"

@@ -1,12 +1,14 @@
-"""`snapshot` tells what torch itself would tell, names things as the learner does, and refuses kindly."""
+"""`snapshot` tells what torch itself would tell, names things as the learner does, and refuses
+kindly.
+"""
 
 import pytest
 import torch
 from hypothesis import given, settings
 from programs import programs
 
-from helpers import snapshot
-from helpers.snapshot import MOST_NODES
+from helpers import show, snapshot
+from helpers.looking.snapshot import NEAREST, WHOLE
 
 
 @given(programs())
@@ -82,7 +84,12 @@ def test_saved_versions_are_those_that_torch_names():
     with torch.no_grad():
         y.add_(1).add_(1)
     saved = snapshot(y).nodes[0].saved[0]
-    assert (saved.name, saved.state, saved.version, saved.version_now) == ("result", "modified", 0, 2)
+    assert (saved.name, saved.state, saved.version, saved.version_now) == (
+        "result",
+        "modified",
+        0,
+        2,
+    )
     with pytest.raises(RuntimeError, match="is at version 2; expected version 0"):
         y.backward()
 
@@ -122,7 +129,10 @@ def test_a_tensor_without_graph_says_why(make, reason):
 def test_an_inference_tensor_says_why():
     with torch.inference_mode():
         x = torch.ones(2)
-    assert str(snapshot(x)) == "x has no graph: requires_grad=False (it was made under inference_mode())"
+    assert (
+        str(snapshot(x))
+        == "x has no graph: requires_grad=False (it was made under inference_mode())"
+    )
 
 
 @pytest.mark.parametrize(
@@ -150,13 +160,36 @@ def test_no_tensor_and_bad_names_are_refused():
         snapshot(torch.ones(1), names={"w": "not a tensor"})
 
 
-def test_the_walk_stops_at_the_cap_and_says_so():
-    x = torch.ones(1, requires_grad=True)
-    for _ in range(MOST_NODES + 10):
-        x = x + x
+def test_of_a_graph_beyond_the_cap_the_nearest_nodes_are_told_and_its_size_is_not():
+    x = doubled(WHOLE.nodes)
     graph = snapshot(x)
-    assert len(graph.nodes) == MOST_NODES
-    assert graph.left_out.startswith("Cut here: the 2,000 nodes nearest to the root are shown; 2 inputs lead")
+    assert len(graph.nodes) == NEAREST.nodes == 2_000
+    assert graph.left_out == (
+        "Cut here: the 2,000 nodes nearest to the root are shown; 2 inputs lead further. "
+        "It has at least 25,000 nodes; how many is not known."
+    )
+    assert "x: at least 25,000 operations and leaves" in show(x).alt
+
+
+def test_a_graph_just_within_the_cap_is_counted():
+    graph = snapshot(doubled(WHOLE.nodes - 1))
+    assert (graph.size, graph.left_out, graph.at_least) == ((WHOLE.nodes - 1, 1), "", 0)
+
+
+def doubled(times):
+    """Return a tensor that was doubled so many times: as many operations, and one leaf."""
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(times):
+        x = x + x
+    return x
+
+
+def test_a_tensor_that_was_asked_about_is_told_even_of_a_graph_beyond_the_cap():
+    x = doubled(WHOLE.nodes)
+    many = [x * nr for nr in range(NEAREST.nodes + 10)]
+    graph = snapshot(*many)
+    assert len(graph.nodes) == len(many)
+    assert {root.node for root in graph.roots} == set(range(len(many)))
 
 
 def test_a_custom_function_is_named_by_its_class_whatever_its_ctx_says():

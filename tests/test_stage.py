@@ -9,12 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from helpers import stage
-from helpers.film import Change
-from helpers.record import record
-from helpers.stage import film
-from helpers.turns import Turns
-from helpers.views import View, views
+from helpers.playing import animate
+from helpers.playing.animate import film
+from helpers.playing.film import Change
+from helpers.playing.timeline import Turns
+from helpers.playing.views import View, views
+from helpers.recording.record import record
 
 
 def example():
@@ -43,10 +43,15 @@ def seen(made, number):
 def test_one_frame_before_one_for_each_step_and_one_after():
     trace, made = example()
     assert len(made.frames) == len(trace.steps) + 2
-    assert [frame.focus for frame in made.frames[1:-1]] == [f"node {step.node}" for step in trace.steps]
+    assert [frame.focus for frame in made.frames[1:-1]] == [
+        ("node", step.node) for step in trace.steps
+    ]
     assert made.frames[0].sentence == "8 steps to come. backward() starts at e."
     assert made.frames[4].sentence == trace.sentence(3)
-    assert made.frames[-1].sentence == "After 8 steps: c.grad = 2.303, d.grad = 0.5, a.grad = 3.0, b.grad = 2.0."
+    assert (
+        made.frames[-1].sentence
+        == "After 8 steps: c.grad = 2.303, d.grad = 0.5, a.grad = 3.0, b.grad = 2.0."
+    )
     assert made.text == str(trace)
 
 
@@ -65,8 +70,10 @@ def test_the_fourth_step_is_the_one_of_the_design():
     assert len(shown["operation", "now"]) == 1
     assert len(shown["operation", "done"]) == 2
     assert sorted(shown["row", "freed"]) == ["other = c", "self = t"]
-    grads = [".grad  2.303", ".grad  None", ".grad  None", ".grad  None"]
+    grads = ["2.303", "None", "None", "None"]
     assert sorted(shown["middle", ""]) == [*grads, "a = 2.0", "b = 3.0", "c = 5.0", "d = 10.0"]
+    assert len(shown["slot", "none"]) == 3
+    assert len(shown["slot", "done"]) == 1
 
 
 def test_at_the_end_everything_is_done():
@@ -82,15 +89,15 @@ def test_a_class_can_guess_the_new_number():
     assert fourth.question == "step 4 of 8: LogBackward0 (t): 5.0 arrives. What does it hand on?"
     leaf = made.frames[3]
     assert leaf.question.endswith("AccumulateGrad (leaf c): 2.303 arrives. What is .grad now?")
-    assert [made.scenes[0].marks[nr].of for nr in leaf.guess] == [leaf.focus]
+    assert [made.scenes[0].marks[nr].owner for nr in leaf.guess] == [leaf.focus]
 
 
 def test_room_is_kept_for_the_widest_grad():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     made = film(record((x * 1.2345).sum()))
-    (pill,) = (mark for mark in made.scenes[0].marks if mark.role == "leaf" and mark.of)
+    (pill,) = (mark for mark in made.scenes[0].marks if mark.role == "leaf" and mark.owner)
     (text,) = (mark for mark in made.scenes[0].marks if mark.runs and mark.runs[0][1] == "grad")
-    assert text.runs[0][0] == ".grad  [1.235, 1.235]"
+    assert text.runs[0][0] == "[1.235, 1.235]"
     assert pill.at[2] > 150
 
 
@@ -100,11 +107,13 @@ def test_a_tensor_that_retains_its_gradient_shows_it_when_its_turn_comes():
     z = y * 5.0
     y.retain_grad()
     made = film(record(z))
-    assert ".grad  None" in seen(made, 1)["row", ""]
-    assert ".grad  5.0" in seen(made, 2)["row", ""]
-    assert ".grad  5.0" in seen(made, -1)["row", ""]
+    assert seen(made, 1)["middle", ""] == ["None", "x = 2.0", "None"]
+    assert seen(made, 2)["middle", ""] == ["5.0", "x = 2.0", "None"]
+    assert seen(made, -1)["middle", ""][0] == "5.0"
     (number,) = (nr for nr in made.frames[2].guess)
-    assert made.scenes[0].marks[number].of.startswith("edge")  # what arrived is told; what is handed on is guessed
+    assert (
+        made.scenes[0].marks[number].owner.kind == "edge"
+    )  # what arrived is told; what is handed on is guessed
 
 
 def test_a_stopped_backward_ends_on_its_error():
@@ -117,7 +126,9 @@ def test_a_stopped_backward_ends_on_its_error():
         record(loss)
     except RuntimeError as error:
         made = film(error.trace)
-    assert made.frames[-1].sentence.startswith("backward() stopped after 1 steps: one of the variables needed")
+    assert made.frames[-1].sentence.startswith(
+        "backward() stopped after 1 steps: one of the variables needed"
+    )
 
 
 def test_equal_programs_give_equal_films():
@@ -150,7 +161,9 @@ def chained(x, length, apply=torch.sin):
 
 
 def half_stopped():
-    """Return the trace of a backward that stops on its way through the ninth of twelve equal blocks."""
+    """Return the trace of a backward that stops on its way through the ninth of twelve equal
+    blocks.
+    """
     x = y = torch.ones(2, requires_grad=True)
     kept = []
     for _ in range(12):
@@ -171,12 +184,20 @@ def large(what):
         return record(chained(torch.randn(1, 3, 4), 6, transformer(1)).pow(2).mean())
     if what == "chain":
         return record(chained(torch.ones(2, requires_grad=True), 300).sum())
-    model, x = (transformer(12), torch.randn(1, 3, 4)) if "transformer" in what else (Cells(), torch.randn(50, 1, 2))
+    model, x = (
+        (transformer(12), torch.randn(1, 3, 4))
+        if "transformer" in what
+        else (Cells(), torch.randn(50, 1, 2))
+    )
     loss = (model(x) ** 2).mean()
     if what == "transformer, again":
         loss.backward(retain_graph=True)
         return record(loss, names=model, retain_graph=True)
-    return record(loss, names=model, inputs=[model.layers[5].linear1.weight] if what == "transformer, part" else None)
+    return record(
+        loss,
+        names=model,
+        inputs=[model.layers[5].linear1.weight] if what == "transformer, part" else None,
+    )
 
 
 LARGE = [
@@ -196,7 +217,7 @@ def staged(what):
     return (
         trace,
         film(trace),
-        views(trace.graph, stage.MOST_FRAMES // (len(trace.steps) + 2)),
+        views(trace.graph, animate.MOST_FRAMES // (len(trace.steps) + 2)),
     )
 
 
@@ -205,7 +226,9 @@ def test_in_every_view_every_node_is_in_one_box_and_every_edge_in_one_or_inside(
     trace, made, drawn = staged(what)
     assert len(drawn) == len(made.views) == len(made.scenes) > 5
     for view in drawn:
-        assert sorted(one for inside in view.nodes for one in inside) == list(range(len(trace.graph.nodes)))
+        assert sorted(one for inside in view.nodes for one in inside) == list(
+            range(len(trace.graph.nodes))
+        )
         box = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
         ends = [(edge.source, edge.target) for edge in view.graph.edges]
         for nr, together in enumerate(view.edges):
@@ -214,7 +237,9 @@ def test_in_every_view_every_node_is_in_one_box_and_every_edge_in_one_or_inside(
         drawn_edges = Counter(one for together in view.edges for one in together)
         for nr, old in enumerate(trace.graph.edges):
             inside = box[old.source] == box.get(old.target)
-            no_gradient = old.target is None and not old.cut and view.graph.nodes[box[old.source]].folded
+            no_gradient = (
+                old.target is None and not old.cut and view.graph.nodes[box[old.source]].folded
+            )
             assert drawn_edges[nr] == (0 if inside or no_gradient else 1)
 
 
@@ -239,14 +264,14 @@ def assert_told(trace, view, scene, frame, now):
     changes = {change.mark: change for change in frame.changes}
     for nr, mark in enumerate(scene.marks):
         change = changes.get(nr, Change(nr))
-        whose, _, number = mark.of.partition(" ")
+        whose, number = mark.owner or ("", "")
         if whose == "node":
             inside = view.nodes[int(number)]
             assert_node(trace, inside, mark, change, had, at)
         if whose == "edge":
             assert_edge(trace, view.edges[int(number)], mark, change, had, at)
     (box,) = [nr for nr, inside in enumerate(view.nodes) if at in inside] or [None]
-    assert frame.focus == ("" if at is None else f"node {box}")
+    assert frame.focus == (None if at is None else ("node", box))
 
 
 def assert_node(trace, inside, mark, change, had, at):
@@ -256,10 +281,17 @@ def assert_node(trace, inside, mark, change, had, at):
         freed = [step.node for step in trace.steps if step.node in inside and step.freed]
         assert change.state == ("freed" if freed and had.issuperset(freed) else "")
     words = "".join(text for text, _ in (mark.runs if change.runs is None else change.runs))
-    if mark.role == "row" and len(inside) > 1 and re.match(r"[\d,]+ (operation|lea)", words) and "lea" in words:
+    if (
+        mark.role == "row"
+        and len(inside) > 1
+        and re.match(r"[\d,]+ (operation|lea)", words)
+        and "lea" in words
+    ):
         after = {step.node for step in trace.steps if step.node in had | {at} and step.leaf}
         leaves = [nr for nr in inside if trace.graph.nodes[nr].is_leaf]
-        count = sum(trace.graph.nodes[nr].outputs[0].grad != "None" or nr in after for nr in leaves)
+        count = sum(
+            trace.graph.nodes[nr].outputs[0].grad is not None or nr in after for nr in leaves
+        )
         assert re.findall(r"(\d+) with .grad", words) == [str(count)] * bool(count)
 
 
@@ -267,7 +299,7 @@ def assert_edge(trace, together, mark, change, had, at):
     olds = [trace.graph.edges[one] for one in together]
     done = {step.node: step for step in trace.steps}
     olds = [one for one in olds if one.source in done and one.target is not None]
-    olds = [one for one in olds if done[one.source].handed_on[one.position] is not None]
+    olds = [one for one in olds if done[one.source].grad_inputs[one.position] is not None]
     gone = [one for one in olds if one.source in had | {at}]
     state = "done" if gone and len(gone) == len(olds) else ""
     state = "next" if any(one.target not in had | {at} for one in gone) else state
@@ -286,12 +318,14 @@ def test_what_a_view_opens_is_what_has_its_turn_and_was_folded(what):
     for view, unfolding in zip(drawn, made.views, strict=True):
         opens = dict(unfolding.opens)
         copies = dict(view.copies)
-        assert set(opens) == {"", *(f"node {node}" for node in copies)}
+        assert set(opens) == {None, *(("node", node) for node in copies)}
         assert {nr for nr, node in enumerate(view.graph.nodes) if node.folded} == set(copies)
-        for node, ways in ((node, opens[f"node {node}"]) for node in copies):
+        for node, ways in ((node, opens[("node", node)]) for node in copies):
             for place in range(len(trace.steps) + 2):
                 to = [view for start, view in ways if start <= place][-1]
-                seen = [one for copy in copies[node] for one in copy.nodes if copy.view and one in turn]
+                seen = [
+                    one for copy in copies[node] for one in copy.nodes if copy.view and one in turn
+                ]
                 ran = [one for one in seen if turn[one] < place] or seen
                 if not ran:
                     assert to == copies[node][-1].view
@@ -302,7 +336,9 @@ def test_what_a_view_opens_is_what_has_its_turn_and_was_folded(what):
                 assert to == copy.view
                 there = zip(drawn[to].graph.nodes, drawn[to].nodes, strict=True)
                 boxes = [inside for box, inside in there if box.folded and last in inside]
-                assert not to or boxes != [view.nodes[node]], "it is not folded in the same box there"
+                assert not to or boxes != [view.nodes[node]], (
+                    "it is not folded in the same box there"
+                )
 
 
 @pytest.mark.parametrize("what", LARGE)
@@ -326,8 +362,26 @@ def test_what_stands_for_many_waits_between_their_turns():
     boxes = tuple(tuple(map(names.index, box)) for box in ("euvt", "abcd"))
     edge = {(names[one.source], names[one.target]): nr for nr, one in enumerate(trace.graph.edges)}
     turns = Turns(trace, View(trace.graph, boxes, ((edge["v", "c"], edge["u", "a"]),)))
-    assert [turns.node(0, now) for now in range(-1, 9)] == ["", "now", "now", "", "now", "", "now", *["done"] * 3]
-    assert [turns.node(1, now) for now in range(-1, 9)] == [*[""] * 3, "now", "", "now", "", "now", "now", "done"]
+    assert [turns.node(0, now) for now in range(-1, 9)] == [
+        "",
+        "now",
+        "now",
+        "",
+        "now",
+        "",
+        "now",
+        *["done"] * 3,
+    ]
+    assert [turns.node(1, now) for now in range(-1, 9)] == [
+        *[""] * 3,
+        "now",
+        "",
+        "now",
+        "",
+        "now",
+        "now",
+        "done",
+    ]
     states = [turns.edge(0, now) for now in range(-1, 9)]
     assert states == ["", "", "next", "now", "", "", "next", "now", "done", "done"]
 
@@ -335,9 +389,14 @@ def test_what_stands_for_many_waits_between_their_turns():
 def test_room_is_kept_for_the_highest_count_of_gradients():
     _, made, drawn = staged("transformer")
     parts = [node.folded for node in drawn[0].graph.nodes if node.folded]
-    (row,) = [f"{part}, {part.count * part.leaves} with .grad" for part in parts if part.count == 11]
+    (row,) = [
+        f"{part}, {part.count * part.leaves} with .grad" for part in parts if part.count == 11
+    ]
     assert row in [mark.runs[0][0] for mark in made.scenes[0].marks if mark.runs]
-    shown = [" ".join(seen(made, frame)["row", ""]) for frame in (0, 5, len(made.frames) // len(drawn) - 1)]
+    shown = [
+        " ".join(seen(made, frame)["row", ""])
+        for frame in (0, 5, len(made.frames) // len(drawn) - 1)
+    ]
     assert [row in words for words in shown] == [False, False, True]
 
 
@@ -351,17 +410,17 @@ def test_a_folded_scene_says_how_to_open_it_here():
     for scene in made.scenes[:3]:
         words = [text for mark in scene.marks for text, _ in mark.runs]
         assert not [text for text in [*words, scene.text] if "unfold=" in text]
-        assert stage.HOW_TO_OPEN in words
-        assert scene.text.endswith(stage.HOW_TO_OPEN)
+        assert animate.HOW_TO_OPEN in words
+        assert scene.text.endswith(animate.HOW_TO_OPEN)
 
 
 def test_few_frames_and_few_nodes_are_drawn(monkeypatch):
     trace = staged("cells")[0]
     span = len(trace.steps) + 2
     for frames, count in ((3 * span, 3), (3 * span - 1, 2), (0, 1)):
-        monkeypatch.setattr(stage, "MOST_FRAMES", frames)
+        monkeypatch.setattr(animate, "MOST_FRAMES", frames)
         assert len(film(trace).scenes) == count
-    monkeypatch.setattr(stage, "MOST_FRAMES", 10**6)
-    monkeypatch.setattr("helpers.views.MOST_NODES", 1)
+    monkeypatch.setattr(animate, "MOST_FRAMES", 10**6)
+    monkeypatch.setattr("helpers.playing.views.MOST_NODES", 1)
     made = film(trace)
     assert (len(made.scenes), made.views, made.scenes[0].marks != ()) == (1, (), True)

@@ -21,7 +21,9 @@ def markdown(lesson):
 
 def exercises(lesson):
     """Return the minutes of each exercise, as its statement gives them: {"03.1": 3}."""
-    found = re.findall(rf"^\W*({lesson}\.\d)\b.*?(\d+) minutes", "\n".join(markdown(lesson)), re.MULTILINE)
+    found = re.findall(
+        rf"^\W*({lesson}\.\d)\b.*?(\d+) minutes", "\n".join(markdown(lesson)), re.MULTILINE
+    )
     return {name: int(minutes) for name, minutes in found}
 
 
@@ -58,10 +60,16 @@ def test_every_link_resolves_and_every_lesson_is_linked():
 
 
 def test_every_command_exists():
-    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    targets = set(
+        re.findall(
+            r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     named = set(re.findall(r"`make ([a-z][a-z-]*)", TEXT))
     assert {"lab", "reset"} <= named
-    assert named <= targets, f"TEACHING.md names make {sorted(named - targets)}, which the Makefile does not have"
+    assert named <= targets, (
+        f"TEACHING.md names make {sorted(named - targets)}, which the Makefile does not have"
+    )
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -69,24 +77,32 @@ def test_the_minutes_of_a_lesson_are_its_own(lesson):
     (row,) = (row for row in table("The lessons") if LESSONS[lesson].name in row[0])
     (title,) = re.findall(r"(?:About|Time:\S*) (\d[^.]*minutes[^.]*)", markdown(lesson)[0])
     assert re.findall(r"\d+", row[1]) == re.findall(r"\d+", title), f"lesson {lesson} says: {title}"
-    assert int(row[2]) == sum(exercises(lesson).values()), f"exercises of {lesson}: {exercises(lesson)}"
+    assert int(row[2]) == sum(exercises(lesson).values()), (
+        f"exercises of {lesson}: {exercises(lesson)}"
+    )
 
 
 def test_all_exercises_and_ideas_that_it_names_exist():
     named = set(EXERCISE.findall(TEXT))
     assert named <= set(ALL), f"no lesson has the exercises {sorted(named - set(ALL))}"
     for lesson, idea in re.findall(r"\b(\d\d)·(\d)", TEXT):
-        assert any(cell.startswith(f"## {idea} · ") for cell in markdown(lesson)), f"{lesson} has no idea {idea}"
+        assert any(cell.startswith(f"## {idea} · ") for cell in markdown(lesson)), (
+            f"{lesson} has no idea {idea}"
+        )
 
 
 def test_the_day_adds_up():
     rows = table("One day")
     clock = [int(row[0][:2]) * 60 + int(row[0][3:]) for row in rows]
     for row, (start, end) in zip(rows, pairwise(clock), strict=False):
-        assert end - start == int(row[1]), f"{row[0]} {row[2]}: {row[1]} minutes do not lead to the next row"
+        assert end - start == int(row[1]), (
+            f"{row[0]} {row[2]}: {row[1]} minutes do not lead to the next row"
+        )
     for start, minutes, what, live, exercise in rows:
         if live:
-            assert given(live) + given(exercise) == int(minutes), f"{start} {what}: the parts do not add up"
+            assert given(live) + given(exercise) == int(minutes), (
+                f"{start} {what}: the parts do not add up"
+            )
         for name, marked in re.findall(r"(\d\d\.\d) \((\d+)\)", exercise):
             assert ALL[name] == int(marked), f"{name} takes {ALL[name]} minutes"
     assert {row[2] for row in rows} >= set(LESSONS)
@@ -94,7 +110,10 @@ def test_the_day_adds_up():
 
 def test_the_four_weeks_add_up():
     rows = table("Four weeks")
-    sessions = {name: [int(row[1]) for row in group] for name, group in groupby(rows, key=lambda row: row[0])}
+    sessions = {
+        name: [int(row[1]) for row in group]
+        for name, group in groupby(rows, key=lambda row: row[0])
+    }
     assert list(sessions) == list("12345678")
     assert {sum(minutes) for minutes in sessions.values()} == {90}, sessions
     lessons = [row for row in rows if row[2] in LESSONS]
@@ -102,4 +121,6 @@ def test_the_four_weeks_add_up():
     done = [name for row in lessons for name in EXERCISE.findall(" ".join(row[3:]))]
     assert sorted(done) == sorted(ALL), "each exercise stands once, in class or at home"
     for _, _, what, _, home in lessons:
-        assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), f"{what}, at home: {home}"
+        assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), (
+            f"{what}, at home: {home}"
+        )

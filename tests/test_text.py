@@ -1,4 +1,6 @@
-"""Short texts: true to four digits, safe to show, and never wider than the room that is reserved for them."""
+"""Short texts: true to four digits, safe to show, and never wider than the room that is reserved
+for them.
+"""
 
 import math
 
@@ -6,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.text import fold, number, numbers, visible, width
+from helpers.text import ending, fold, number, numbers, visible, width
 
 
 @given(st.floats(-1e300, 1e300))
@@ -59,3 +61,10 @@ def test_long_lines_are_broken_at_spaces():
 def test_width_grows_with_the_text(one, other):
     assert width(one + other, 12) >= max(width(one, 12), width(other, 12))
     assert width(one, 12, bold=True) >= width(one, 12)
+
+
+def test_a_path_that_is_too_long_keeps_its_end():
+    path = "transformer.encoder.layers.11.self_attn.out_proj.weight"
+    assert ending(path, 24) == "…lf_attn.out_proj.weight"
+    assert ending("a" * 30, 10) == "aaaaaaaaa…"
+    assert ending("fc.weight", 24) == "fc.weight"

@@ -23,7 +23,9 @@ def test_boxes_and_arrows_are_those_of_torchviz():
         warnings.simplefilter("ignore")
         body = torchviz.make_dot(loss).body
     assert len(theirs.arrows) == sum("->" in line for line in body)
-    assert len(theirs.boxes) == len({line.split()[0] for line in body if "->" not in line and "[" in line})
+    assert len(theirs.boxes) == len(
+        {line.split()[0] for line in body if "->" not in line and "[" in line}
+    )
     assert (("SumBackward0",), "function") in theirs.boxes
 
 
@@ -40,7 +42,9 @@ def test_a_graph_too_deep_for_torchviz_is_said_calmly():
     x = torch.ones(1, requires_grad=True)
     for _ in range(3_000):
         x = x.sin()
-    assert beside_torchviz(x).text.startswith("torchviz draws by recursion: over 200 nodes it is not asked.")
+    assert beside_torchviz(x).text.startswith(
+        "torchviz draws by recursion: over 200 nodes it is not asked."
+    )
 
 
 def test_what_torchviz_raises_is_said_calmly():

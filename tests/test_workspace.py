@@ -1,4 +1,6 @@
-"""Students' copies: what is handed out, what is never overwritten, what broken files do. In tmp_path."""
+"""Students' copies: what is handed out, what is never overwritten, what broken files do. In
+tmp_path.
+"""
 
 import json
 import shutil
@@ -11,14 +13,17 @@ import nbformat
 import pytest
 from nbformat.sign import NotebookNotary
 
-from helpers import copies, lab_settings, workspace
+from course import lab_settings, workspace
 
 NAME = "03_leaf.ipynb"
 
 
 def cell(source, slide="fragment", kind="code", **metadata):
     """Return one cell as a notebook file holds it; a code cell was run."""
-    run = {"execution_count": 1, "outputs": [{"output_type": "stream", "name": "stdout", "text": "12\n"}]}
+    run = {
+        "execution_count": 1,
+        "outputs": [{"output_type": "stream", "name": "stdout", "text": "12\n"}],
+    }
     metadata["slideshow"] = {"slide_type": slide}
     return {
         "cell_type": kind,
@@ -31,12 +36,19 @@ def cell(source, slide="fragment", kind="code", **metadata):
 
 def save(path, *cells):
     path.parent.mkdir(parents=True, exist_ok=True)
-    notebook = {"cells": list(cells), "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}
+    notebook = {
+        "cells": list(cells),
+        "metadata": {"widgets": {}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
     path.write_text(json.dumps(notebook), encoding="utf-8")
 
 
 def sources(path):
-    return ["".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    return [
+        "".join(cell["source"]) for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ]
 
 
 def edit(path, source):
@@ -140,7 +152,9 @@ def test_a_deleted_copy_comes_back(course):
     assert len(workspace.sync(course)) == 2
 
 
-@pytest.mark.parametrize("junk", ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [{}]}', "\x00", "[" * 100_000])
+@pytest.mark.parametrize(
+    "junk", ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [{}]}', "\x00", "[" * 100_000]
+)
 def test_a_broken_copy_is_kept_and_named(course, junk):
     workspace.sync(course)
     copy_of(course).write_text(junk, encoding="utf-8")
@@ -151,7 +165,9 @@ def test_a_broken_copy_is_kept_and_named(course, junk):
     assert copy_of(course).read_text(encoding="utf-8") == junk
 
 
-@pytest.mark.parametrize("junk", ["", "{", "[]", "3", '{"03_leaf.ipynb": 3}', '{"03_leaf.ipynb": {"copy": []}}'])
+@pytest.mark.parametrize(
+    "junk", ["", "{", "[]", "3", '{"03_leaf.ipynb": 3}', '{"03_leaf.ipynb": {"copy": []}}']
+)
 def test_a_broken_manifest_loses_no_work(course, junk):
     workspace.sync(course)
     edit(copy_of(course), "mine")
@@ -177,7 +193,9 @@ def test_reset_works_before_anything_was_copied_and_touches_one_lesson(course):
     assert not (course / "work" / "00_start.ipynb").exists()
 
 
-@pytest.mark.parametrize("arguments", [["reset", "7"], ["reset", ""], ["reset"], ["reset", "../x"], [], ["remove"]])
+@pytest.mark.parametrize(
+    "arguments", [["reset", "7"], ["reset", ""], ["reset"], ["reset", "../x"], [], ["remove"]]
+)
 def test_a_wrong_word_or_number_gets_the_list_of_lessons(course, arguments):
     with pytest.raises(SystemExit, match="00, 03") as stopped:
         workspace.main(arguments, course)
@@ -201,11 +219,12 @@ def test_main_says_what_it_did(course, capsys):
 
 
 def by_path(course, *words, options=()):
-    """Run workspace.py by its path, as `make lab` does, with no other module of ours beside it than it needs."""
-    (course / "helpers").mkdir(exist_ok=True)
-    for module in (workspace, copies):
-        shutil.copy(module.__file__, course / "helpers")
-    command = [sys.executable, *options, "-P", str(course / "helpers" / "workspace.py"), *words]
+    """Run workspace.py by its path, as `make lab` does, with no other module of ours beside it than
+    it needs.
+    """
+    (course / "course").mkdir(exist_ok=True)
+    shutil.copy(workspace.__file__, course / "course")
+    command = [sys.executable, *options, "-P", str(course / "course" / "workspace.py"), *words]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
@@ -213,9 +232,11 @@ def test_run_by_its_path_it_copies_and_imports_neither_the_package_nor_torch(cou
     ran = by_path(course, "sync", options=["-X", "importtime"])
     assert ran.stdout.splitlines()[0] == "00_start.ipynb: copied into work/."
     imported = {line.rpartition("|")[2].strip() for line in ran.stderr.splitlines()}
-    assert "helpers.copies" in imported
-    assert not imported & {"helpers", "torch"}
-    assert by_path(course, "reset", "03").stdout.startswith("03_leaf.ipynb: your copy is kept as 03_leaf-kept.ipynb.")
+    assert "hashlib" in imported
+    assert not imported & {"helpers", "course", "torch"}
+    assert by_path(course, "reset", "03").stdout.startswith(
+        "03_leaf.ipynb: your copy is kept as 03_leaf-kept.ipynb."
+    )
 
 
 def test_where_nothing_is_to_be_written_the_standard_library_is_enough(course):
@@ -226,9 +247,9 @@ def test_where_nothing_is_to_be_written_the_standard_library_is_enough(course):
 
 def test_a_file_is_written_whole_or_not_at_all(tmp_path):
     path = tmp_path / "kept.json"
-    copies.write_json(path, {"a": 1})
+    workspace.write_json(path, {"a": 1})
     with pytest.raises(TypeError):
-        copies.write_json(path, {"a": object()})
+        workspace.write_json(path, {"a": object()})
     assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
 
 
@@ -270,4 +291,7 @@ def test_lab_settings_name_what_the_installed_extensions_know():
 
 def _schemas():
     shared = Path(sys.prefix) / "share" / "jupyter"
-    return [*shared.glob("lab/schemas/@*/*/*.json"), *shared.glob("labextensions/@*/*/schemas/@*/*/*.json")]
+    return [
+        *shared.glob("lab/schemas/@*/*/*.json"),
+        *shared.glob("labextensions/@*/*/schemas/@*/*/*.json"),
+    ]

@@ -1,4 +1,6 @@
-"""What a published file carries beside its cells: styles, scripts, and the policy that lets those scripts run alone."""
+"""What a published file carries beside its cells: styles, scripts, and the policy that lets those
+scripts run alone.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,8 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from helpers.player import head
-from helpers.publishing.source import Unpublishable
+from course.publishing.source import Unpublishable
+from helpers.playing.player import head
 
 HERE = Path(__file__).parent / "templates" / "published"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
@@ -29,12 +31,17 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run."""
     if kind == "page":
         return [("module", player()[1])]
-    ours = [("module", (HERE / f"{name}.js").read_text(encoding="utf-8")) for name in ("deck", "speaker")]
+    ours = [
+        ("module", (HERE / f"{name}.js").read_text(encoding="utf-8"))
+        for name in ("deck", "speaker")
+    ]
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), *ours]
 
 
 def policy(kind: str, trust: bool) -> str:
-    """Return the Content-Security-Policy: no request to anywhere, no script but ours, which it knows by their bytes."""
+    """Return the Content-Security-Policy: no request to anywhere, no script but ours, which it
+    knows by their bytes.
+    """
     allowed = TRUSTED if trust else " ".join(digest(text) for _, text in scripts(kind))
     return f"{NOTHING}; script-src {allowed}"
 
@@ -44,8 +51,12 @@ def digest(text: str) -> str:
 
 
 def player() -> tuple[str, str]:
-    """Return the style and the script of the player, as `helpers.player.head()` writes them."""
-    found = re.fullmatch(r'<style>(.*)</style>\s*<script type="module">(.*)</script>', head(), re.DOTALL)
+    """Return the style and the script of the player, as `helpers.playing.player.head()` writes
+    them.
+    """
+    found = re.fullmatch(
+        r'<style>(.*)</style>\s*<script type="module">(.*)</script>', head(), re.DOTALL
+    )
     return found[1], found[2]
 
 
@@ -56,10 +67,15 @@ def quiet(script: str) -> str:
 
 @cache
 def reveal(name: str) -> str:
-    """Return a file of reveal.js. Raises Unpublishable where the package that carries it is missing."""
+    """Return a file of reveal.js.
+
+    Raises Unpublishable where the package that carries it is missing.
+    """
     package = find_spec("sphinx_revealjs")
     if package is None:
         raise Unpublishable(
             "reveal.js, which shows slides, is not installed. It comes with: pip install sphinx-revealjs"
         )
-    return (Path(package.origin).parent / "_static" / "revealjs" / name).read_text(encoding="utf-8").strip() + "\n"
+    return (Path(package.origin).parent / "_static" / "revealjs" / name).read_text(
+        encoding="utf-8"
+    ).strip() + "\n"

@@ -1,4 +1,6 @@
-"""Which HTML is safe to publish: elements and attributes that can neither run nor fetch anything. Uses nh3."""
+"""Which HTML is safe to publish: elements and attributes that can neither run nor fetch anything.
+Uses nh3.
+"""
 
 from __future__ import annotations
 
@@ -68,16 +70,27 @@ PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9
 LINK = re.compile(r"(https?:|mailto:|#|[^:]*\Z)", re.IGNORECASE)
 
 
-def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rendered: bool = False) -> str:
+def clean(
+    html: str, picture: Callable[[str], str | None] | None = None, *, rendered: bool = False
+) -> str:
     """Return HTML with nothing left in it that runs or fetches.
 
-    `picture` turns the address of a picture that stands in a file into one that holds it, or None. Only what
-    was `rendered` from Markdown keeps the classes of coloured code, and the names of headings.
+    `picture` turns the address of a picture that stands in a file into one that holds it, or None.
+    Only what was `rendered` from Markdown keeps the classes of coloured code, and the names of
+    headings.
     """
 
     def kept(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
-            return value if PICTURE.match(value) else picture(value) if picture else value if local(value) else None
+            return (
+                value
+                if PICTURE.match(value)
+                else picture(value)
+                if picture
+                else value
+                if local(value)
+                else None
+            )
         if name == "href":
             return value if LINK.match(value.strip()) else None
         return value
@@ -100,7 +113,9 @@ def local(address: str) -> bool:
 
 
 def inert(html: str) -> str | None:
-    """Return HTML ready to print; None where it holds what may run or fetch, or what no reader of HTML agrees on."""
+    """Return HTML ready to print; None where it holds what may run or fetch, or what no reader of
+    HTML agrees on.
+    """
     doubts = Doubts()
     try:
         doubts.feed(html)
@@ -123,5 +138,9 @@ class Doubts(HTMLParser):
             self.found.append(tag)
         for name, value in attrs:
             remote = name == "src" and not PICTURE.match(value or "") and not local(value or "")
-            if name not in known or remote or (name == "href" and not LINK.match((value or "").strip())):
+            if (
+                name not in known
+                or remote
+                or (name == "href" and not LINK.match((value or "").strip()))
+            ):
                 self.found.append(name)

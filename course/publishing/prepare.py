@@ -1,4 +1,6 @@
-"""Make a copy of a notebook that any renderer may print: nothing in it runs or fetches, and its players play."""
+"""Make a copy of a notebook that any renderer may print: nothing in it runs or fetches, and its
+players play.
+"""
 
 from __future__ import annotations
 
@@ -11,16 +13,20 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
-from helpers.player import slot_of
-from helpers.publishing.films import VIEW, film_of
-from helpers.publishing.inert import inert
-from helpers.publishing.wording import formula, rendered, safe_markdown
+from course.publishing.films import VIEW, film_of
+from course.publishing.inert import inert
+from course.publishing.wording import formula, rendered, safe_markdown
+from helpers.playing.player import slot_of
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
-NO_FILM = "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
+NO_FILM = (
+    "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
+)
 SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
-MOST_COLOURED = 100_000  # characters of a printed text: nbconvert takes a minute over the colours of a million
+MOST_COLOURED = (
+    100_000  # characters of a printed text: nbconvert takes a minute over the colours of a million
+)
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 
@@ -28,11 +34,16 @@ SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> NotebookNode:
     """Return a copy of a notebook that is safe to print; with its speaker notes or without.
 
-    Saved players become slots in which `helpers.player.head()` starts them. HTML, JavaScript and pictures of
-    outputs stay where they cannot run or fetch anything, else their text stands there; with `trust` all stays.
+    Saved players become slots in which `helpers.playing.player.head()` starts them. HTML,
+    JavaScript and pictures of outputs stay where they cannot run or fetch anything, else their text
+    stands there; with `trust` all stays.
     """
     made = copy.deepcopy(notebook)
-    made.cells = [cell for cell in made.cells if cell.cell_type != "raw" and (notes or slide_type(cell) != "notes")]
+    made.cells = [
+        cell
+        for cell in made.cells
+        if cell.cell_type != "raw" and (notes or slide_type(cell) != "notes")
+    ]
     for cell in made.cells:
         cell.metadata = NotebookNode(
             slideshow=NotebookNode(slide_type=slide_type(cell)),
@@ -44,7 +55,9 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
         else:
             cell.outputs = [shown(notebook, output, trust) for output in cell.outputs]
     kept = ("kernelspec", "language_info", "title") + (("widgets",) if trust else ())
-    made.metadata = NotebookNode({name: made.metadata[name] for name in kept if name in made.metadata})
+    made.metadata = NotebookNode(
+        {name: made.metadata[name] for name in kept if name in made.metadata}
+    )
     return made
 
 
@@ -60,7 +73,9 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
     if output.output_type == "stream" and len(output.text) > MOST_COLOURED:
         output = NotebookNode(output | {"text": ANSI.sub("", output.text)})
     if output.output_type == "error" and sum(map(len, output.traceback)) > MOST_COLOURED:
-        output = NotebookNode(output | {"traceback": [ANSI.sub("", line) for line in output.traceback]})
+        output = NotebookNode(
+            output | {"traceback": [ANSI.sub("", line) for line in output.traceback]}
+        )
     if output.output_type not in ("display_data", "execute_result"):
         return output
     data = output.data
@@ -77,7 +92,9 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
 
 
 def html_of(output: NotebookNode, text: str) -> str | None:
-    """Return the first form of an output that is safe to print, as HTML; None where there is its text alone."""
+    """Return the first form of an output that is safe to print, as HTML; None where there is its
+    text alone.
+    """
     data = output.data
     if "text/html" in data:
         found = inert(data["text/html"])
@@ -89,7 +106,9 @@ def html_of(output: NotebookNode, text: str) -> str | None:
         return formula(str(data["text/latex"]))
     if "image/svg+xml" in data:  # as a picture it is inert: nothing in it runs or is fetched
         return image(
-            "image/svg+xml", base64.b64encode(str(data["image/svg+xml"]).encode()).decode(), alt_of(output, text)
+            "image/svg+xml",
+            base64.b64encode(str(data["image/svg+xml"]).encode()).decode(),
+            alt_of(output, text),
         )
     for kind in PIXELS:
         if kind in data:
@@ -108,14 +127,18 @@ def image(kind: str, data: str, alt: str) -> str | None:
 
 
 def alt_of(output: NotebookNode, text: str) -> str:
-    """Return what an output says about its picture: metadata, the title of the drawing, or its text."""
+    """Return what an output says about its picture: metadata, the title of the drawing, or its
+    text.
+    """
     title = re.search(r"<title>([^<]*)</title>", str(output.data.get("image/svg+xml", "")))
     said = output.get("metadata", {}).get("alt") or (html.unescape(title[1]) if title else text)
     return " ".join(str(said).split())[:400]
 
 
 def left_out(data: NotebookNode) -> str:
-    """Return what to say where only the text of an output is printed; "" where that is all there was."""
+    """Return what to say where only the text of an output is printed; "" where that is all there
+    was.
+    """
     if VIEW in data:
         return NO_FILM
     return LEFT_OUT if SCRIPTED & set(data) else ""
@@ -125,7 +148,9 @@ def pasted(source: str, attachments: NotebookNode) -> str:
     """Return the source of a text cell with the pictures that were pasted into it."""
     for name, forms in attachments.items():
         for kind in (kind for kind in PIXELS if kind in forms):
-            source = source.replace(f"attachment:{name}", f"data:{kind};base64,{''.join(forms[kind].split())}")
+            source = source.replace(
+                f"attachment:{name}", f"data:{kind};base64,{''.join(forms[kind].split())}"
+            )
     return source
 
 

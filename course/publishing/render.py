@@ -1,4 +1,6 @@
-"""Print a notebook as a deck or a page, in one HTML string, by nbconvert and the templates beside this module."""
+"""Print a notebook as a deck or a page, in one HTML string, by nbconvert and the templates beside
+this module.
+"""
 
 from __future__ import annotations
 
@@ -10,19 +12,30 @@ from nbconvert import HTMLExporter, SlidesExporter
 from nbformat import NotebookNode
 from traitlets.config import Config
 
-from helpers.publishing import assets
-from helpers.publishing.inert import clean
-from helpers.publishing.prepare import prepared
-from helpers.publishing.slides import laid_out, name
+from course.publishing import assets
+from course.publishing.inert import clean
+from course.publishing.prepare import prepared
+from course.publishing.slides import laid_out, name
 
 TEMPLATES = Path(__file__).parent / "templates"
 PLAIN = re.compile(r"\x1b\[[0-9;]*m")
-PICTURES = {".svg": "svg+xml", ".png": "png", ".jpg": "jpeg", ".jpeg": "jpeg", ".gif": "gif", ".webp": "webp"}
+PICTURES = {
+    ".svg": "svg+xml",
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".jpeg": "jpeg",
+    ".gif": "gif",
+    ".webp": "webp",
+}
 
 
 def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
-    """Return a deck of slides with speaker notes; pictures of text cells are looked for in `folder`."""
-    return _printed(SlidesExporter, "deck", laid_out(prepared(notebook, notes=True, trust=trust)), folder, trust)
+    """Return a deck of slides with speaker notes; pictures of text cells are looked for in
+    `folder`.
+    """
+    return _printed(
+        SlidesExporter, "deck", laid_out(prepared(notebook, notes=True, trust=trust)), folder, trust
+    )
 
 
 def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
@@ -38,8 +51,13 @@ def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, tr
     config = Config()
     config.TemplateExporter.extra_template_basedirs = [str(TEMPLATES)]
     config.HTMLExporter.exclude_anchor_links = True
-    filters = {"published": lambda html: finished(html, folder, trust), "traceback_parts": traceback_parts}
-    made = exporter(template_name="published", template_file=f"{kind}.html.j2", config=config, filters=filters)
+    filters = {
+        "published": lambda html: finished(html, folder, trust),
+        "traceback_parts": traceback_parts,
+    }
+    made = exporter(
+        template_name="published", template_file=f"{kind}.html.j2", config=config, filters=filters
+    )
     title = notebook.metadata.get("title")
     ours = {
         "title": title if isinstance(title, str) and title else name(notebook.cells[0]),
@@ -52,25 +70,44 @@ def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, tr
 
 
 def finished(html: str, folder: Path, trust: bool) -> str:
-    """Return a text cell in HTML: its pictures in it, links to notebooks lead to what is published of them."""
+    """Return a text cell in HTML: its pictures in it, links to notebooks lead to what is published
+    of them.
+    """
     html = re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
 
 
 def embedded(address: str, folder: Path) -> str | None:
-    """Return a picture as a data: address; None for what is no picture, or not in the folder of the course."""
+    """Return a picture as a data: address; None for what is no picture, or not in the folder of the
+    course.
+    """
     try:
         path = (folder / address).resolve()
-        if path.suffix.lower() not in PICTURES or not path.is_file() or folder.resolve().parent not in path.parents:
+        if (
+            path.suffix.lower() not in PICTURES
+            or not path.is_file()
+            or folder.resolve().parent not in path.parents
+        ):
             return None
         return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
-    except (OSError, ValueError, RuntimeError):  # no name of a file, one that may not be read, links in a circle
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ):  # no name of a file, one that may not be read, links in a circle
         return None
 
 
 def traceback_parts(output: NotebookNode) -> tuple[str, str]:
-    """Return how an error came about, and what was raised: it is seen even where the first part scrolls."""
+    """Return how an error came about, and what was raised: it is seen even where the first part
+    scrolls.
+    """
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
     start = output.get("ename", "")
-    at = max((nr for nr, line in enumerate(lines) if start and PLAIN.sub("", line).startswith(start)), default=0)
-    return "\n".join(lines[:at]).rstrip(), "\n".join(lines[at:]) or f"{start}: {output.get('evalue', '')}"
+    at = max(
+        (nr for nr, line in enumerate(lines) if start and PLAIN.sub("", line).startswith(start)),
+        default=0,
+    )
+    return "\n".join(lines[:at]).rstrip(), "\n".join(
+        lines[at:]
+    ) or f"{start}: {output.get('evalue', '')}"

@@ -1,6 +1,8 @@
-"""The lessons as pages that open from disk: lays their sources out in a scratch folder, where Sphinx builds them.
+"""The lessons as pages that open from disk: lays their sources out in a scratch folder, where
+Sphinx builds them.
 
-Reads the notebooks, README.md and figs/ beside them, and the two files in pages/; writes only the folder it is given.
+Reads the notebooks, README.md and figs/ beside them, and the two files in pages/; writes only the
+folder it is given.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ from pathlib import Path
 
 import nbformat
 
-from helpers.player import head
-from helpers.publishing.prepare import prepared
-from helpers.publishing.source import Unpublishable, read
+from course.publishing.prepare import prepared
+from course.publishing.source import Unpublishable, read
+from helpers.playing.player import head
 
 OURS = Path(__file__).parent / "pages"
 MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
@@ -25,7 +27,10 @@ MARK = "searchindex.js"  # a folder with this file is one that we may write anew
 SETTINGS = {
     "project": "The graphs behind PyTorch's gradients",
     "language": "en",
-    "extensions": ["myst_nb", "sphinx.ext.githubpages"],  # the second adds the one empty file that this host wants
+    "extensions": [
+        "myst_nb",
+        "sphinx.ext.githubpages",
+    ],  # the second adds the one empty file that this host wants
     "nb_execution_mode": "off",  # outputs are stored, and compared by the tests
     "nb_ipywidgets_js": {},  # no widget manager: our players need none
     "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
@@ -37,7 +42,8 @@ SETTINGS = {
     "html_static_path": [str(OURS)],
     "html_css_files": ["pages.css"],
     "html_js_files": ["pages.js"],
-    "html_show_search_summary": False,  # it fetches pages, which a browser forbids to pages from disk
+    # it fetches pages, which a browser forbids to pages from disk
+    "html_show_search_summary": False,
     "html_show_copyright": False,
     "html_copy_source": False,
     "html_use_index": False,
@@ -47,9 +53,13 @@ SETTINGS = {
 def build(notebooks: Path, out: Path) -> int:
     """Write the pages of the notebooks in a folder to `out`; return how many. Raises Unpublishable."""
     if not (found := chosen(notebooks)):
-        raise Unpublishable(f"There is no lesson in {notebooks}: no notebook is called like 01_topic.ipynb.")
+        raise Unpublishable(
+            f"There is no lesson in {notebooks}: no notebook is called like 01_topic.ipynb."
+        )
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
-        raise Unpublishable(f"{out} holds something else than pages, and would be replaced. Name another folder.")
+        raise Unpublishable(
+            f"{out} holds something else than pages, and would be replaced. Name another folder."
+        )
     with tempfile.TemporaryDirectory() as scratch:
         source, made = Path(scratch, "source"), Path(scratch, "pages")
         lay_out(found, notebooks.resolve().parent, source)
@@ -62,7 +72,10 @@ def build(notebooks: Path, out: Path) -> int:
 def chosen(notebooks: Path) -> list[Path]:
     """Return the notebooks that become pages, in the order of the course."""
     more = (notebooks / f"{name}.ipynb" for name in MORE)
-    return [*sorted(notebooks.glob("[0-9][0-9]_*.ipynb")), *(path for path in more if path.exists())]
+    return [
+        *sorted(notebooks.glob("[0-9][0-9]_*.ipynb")),
+        *(path for path in more if path.exists()),
+    ]
 
 
 def lay_out(paths: list[Path], course: Path, source: Path) -> None:
@@ -86,15 +99,25 @@ def lead_to_pages(notebook: nbformat.NotebookNode) -> None:
 
 
 def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
-    """Return the first page: how the README begins, then every lesson with what one will be able to do after it."""
+    """Return the first page: how the README begins, then every lesson with what one will be able to
+    do after it.
+    """
     readme = course / "README.md"
-    opening = readme.read_text(encoding="utf-8") if readme.is_file() else f"# {SETTINGS['project']}\n"
-    entries = [(f"lessons/{path.stem}", *outline(path, notebook)) for path, notebook in pages.items()]
+    opening = (
+        readme.read_text(encoding="utf-8") if readme.is_file() else f"# {SETTINGS['project']}\n"
+    )
+    entries = [
+        (f"lessons/{path.stem}", *outline(path, notebook)) for path, notebook in pages.items()
+    ]
     listed = [f"## [{title}]({place}.ipynb)\n\n{promise}" for place, title, promise in entries]
     # In the list at the side a title is plain text.
     tree = [f"{title.replace('`', '')} <{place}>" for place, title, _ in entries]
     return "\n\n".join(
-        [opening.partition("\n## ")[0], *listed, "\n".join(["```{toctree}", ":hidden:", "", *tree, "```"])]
+        [
+            opening.partition("\n## ")[0],
+            *listed,
+            "\n".join(["```{toctree}", ":hidden:", "", *tree, "```"]),
+        ]
     )
 
 
@@ -116,11 +139,23 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
         from sphinx.util.console import strip_escape_sequences
         from sphinx.util.docutils import docutils_namespace
     except ImportError as error:
-        raise Unpublishable(f"{error}. Pages are built with Sphinx: `make pages` installs it.") from None
+        raise Unpublishable(
+            f"{error}. Pages are built with Sphinx: `make pages` installs it."
+        ) from None
     said = StringIO()
     try:
         with docutils_namespace():
-            app = Sphinx(source, None, made, doctrees, "html", SETTINGS, status=None, warning=said, warningiserror=True)
+            app = Sphinx(
+                source,
+                None,
+                made,
+                doctrees,
+                "html",
+                SETTINGS,
+                status=None,
+                warning=said,
+                warningiserror=True,
+            )
             app.connect("html-page-context", with_players)
             app.build()
             failed = app.statuscode
@@ -139,9 +174,17 @@ def with_players(app: object, name: str, template: str, context: dict, doctree: 
 
 def main(words: list[str] | None = None) -> None:
     """Build the pages of a course; end with one sentence where that cannot be."""
-    parser = argparse.ArgumentParser(prog="python -m helpers.publishing.site", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m course.publishing.site", description=main.__doc__
+    )
     parser.add_argument("notebooks", type=Path, help="the folder of the lessons")
-    parser.add_argument("-o", "--out", type=Path, required=True, help="the folder for the pages; what was in it goes")
+    parser.add_argument(
+        "-o",
+        "--out",
+        type=Path,
+        required=True,
+        help="the folder for the pages; what was in it goes",
+    )
     asked = parser.parse_args(words)
     try:
         count = build(asked.notebooks, asked.out)

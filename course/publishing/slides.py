@@ -1,4 +1,6 @@
-"""Lay the cells of a prepared notebook out as slides: which cell begins one, what it is called, where notes go."""
+"""Lay the cells of a prepared notebook out as slides: which cell begins one, what it is called,
+where notes go.
+"""
 
 from __future__ import annotations
 
@@ -7,17 +9,21 @@ from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from helpers.publishing.source import NoSlides
+from course.publishing.source import NoSlides
 
 HEADING = re.compile(r"(#{1,3})\s+(.+)")
-SIGNS = re.compile(r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>")  # what Markdown means; in code a sign is a sign
+SIGNS = re.compile(
+    r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>"
+)  # what Markdown means; in code a sign is a sign
 BEGINS = ("slide", "subslide")
 
 
 def laid_out(notebook: NotebookNode) -> NotebookNode:
-    """Return a prepared notebook as slides: skipped cells gone, notes first on their slide, every slide named.
+    """Return a prepared notebook as slides: skipped cells gone, notes first on their slide, every
+    slide named.
 
-    Without slide types a slide begins at each heading. Raises NoSlides where nothing is left to show.
+    Without slide types a slide begins at each heading. Raises NoSlides where nothing is left to
+    show.
     """
     cells = [cell for cell in notebook.cells if cell.metadata.slideshow.slide_type != "skip"]
     if not any(cell.metadata.slideshow.slide_type for cell in cells):
@@ -25,7 +31,9 @@ def laid_out(notebook: NotebookNode) -> NotebookNode:
             cell.metadata.slideshow.slide_type = by_heading(cell)
     slides = list(split(cells))
     if not slides:
-        raise NoSlides("Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”.")
+        raise NoSlides(
+            "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
+        )
     for number, slide in enumerate(slides, start=1):
         slide[0].metadata.update(place=f"Slide {number} of {len(slides)}", label=name(slide[0]))
     notebook.cells = [cell for slide in slides for cell in slide]

@@ -1,4 +1,7 @@
-"""Read the notebook that is to be published, and refuse in one sentence what cannot be. Reads that one file only."""
+"""Read the notebook that is to be published, and refuse in one sentence what cannot be.
+
+Reads that one file only.
+"""
 
 from __future__ import annotations
 
@@ -28,9 +31,13 @@ def read(path: str | Path) -> NotebookNode:
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     waiting = [cell for cell in code if cell.execution_count is None and not cell.outputs]
     if not notebook.cells:
-        raise Unpublishable(f"{path} has no cell, so there is nothing to publish. Is it the file that you mean?")
+        raise Unpublishable(
+            f"{path} has no cell, so there is nothing to publish. Is it the file that you mean?"
+        )
     if code and len(waiting) == len(code):
-        raise Unpublishable(f"{path} was never run: it would be published without any output. {RUN}")
+        raise Unpublishable(
+            f"{path} was never run: it would be published without any output. {RUN}"
+        )
     if waiting:
         first = waiting[0].source.strip().splitlines()[0][:60]
         raise Unpublishable(
@@ -42,7 +49,9 @@ def read(path: str | Path) -> NotebookNode:
 def text_of(path: Path) -> str:
     """Return what stands in the file. Raises Unpublishable where that is no text, or no file."""
     if os.path.isdir(path):  # says no where there can be no such name
-        raise Unpublishable(f"{path} is a folder. Give one of the notebooks in it, a file that ends in .ipynb.")
+        raise Unpublishable(
+            f"{path} is a folder. Give one of the notebooks in it, a file that ends in .ipynb."
+        )
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -50,7 +59,9 @@ def text_of(path: Path) -> str:
             f"There is no file {path}. Look at the spelling, and at the folder that you are in."
         ) from None
     except UnicodeDecodeError:
-        raise Unpublishable(f"{path} is no notebook: it holds no text. Give a file that ends in .ipynb.") from None
+        raise Unpublishable(
+            f"{path} is no notebook: it holds no text. Give a file that ends in .ipynb."
+        ) from None
     except (OSError, ValueError) as error:
         raise Unpublishable(f"{path} cannot be read ({reason(error)}). Look who owns it.") from None
 
@@ -59,14 +70,22 @@ def parsed(path: Path, text: str) -> NotebookNode:
     """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
     try:
         found = json.loads(text)
-        text = json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()  # half a character has no bytes
+        text = (
+            json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()
+        )  # half a character has no bytes
     except (ValueError, RecursionError) as error:
-        where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "too deep, or too large a number"
+        where = (
+            f"line {error.lineno}"
+            if isinstance(error, json.JSONDecodeError)
+            else "too deep, or too large a number"
+        )
         raise Unpublishable(
             f"{path} is no notebook: it is no JSON ({where}). Give a file that ends in .ipynb."
         ) from None
     if not isinstance(found, dict) or "nbformat" not in found:
-        raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. Give a file that ends in .ipynb.")
+        raise Unpublishable(
+            f"{path} is JSON, but no notebook: it names no nbformat. Give a file that ends in .ipynb."
+        )
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of notebooks whose cells have no id yet

@@ -21,7 +21,9 @@ def weight(html: str) -> str:
         left = re.sub(pattern, "", left, flags=re.DOTALL)
     sizes["text"] = len(left.encode())
     parts = sorted(sizes.items(), key=lambda part: -part[1])
-    return f"{kilo(len(html.encode()))} kB: " + ", ".join(f"{kind} {kilo(size)}" for kind, size in parts)
+    return f"{kilo(len(html.encode()))} kB: " + ", ".join(
+        f"{kind} {kilo(size)}" for kind, size in parts
+    )
 
 
 def kilo(size: int) -> int:

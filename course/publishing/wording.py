@@ -1,4 +1,6 @@
-"""Make the source of text cells safe to render: raw HTML tag by tag, math as MathML. Code in it stays as it is."""
+"""Make the source of text cells safe to render: raw HTML tag by tag, math as MathML. Code in it
+stays as it is.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from html import escape
 from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
-from helpers.publishing.inert import clean
+from course.publishing.inert import clean
 
 ATTRIBUTE = r"""\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
 PIECES = re.compile(
@@ -24,16 +26,31 @@ PIECES = re.compile(
 )
 SPECIAL = re.compile(r"[*_`\[\]|\\~$#{}:!]")
 VOID = {"br", "hr", "img", "col"}
-PARTS = {"td", "th", "tr", "tbody", "thead", "tfoot", "caption", "colgroup", "col"}  # nothing outside a table
+PARTS = {
+    "td",
+    "th",
+    "tr",
+    "tbody",
+    "thead",
+    "tfoot",
+    "caption",
+    "colgroup",
+    "col",
+}  # nothing outside a table
 DIRECTIVE = re.compile(r"^([`~:]{3,})\s*\{([^}]*)\}", re.MULTILINE)
 
 
 def safe_markdown(source: str) -> str:
-    """Return the source of a text cell with no HTML in it that could run or fetch, and its math as MathML."""
+    """Return the source of a text cell with no HTML in it that could run or fetch, and its math as
+    MathML.
+    """
     lines = source.splitlines(keepends=True)
     pieces, at = [], 0
     for first, last in code_blocks(source):
-        pieces += [words("".join(lines[at:first])), DIRECTIVE.sub(r"\1\2", "".join(lines[first:last]))]
+        pieces += [
+            words("".join(lines[at:first])),
+            DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])),
+        ]
         at = last
     return "".join([*pieces, words("".join(lines[at:]))])
 
@@ -41,7 +58,9 @@ def safe_markdown(source: str) -> str:
 def code_blocks(source: str) -> list[tuple[int, int]]:
     """Return the (first, one past the last) line of every block of code, fenced or indented."""
     tokens = MarkdownIt("commonmark").parse(source)
-    return [tuple(token.map) for token in tokens if token.type in ("fence", "code_block") and token.map]
+    return [
+        tuple(token.map) for token in tokens if token.type in ("fence", "code_block") and token.map
+    ]
 
 
 def words(text: str) -> str:
@@ -66,7 +85,11 @@ def _piece(found: re.Match) -> str:
 
 def tag(written: str, name: str) -> str:
     """Return one tag as it may be printed: cleaned, or as text that a reader sees."""
-    kept = clean(written + ("" if written.startswith("</") else f"</{name}>") if name not in VOID else written)
+    kept = clean(
+        written + ("" if written.startswith("</") else f"</{name}>")
+        if name not in VOID
+        else written
+    )
     if written.startswith("</"):
         return f"</{name}>" if clean(f"<{name}></{name}>") or name in PARTS else escape(written)
     if name in PARTS:
@@ -76,7 +99,9 @@ def tag(written: str, name: str) -> str:
 
 
 def mathml(tex: str, display: str = "inline") -> str:
-    """Return a formula as MathML on one line, its signs hidden from Markdown; code where it cannot be read."""
+    """Return a formula as MathML on one line, its signs hidden from Markdown; code where it cannot
+    be read.
+    """
     try:
         made = clean(convert(tex.strip(), display=display).replace("\n", " "))
     except Exception:  # whatever the reader of TeX raises: the formula is shown as it was written

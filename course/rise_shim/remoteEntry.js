@@ -1,4 +1,4 @@
-// What the RISE app lacks, as a federated extension of JupyterLab; helpers/present.py fills in the version of Lab.
+// What the RISE app lacks, as a federated extension of JupyterLab; course/present.py fills in the version of Lab.
 (() => {
   const name = "rise-shim";
 

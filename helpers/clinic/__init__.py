@@ -1,1 +1,3 @@
-"""The clinic: `diagnose`, the symptom index and the glossary, all read from symptoms.toml and terms.toml."""
+"""The clinic: `diagnose`, the symptom index and the glossary, all read from symptoms.toml and
+terms.toml.
+"""

@@ -1,4 +1,6 @@
-"""Read symptoms.toml and terms.toml into frozen data, and find the symptom that a message belongs to. No torch."""
+"""Read symptoms.toml and terms.toml into frozen data, and find the symptom that a message belongs
+to. No torch.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Hold one thing that leads to a symptom: what it is, what to try, the lesson, and code that shows it.
+    """Hold one thing that leads to a symptom: what it is, what to try, the lesson, and code that
+    shows it.
 
-    `key` is its name in the course's list of confusions, or "". `gives` is what `seen` holds after a snippet
-    that raises nothing; `needs` says on which machine alone the snippet raises.
+    `key` is its name in the course's list of confusions, or "". `gives` is what `seen` holds after
+    a snippet that raises nothing; `needs` says on which machine alone the snippet raises.
     """
 
     what: str
@@ -28,9 +31,11 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Symptom:
-    """Hold what one sees: an "error" or "warning" with its type and message, or a "silent" one in our words.
+    """Hold what one sees: an "error" or "warning" with its type and message, or a "silent" one in
+    our words.
 
-    `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none do.
+    `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
+    do.
     """
 
     kind: str
@@ -53,18 +58,26 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """Hold everything: symptoms and terms in the order of the files, and the file name of each lesson."""
+    """Hold everything: symptoms and terms in the order of the files, and the file name of each
+    lesson.
+    """
 
     symptoms: tuple[Symptom, ...]
     terms: tuple[Term, ...]
     lessons: dict[str, str] = field(hash=False)
 
     def find(self, types: tuple[str, ...], text: str) -> Symptom | None:
-        """Return the symptom whose message stands in `text`, the longest if several do; None if none does.
+        """Return the symptom whose message stands in `text`, the longest if several do; None if
+        none does.
 
         `types` are the names of an exception's class and of those above it; () is any type.
         """
-        found = [(len(part), one) for one in self.symptoms for part in self._parts(one, types) if part in text]
+        found = [
+            (len(part), one)
+            for one in self.symptoms
+            for part in self._parts(one, types)
+            if part in text
+        ]
         return max(found, key=lambda pair: pair[0])[1] if found else None
 
     def _parts(self, one: Symptom, types: tuple[str, ...]) -> tuple[str, ...]:
@@ -79,7 +92,11 @@ def book() -> Book:
     here = files("helpers.clinic")
     table = tomllib.loads((here / "symptoms.toml").read_text(encoding="utf-8"))
     terms = tomllib.loads((here / "terms.toml").read_text(encoding="utf-8"))["term"]
-    return Book(tuple(map(_symptom, table["symptom"])), tuple(Term(**one) for one in terms), table["lessons"])
+    return Book(
+        tuple(map(_symptom, table["symptom"])),
+        tuple(Term(**one) for one in terms),
+        table["lessons"],
+    )
 
 
 def _symptom(entry: dict[str, Any]) -> Symptom:

@@ -1,4 +1,7 @@
-"""Find the exception to diagnose and read its text, without running any code of its own. Touches `sys`, to read."""
+"""Find the exception to diagnose and read its text, without running any code of its own.
+
+Touches `sys`, to read.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,16 @@ import sys
 from collections.abc import Iterator
 from types import TracebackType
 
-from helpers.exercises.messages import error_text, type_name
+from helpers.untrusted.messages import error_text, type_name
 
 MOST = 10  # exceptions of one chain or group that are looked at
 LONGEST = 10_000  # characters of a message that are looked at
 
 
 def last_error() -> BaseException | None:
-    """Return the exception that is being handled, or the last that was shown; None where there is none."""
+    """Return the exception that is being handled, or the last that was shown; None where there is
+    none.
+    """
     kept = (sys.exc_info()[1], getattr(sys, "last_exc", None), getattr(sys, "last_value", None))
     return next((one for one in kept if is_error(one)), None)
 
@@ -24,7 +29,9 @@ def is_error(thing: object) -> bool:
 
 
 def family(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, those inside a group and those that it came from; each once, at most `MOST`."""
+    """Yield an exception, those inside a group and those that it came from; each once, at most
+    `MOST`.
+    """
     seen: list[BaseException] = []
     waiting = [error]
     while waiting and len(seen) < MOST:
@@ -33,7 +40,11 @@ def family(error: BaseException) -> Iterator[BaseException]:
             continue
         seen.append(one)
         yield one
-        waiting += [near for near in (*_inside(one), _read(one, "__cause__"), _context(one)) if is_error(near)]
+        waiting += [
+            near
+            for near in (*_inside(one), _read(one, "__cause__"), _context(one))
+            if is_error(near)
+        ]
 
 
 def _inside(error: BaseException) -> tuple[BaseException, ...]:

@@ -1,4 +1,5 @@
-"""Look at the place where an exception came from: the line, the tensors that it names, and their graphs.
+"""Look at the place where an exception came from: the line, the tensors that it names, and their
+graphs.
 
 Nothing of the learner's runs and nothing is kept: only texts leave this module.
 """
@@ -11,10 +12,18 @@ from types import FrameType, TracebackType
 
 import torch
 
-from helpers import peek
 from helpers.graph import Graph
-from helpers.names import find_names, variables
-from helpers.snapshot import Walk, graph_of
+from helpers.looking.snapshot import Walk, graph_of
+from helpers.looking.torch_private import (
+    is_tensor,
+    may_be_stale,
+    quietly,
+    read,
+    tensor_info,
+    type_name,
+    why_no_graph,
+)
+from helpers.looking.variable_names import find_names, variables
 from helpers.text import visible
 
 THEIRS = {"torch", "helpers", "IPython", "ipykernel", "numpy", "importlib", "contextlib"}
@@ -24,7 +33,9 @@ _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
 def scene(traceback: TracebackType | None, look: str = "") -> list[str]:
-    """Return lines of text: the learner's line, each tensor named there, and saved tensors in the state `look`."""
+    """Return lines of text: the learner's line, each tensor named there, and saved tensors in the
+    state `look`.
+    """
     place = _learners(traceback)
     if place is None:
         return []
@@ -32,7 +43,7 @@ def scene(traceback: TracebackType | None, look: str = "") -> list[str]:
     line = linecache.getline(frame.f_code.co_filename, line_number).strip()
     if not line:
         return []
-    with peek.quietly():
+    with quietly():
         found = _tensors(frame, line, look)
     now = " (its tensors as they are now)" if found else ""
     return [f"In your line{now}: {visible(line, 90)}", *found]
@@ -53,31 +64,45 @@ def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
 def _tensors(frame: FrameType, line: str, look: str) -> list[str]:
     here = dict(variables(frame))
     names = dict.fromkeys(_WORD.findall(_STRING.sub(" ", line)))
-    named = [(name, here[name]) for name in names if name in here and peek.is_tensor(here[name])][:MOST_TENSORS]
+    named = [(name, here[name]) for name in names if name in here and is_tensor(here[name])][
+        :MOST_TENSORS
+    ]
     told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named]
     if not look:
         return told
     found = find_names(frame)
-    graphs = [(name, graph_of(Walk([one]), found)) for name, one in named if not peek.may_be_stale(one)]
+    graphs = [(name, graph_of(Walk([one]), found)) for name, one in named if not may_be_stale(one)]
     return told + [text for name, graph in graphs if (text := _saved(name, graph, look))]
 
 
 def _tensor(tensor: torch.Tensor) -> str:
     """Describe a tensor: shape, type, device where unusual, and how it stands to the graph."""
-    kind = peek.tensor_info(tensor, ()).kind
+    kind = tensor_info(tensor, ()).kind
     shape = f"shape {kind}" if kind.startswith("(") else f"shape () {kind}".rstrip()
-    if not peek.read(tensor, "requires_grad"):
-        return f"{shape}, {peek.why_no_graph(tensor)}"
-    if peek.may_be_stale(tensor):
+    if not read(tensor, "requires_grad"):
+        return f"{shape}, {why_no_graph(tensor)}"
+    if may_be_stale(tensor):
         return f"{shape}, a view of a tensor that was edited"
-    node = peek.read(tensor, "grad_fn")
-    return f"{shape}, a leaf that requires grad" if node is None else f"{shape}, made by {peek.type_name(node)}"
+    node = read(tensor, "grad_fn")
+    return (
+        f"{shape}, a leaf that requires grad"
+        if node is None
+        else f"{shape}, made by {type_name(node)}"
+    )
 
 
 def _saved(name: str, graph: Graph, state: str) -> str:
     """Name the saved tensors of a graph that are in a state, "freed" or "modified"; "" if none is."""
     found = [(node, one) for node in graph.nodes for one in node.saved if one.state == state]
-    texts = [f"{node.operation}{f' ({node.name})' if node.name else ''}: {one}" for node, one in found]
+    texts = [
+        f"{node.operation}{f' ({node.name})' if node.name else ''}: {one}" for node, one in found
+    ]
     more = [f"and {len(texts) - MOST_SAVED} more"] if len(texts) > MOST_SAVED else []
-    what = "tensors that were edited since they were saved" if state == "modified" else "saved tensors that are freed"
-    return f"In the graph of {name}, {what}: {'; '.join(texts[:MOST_SAVED] + more)}" if texts else ""
+    what = (
+        "tensors that were edited since they were saved"
+        if state == "modified"
+        else "saved tensors that are freed"
+    )
+    return (
+        f"In the graph of {name}, {what}: {'; '.join(texts[:MOST_SAVED] + more)}" if texts else ""
+    )

@@ -1,8 +1,10 @@
-"""Show the glossary and the symptom index as Markdown, for notebooks/glossary.ipynb and whoever asks in a cell."""
+"""Show the glossary and the symptom index as Markdown, for notebooks/glossary.ipynb and whoever
+asks in a cell.
+"""
 
 from __future__ import annotations
 
-from helpers.clinic.book import Book, Cause, Symptom, book
+from helpers.clinic.catalogue import Book, Cause, Symptom, book
 
 KINDS = ("error", "warning", "silent")
 
@@ -25,12 +27,15 @@ def terms() -> Page:
 
 
 def symptoms(kind: str) -> Page:
-    """Return the symptoms of a kind, "error", "warning" or "silent": what each means, what to try, the lesson.
+    """Return the symptoms of a kind, "error", "warning" or "silent": what each means, what to try,
+    the lesson.
 
     Raises ValueError for another kind.
     """
     if kind not in KINDS:
-        raise ValueError(f"There are no symptoms of kind {kind!r}. Ask for one out of {', '.join(KINDS)}.")
+        raise ValueError(
+            f"There are no symptoms of kind {kind!r}. Ask for one out of {', '.join(KINDS)}."
+        )
     whole = book()
     return Page("\n\n".join(_entry(whole, one) for one in whole.symptoms if one.kind == kind))
 
@@ -43,7 +48,9 @@ def _entry(whole: Book, one: Symptom) -> str:
 
 
 def _cause(whole: Book, cause: Cause) -> str:
-    return f"- {_literal(cause.what)}. *Try:* {_literal(cause.remedy)} ({_link(whole, cause.lesson)})"
+    return (
+        f"- {_literal(cause.what)}. *Try:* {_literal(cause.remedy)} ({_link(whole, cause.lesson)})"
+    )
 
 
 def _link(whole: Book, lesson: str) -> str:

@@ -1,4 +1,7 @@
-"""Read out of a message which tensor and which operation it speaks of. Pure text; adds nothing that it does not say."""
+"""Read out of a message which tensor and which operation it speaks of.
+
+Pure text; adds nothing that it does not say.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +13,21 @@ _VERSIONS = re.compile(
     r"\[([\w.]+) \[([\d, ]{0,300})\]\](?:, which is output (\d{1,18}) of (\w+),)?"
     r" is at version (\d{1,18}); expected version (\d{1,18})"
 )
-_SHAPES = re.compile(rf"grad_output\[(\d{{1,18}})\] has a shape of {_SHAPE} and output\[\d+\] has a shape of {_SHAPE}")
+_SHAPES = re.compile(
+    rf"grad_output\[(\d{{1,18}})\] has a shape of {_SHAPE} and output\[\d+\] has a shape of {_SHAPE}"
+)
 _UNUSED = re.compile(r"Tensor at index (\d{1,18}) appears to not have been used")
 _ELEMENT = re.compile(r"element (\d{1,18}) of (?:tensors|variables) does not require grad")
 _VIEW = re.compile(r"Output (\d{1,18}) of (\w+) is a view")
-_DEVICE = re.compile(r"Tensor on device (\w+(?::\d+)?) is not on the expected device (\w+(?::\d+)?)")
+_DEVICE = re.compile(
+    r"Tensor on device (\w+(?::\d+)?) is not on the expected device (\w+(?::\d+)?)"
+)
 
 
 def clue(text: str) -> str:
-    """Return what a message tells of the tensor and the operation, in one or two sentences; "" if nothing."""
+    """Return what a message tells of the tensor and the operation, in one or two sentences; "" if
+    nothing.
+    """
     for pattern, say in _CLUES:
         if found := pattern.search(text):
             return say(*found.groups())

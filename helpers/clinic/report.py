@@ -1,14 +1,17 @@
-"""Hold `diagnose`, which prints what an error means, where it came from and what to try. It never raises."""
+"""Hold `diagnose`, which prints what an error means, where it came from and what to try.
+
+It never raises.
+"""
 
 from __future__ import annotations
 
-from helpers.clinic.book import Cause, Symptom, book
-from helpers.clinic.clues import clue
+from helpers.clinic.catalogue import Cause, Symptom, book
 from helpers.clinic.errors import family, is_error, last_error, text_of, traceback_of, types_of
-from helpers.clinic.scene import scene
-from helpers.exercises.describe import describe
-from helpers.exercises.messages import first_sentence, type_name
+from helpers.clinic.failing_line import scene
+from helpers.clinic.message_clues import clue
 from helpers.text import fold
+from helpers.untrusted.describe import describe
+from helpers.untrusted.messages import first_sentence, type_name
 
 _NOTHING = (
     "There is no error to look at. Run the cell that fails, then diagnose() in a cell of its own; "
@@ -21,10 +24,11 @@ _UNKNOWN = (
 
 
 def diagnose(error: object = None) -> None:
-    """Print what an error means, which tensor and operation it tells of, what to try, and the lesson.
+    """Print what an error means, which tensor and operation it tells of, what to try, and the
+    lesson.
 
-    Takes an exception, a warning, or the text of a message; without one, the last error of this session.
-    Says so where the message is unknown. Never raises; an interrupt passes.
+    Takes an exception, a warning, or the text of a message; without one, the last error of this
+    session. Says so where the message is unknown. Never raises; an interrupt passes.
     """
     try:
         text = _diagnosed(error)
@@ -53,7 +57,9 @@ def _diagnosed(error: object) -> str:
 def _of_text(text: str) -> str:
     found = book().find((), text)
     head = first_sentence(text) or "an empty text"
-    return _page(head, found, clue(text) if found else "", []) if found else _joined([head, _UNKNOWN])
+    return (
+        _page(head, found, clue(text) if found else "", []) if found else _joined([head, _UNKNOWN])
+    )
 
 
 def _of_error(error: BaseException) -> str:
@@ -62,7 +68,9 @@ def _of_error(error: BaseException) -> str:
         text = text_of(one)
         if found := book().find(types_of(one), text):
             origin = [] if one is error else [f"It stands behind {_head(error)}"]
-            return _page(_head(one), found, clue(text), [*origin, *scene(traceback_of(one), found.look)])
+            return _page(
+                _head(one), found, clue(text), [*origin, *scene(traceback_of(one), found.look)]
+            )
     return _joined([_head(error), _UNKNOWN, *scene(traceback_of(error))])
 
 
@@ -73,8 +81,14 @@ def _head(error: BaseException) -> str:
 
 def _page(head: str, found: Symptom, told: str, seen: list[str]) -> str:
     one = len(found.causes) == 1
-    question = "Often behind it, and what to try:" if one else "Often behind it, one of these, and what to try:"
-    return _joined([head, f"What it means: {found.means}", told, *seen, question, *map(_cause, found.causes)])
+    question = (
+        "Often behind it, and what to try:"
+        if one
+        else "Often behind it, one of these, and what to try:"
+    )
+    return _joined(
+        [head, f"What it means: {found.means}", told, *seen, question, *map(_cause, found.causes)]
+    )
 
 
 def _cause(cause: Cause) -> str:

@@ -1,4 +1,7 @@
-"""Say on which device the tensor of each node lives, where a graph has more than one. Plain data in and out."""
+"""Say on which device the tensor of each node lives, where a graph has more than one.
+
+Plain data in and out.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,8 @@ from dataclasses import dataclass, replace
 
 from helpers.graph import Graph, Node, TensorInfo
 
-MOST = 4  # devices that look different; all further ones look like the last, and their words tell them apart
+# devices that look different; all further ones look like the last, and their words tell them apart
+MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +36,13 @@ class Device:
 
 
 def devices(graph: Graph) -> dict[str, Device]:
-    """Return the devices of a graph by name, in one order for every run; none where it has only one."""
+    """Return the devices of a graph by name, in one order for every run; none where it has only
+    one.
+    """
     names = sorted({home(node) for node in graph.nodes} - {""})
-    return {name: Device(name, min(nr, MOST)) for nr, name in enumerate(names, 1)} if len(names) > 1 else {}
+    if len(names) < 2:
+        return {}
+    return {name: Device(name, min(nr, MOST)) for nr, name in enumerate(names, start=1)}
 
 
 def home(node: Node) -> str:
@@ -44,4 +52,6 @@ def home(node: Node) -> str:
 
 def kind(tensor: TensorInfo, device: Device | None) -> str:
     """Say shape and dtype in a few words, and the device where there are several."""
-    return tensor.kind if device is None else f"{replace(tensor, device='cpu').kind} {device.words}".strip()
+    if device is None:
+        return tensor.kind
+    return f"{replace(tensor, device='cpu').kind} {device.words}".strip()

@@ -1,15 +1,19 @@
-"""Write a graph as DOT source, for those who want to draw it themselves. Labels are quoted, nothing is run."""
+"""Write a graph as DOT source, for those who want to draw it themselves.
+
+Labels are quoted, nothing is run.
+"""
 
 from __future__ import annotations
 
 from html import escape
 
-from helpers.deal import bundles
-from helpers.graph import Graph
+from helpers.drawing.diagram import bundles
+from helpers.graph import Graph, line
 from helpers.text import visible
-from helpers.tree import line
 
-MOST_LABEL = 120  # characters: Graphviz reads no more than 16,384 bytes of one text, and some read fewer
+MOST_LABEL = (
+    120  # characters: Graphviz reads no more than 16,384 bytes of one text, and some read fewer
+)
 
 
 def dot(graph: Graph) -> str:

@@ -1,6 +1,8 @@
-"""Hold the exercises: `check`, `hint`, `solution`, `expect_error`, and one module lesson_NN.py a lesson.
+"""Hold the exercises: `check`, `hint`, `solution`, `expect_error`, and one module lesson_NN.py a
+lesson.
 
-To write exercises for lesson NN, copy lesson_02.py and keep its shape: a tuple EXERCISES of three to five.
+To write exercises for lesson NN, copy lesson_02.py and keep its shape: a tuple EXERCISES of three
+to five.
 
     Exercise(
         id="02.2",                # lesson, dot, number
@@ -12,23 +14,25 @@ To write exercises for lesson NN, copy lesson_02.py and keep its shape: a tuple 
         solution="answer = ...",  # code that the tests run; `torch` is there, nothing else
     )
 
-Kinds (readers.py): number() numbers() tensor() boolean() booleans() choice("a", "b") word() words() names().
-numbers, booleans and words keep their order, names does not. number(rtol=1e-2) widens the tolerance of 1e-4.
-Code (functions.py): function(case, case, observe=look). A case makes fresh inputs, a tuple of them or one.
-What counts is what comes back, or `look(returned, *inputs)`; `truth=lambda: reference` gives a function.
-For what fits neither, leave `truth` out: `judge(reading)` says whether it is right; with function() and no
-case the reading is the student's function itself.
+Kinds (readers.py): number() numbers() tensor() boolean() booleans() choice("a", "b") word() words()
+names(). numbers, booleans and words keep their order, names does not. number(rtol=1e-2) widens the
+tolerance of 1e-4. Code (functions.py): function(case, case, observe=look). A case makes fresh
+inputs, a tuple of them or one. What counts is what comes back, or `look(returned, *inputs)`;
+`truth=lambda: reference` gives a function. For what fits neither, leave `truth` out:
+`judge(reading)` says whether it is right; with function() and no case the reading is the student's
+function itself.
 
-A misconception's `example` is a wrong answer, or a text that defines `answer` (`answer = ` or `def answer`).
-Its `when` is the wrong answer itself (13, ["b"], None, "error"), `same_as(lambda: ...)` where torch computes
-it (for code `same_as(lambda: wrong_function)`), or a predicate of the reading: a float, a tuple of floats,
-nested tuples, a bool, the option, a casefolded word, a frozenset of words; for code the tuple of outcomes, in
-which a Failed(kind, text) stands for an error. The first that matches speaks: the special before the general.
-Its `message` says what the student probably thought and what torch does, and never what the answer is.
-The tests run every solution and every example through check, and look for the answer in what it says.
+A misconception's `example` is a wrong answer, or a text that defines `answer` (`answer = ` or `def
+answer`). Its `when` is the wrong answer itself (13, ["b"], None, "error"), `same_as(lambda: ...)`
+where torch computes it (for code `same_as(lambda: wrong_function)`), or a predicate of the reading:
+a float, a tuple of floats, nested tuples, a bool, the option, a casefolded word, a frozenset of
+words; for code the tuple of outcomes, in which a Failed(kind, text) stands for an error. The first
+that matches speaks: the special before the general. Its `message` says what the student probably
+thought and what torch does, and never what the answer is. The tests run every solution and every
+example through check, and look for the answer in what it says.
 """
 
-from helpers.exercises.engine import check, hint, solution
+from helpers.exercises.checking import check, hint, solution
 from helpers.exercises.expect import expect_error
 
 __all__ = ["check", "expect_error", "hint", "solution"]

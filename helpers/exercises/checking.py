@@ -1,14 +1,15 @@
-"""Hold `check`, `hint` and `solution`: the only functions of this package that print results; they never raise."""
+"""Hold `check`, `hint` and `solution`: the only functions of this package that print results; they
+never raise.
+"""
 
 from collections.abc import Callable
 
-from helpers.exercises.describe import describe
-from helpers.exercises.guard import Failed, attempt
-from helpers.exercises.model import Exercise
-from helpers.exercises.plain import NotRead, is_a, plain
-from helpers.exercises.registry import find, nearest
+from helpers.exercises.exercise import Exercise, find, nearest
 from helpers.exercises.verdict import judge
 from helpers.text import fold
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.sandbox import Failed, attempt
 
 _MISSING = object()
 _MARKS = {"stub": ": ", "right": " ✓ ", "known": " ✗ ", "unknown": " ✗ "}
@@ -16,10 +17,12 @@ _given: dict[str, int] = {}
 
 
 def check(exercise: object = _MISSING, answer: object = _MISSING, *more: object) -> None:
-    """Print whether `answer` is right for the exercise with this id, and if not, what may lie behind it.
+    """Print whether `answer` is right for the exercise with this id, and if not, what may lie
+    behind it.
 
-    Takes an id such as "02.1" and what the exercise asks for, in any reasonable form. A function is run on
-    inputs of the exercise's own; what it prints meanwhile is dropped. Never raises; an interrupt passes.
+    Takes an id such as "02.1" and what the exercise asks for, in any reasonable form. A function is
+    run on inputs of the exercise's own; what it prints meanwhile is dropped. Never raises; an
+    interrupt passes.
     """
     _say(lambda: fold(_checked(exercise, answer, more)))
 
@@ -79,7 +82,11 @@ def _name(exercise: object) -> str:
     except NotRead:
         return ""
     one_id = is_a(value, str, float) and not is_a(exercise, type)
-    return describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ') if one_id else ""
+    return (
+        describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')
+        if one_id
+        else ""
+    )
 
 
 def _say(make: Callable[[], str]) -> None:

@@ -1,8 +1,12 @@
 """Hold what an exercise is: plain frozen records that check themselves when they are made."""
 
+import difflib
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from helpers.exercises.readers import Reader
 
@@ -15,7 +19,9 @@ class SameAs:
 
 
 def same_as(compute: Callable[[], object]) -> SameAs:
-    """Match the answer that `compute()` gives; a function matches one that does the same in every case."""
+    """Match the answer that `compute()` gives; a function matches one that does the same in every
+    case.
+    """
     return SameAs(compute)
 
 
@@ -23,8 +29,9 @@ def same_as(compute: Callable[[], object]) -> SameAs:
 class Misconception:
     """Name one wrong idea.
 
-    `example` is an answer that comes of it, or source text that defines `answer`. `when` is that wrong
-    answer, a `same_as(...)`, or a predicate of the reading. `message` says what was thought and what torch does.
+    `example` is an answer that comes of it, or source text that defines `answer`. `when` is that
+    wrong answer, a `same_as(...)`, or a predicate of the reading. `message` says what was thought
+    and what torch does.
     """
 
     example: object
@@ -34,7 +41,8 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Describe one exercise, with a `truth` (gives a right answer) or a `judge` (of the reading), not both.
+    """Describe one exercise, with a `truth` (gives a right answer) or a `judge` (of the reading),
+    not both.
 
     Raises ValueError when a part is missing, doubled or empty.
     """
@@ -58,11 +66,54 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
     messages = [idea.message for idea in exercise.misconceptions]
     texts = [exercise.right, *exercise.hints, *messages]
     return (
-        (not re.fullmatch(r"\d\d\.\d+", exercise.id), 'an id is the lesson and a number, such as "02.1".'),
-        ((exercise.truth is None) == (exercise.judge is None), "give it a truth or a judge, not both."),
+        (
+            not re.fullmatch(r"\d\d\.\d+", exercise.id),
+            'an id is the lesson and a number, such as "02.1".',
+        ),
+        (
+            (exercise.truth is None) == (exercise.judge is None),
+            "give it a truth or a judge, not both.",
+        ),
         (len(messages) < 2, f"it knows {len(messages)} misconceptions; write at least 2."),
         (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
-        (len(set(texts)) < len(texts), "two of its texts are the same; each needs words of its own."),
+        (
+            len(set(texts)) < len(texts),
+            "two of its texts are the same; each needs words of its own.",
+        ),
         (not all(text.strip() for text in texts), "one of its texts is empty."),
         ("answer" not in exercise.solution, "its solution has to define `answer`."),
     )
+
+
+def lessons() -> tuple[str, ...]:
+    """Return the numbers of the lessons that have exercises, such as ("02", "03")."""
+    names = (
+        module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / "lessons")])
+    )
+    return tuple(
+        sorted(name.removeprefix("lesson_") for name in names if re.fullmatch(r"lesson_\d\d", name))
+    )
+
+
+def exercises(lesson: str) -> tuple[Exercise, ...]:
+    """Return one lesson's exercises, in order; none for a lesson that has no module."""
+    if lesson not in lessons():
+        return ()
+    return importlib.import_module(f"helpers.exercises.lessons.lesson_{lesson}").EXERCISES
+
+
+def find(name: str) -> Exercise | None:
+    """Return the exercise with this id, or None."""
+    return next((exercise for exercise in exercises(name[:2]) if exercise.id == name), None)
+
+
+def nearest(name: str, count: int = 3) -> list[str]:
+    """Return the ids of existing exercises that look most like `name`, best first, its own lesson's
+    before others.
+    """
+
+    def distance(id: str) -> tuple[bool, float]:
+        return id[:2] != name[:2], -difflib.SequenceMatcher(None, name, id).ratio()
+
+    every = [exercise.id for lesson in lessons() for exercise in exercises(lesson)]
+    return sorted(every, key=distance)[:count]

@@ -1,17 +1,20 @@
-"""Hold `expect_error`, which shows the error that a lesson announces and fails when it does not come."""
+"""Hold `expect_error`, which shows the error that a lesson announces and fails when it does not
+come.
+"""
 
 from types import TracebackType
 
-from helpers.exercises.messages import first_sentence
 from helpers.text import fold, visible
+from helpers.untrusted.messages import first_sentence
 
 
 class expect_error:
-    """Run a block that must raise exactly `kind` with `fragment` in its message; print the first sentence.
+    """Run a block that must raise exactly `kind` with `fragment` in its message; print the first
+    sentence.
 
-    Raises AssertionError when nothing is raised, or another type, or another message (chained from the
-    real error). An interrupt, and an exit that was not expected, pass. Raises TypeError or ValueError at once
-    when `kind` is no exception class or `fragment` is no text.
+    Raises AssertionError when nothing is raised, or another type, or another message (chained from
+    the real error). An interrupt, and an exit that was not expected, pass. Raises TypeError or
+    ValueError at once when `kind` is no exception class or `fragment` is no text.
     """
 
     def __init__(self, kind: type[BaseException], fragment: str) -> None:
@@ -31,16 +34,25 @@ class expect_error:
         return None
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
     ) -> bool:
         if kind is None or error is None:
-            raise AssertionError(self._wanted() + "Nothing was raised: the block ran to its end. " + _ADVICE)
+            raise AssertionError(
+                self._wanted() + "Nothing was raised: the block ran to its end. " + _ADVICE
+            )
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise AssertionError(self._wanted() + f"It raised {_line(error)}\n" + _ADVICE) from error
+            raise AssertionError(
+                self._wanted() + f"It raised {_line(error)}\n" + _ADVICE
+            ) from error
         if self.fragment not in str(error):
-            raise AssertionError(self._wanted() + f"The message was: {_line(error)}\n" + _ADVICE) from error
+            raise AssertionError(
+                self._wanted() + f"The message was: {_line(error)}\n" + _ADVICE
+            ) from error
         print(fold(_line(error)))
         return True
 

@@ -1,20 +1,25 @@
-"""Hold the kind of answer that is a function: run it on the exercise's cases and read what came out."""
+"""Hold the kind of answer that is a function: run it on the exercise's cases and read what came
+out.
+"""
 
 from collections.abc import Callable
 from types import FunctionType
 
-from helpers.exercises.describe import describe
-from helpers.exercises.guard import Failed, attempt
-from helpers.exercises.plain import NotRead, is_a, plain
 from helpers.exercises.readers import Reader
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.sandbox import Failed, attempt
 
 
-def function(*cases: Callable[[], object], observe: Callable | None = None, rtol: float = 1e-4) -> Reader:
+def function(
+    *cases: Callable[[], object], observe: Callable | None = None, rtol: float = 1e-4
+) -> Reader:
     """Read a function by what it does: the tuple of its outcomes, one a case.
 
-    Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An outcome is
-    what the function returned, or what `observe(returned, *inputs)` sees in it, as a plain value; or a
-    Failed. Without cases the reading is the function itself, for an exercise with a `judge`.
+    Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An
+    outcome is what the function returned, or what `observe(returned, *inputs)` sees in it, as a
+    plain value; or a Failed. Without cases the reading is the function itself, for an exercise with
+    a `judge`.
     """
 
     def read(answer: object) -> object:
@@ -25,7 +30,9 @@ def function(*cases: Callable[[], object], observe: Callable | None = None, rtol
     return Reader("a function that you define (def answer(...))", read, rtol, cases)
 
 
-def outcome(answer: Callable, case: Callable[[], object], observe: Callable | None = None) -> object:
+def outcome(
+    answer: Callable, case: Callable[[], object], observe: Callable | None = None
+) -> object:
     """Return what `answer` does with one case's inputs as a plain value, or as a Failed."""
 
     def run() -> object:
@@ -47,7 +54,9 @@ def inputs_of(case: Callable[[], object]) -> tuple:
 
 
 def is_stub(answer: object) -> bool:
-    """Tell whether `answer` is still the exercise's dots: `...`, a list with `...`, a function of dots."""
+    """Tell whether `answer` is still the exercise's dots: `...`, a list with `...`, a function of
+    dots.
+    """
     if is_a(answer, FunctionType):
         return _body(answer) in map(_body, _DOTS)
     try:
@@ -57,7 +66,9 @@ def is_stub(answer: object) -> bool:
 
 
 def _has_dots(value: object) -> bool:
-    return value is Ellipsis or (is_a(value, tuple, frozenset) and any(_has_dots(item) for item in value))
+    return value is Ellipsis or (
+        is_a(value, tuple, frozenset) and any(_has_dots(item) for item in value)
+    )
 
 
 def _body(function: FunctionType) -> tuple[bytes, str]:

@@ -1,15 +1,18 @@
-"""Hold the kinds of answer: each says what it wants and reads what a student may reasonably write; no torch."""
+"""Hold the kinds of answer: each says what it wants and reads what a student may reasonably write;
+no torch.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from helpers.exercises import values
-from helpers.exercises.plain import NotRead, is_a, plain
+from helpers.untrusted.plain import NotRead, is_a, plain
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Pair the words for what is wanted ("a number such as 2.5") with a function that reads it or raises NotRead.
+    """Pair the words for what is wanted ("a number such as 2.5") with a function that reads it or
+    raises NotRead.
 
     A reader of functions also holds its cases: functions of no arguments that make fresh inputs.
     """
@@ -21,18 +24,26 @@ class Reader:
 
 
 def number(rtol: float = 1e-4) -> Reader:
-    """Read one number: an int, a float, a numeric text, a tensor or list of one element; None stays None."""
+    """Read one number: an int, a float, a numeric text, a tensor or list of one element; None stays
+    None.
+    """
     return _one("a number such as 2.5", values.number, rtol)
 
 
 def numbers(rtol: float = 1e-4) -> Reader:
-    """Read several numbers in order: a list, a tensor or array (flattened), or a text; None stays None."""
+    """Read several numbers in order: a list, a tensor or array (flattened), or a text; None stays
+    None.
+    """
     return _ordered("a list of numbers in order, such as [2.0, 3.0]", values.number, rtol)
 
 
 def tensor(rtol: float = 1e-4) -> Reader:
     """Read a tensor: shape and values count, the dtype does not; nested lists and arrays will do."""
-    return Reader("a tensor, or the nested list of its values", lambda answer: values.rows(plain(answer)), rtol)
+    return Reader(
+        "a tensor, or the nested list of its values",
+        lambda answer: values.rows(plain(answer)),
+        rtol,
+    )
 
 
 def boolean() -> Reader:
@@ -46,13 +57,18 @@ def booleans() -> Reader:
 
 
 def choice(*options: str) -> Reader:
-    """Read one of `options`, in any case, in parentheses or not; a letter may bring its text: "(a) it fails"."""
+    """Read one of `options`, in any case, in parentheses or not; a letter may bring its text: "(a)
+    it fails".
+    """
     wants = "one of " + ", ".join(f'"{option}"' for option in options)
     return _one(wants, lambda value: values.option(value, options))
 
 
 def word() -> Reader:
-    """Read one name; case, spaces, `torch.`, `<…>` and addresses do not count. A dtype, class or node will do."""
+    """Read one name; case, spaces, `torch.`, `<…>` and addresses do not count.
+
+    A dtype, class or node will do.
+    """
     return _one('one name as a text, such as "sum"', values.word)
 
 

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 
-from helpers.exercises.plain import NotRead, is_a
+from helpers.untrusted.plain import NotRead, is_a
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _LETTER = re.compile(r"\s*\(?([a-z])(?:\)|[.:](?=\s|$))")
@@ -32,7 +32,10 @@ def _flat(value: object) -> list:
 
 
 def number(value: object) -> float | None:
-    """Read a number; None and "None" stay None, for a gradient that is not there. A bool is no number."""
+    """Read a number; None and "None" stay None, for a gradient that is not there.
+
+    A bool is no number.
+    """
     if value is None or (is_a(value, str) and value.strip().casefold() == "none"):
         return None
     if is_a(value, bool) or not is_a(value, int, float, str):
@@ -91,9 +94,13 @@ def option(value: object, options: tuple[str, ...]) -> str:
 
 
 def same(left: object, right: object, rtol: float = 1e-4) -> bool:
-    """Compare two plain values: floats within `rtol` (1e-6 near zero), nan equal to nan, the rest exactly."""
+    """Compare two plain values: floats within `rtol` (1e-6 near zero), nan equal to nan, the rest
+    exactly.
+    """
     if is_a(left, tuple) and is_a(right, tuple):
-        return len(left) == len(right) and all(same(a, b, rtol) for a, b in zip(left, right, strict=True))
+        return len(left) == len(right) and all(
+            same(a, b, rtol) for a, b in zip(left, right, strict=True)
+        )
     if any(is_a(side, bool) or not is_a(side, int, float) for side in (left, right)):
         return type(left) is type(right) and left == right
     if math.isnan(left) or math.isnan(right):

@@ -2,14 +2,14 @@
 
 from dataclasses import dataclass
 
-from helpers.exercises.describe import describe, show
+from helpers.exercises.exercise import Exercise, Misconception, SameAs
 from helpers.exercises.functions import inputs_of, is_stub
-from helpers.exercises.guard import Failed, attempt
-from helpers.exercises.model import Exercise, Misconception, SameAs
-from helpers.exercises.plain import NotRead, is_a, plain
 from helpers.exercises.readers import Reader
 from helpers.exercises.values import same
 from helpers.text import visible
+from helpers.untrusted.describe import describe, show
+from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.sandbox import Failed, attempt
 
 _UNREAD = object()
 
@@ -23,9 +23,13 @@ class Verdict:
 
 
 def judge(exercise: Exercise, answer: object) -> Verdict:
-    """Judge `answer` against what torch computes now; the student's code runs only inside `attempt`."""
+    """Judge `answer` against what torch computes now; the student's code runs only inside
+    `attempt`.
+    """
     if is_stub(answer):
-        return Verdict("stub", f"not answered yet. Replace the dots by {exercise.reader.wants} and run again.")
+        return Verdict(
+            "stub", f"not answered yet. Replace the dots by {exercise.reader.wants} and run again."
+        )
     reading, trouble = _read(exercise.reader, answer)
     if reading is not _UNREAD and _right(exercise, reading) is True:
         return Verdict("right", exercise.right)
@@ -69,7 +73,9 @@ def _unknown(exercise: Exercise, reading: object, answer: object) -> str:
         return _of_cases(exercise, reading, answer)
     if callable(reading):
         ended = _right(exercise, reading)
-        did = f"it raised {ended}" if is_a(ended, Failed) else "it does not do what the exercise asks"
+        did = (
+            f"it raised {ended}" if is_a(ended, Failed) else "it does not do what the exercise asks"
+        )
         return f"I ran {describe(answer)}; {did}."
     return f"I read {describe(answer)}. That is not it, and I do not know what led you there."
 
@@ -79,7 +85,9 @@ def _of_cases(exercise: Exercise, reading: tuple, answer: object) -> str:
     reader = exercise.reader
     pairs = zip(reading, reader.read(exercise.truth()), strict=True)
     wrong = [case for case, pair in enumerate(pairs) if not same(*pair, reader.rtol)]
-    inputs = attempt(lambda: ", ".join(describe(each) for each in inputs_of(reader.cases[wrong[0]])))
+    inputs = attempt(
+        lambda: ", ".join(describe(each) for each in inputs_of(reader.cases[wrong[0]]))
+    )
     failed = f"I ran {describe(answer)} on {len(reading)} cases; {len(wrong)} went wrong."
     return f"{failed} In case {wrong[0] + 1}, given {inputs}, {_did(reading[wrong[0]])}."
 

@@ -2,30 +2,144 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from helpers.folded import Folded, counted
-from helpers.parts import Part
-from helpers.program import Program
-from helpers.shared import Leaves
+from helpers.folding.execution_order import SUFFIX, Program
+from helpers.folding.owners import Path, common, owner
+from helpers.folding.parts import MOST_JOINED, Part, called
+from helpers.graph import Folded, all_storages, counted
 
 if TYPE_CHECKING:
-    from helpers.graph import Edge, Graph, Node, Root
-    from helpers.tensors import SavedTensor
-
-MOST_TITLES = 2  # operations that a part without a module is called by
-SUFFIX = re.compile(r"(?<=.)Backward\d*$")
+    from helpers.graph import Edge, Graph, Node, Root, SavedTensor
 
 
-def contract(graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()) -> Graph:
-    """Return the graph in which each part is one node, found breadth first from the roots like any other.
+UNNAMED = "loose leaves"  # what leaves are called that no module holds
 
-    A part takes in the leaves that only one copy of it uses; many leaves that the same parts use become one node, but
-    for those called as in `apart`. Parts are stretches of the order in which operations ran: there is no cycle.
+Use = tuple[int, int, int, int]  # part, copy, place in the copy, position among the inputs
+
+
+class Leaves:
+    """Know which part takes a leaf in (`own`), and which leaves make up a box of their own
+    (`group`, by its name).
+
+    Groups whose names are in `apart` are drawn leaf by leaf.
+    """
+
+    def __init__(
+        self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
+    ) -> None:
+        self.graph, self.program, self.parts = graph, program, parts
+        self.member = {
+            program.nodes[at]: nr
+            for nr, part in enumerate(parts)
+            for at in range(part.start, part.stop)
+        }
+        uses = self._uses()
+        self.own = self._own(uses)
+        self.groups = [one for one in self._groups(uses) if not self._is_apart(one, apart)]
+        self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
+
+    def name(self, leaves: Sequence[int]) -> str:
+        """Call leaves by the module that holds all of them: "encoder.*"."""
+        path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
+        return ".".join((*path, "*")) if path else UNNAMED
+
+    def _is_apart(self, leaves: Sequence[int], apart: Collection[str]) -> bool:
+        name = self.name(leaves)
+        return any(f".{name}".endswith(f".{one}") for one in apart)
+
+    def _uses(self) -> dict[int, set[Use | int | None]]:
+        """Return per leaf where it is read: a place in a part, or a node; None where it is asked
+        about.
+        """
+        uses: dict[int, set[Use | int | None]] = {}
+        for edge in self.graph.edges:
+            if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
+                uses.setdefault(edge.target, set()).add(self._use(edge))
+        return uses | {root.node: {None} for root in self.graph.roots if root.node is not None}
+
+    def _use(self, edge: Edge) -> Use | int:
+        if (part := self.member.get(edge.source)) is None:
+            return edge.source
+        copy, place = divmod(
+            self.program.place[edge.source] - self.parts[part].start, self.parts[part].period
+        )
+        return part, copy, place, edge.position
+
+    def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
+        """Return the part of every leaf that only one copy uses, where the other copies have one of
+        their own there.
+        """
+        inside = {
+            leaf: places
+            for leaf, places in uses.items()
+            if all(isinstance(one, tuple) for one in places)
+        }
+        alone = {
+            leaf: min(places)
+            for leaf, places in inside.items()
+            if len({one[:2] for one in places}) == 1
+        }
+        alone = {leaf: use for leaf, use in alone.items() if not self._is_input(leaf, use[0])}
+        slots = Counter((part, *slot) for part, _, *slot in alone.values())
+        return {
+            leaf: part
+            for leaf, (part, _, *slot) in alone.items()
+            if slots[part, *slot] == len(self.parts[part].copies)
+        }
+
+    def _is_input(self, leaf: int, part: int) -> bool:
+        """Say whether a leaf that a module reads is none of its own: the learner's variable, such
+        as an image.
+        """
+        node = self.graph.nodes[leaf]
+        return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
+
+    def _groups(self, uses: dict[int, set[Use | int | None]]) -> list[list[int]]:
+        """Return the leaves of a module that the same boxes read, at least one of them a part."""
+        found: dict[tuple[tuple[str, int], ...], list[int]] = {}
+        for leaf, places in sorted(uses.items(), key=lambda one: one[0]):
+            boxes = {
+                ("part", one[0]) if isinstance(one, tuple) else ("node", one)
+                for one in places
+                if one is not None
+            }
+            if (
+                leaf not in self.own
+                and None not in places
+                and any(kind == "part" for kind, _ in boxes)
+            ):
+                found.setdefault(tuple(sorted(boxes)), []).append(leaf)
+        groups = [group for leaves in found.values() for group in self._by_module(leaves)]
+        return [leaves for leaves in groups if len(leaves) > 1]
+
+    def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
+        """Return leaves in groups, one for each of the few modules that hold them."""
+        paths = [owner(self.graph.nodes[leaf]) for leaf in leaves]
+        depth = len(common(paths)) + 1
+        found: dict[Path, list[int]] = {}
+        for leaf, path in zip(leaves, paths, strict=True):
+            found.setdefault(path[:depth], []).append(leaf)
+        if len(found) > MOST_JOINED:
+            return [list(leaves)]
+        return list(found.values())
+
+
+MOST_TITLES = 3  # operations that a part without a module is called by
+
+
+def contract(
+    graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
+) -> Graph:
+    """Return the graph in which each part is one node, found breadth first from the roots like any
+    other.
+
+    A part takes in the leaves that only one copy of it uses; many leaves that the same parts use
+    become one node, but for those called as in `apart`. Parts are stretches of the order in which
+    operations ran: there is no cycle.
     """
     return Contraction(graph, program, parts, apart).graph()
 
@@ -33,11 +147,16 @@ def contract(graph: Graph, program: Program, parts: Sequence[Part], apart: Colle
 class Contraction:
     """Know which part every node belongs to, and number what is left anew."""
 
-    def __init__(self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()) -> None:
+    def __init__(
+        self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
+    ) -> None:
         self.old, self.program, self.parts = graph, program, parts
-        self.below = graph.inputs_by_node()
+        self.below = program.below
         self.leaves = Leaves(graph, program, parts, apart)
         self.member, self.own = self.leaves.member, self.leaves.own
+        self.prefix = prefix(
+            [part.name for part in parts] + [self.leaves.name(one) for one in self.leaves.groups]
+        )
         self.made = self._results()
         self.met: list[tuple[str, int]] = []
         self.number: dict[tuple[str, int], int] = {}
@@ -46,7 +165,9 @@ class Contraction:
     def _results(self) -> dict[int, list[tuple[int, int]]]:
         """Return per part what the rest takes from it, as (place in a copy, output)."""
         taken = {(edge.target, edge.input_nr) for edge in self.old.edges if self._enters(edge)}
-        taken |= {(root.node, root.output_nr) for root in self.old.roots if root.node in self.member}
+        taken |= {
+            (root.node, root.output_nr) for root in self.old.roots if root.node in self.member
+        }
         found: dict[int, set[tuple[int, int]]] = {}
         for node, nr in taken:
             found.setdefault(self.member[node], set()).add(self._slot(node, nr))
@@ -57,22 +178,29 @@ class Contraction:
         return (self.program.place[node] - part.start) % part.period, nr
 
     def _enters(self, edge: Edge) -> bool:
-        return edge.target in self.member and self.member[edge.target] != self.member.get(edge.source)
+        return edge.target in self.member and self.member[edge.target] != self.member.get(
+            edge.source
+        )
 
     def graph(self) -> Graph:
         """Walk breadth first and write the new nodes, edges and roots down."""
         roots = tuple(
-            replace(root, node=self._meet(root.node), output_nr=self._output(root)) for root in self.old.roots
+            replace(root, node=self._meet(root.node), output_nr=self._output(root))
+            for root in self.old.roots
         )
         edges: list[Edge] = []
         for source, box in enumerate(self.met):  # the list grows as we go
             for position, together in enumerate(self._edges(box)):
-                new = {"source": source, "position": position, "target": self._meet(together[0].target)}
+                new = {
+                    "source": source,
+                    "position": position,
+                    "target": self._meet(together[0].target),
+                }
                 edges.append(replace(together[0], **new, input_nr=self._output(together[0])))
                 self.stands.append(tuple(together))
         write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
-        return replace(self.old, nodes=nodes, edges=tuple(edges), roots=roots, ran=())
+        return replace(self.old, nodes=nodes, edges=tuple(edges), roots=roots, ran=(), calls=())
 
     def box(self, node: int) -> tuple[str, int]:
         """Return what an old node is drawn as: a part, many leaves together, or itself."""
@@ -91,14 +219,20 @@ class Contraction:
     def _output(self, end: Edge | Root) -> int:
         """Return which output of its new node an edge or a root is about."""
         node, nr = (end.node, end.output_nr) if hasattr(end, "node") else (end.target, end.input_nr)
-        return self.made[self.member[node]].index(self._slot(node, nr)) if node in self.member else nr
+        return (
+            self.made[self.member[node]].index(self._slot(node, nr)) if node in self.member else nr
+        )
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
-        """Return the edges of a new node: each result of a part is read once, each thing outside by a part once."""
+        """Return the edges of a new node: each result of a part is read once, each thing outside by
+        a part once.
+        """
         found: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
             end = (self._meet(edge.target), self._output(edge))
-            is_many = edge.target in self.member or edge.target in self.leaves.group or box[0] == "part"
+            is_many = (
+                edge.target in self.member or edge.target in self.leaves.group or box[0] == "part"
+            )
             is_one = edge.cut or not is_many
             found.setdefault(edge if is_one else end, []).append(edge)
         return found.values()
@@ -118,21 +252,70 @@ class Contraction:
         part = self.parts[nr]
         nodes = [self.old.nodes[node] for node in self.program.nodes[part.start : part.stop]]
         own = [self.old.nodes[leaf] for leaf, owner in self.own.items() if owner == nr]
-        folded = Folded(part.copies, part.period, len(own) // len(part.copies), with_grad(own))
         last = nodes[-part.period :]
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
-        return replace(last[0], operation=title(part, last), outputs=outputs, saved=summary(nodes), folded=folded)
+        return replace(
+            last[0],
+            operation=self._title(part, last),
+            outputs=outputs,
+            saved=summary(nodes),
+            folded=self._folded(part, own),
+        )
+
+    def _folded(self, part: Part, own: Sequence[Node]) -> Folded:
+        """Say what the box of a part stands for; `own` are the leaves in it."""
+        count = len(part.copies)
+        is_guess = self._is_guess(part)
+        kind = part.pieces[0].kind
+        of = part.of if part.of > count else 0
+        leaves = len(own) // count
+        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, of)
+
+    def _is_guess(self, part: Part) -> bool:
+        return not self.old.calls and bool(called(part.pieces[0]))
+
+    def _title(self, part: Part, nodes: Sequence[Node]) -> str:
+        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm", "block 2: Mul,
+        Sin".
+        """
+        name = part.name.removeprefix(self.prefix)
+        if self._is_guess(part):
+            name = f"reads {name}{'.*' * part.is_call}"
+        if len(nodes) > 1 and called(part.pieces[0]):
+            return name
+        return f"{name}: {operations(nodes)}"
 
     def _group(self, nr: int) -> Node:
         leaves = [self.old.nodes[leaf] for leaf in self.leaves.groups[nr]]
         name = self.leaves.name(self.leaves.groups[nr])
         folded = Folded((name,), 0, len(leaves), with_grad(leaves))
+        name = name.removeprefix(self.prefix)
         return replace(leaves[0], operation=name, outputs=(), is_leaf=False, folded=folded)
+
+
+def prefix(names: Sequence[str]) -> str:
+    """Return the path that titles lose because all share it, as long as they stay distinct words."""
+    shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)
+    while shared:
+        start = ".".join((*shared, ""))
+        short = [name.removeprefix(start) for name in names]
+        is_word = all(name[0] not in "*0123456789" for name in short)
+        if is_word and len(set(short)) == len(set(names)):
+            return start
+        shared = shared[:-1]
+    return ""
+
+
+def operations(nodes: Sequence[Node]) -> str:
+    """Name the operations of a part, of many the first ones: "Mul, Sin, Add, …"."""
+    names = list(dict.fromkeys(SUFFIX.sub("", node.operation) for node in nodes))
+    more = ["…"] if len(names) > MOST_TITLES else []
+    return ", ".join(names[:MOST_TITLES] + more)
 
 
 def with_grad(leaves: Sequence[Node]) -> int:
     """Count the leaves that have a gradient."""
-    return sum(leaf.outputs[0].grad not in (None, "None") for leaf in leaves)
+    return sum(leaf.outputs[0].grad is not None for leaf in leaves)
 
 
 def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
@@ -141,12 +324,13 @@ def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     count = Counter(one.state for one in saved)
     first = {one.state: one for one in reversed(saved)}
     return tuple(
-        replace(first[state], name=counted(count[state], "saved tensor"), tensor=None, version=None, version_now=None)
+        replace(
+            first[state],
+            name=counted(count[state], "saved tensor"),
+            tensor=None,
+            version=None,
+            version_now=None,
+            storages=all_storages(one for one in saved if one.state == state),
+        )
         for state in sorted(count)
     )
-
-
-def title(part: Part, nodes: Sequence[Node]) -> str:
-    """Name a part, with its operations where these are few: "encoder.0 … 11", "block 2: Mul, Sin"."""
-    is_short = len(nodes) <= (MOST_TITLES if ".block " in f".{part.name}" else 1)
-    return f"{part.name}: {', '.join(SUFFIX.sub('', node.operation) for node in nodes)}" if is_short else part.name

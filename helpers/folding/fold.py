@@ -1,27 +1,128 @@
-"""Choose which parts of a large graph are one box each, so that it fits a screen. Plain data in and out."""
+"""Fold a large graph into one that fits a screen: each part of its outline becomes one node. Plain
+data in and out.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
+from graphlib import TopologicalSorter
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
-from helpers.contract import Contraction, contract
-from helpers.lookup import NOWHERE
-from helpers.outline import Outline
-from helpers.parts import Part
-from helpers.program import Program
-from helpers.room import height
+from helpers.folding.contract import Contraction, contract
+from helpers.folding.execution_order import Program
+from helpers.folding.lookup import NOWHERE, Lookup
+from helpers.folding.outline import Outline
+from helpers.folding.parts import NoPart, Part
 
 if TYPE_CHECKING:
-    from helpers.graph import Graph
+    from helpers.graph import Graph, Node
+
+
+LARGE = 60  # nodes: a smaller graph is drawn as it is
+LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
+FAULTS = "FOLDING_FAULTS"  # environment variable: "raise", as the tests set it, lets faults of the folding be seen
+Drawn = TypeVar("Drawn")
+
+
+def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
+    """Return a graph in which what repeats, and what belongs to a module, is one node each; a small
+    one as it is.
+
+    `unfold` names the parts to open, such as "encoder.3"; True opens all. Raises ValueError for a
+    part that is not there, TypeError for anything but names. A graph that cannot be folded comes
+    back whole, and says so.
+    """
+    wanted = demand_names(unfold)
+    if wanted is True or not (wanted or is_large(graph)):
+        return graph
+    try:
+        return or_plainly(graph, lambda whole: _folded(whole, wanted), lambda whole: whole)
+    except NoPart as fault:
+        raise ValueError(str(fault)) from None
+
+
+def or_plainly(
+    graph: Graph, folded: Callable[[Graph], Drawn], plain: Callable[[Graph], Drawn]
+) -> Drawn:
+    """Return what is made of a graph by folding; where that fails, what is made of it plainly.
+
+    Under test it raises.
+    """
+    try:
+        return folded(graph)
+    except NoPart:
+        raise
+    except Exception:
+        if os.environ.get(FAULTS) == "raise":
+            raise
+        return plain(replace(graph, folding_failed=True))
+
+
+def _folded(graph: Graph, wanted: Sequence[str]) -> Graph:
+    folding = Folding(graph)
+    lookup = Lookup(folding.outline)
+    if not is_large(graph):
+        for name in wanted:
+            lookup.check(name)
+        return graph
+    return folding.graph(list(dict.fromkeys(lookup.find(name) for name in wanted)))
+
+
+def demand_names(unfold: object) -> Sequence[str] | bool:
+    """Return the names of the parts to open, or True for all.
+
+    Raises TypeError, with what to pass, for others.
+    """
+    names = [unfold] if type(unfold) is str else [] if unfold is False else unfold
+    if names is True or (
+        (type(names) is tuple or type(names) is list) and all(type(name) is str for name in names)
+    ):
+        return names
+    raise TypeError(
+        f"unfold is {type.__dict__['__name__'].__get__(type(unfold))}. Pass the name of a part, such as 'encoder.3', "
+        "several of them in a list, or True to draw every node."
+    )
+
+
+def is_large(graph: Graph) -> bool:
+    """Say whether a graph is to be folded, and can be: the order in which its operations ran is
+    known.
+    """
+    most = LARGE_WITH_CALLS if graph.calls else LARGE
+    return len(graph.nodes) > most and bool(graph.ran)
+
+
+CARD, FOLDED, GAP = 36, 66, 26  # px: a card of one line, a folded part, the way to the next one
+
+
+def height(graph: Graph) -> int:
+    """Return how many px the longest way from a root to a leaf takes, downwards."""
+    readers: dict[int, set[int]] = {node: set() for node in range(len(graph.nodes))}
+    for edge in graph.edges:
+        if edge.target is not None:
+            readers[edge.target].add(edge.source)
+    bottom = [0] * len(graph.nodes)
+    for node in TopologicalSorter(readers).static_order():
+        above = max((bottom[reader] + GAP for reader in readers[node]), default=0)
+        bottom[node] = above + _height(graph.nodes[node])
+    return max(bottom, default=0)
+
+
+def _height(node: Node) -> int:
+    return FOLDED if node.folded else CARD
+
 
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
-MOST_BESIDE = 2  # boxes that a module may have which is never drawn folded, as a row of copies tells more than it
-SCREEN = (25, 700)  # nodes, and px downwards: large modules are opened as long as there are no more
-HIDDEN = (25, 1_100)  # the same for a module that hides most of the graph
-OPEN = (30, 1_500)  # the same where the reader asked for a part to be opened
+FEW = 8  # cards: where there are fewer, smaller boxes are opened too
+SHORT = 4  # copies: a row of no more is opened where there is little to see
+TINY = 4  # operations: a box that hides no more stays folded
+SCREEN = (25, 760)  # nodes, and px downwards: large parts are opened as long as there are no more
+HIDDEN = (25, 1_000)  # the same for what hides a third of the graph, where there is little to see
+OPEN = (30, 1_200)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
 
@@ -34,7 +135,9 @@ class Folding:
         self.outline = Outline(self.program)
 
     def graph(self, opened: Parts = ()) -> Graph:
-        """Return the graph with its parts folded, but for those that are opened and all that hold them."""
+        """Return the graph with its parts folded, but for those that are opened and all that hold
+        them.
+        """
         return self.contraction(opened).graph()
 
     def contraction(self, opened: Parts = ()) -> Contraction:
@@ -51,66 +154,91 @@ class Folding:
 
     @cached_property
     def screen(self) -> tuple[frozenset[Part], Parts]:
-        """Hold the modules that are open, and the parts that are one box each, where nobody asked for any."""
+        """Hold the modules that are open, and the parts that are one box each, where nobody asked
+        for any.
+        """
         return self._further(frozenset(), (), SCREEN)
 
-    def _further(self, is_open: frozenset[Part], opened: Parts, most: tuple[int, int]) -> tuple[frozenset[Part], Parts]:
-        """Open the largest modules, one after the other, as long as the graph takes at most so much room.
+    def _further(
+        self, is_open: frozenset[Part], opened: Parts, most: tuple[int, int]
+    ) -> tuple[frozenset[Part], Parts]:
+        """Open the largest modules, one after the other, as long as the graph takes at most so much
+        room.
 
         Where the reader opened parts, it is only modules inside of these.
         """
         tried: set[Part] = set()
-        drawn = list(self._boxes(self.outline.parts(), is_open, opened))
-        whole = sum(one.period for one in opened if one.start != NOWHERE) if opened else len(self.program)
-        while likely := [one for one in drawn if one not in tried and self._is_large(one, whole, opened)]:
+        drawn = list(self._boxes(self.outline.outer(), is_open, opened))
+        asked = [one.period for one in opened if one.start != NOWHERE]
+        whole = sum(asked) if opened else len(self.program)
+        while likely := [one for one in drawn if one not in tried and self._is_asked(one, opened)]:
             tried.add(largest := max(likely, key=lambda one: one.period))
-            deeper = list(self._boxes(self.outline.parts(), is_open | {largest}, opened))
-            if self._fits(deeper, max(most, HIDDEN) if largest.period > len(self.program) / 2 else most):
+            if not self._is_large(largest, whole, len(drawn)):
+                continue
+            deeper = list(self._boxes(self.outline.outer(), is_open | {largest}, opened))
+            is_dominant = largest.stop - largest.start > len(self.program) / 3
+            limit = max(most, HIDDEN) if is_dominant and len(drawn) < FEW else most
+            if self._fits(deeper, limit):
                 is_open, drawn = is_open | {largest}, deeper
         return is_open, drawn
 
-    def _is_large(self, part: Part, whole: int, opened: Parts) -> bool:
-        """Say whether a box hides much of what there is to see, and can be opened."""
-        is_asked = not opened or any(one.holds(part) for one in opened)
-        return is_asked and len(part.copies) == 1 and part.period > whole * MUCH
+    def _is_asked(self, part: Part, opened: Parts) -> bool:
+        """Say whether a box is no long row, and lies in what the reader opened."""
+        is_inside = not opened or any(one.holds(part) for one in opened)
+        return len(part.copies) <= SHORT and is_inside
+
+    def _is_large(self, part: Part, whole: int, cards: int) -> bool:
+        """Say whether a box hides much of what there is to see, or anything where there is little."""
+        if part.period <= TINY:
+            return False
+        return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
 
     def _fits(self, drawn: Parts, most: tuple[int, int]) -> bool:
         folded = contract(self.whole, self.program, drawn)
         return len(folded.nodes) <= most[0] and height(folded) <= most[1]
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
-        """Yield the parts that are a box each: `opened` and what holds them are not, nor modules that are open."""
+        """Yield the parts that are a box each: `opened` and what holds them are not, nor modules
+        that are open.
+        """
         for part in parts:
             within = [one for one in opened if part.holds(one)]
             if within:
                 yield from self._open(part, is_open, within)
-            elif len(part.copies) == 1 and (part in is_open or self._is_wrapper(part)):
-                yield from self._boxes(self._inside(part), is_open, ())
+            elif part in is_open or self._is_wrapper(part) or self._is_asked_about(part):
+                yield from self._boxes(self.outline.inside(part), is_open, ())
             else:
                 yield part
 
     def _open(self, part: Part, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
-        """Open a part that the reader asked for, or that holds one; of several copies only those that are meant."""
-        further = [one for one in opened if (one.start, one.stop) != (part.start, part.stop)]
+        """Open a part that the reader asked for, or that holds one; of several copies only those
+        that are meant.
+        """
+        further = [one for one in opened if one != part]
         copies = part.each()
         if len(copies) == 1:
-            yield from self._boxes(self._inside(part), is_open, further)
+            yield from self._boxes(self.outline.inside(part), is_open, further)
         elif len(further) < len(opened):
             yield from self._boxes(copies, is_open, further)
         else:
             for is_meant, some in groupby(enumerate(copies), lambda one: _holds(one[1], opened)):
                 numbers = [nr for nr, _ in some]
                 together = [part.some(numbers[0], numbers[-1] + 1)]
-                yield from self._boxes(copies[numbers[0] : numbers[-1] + 1] if is_meant else together, is_open, opened)
-
-    def _inside(self, part: Part) -> Parts:
-        return self.outline.parts(part.start, part.stop, part.name)
+                yield from self._boxes(
+                    copies[numbers[0] : numbers[-1] + 1] if is_meant else together, is_open, opened
+                )
 
     def _is_wrapper(self, part: Part) -> bool:
-        """Say whether a module holds little more than a row of equal copies, which tell more than it does."""
-        inside = self._inside(part)
-        rows = [one for one in inside if len(one.copies) > 1]
-        return len(inside) <= MOST_BESIDE and any(one.stop - one.start > 0.9 * part.period for one in rows)
+        """Say whether all that a part does is in one part inside of it, which tells more."""
+        inside = self.outline.inside(part) if len(part.copies) == 1 else ()
+        return len(inside) == 1 and (inside[0].start, inside[0].stop) == (part.start, part.stop)
+
+    def _is_asked_about(self, part: Part) -> bool:
+        """Say whether a root lies inside of a copy: a box that goes on behind it would seem to be
+        needed for it.
+        """
+        inside = (at for at in self.program.asked if part.start <= at < part.stop)
+        return any((at - part.start + 1) % part.period for at in inside)
 
 
 def _holds(part: Part, opened: Parts) -> bool:

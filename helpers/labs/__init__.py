@@ -8,4 +8,12 @@ from helpers.labs.requires_grad import requires_grad
 from helpers.labs.versions import versions
 from helpers.labs.who_records import who_records
 
-__all__ = ["accumulation", "explorer", "leaves", "lifecycle", "requires_grad", "versions", "who_records"]
+__all__ = [
+    "accumulation",
+    "explorer",
+    "leaves",
+    "lifecycle",
+    "requires_grad",
+    "versions",
+    "who_records",
+]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
-from helpers.labs.lab import Lab
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.world import World
 from helpers.text import numbers
-from helpers.world import World
 
 MOST_ADDED, MOST_WHILE_HELD, MOST_ZEROS = 3, 2, 2
 
@@ -14,8 +14,9 @@ MOST_ADDED, MOST_WHILE_HELD, MOST_ZEROS = 3, 2, 2
 class Sums(World):
     """A leaf x, two losses, two ways to empty `.grad`, and g, a second name for the tensor in it.
 
-    `history` holds what was in `.grad` since it was last emptied, the present included; `zeros` counts how often
-    zero_() was called on the tensor that is in it now: that moves its version, so the states do not repeat.
+    `history` holds what was in `.grad` since it was last emptied, the present included; `zeros`
+    counts how often zero_() was called on the tensor that is in it now: that moves its version, so
+    the states do not repeat.
     """
 
     limits = (
@@ -65,7 +66,8 @@ class Sums(World):
         return {
             "backward": added < (MOST_ADDED if free else MOST_WHILE_HELD),
             "other": added < MOST_ADDED and free,
-            "zero": has and (self.zeros < MOST_ZEROS if free else self.zeros < 1 and self.g is self.x.grad),
+            "zero": has
+            and (self.zeros < MOST_ZEROS if free else self.zeros < 1 and self.g is self.x.grad),
             "none": has,
             "keep": free and self.history == (None, (1.0, 1.0, 1.0)),
         }[action]
@@ -83,7 +85,9 @@ class Sums(World):
         return shown(self.g) + (", x.grad itself" if self.g is self.x.grad else ", another tensor")
 
     def bars(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        return tuple(("None" if one is None else numbers(list(one)), one or ()) for one in self.history)
+        return tuple(
+            ("None" if one is None else numbers(list(one)), one or ()) for one in self.history
+        )
 
     def say(self) -> str:
         grad, held, added = self.x.grad, self.g, len(self.history) - 1
@@ -92,7 +96,9 @@ class Sums(World):
         elif not added:
             told = "x.grad is a tensor of zeros, which is not None."
         else:
-            told = f"{added} gradient{'s make' if added > 1 else ' makes'} up x.grad: {shown(grad)}."
+            told = (
+                f"{added} gradient{'s make' if added > 1 else ' makes'} up x.grad: {shown(grad)}."
+            )
         if held is None:
             return told
         return f"{told} g is {'the same tensor' if held is grad else f'another tensor and holds {shown(held)}'}."

@@ -1,4 +1,6 @@
-"""The lab of lesson 04: a few programs, and of each node what it saves, its `next_functions` and its formula."""
+"""The lab of lesson 04: a few programs, and of each node what it saves, its `next_functions` and
+its formula.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +10,21 @@ from functools import partialmethod
 
 import torch
 
-from helpers.formulas import formulas
 from helpers.graph import Graph
 from helpers.labs import programs
-from helpers.labs.lab import Lab
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.world import World
 from helpers.labs.programs import Tensors
-from helpers.snapshot import snapshot
-from helpers.world import World
+from helpers.looking.snapshot import snapshot
+from helpers.recording.local_derivatives import formulas
 
 LINE = 44  # characters of a formula in one line of the table
 
 
 class Programs(World):
-    """One program at a time, and one of its nodes in view; the first tensor of a program is its root."""
+    """One program at a time, and one of its nodes in view; the first tensor of a program is its
+    root.
+    """
 
     actions = (
         ("divide", "c = a / b"),
@@ -63,7 +67,9 @@ class Programs(World):
         return self.node
 
     def values(self) -> tuple[tuple[str, str], ...]:
-        """Return what there is to know of the node, in as many lines as the longest of its program needs."""
+        """Return what there is to know of the node, in as many lines as the longest of its program
+        needs.
+        """
         graph = self.graph()
         tables = [rows(graph, number) for number in range(len(graph.nodes))]
         missing = max(map(len, tables)) - len(tables[self.node])
@@ -86,10 +92,18 @@ def rows(graph: Graph, number: int) -> list[tuple[str, str]]:
     one = graph.nodes[number]
     if one.is_leaf:
         leaf = one.outputs[0]
-        return [("node", one.operation), ("variable", f"{leaf.name} = {leaf.value}"), ("next_functions", "()")]
+        return [
+            ("node", one.operation),
+            ("variable", f"{leaf.name} = {leaf.value}"),
+            ("next_functions", "()"),
+        ]
     saved = [str(cell) for cell in one.saved] or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
-    texts = [line for key, rule in formulas(one.operation).items() for line in textwrap.wrap(f"{key}: {rule}", LINE)]
+    texts = [
+        line
+        for key, rule in formulas(one.operation).items()
+        for line in textwrap.wrap(f"{key}: {rule}", LINE)
+    ]
     return [
         ("node", one.operation),
         *titled("saves", saved),

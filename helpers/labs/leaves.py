@@ -1,19 +1,23 @@
-"""The lab of lesson 03: who is a leaf, and who gets `.grad`, as w is made, moved, scaled and asked to keep it."""
+"""The lab of lesson 03: who is a leaf, and who gets `.grad`, as w is made, moved, scaled and asked
+to keep it.
+"""
 
 from __future__ import annotations
 
 import torch
 
-from helpers.labs.lab import Lab
-from helpers.peek import grad_text
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.world import World
+from helpers.looking.torch_private import grad_of
 from helpers.text import numbers
-from helpers.world import World
 
 MOST_BACKWARDS = 2
 
 
 class Weight(World):
-    """One name, w, that every action edits or binds to another tensor; `times` counts the backward() calls."""
+    """One name, w, that every action edits or binds to another tensor; `times` counts the
+    backward() calls.
+    """
 
     actions = (
         ("plain", "w = torch.tensor([20., 30.])"),
@@ -62,12 +66,15 @@ class Weight(World):
 
     def grad(self) -> str:
         """Return `w.grad` as text, without the warning that reading a non-leaf's would give."""
-        return grad_text(self.w) if self.w.is_leaf or self.w.retains_grad else "None"
+        if self.w.is_leaf or self.w.retains_grad:
+            return str(grad_of(self.w))
+        return "None"
 
     def values(self) -> tuple[tuple[str, str], ...]:
         made = type(self.w.grad_fn).__name__ if self.w.grad_fn else "None"
         flags = tuple(
-            (f"w.{name}", str(getattr(self.w, name))) for name in ("is_leaf", "requires_grad", "retains_grad")
+            (f"w.{name}", str(getattr(self.w, name)))
+            for name in ("is_leaf", "requires_grad", "retains_grad")
         )
         kind = str(self.w.dtype).removeprefix("torch.")
         return (
@@ -81,15 +88,21 @@ class Weight(World):
         if not self.w.requires_grad:
             return "w is a leaf that requires no grad: it can get no .grad."
         if self.w.is_leaf:
-            has = f"holds {self.grad()}" if self.w.grad is not None else "is still None, and a backward() will fill it"
+            has = (
+                f"holds {self.grad()}"
+                if self.w.grad is not None
+                else "is still None, and a backward() will fill it"
+            )
             return f"w is a leaf that requires grad: its .grad {has}."
-        return f"w is no leaf: {type(self.w.grad_fn).__name__} made it. {self.kept()} {self.behind()}"
+        return (
+            f"w is no leaf: {type(self.w.grad_fn).__name__} made it. {self.kept()} {self.behind()}"
+        )
 
     def kept(self) -> str:
         if not self.w.retains_grad:
             return "Its .grad stays None."
         if self.w.grad is None:
-            return "It retains, but its .grad is None: only the next backward() keeps what passes."
+            return "It retains, but its .grad is None: only a later backward() keeps what passes."
         return f"It retains: its .grad holds {self.grad()}."
 
     def behind(self) -> str:
@@ -98,7 +111,9 @@ class Weight(World):
         while not hasattr(node, "variable"):
             node = node.next_functions[0][0]
         grad = node.variable.grad
-        return "The leaf behind it has no name" + (f" and got {numbers(grad.tolist())}." if grad is not None else ".")
+        return "The leaf behind it has no name" + (
+            f" and got {numbers(grad.tolist())}." if grad is not None else "."
+        )
 
 
 leaves = Lab(

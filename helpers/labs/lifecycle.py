@@ -1,4 +1,6 @@
-"""The lab of lesson 07: a graph is built, used and freed; who holds its nodes, its saved tensors and their bytes."""
+"""The lab of lesson 07: a graph is built, used and freed; who holds its nodes, its saved tensors
+and their bytes.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +8,11 @@ import weakref
 
 import torch
 
-from helpers.labs.lab import Lab
-from helpers.peek import grad_text
-from helpers.saved import saved, values_held
-from helpers.snapshot import Walk
-from helpers.world import World
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.world import World
+from helpers.looking.saved_tensors import saved, values_held
+from helpers.looking.snapshot import Walk
+from helpers.looking.torch_private import grad_of
 
 MOST_RETAINED = 2
 
@@ -22,7 +24,8 @@ class Mark:
 class Life(World):
     """x, then h = x ** 2 and loss = (h * h).sum(), which may have lost their names again.
 
-    Whether a node lives is not guessed: each gets a mark of ours in its metadata, and we count those alive.
+    Whether a node lives is not guessed: each but AccumulateGrad gets a mark of ours in its
+    metadata, and we count those alive.
     `again` counts the backward() calls since forward that kept the saved tensors.
     """
 
@@ -73,11 +76,20 @@ class Life(World):
         return tuple(self.bound().values())[::-1]
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
-        """Return how many saved tensors are held and freed, and the bytes of each storage that they hold."""
+        """Return how many saved tensors are held and freed, and the bytes of each storage that they
+        hold.
+        """
         nodes = [one for one in Walk(self.roots()).met if not isinstance(one, torch.Tensor)]
         states = [cell.state for node in nodes for cell in saved(node, lambda tensor: ())]
-        held = [one for node in nodes for one in values_held(node).values() if isinstance(one, torch.Tensor)]
-        storages = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in held}
+        held = [
+            one
+            for node in nodes
+            for one in values_held(node).values()
+            if isinstance(one, torch.Tensor)
+        ]
+        storages = {
+            one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in held
+        }
         return states.count("held"), states.count("freed"), storages
 
     def alone(self, storages: dict[int, int]) -> int:
@@ -93,7 +105,7 @@ class Life(World):
             ("saved tensors", f"{held} held, {freed} freed"),
             ("bytes they hold", str(sum(storages.values()))),
             ("held by no name", f"{self.alone(storages)} bytes"),
-            ("x.grad", grad_text(self.x)),
+            ("x.grad", str(grad_of(self.x))),
         )
 
     def say(self) -> str:
@@ -103,10 +115,12 @@ class Life(World):
         if not hasattr(self, "loss"):
             return f"Without loss, {nodes} node is alive: the one that h leads to."
         if not held:
-            return (
-                f"All {nodes} nodes are alive, and their {freed} saved tensors are freed: backward() frees those alone."
-            )
-        lost = "" if hasattr(self, "h") else f" h has no name, but {self.alone(storages)} bytes of it are kept."
+            return f"All {nodes} nodes are alive, and their {freed} saved tensors are freed: backward() frees those alone."
+        lost = (
+            ""
+            if hasattr(self, "h")
+            else f" h has no name, but {self.alone(storages)} bytes of it are kept."
+        )
         again = " Another backward() can follow." if self.x.grad is not None else ""
         return f"{nodes} nodes are alive and hold {held} saved tensors, {sum(storages.values())} bytes.{lost}{again}"
 
@@ -115,7 +129,8 @@ lifecycle = Lab(
     "lifecycle",
     Life,
     8,
-    "Lab: the life of a graph; a full circle is a saved tensor that is held, an empty one is freed.",
+    "Lab: the life of a graph; a full circle is a saved tensor that is held, an empty one is freed."
+    " Nodes are counted without AccumulateGrad.",
     {
         "built": "forward",
         "freed": "forward backward",

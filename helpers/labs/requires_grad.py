@@ -1,4 +1,6 @@
-"""The lab of lesson 02: flags, grad mode and kinds of operation. Two lines run anew after every change."""
+"""The lab of lesson 02: flags, grad mode and kinds of operation. Two lines run anew after every
+change.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +8,8 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from helpers.labs.lab import Lab
-from helpers.world import World
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.world import World
 
 KINDS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
     "b = a + z": lambda a, z: a + z,
@@ -18,7 +20,9 @@ FLOAT, COMPARISON, INTEGER = KINDS
 
 
 class Flags(World):
-    """Three leaves, and two lines that are run anew after every change: a = x + y, then b from a and z."""
+    """Three leaves, and two lines that are run anew after every change: a = x + y, then b from a
+    and z.
+    """
 
     actions = (
         ("flag_x", "flag of x"),
@@ -31,7 +35,9 @@ class Flags(World):
     )
 
     def reset(self) -> None:
-        self.x, self.y, self.z = (torch.tensor(pair) for pair in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0]))
+        self.x, self.y, self.z = (
+            torch.tensor(pair) for pair in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+        )
         self.mode, self.kind = True, FLOAT
         self.run()
 
@@ -70,9 +76,6 @@ class Flags(World):
     def integer(self) -> None:
         self.choose(INTEGER)
 
-    def offers(self, action: str) -> bool:
-        return {"float": FLOAT, "comparison": COMPARISON, "integer": INTEGER}.get(action) != self.kind
-
     def roots(self) -> tuple[torch.Tensor, ...]:
         return self.b, self.a, self.x, self.y, self.z
 
@@ -82,13 +85,17 @@ class Flags(World):
         return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
 
     def values(self) -> tuple[tuple[str, str], ...]:
-        flags = [(f"{name}.requires_grad", str(getattr(self, name).requires_grad)) for name in "xyzab"]
+        flags = [
+            (f"{name}.requires_grad", str(getattr(self, name).requires_grad)) for name in "xyzab"
+        ]
         return (("grad mode", "on" if self.mode else "off"), ("operation", self.kind), *flags)
 
     def say(self) -> str:
         if self.b.requires_grad:
             asked = [name for name in "az" if getattr(self, name).requires_grad]
-            return f"b requires grad, because of {' and of '.join(asked)}: one input would be enough."
+            return (
+                f"b requires grad, because of {' and of '.join(asked)}: one input would be enough."
+            )
         if not any(one.requires_grad for one in (self.x, self.y, self.z)):
             return "No leaf requires grad: nothing is recorded."
         if not self.mode:

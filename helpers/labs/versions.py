@@ -1,21 +1,25 @@
-"""The lab of lesson 09: edits in place by every route, version counters, and what backward() makes of them."""
+"""The lab of lesson 09: edits in place by every route, version counters, and what backward() makes
+of them.
+"""
 
 from __future__ import annotations
 
 import torch
 
 from helpers.graph import SavedTensor
-from helpers.labs.lab import Lab
-from helpers.labs.table import WRONG
-from helpers.snapshot import snapshot
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.table import WRONG
+from helpers.labs.engine.world import World
+from helpers.looking.snapshot import snapshot
 from helpers.text import numbers
-from helpers.world import World
 
 MOST_EDITS = 2
 
 
 class Edits(World):
-    """A leaf x, and y = x ** 2, whose node saved x. `then` is a copy of x as it was in the forward pass.
+    """A leaf x, and y = x ** 2, whose node saved x.
+
+    `then` is a copy of x as it was in the forward pass.
 
     `edits` counts the changes of x: its version never goes back, so the states do not repeat.
     """
@@ -76,7 +80,9 @@ class Edits(World):
     def offers(self, action: str) -> bool:
         if action == "clone":
             return not hasattr(self, "c") and not self.edits
-        return action in ("forward", "direct", "backward") or (self.edits < MOST_EDITS and not hasattr(self, "c"))
+        return action in ("forward", "direct", "backward") or (
+            self.edits < MOST_EDITS and not hasattr(self, "c")
+        )
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         return (self.y,)
@@ -95,8 +101,14 @@ class Edits(World):
         return (
             ("x", numbers(self.x.tolist())),
             ("x._version", str(self.x._version)),
-            ("y saved x", "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"),
-            ("x.grad", ("None" if grad is None else numbers(grad.tolist())) + f" {WRONG} wrong" * wrong),
+            (
+                "y saved x",
+                "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}",
+            ),
+            (
+                "x.grad",
+                ("None" if grad is None else numbers(grad.tolist())) + f" {WRONG} wrong" * wrong,
+            ),
             ("the right one", numbers(self.right().tolist())),
         )
 
@@ -111,9 +123,7 @@ class Edits(World):
             )
         if cell.state == "modified":
             back = "" if changed else " That the numbers are the old ones again does not help."
-            return (
-                f"y saved x at version {cell.version}, now it is at {cell.version_now}: backward() will refuse.{back}"
-            )
+            return f"y saved x at version {cell.version}, now it is at {cell.version_now}: backward() will refuse.{back}"
         if changed:
             return f"x has changed and its version is still {self.x._version}: backward() will notice nothing."
         return f"y saved x at version {cell.version}, and x is at {self.x._version}: backward() can trust it."

@@ -1,4 +1,6 @@
-"""The lab of lesson 08: four ways out of the graph, and eval(): what each records, shares and checks."""
+"""The lab of lesson 08: four ways out of the graph, and eval(): what each records, shares and
+checks.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,16 @@ from functools import partialmethod
 import torch
 from torch import nn
 
-from helpers.labs.lab import Lab
-from helpers.labs.table import WRONG
+from helpers.labs.engine.lab import Lab
+from helpers.labs.engine.table import WRONG
+from helpers.labs.engine.world import World
 from helpers.text import numbers
-from helpers.world import World
 
-BLOCKS = {"no_grad": torch.no_grad, "inference_mode": torch.inference_mode, "": contextlib.nullcontext}
+BLOCKS = {
+    "no_grad": torch.no_grad,
+    "inference_mode": torch.inference_mode,
+    "": contextlib.nullcontext,
+}
 
 
 def double(x: torch.Tensor) -> torch.Tensor:
@@ -26,7 +32,9 @@ def evaluated(x: torch.Tensor) -> torch.Tensor:
 
 
 class Ways(World):
-    """A leaf x, and s = x ** 2, recorded beforehand, which saved x. y is made from x by one of the ways.
+    """A leaf x, and s = x ** 2, recorded beforehand, which saved x.
+
+    y is made from x by one of the ways.
 
     `block` names the block that y was made in, if any.
     """
@@ -47,7 +55,11 @@ class Ways(World):
     )
 
     def reset(self) -> None:
-        self.x, self.block, self.edited = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), "", False
+        self.x, self.block, self.edited = (
+            torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
+            "",
+            False,
+        )
         self.s = self.x**2
         self.right = self.x.detach() * 2
         self.y: torch.Tensor | None = None
@@ -98,7 +110,11 @@ class Ways(World):
         return self.x.grad is not None and not torch.equal(self.x.grad, self.right)
 
     def values(self) -> tuple[tuple[str, str], ...]:
-        grad = "None" if self.x.grad is None else numbers(self.x.grad.tolist()) + f" {WRONG} wrong" * self.wrong()
+        grad = (
+            "None"
+            if self.x.grad is None
+            else numbers(self.x.grad.tolist()) + f" {WRONG} wrong" * self.wrong()
+        )
         of_x = (("x", f"{numbers(self.x.tolist())} at version {self.x._version}"), ("x.grad", grad))
         return of_x if self.y is None else (*of_x, *self.of_y())
 
@@ -124,7 +140,9 @@ class Ways(World):
     def told(self) -> str:
         """Say what y and x have in common, and whether an edit of y would be, or was, noticed."""
         if self.y.is_inference():
-            return "It has no version: outside of inference_mode it may be neither saved nor edited."
+            return (
+                "It has no version: outside of inference_mode it may be neither saved nor edited."
+            )
         if not self.shares():
             return "It has numbers of its own."
         if not self.edited:

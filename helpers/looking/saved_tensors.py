@@ -1,57 +1,125 @@
-"""Describe the saved tensors of a backward function without unpacking anything that a hook would notice."""
+"""Describe the saved tensors of a backward function without unpacking anything that a hook would
+notice.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain, islice
 from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
 
 import torch
 
-from helpers import peek
-from helpers.graph import SavedTensor
-from helpers.threads import backward_elsewhere
+from helpers.graph import SavedTensor, Storage
+from helpers.looking.torch_private import (
+    CUSTOM,
+    backward_elsewhere,
+    is_custom,
+    is_tensor,
+    may_be_stale,
+    memory_of,
+    read,
+    shape,
+    tensor_info,
+)
 
-HELD_BY_GRAPH_ALONE = 3  # references to a saved tensor: the graph's, a variable here, the one of getrefcount
+HELD_BY_GRAPH_ALONE = (
+    3  # references to a saved tensor: the graph's, a variable here, the one of getrefcount
+)
 NameOf = Callable[[torch.Tensor], tuple[str, ...]]
 _MODIFIED = re.compile(r"is at version (\d+); expected version (\d+)")
 
 
-def saved(node: Any, name_of: NameOf, made: tuple[str, ...] = ()) -> tuple[SavedTensor, ...]:
-    """Describe what a node saved. `name_of(tensor)` finds the learner's names of one that is held,
-    `made` are those of the tensor that the node's operation made.
+class Memory:
+    """Number the storages of saved tensors in the order in which they are met, each once."""
 
-    A saved tensor is unpacked only where no hook would run; a cell that never held anything is left out.
-    While another thread goes backward none is touched: torch frees them without a lock.
+    def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
+        known = map(memory_of, leaves)
+        self.leaves = {memory[0] for memory in known if memory}
+        self.numbers: dict[int, int] = {}
+        self.unknown = 0
+
+    def storage(self, tensor: torch.Tensor | None) -> Storage:
+        """Return the storage of a tensor; for None, or where torch cannot tell, one of unknown
+        size.
+        """
+        memory = None if tensor is None else memory_of(tensor)
+        if memory is None:
+            self.unknown += 1
+            return Storage(-self.unknown)
+        address, size = memory
+        number = self.numbers.setdefault(address, len(self.numbers))
+        return Storage(number, size, address in self.leaves)
+
+
+def saved(
+    node: Any, name_of: NameOf, made: tuple[str, ...] = (), memory: Memory | None = None
+) -> tuple[SavedTensor, ...]:
+    """Describe what a node saved.
+
+    `name_of(tensor)` finds the learner's names of one that is held, `made` are those of the tensor
+    that the node's operation made, `memory` knows storages.
+
+    A saved tensor is unpacked only where no hook would run; a cell that never held anything is left
+    out. While another thread goes backward none is touched: torch frees them without a lock.
     """
+    if backward_elsewhere() and _can_save(node):
+        return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
     if backward_elsewhere():
-        return (SavedTensor("saved tensors", "busy"),) if _can_save(node) else ()
-    found = [_state(name, cell, unpack, name_of) for name, cell, unpack in _cells(node)]
-    return tuple(_named_result(one, made) for one in found if one)
+        return ()
+    found = []
+    for name, cell, unpack in _cells(node):
+        saved_tensor = _state(name, cell, unpack, name_of)
+        if saved_tensor:
+            found.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
+    return tuple(found)
+
+
+def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
+    """Add whose memory a saved tensor keeps alive; one that is packed or busy is not asked."""
+    if memory is None or one.state == "freed":
+        return one
+    data = None if one.state in ("packed", "busy") else cell.data
+    storage = memory.storage(data if is_tensor(data) else None)
+    return SavedTensor(
+        one.name, one.state, one.tensor, one.version, one.version_now, storages=(storage,)
+    )
 
 
 def _can_save(node: Any) -> bool:
-    return peek.is_custom(node) or any(name.startswith("_raw_saved_") for name in dir(type(node)))
+    return is_custom(node) or bool(raw_saved(type(node)))
+
+
+@cache
+def raw_saved(kind: type) -> tuple[str, ...]:
+    """Return the attributes of one of torch's own backward functions that hold saved tensors; self
+    first, as in the formulas.
+    """
+    found = [name for name in dir(kind) if name.startswith("_raw_saved_")]
+    return tuple(sorted(found, key="_raw_saved_self".__ne__))
 
 
 def _named_result(one: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
-    """Name an output that was edited since: what is left of it in the graph has lost its history."""
-    unnamed = one.name == "result" and one.tensor and not one.tensor.names
-    return replace(one, tensor=replace(one.tensor, names=made)) if unnamed and made else one
+    """Name an output that was edited since: what the graph has left of it lost its history."""
+    is_unnamed = one.name == "result" and one.tensor and not one.tensor.names
+    if not (is_unnamed and made):
+        return one
+    return replace(one, tensor=replace(one.tensor, names=made))
 
 
 def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
-    """List a node's saved tensors as (name, raw cell, how to unpack it); the cell is None once freed."""
-    if peek.is_custom(node):
+    """List a node's saved tensors as (name, raw cell, how to unpack it); the cell is None once
+    freed.
+    """
+    if is_custom(node):
         return _cells_of_custom(node)
     cells: list[tuple[str, Any, Callable[[], Any]]] = []
-    attributes = [name for name in dir(type(node)) if name.startswith("_raw_saved_")]
-    for attribute in sorted(attributes, key="_raw_saved_self".__ne__):  # self first, as in the formulas
+    for attribute in raw_saved(type(node)):
         public, name = attribute.removeprefix("_raw"), attribute.removeprefix("_raw_saved_")
         try:
             raw = getattr(node, attribute)
@@ -68,7 +136,9 @@ def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
 
 
 class Cell(NamedTuple):
-    """Hold what is read of a saved tensor of a custom Function: torch's own cell dies when a backward frees it."""
+    """Hold what is read of a saved tensor of a custom Function: torch's own cell dies when a
+    backward frees it.
+    """
 
     unpack_hook: Any
     data: Any
@@ -79,13 +149,19 @@ def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
         cells = [Cell(*one) for one in _each(node, attrgetter("unpack_hook", "data"))]
     except RuntimeError:  # freed: torch no longer says how many there were
         return [("saved_tensors", None, lambda: None)]
-    return [(f"saved_tensors[{nr}]", one, partial(_unpacked, node, nr)) for nr, one in enumerate(cells)]
+    return [
+        (f"saved_tensors[{nr}]", one, partial(_unpacked, node, nr)) for nr, one in enumerate(cells)
+    ]
 
 
-def _each(node: Any, read: Callable[[Any], Any], first: int = 0, stop: int | None = None) -> list[Any]:
-    """Read saved tensors of a custom Function within one call into C: no other thread can free them meanwhile."""
-    raw = chain.from_iterable(map(peek.CUSTOM._raw_saved_tensors.__get__, (node,)))
-    return list(map(read, islice(raw, first, stop)))
+def _each(
+    node: Any, get: Callable[[Any], Any], first: int = 0, stop: int | None = None
+) -> list[Any]:
+    """Read saved tensors of a custom Function within one call into C: no other thread can free them
+    meanwhile.
+    """
+    raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
+    return list(map(get, islice(raw, first, stop)))
 
 
 def _unpacked(node: Any, nr: int) -> Any:
@@ -104,17 +180,21 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
         return SavedTensor(name, "packed")
     data = cell.data
     alone = HELD_BY_GRAPH_ALONE + (type(cell) is Cell)
-    if peek.is_tensor(data) and peek.may_be_stale(data) and sys.getrefcount(data) > alone:
-        return SavedTensor(name, "edited", peek.tensor_info(data, name_of(data)), None, peek.read(data, "_version"))
+    if is_tensor(data) and may_be_stale(data) and sys.getrefcount(data) > alone:
+        return SavedTensor(
+            name, "edited", tensor_info(data, name_of(data)), None, read(data, "_version")
+        )
     try:
         tensor = unpack()
     except RuntimeError as error:
         return _refused(name, cell, str(error), name_of)
     if tensor is None:
         return None
-    version, names = peek.read(tensor, "_version"), name_of(tensor)
-    is_unnamed_number = not names and peek.shape(tensor) == ()
-    return SavedTensor(name, "held", peek.tensor_info(tensor, names, is_unnamed_number), version, version)
+    version, names = read(tensor, "_version"), name_of(tensor)
+    is_unnamed_number = not names and shape(tensor) == ()
+    return SavedTensor(
+        name, "held", tensor_info(tensor, names, is_unnamed_number), version, version
+    )
 
 
 def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor:
@@ -122,7 +202,7 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
     data = cell.data
     if data is None:
         return SavedTensor(name, "freed")
-    info = peek.tensor_info(data, name_of(data))
+    info = tensor_info(data, name_of(data))
     if versions := _MODIFIED.search(message):
         now, then = map(int, versions.groups())
         return SavedTensor(name, "modified", info, then, now)
@@ -130,11 +210,15 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
 
 
 def values_held(node: Any) -> dict[str, Any]:
-    """Return what a node saved, by torch's names: plain numbers, and the tensors that no hook has packed."""
+    """Return what a node saved, by torch's names: plain numbers, and the tensors that no hook has
+    packed.
+    """
     found: dict[str, Any] = {}
-    if peek.is_tensor(node) or peek.is_custom(node):
+    if is_tensor(node) or is_custom(node):
         return found
-    for name in (name for name in dir(type(node)) if name.startswith("_saved_") and not name.endswith("_")):
+    for name in (
+        name for name in dir(type(node)) if name.startswith("_saved_") and not name.endswith("_")
+    ):
         cell = getattr(node, f"_raw{name}", None)
         if isinstance(cell, tuple) or (cell is not None and cell.unpack_hook is not None):
             continue

@@ -1,4 +1,5 @@
-"""Find what the learner calls each tensor: variables of the calling frame, parameters of modules in reach.
+"""Find what the learner calls each tensor: variables of the calling frame, parameters of modules in
+reach.
 
 Nothing of the user's runs: types are read from their `__mro__`, modules from their `__dict__`.
 """
@@ -14,9 +15,7 @@ from typing import Any
 
 import torch
 
-from helpers.kinds import is_a, is_module, is_tensor
-from helpers.peek import may_be_stale
-from helpers.quiet import quietly, read
+from helpers.looking.torch_private import is_a, is_module, is_tensor, may_be_stale, quietly, read
 from helpers.text import visible
 
 MOST_NAMES = 2
@@ -25,12 +24,15 @@ _IPYTHON = re.compile(r"_+|_i+|_i?\d+|_[iod]h|In|Out")
 
 
 class Names:
-    """Remember the names of tensors, by the tensor itself and by the (node, output_nr) that made it."""
+    """Remember the names of tensors, by the tensor itself and by the (node, output_nr) that made
+    it.
+    """
 
     def __init__(self) -> None:
         self._keep: list[Any] = []  # strong references: an id stays true as long as we look
         self._found: dict[Any, tuple[str, ...]] = {}
         self._tensor: dict[Any, torch.Tensor] = {}
+        self.calls: Any = None  # the ModuleCalls that was given, if one was
 
     def add(self, name: str, tensor: torch.Tensor) -> None:
         for key in self._keys(tensor):
@@ -59,15 +61,21 @@ class Names:
                 yield id(node), read(tensor, "output_nr")
 
 
-def find_names(frame: FrameType | None, given: Mapping[str, torch.Tensor] | torch.nn.Module | None = None) -> Names:
-    """Collect names: `given` first, then the frame's locals, then its globals, in order of definition.
+def find_names(
+    frame: FrameType | None, given: Mapping[str, torch.Tensor] | torch.nn.Module | None = None
+) -> Names:
+    """Collect names: `given` first, then the frame's locals, then its globals, in order of
+    definition.
 
-    Parameters of a model that is given go by their paths alone, whatever variable holds it.
+    Parameters of a model that is given go by their paths, whatever variable holds it: by these
+    alone, or after the name that a model has in a dict.
     """
     names = Names()
     with quietly():
         first = [("", given)] if is_module(given) else list((given or {}).items())
-        for name, thing in [*first, *(pair for pair in variables(frame) if pair[1] is not given)]:
+        models = {id(thing) for _, thing in first if is_module(thing)}
+        rest = [pair for pair in variables(frame) if id(pair[1]) not in models]
+        for name, thing in [*first, *rest]:
             if is_tensor(thing):
                 names.add(visible(name), thing)
             elif is_module(thing):
@@ -90,7 +98,9 @@ def _is_ours(frame: FrameType) -> bool:
 
 
 def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
-    """List a frame's variables, locals before globals; a shadowed global and IPython's own are left out."""
+    """List a frame's variables, locals before globals; a shadowed global and IPython's own are left
+    out.
+    """
     if frame is None:
         return []
     found = dict(_locals(frame))
@@ -100,7 +110,7 @@ def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
 
 
 def named(space: dict[Any, Any]) -> list[tuple[str, Any]]:
-    """Copy what a dict holds under plain strings: no method, hash or comparison of the user's runs."""
+    """Copy what a dict holds under plain strings: no method or comparison of the user's runs."""
     return [(name, thing) for name, thing in list(dict.items(space)) if type(name) is str]
 
 
@@ -113,7 +123,9 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
     """
     handed_out = frame.f_locals
     if not is_a(handed_out, dict):
-        handed_out = dict(handed_out) if type(handed_out) is type(sys._getframe().f_locals) else {}
+        # Asked only here: before 3.13 this frame's locals, too, would keep `handed_out`.
+        since_3_13 = type(handed_out) is type(sys._getframe().f_locals)
+        handed_out = dict(handed_out) if since_3_13 else {}
     found = named(handed_out)
     cached = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
     if cached and sys.getrefcount(handed_out) <= 3:  # the frame, this function, getrefcount
@@ -136,6 +148,29 @@ def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
         queue += reversed([(path, child) for path, child in children if is_module(child)])
 
 
+def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Yield (dotted path, module) of a model and all in it, under each of its paths, outer first.
+
+    A module that holds itself is not followed; nothing of the user's is called.
+    """
+    queue: list[tuple[str, torch.nn.Module, tuple[int, ...]]] = [("", model, ())]
+    count = 0
+    while queue and count < MOST_MODULES:
+        path, module, above = queue.pop()
+        count += 1
+        yield path, module
+        if id(module) in above:
+            continue
+        children = [
+            (f"{path}.{name}".removeprefix("."), child, (*above, id(module)))
+            for name, child in _dict_of(module, "_modules")
+            if is_module(child)
+        ]
+        queue += reversed(children)
+
+
 def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
     inside = dict.get(torch.nn.Module.__dict__["__dict__"].__get__(module), attribute)
-    return named(inside) if is_a(inside, dict) else []
+    if not is_a(inside, dict):
+        return []
+    return named(inside)

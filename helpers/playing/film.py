@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from helpers.marks import Drawing
+from helpers.drawing.display_list import Drawing, Mark, Owner
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Hold what one mark of the scene is in this frame: another state, other words, or not to be seen."""
+    """Hold what one mark of the scene is in this frame: another state, other words, or not to be
+    seen.
+    """
 
     mark: int
     state: str = ""
@@ -21,16 +23,16 @@ class Change:
 class Frame:
     """Hold one moment: a scene, what differs from it, and the sentence that says what happens.
 
-    `focus` is whose turn it is ("node 3"); clicking what is of it comes here. `guess` are the marks with the new
-    numbers of this frame, and `question` the sentence without them, for a class that guesses first. `moves` are
-    (action, number of the frame that it leads to), for a lab. `text` says what the picture shows, for those who
-    read it; where it is empty, that of the scene does.
+    `focus` is whose turn it is; clicking what is of it comes here. `guess` are the marks with the
+    new numbers of this frame, and `question` the sentence without them, for a class that guesses
+    first. `moves` are (action, number of the frame that it leads to), for a lab. `text` says what
+    the picture shows, for those who read it; where it is empty, that of the scene does.
     """
 
     sentence: str
     scene: int = 0
     changes: tuple[Change, ...] = ()
-    focus: str = ""
+    focus: Owner | None = None
     guess: tuple[int, ...] = ()
     question: str = ""
     moves: tuple[tuple[str, int], ...] = ()
@@ -41,21 +43,23 @@ class Frame:
 class Unfolding:
     """Hold where one leads to from a scene that is one of several views of the same steps.
 
-    `parent` is the view in which what is open here is folded. `opens` are (owner, ((from this frame of the view on,
-    view), …)): the view in which what is of this owner is open; 0 for none. Owner "" is the one that has its turn.
+    `parent` is the view in which what is open here is folded. `opens` are (owner, ((from this frame
+    of the view on, view), …)): the view in which what is of this owner is open; 0 for none. None:
+    whoever has its turn.
     """
 
     parent: int
-    opens: tuple[tuple[str, tuple[tuple[int, int], ...]], ...] = ()
+    opens: tuple[tuple[Owner | None, tuple[tuple[int, int], ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Film:
     """Hold all that a player needs, with or without a kernel.
 
-    `actions` are the (name, words) of a lab's buttons in order; empty for a film of steps. `text` is what is
-    shown where nothing plays, `alt` says in one sentence what to notice. Where there are `views`, each scene is one,
-    and has as many frames as any other, with the same words, view after view.
+    `actions` are the (name, words) of a lab's buttons in order; empty for a film of steps. `text`
+    is what is shown where nothing plays, `alt` says in one sentence what to notice. Where there are
+    `views`, each scene is one, and has as many frames as any other, with the same words, view after
+    view.
     """
 
     scenes: tuple[Drawing, ...]
@@ -65,3 +69,22 @@ class Film:
     actions: tuple[tuple[str, str], ...] = ()
     start: int = 0
     views: tuple[Unfolding, ...] = ()
+
+
+def still(film: Film) -> Drawing:
+    """Return the frame that a film starts with as a drawing of its own."""
+    frame = film.frames[film.start]
+    scene = film.scenes[frame.scene]
+    changes = {change.mark: change for change in frame.changes}
+    marks = [changed(mark, changes.get(number)) for number, mark in enumerate(scene.marks)]
+    return replace(scene, marks=tuple(mark for mark in marks if mark), text="", alt=film.alt)
+
+
+def changed(mark: Mark, change: Change | None) -> Mark | None:
+    """Return a mark as a frame shows it; None where it is not to be seen."""
+    if change is None:
+        return mark
+    if change.hidden:
+        return None
+    runs = mark.runs if change.runs is None else change.runs
+    return replace(mark, state=change.state or mark.state, runs=runs)

@@ -1,4 +1,4 @@
-// Plays frames that Python made (helpers/payload.py says how they are written): mounts a display list, then patches
+// Plays frames that Python made (helpers/playing/encode.py says how they are written): mounts a display list, then patches
 // it. It knows no shape, no colour and no word of its own, asks nothing of the network, and needs no kernel.
 
 const BAND = 300; // marks that are painted together: of a large picture, a step repaints a band or two
@@ -13,16 +13,22 @@ function svg(tag, more) {
   return Object.assign(document.createElementNS("http://www.w3.org/2000/svg", tag), more);
 }
 
+function focus(node) {
+  node.focus({ preventScroll: true });
+}
+
 function pairs(flat) {
   const found = [];
   for (let at = 0; at < flat.length; at += 2) found.push([flat[at], flat[at + 1]]);
   return found;
 }
 
-// Several views of the same steps follow each other; the first has the words of all. Where a row is 0, nothing changes.
+// Sentences travel once, among the lines. Several views of the same steps follow each other; the first has the words of
+// all. Where a row is 0, nothing changes.
 function unpack(film) {
-  const { frames, views } = film;
+  const { frames, lines, views } = film;
   film.span = frames.length / (views?.length ?? 1);
+  for (const frame of frames.slice(0, film.span)) for (const at of [0, 5]) frame[at] = lines[frame[at]];
   for (let at = film.span; at < frames.length; at += 1) {
     const [sentence, , , , , question] = frames[at % film.span];
     const view = Math.floor(at / film.span);
@@ -136,7 +142,7 @@ class Player {
     this.stage.addEventListener("click", (event) => this.onPicture(event.target));
     this.show(state.frame ?? film.start, Boolean(state.guessing));
     const watch = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
-    for (const part of [this.sentence, this.stage]) watch.observe(part);
+    for (const part of [this.sentence, this.stage, this.bar]) watch.observe(part);
   }
 
   addWords() {
@@ -150,8 +156,11 @@ class Player {
     for (const [name, words, key] of row) {
       const says = { type: "button", textContent: words, title: key ? `${words} (${key})` : words };
       const button = element("button", name.split(" ")[0], this.bar, says);
-      if (name.startsWith("action")) button.dataset.key = key;
-      button.addEventListener("click", (event) => this.press(name, event.detail > 0));
+      button.dataset.key = key;
+      button.addEventListener("click", ({ detail }) => {
+        if (detail) focus(this.root); // after the mouse the space bar shall not press the same button once more
+        this.attempt(name);
+      });
       this.buttons.set(name, button);
     }
   }
@@ -189,15 +198,14 @@ class Player {
     else this.stage.removeAttribute("tabindex");
   }
 
-  // After the mouse the keys are for the player again: else the space bar would press the same button once more.
-  press(name, byMouse) {
-    if (byMouse) this.root.focus({ preventScroll: true });
-    this.attempt(name);
-  }
-
+  // A button that does nothing here says why: an action ran, or its lab's map ends, and then what leads on.
   attempt(name) {
-    if (this.able(name) && this.targets()[name] !== this.frame) this.act(name);
-    else this.note.textContent = `${this.buttons.get(name).textContent}: ${this.film.words.idle}`;
+    const to = this.targets()[name];
+    if (this.able(name) && to !== this.frame) return this.act(name);
+    const { words } = this.film;
+    const ways = [this.now[6].length ? "beyond" : "end", ...["undo", "reset"].filter((way) => this.able(way))];
+    const why = to === this.frame ? words.ran : ways.map((way) => words[way]).join(" ");
+    this.note.textContent = `${this.buttons.get(name).textContent}: ${words["no " + name] ?? why}`;
   }
 
   act(name) {
@@ -312,16 +320,13 @@ class Player {
     this.note.textContent = "";
     this.tell();
     const targets = this.targets();
-    for (const [name, button] of this.buttons) button.ariaDisabled = !this.able(name, targets);
-    const guess = this.buttons.get("guess");
-    if (guess) guess.ariaPressed = this.guessing;
-    if (this.range) this.place();
-  }
-
-  place() {
+    for (const [name, button] of this.buttons) {
+      button.ariaDisabled = !this.able(name, targets);
+      if (name === "guess") button.ariaPressed = this.guessing;
+    }
+    if (!this.range) return;
     this.range.value = this.step;
-    this.count.textContent = `${this.step + 1} / ${this.film.span}`;
-    this.range.ariaValueText = this.count.textContent;
+    this.range.ariaValueText = this.count.textContent = `${this.step + 1} / ${this.film.span}`;
   }
 
   // Where the picture is larger than its stage, bring what this frame is about into sight.
@@ -353,9 +358,8 @@ class Player {
   }
 
   label() {
-    const { play, pause } = this.film.words;
     const button = this.buttons.get("play");
-    if (button) button.textContent = this.timer ? pause : play;
+    if (button) button.textContent = this.film.words[this.timer ? "pause" : "play"];
   }
 
   // Keys with Ctrl, and Tab, are for the page; all others stay here: JupyterLab would cut cells, slides would move.
@@ -377,11 +381,11 @@ class Player {
   // Give the keys back to the notebook or the slides around.
   leave() {
     const outer = this.root.parentElement.closest("[tabindex]");
-    outer ? outer.focus({ preventScroll: true }) : document.activeElement.blur();
+    outer ? focus(outer) : document.activeElement.blur();
   }
 
   onPicture(target) {
-    this.root.focus({ preventScroll: true });
+    focus(this.root);
     const node = target.closest("[data-of],text");
     const at = this.picture.scene.nodes.indexOf(node);
     const covered = pairs(this.now[4]).some(([place]) => place === at);

@@ -1,69 +1,87 @@
-"""The one widget of the course: plays the frames of a Film in a notebook, with or without a kernel, and in a page."""
+"""The one widget of the course: plays the frames of a Film in a notebook, with or without a kernel,
+and in a page.
+"""
 
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from pathlib import Path
 
 import anywidget
 from traitlets import Bool, Int, TraitError, Unicode, validate
 
-from helpers.film import Film
-from helpers.payload import payload
-from helpers.stylesheet import stylesheet
-from helpers.svg import safe
+from helpers.drawing.svg import html, safe, svg
+from helpers.playing.encode import payload
+from helpers.playing.film import Film, still
+from helpers.playing.stylesheet import stylesheet
 
 HERE = Path(__file__).parent
+# a film as a notebook's output stores it: JSON in one line
+FILM = "application/vnd.computational-graphs.film"
+IDENTITY = "helpers.player.Player"  # what saved players carry, wherever this module stands
 NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-SPACES = re.compile(
-    r" (=>|[=!]==|\?\?=|[+<>]?=|&&|\|\||\?\??|[:<>+*%-]) |(?<=[,;{]) +| (?=[{}[])|(?<=\w:|.\)|if) |(?<=for) "
-)
-
-
-def squeezed(source: str) -> str:
-    """Leave out comments, and spaces and ends of lines that nothing needs: every notebook saves the script.
-
-    No text in the script may hold such a space, a tag of a template may.
-    """
-    lines = (SPACES.sub(r"\1", re.sub("(^| )// .*", "", line.strip())) for line in source.splitlines())
-    joined = re.sub(r"(?<=[;,{}])\n|;(?=\n?})", "", "\n".join(filter(None, lines)))
-    return re.sub(r"\bconst\b", "let", joined) + "\n"
-
-
-SCRIPT = squeezed((HERE / "player.js").read_text(encoding="utf-8"))
-STYLE = (stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")).replace("\n", "") + "\n"
+SCRIPT = (HERE / "player.js").read_text(encoding="utf-8")
+STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
 
 
 class Player(anywidget.AnyWidget):
-    """Show a film. `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden."""
+    """Show a film.
+
+    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden.
+    """
 
     _esm = SCRIPT
     _css = STYLE
-    film = Unicode().tag(sync=True)  # JSON in one line: a notebook would spread lists over a line per number
+    film = Unicode().tag(
+        sync=True
+    )  # JSON in one line: a notebook would spread lists over a line per number
     frame = Int().tag(sync=True)
     guessing = Bool().tag(sync=True)
 
     def __init__(self, film: Film, **traits: object) -> None:
         check(film)
-        self.text, self._count = film.text, len(film.frames)
-        super().__init__(film=as_json(film), **({"frame": film.start} | traits))
+        self.text, self._count, self._still = film.text, len(film.frames), still_html(film)
+        super().__init__(
+            film=as_json(film), _anywidget_id=IDENTITY, **({"frame": film.start} | traits)
+        )
 
     @validate("frame")
     def _there(self, proposal: dict) -> int:
         if proposal["value"] not in range(self._count):
-            raise TraitError(f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0.")
+            raise TraitError(
+                f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0."
+            )
         return proposal["value"]
+
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+        """Give the widget, and what is left without a kernel: the film, its first frame as a
+        picture, its text.
+        """
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return data | {FILM: self.film, "text/html": self._still, "text/plain": self.text}, metadata
 
     def __repr__(self) -> str:
         return self.text
 
 
+def still_html(film: Film) -> str:
+    """Return the first frame as a picture, with its sentence over it, and the text of the film
+    folded under it.
+    """
+    sentence = film.frames[film.start].sentence
+    return f"<p>{safe(sentence)}</p>" + html(
+        svg(still(film)), film.alt, film.text, "All of it as text"
+    )
+
+
 def player(film: Film) -> Player:
-    """Return the widget that plays a film; its text is the film's. Raises TypeError, ValueError or KeyError."""
+    """Return the widget that plays a film; its text is the film's.
+
+    Raises TypeError, ValueError or KeyError.
+    """
     return Player(film)
 
 
@@ -74,24 +92,39 @@ def as_json(film: Film) -> str:
 def check(film: Film) -> None:
     """Refuse what cannot be played. Raises TypeError, or ValueError that names the frame at fault."""
     if not isinstance(film, Film):
-        raise TypeError(f"This is a {type(film).__name__}, and a player plays a Film. step_through(loss) makes one.")
+        raise TypeError(
+            f"This is a {type(film).__name__}, and a player plays a Film. step_through(loss) makes one."
+        )
     if not film.frames or not film.scenes:
         raise ValueError(
             "This film has no frame, so there is nothing to play. Give it one scene and one frame at least."
         )
     if film.start not in range(len(film.frames)):
-        raise ValueError(f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0.")
+        raise ValueError(
+            f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0."
+        )
+    check_views(film)
+    for number in range(len(film.frames)):
+        for what in complaints(film, number):
+            raise ValueError(
+                f"Frame {number} {what}. It can only refer to what its film holds, counted from 0."
+            )
+
+
+def check_views(film: Film) -> None:
+    """Refuse views that do not fit their frames, or lead nowhere. Raises ValueError."""
     if film.views and (len(film.views) != len(film.scenes) or len(film.frames) % len(film.views)):
         raise ValueError(
             f"This film has {len(film.views)} views, {len(film.scenes)} scenes and {len(film.frames)} frames. Give it "
             "a scene for each view, and each view equally many frames."
         )
     for number, view in enumerate(film.views):
-        for to in {view.parent, *(to for _, ways in view.opens for _, to in ways)} - {*range(len(film.views))}:
-            raise ValueError(f"View {number} leads to view {to}, and there are {len(film.views)}, counted from 0.")
-    for number in range(len(film.frames)):
-        for what in complaints(film, number):
-            raise ValueError(f"Frame {number} {what}. It can only refer to what its film holds, counted from 0.")
+        for to in {view.parent, *(to for _, ways in view.opens for _, to in ways)} - {
+            *range(len(film.views))
+        }:
+            raise ValueError(
+                f"View {number} leads to view {to}, and there are {len(film.views)}, counted from 0."
+            )
 
 
 def complaints(film: Film, number: int) -> list[str]:
@@ -101,19 +134,33 @@ def complaints(film: Film, number: int) -> list[str]:
         return [f"is of scene {frame.scene}, and there are {len(film.scenes)}"]
     marks, names = len(film.scenes[frame.scene].marks), [name for name, _ in film.actions]
     places = Counter(change.mark for change in frame.changes)
-    found = [f"has no mark {at}, its scene has {marks}" for at in (*places, *frame.guess) if at not in range(marks)]
+    found = [
+        f"has no mark {at}, its scene has {marks}"
+        for at in (*places, *frame.guess)
+        if at not in range(marks)
+    ]
     found += [f"changes mark {at} twice" for at, times in places.items() if times > 1]
-    found += [f"moves by {name!r}, which is no action of the lab" for name, _ in frame.moves if name not in names]
-    return found + [f"leads to frame {to}" for _, to in frame.moves if to not in range(len(film.frames))]
+    found += [
+        f"moves by {name!r}, which is no action of the lab"
+        for name, _ in frame.moves
+        if name not in names
+    ]
+    return found + [
+        f"leads to frame {to}" for _, to in frame.moves if to not in range(len(film.frames))
+    ]
 
 
 def head() -> str:
     """Return the style and the script that a page needs once, for any number of slots."""
-    return f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
+    return (
+        f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
+    )
 
 
 def slot(film: Film) -> str:
-    """Return the place in a page where a film plays: its frames as data, and its text where no script runs."""
+    """Return the place in a page where a film plays: its frames as data, and its text where no
+    script runs.
+    """
     check(film)
     return slot_of(as_json(film), film.text)
 
@@ -128,7 +175,9 @@ def slot_of(data: str, text: str) -> str:
 
 
 def page(film: Film) -> str:
-    """Return a page that plays a film from a file, with no kernel and no network; its policy forbids any."""
+    """Return a page that plays a film from a file, with no kernel and no network; its policy
+    forbids any.
+    """
     lines = [
         "<!doctype html>",
         '<html lang="en">',

@@ -1,4 +1,6 @@
-"""Find the views of a graph: one folded, and for each part of it one in which that part is open. Plain data only."""
+"""Find the views of a graph: one folded, and for each part of it one in which that part is open.
+Plain data only.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,11 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helpers.contract import Contraction
-from helpers.fold import is_large
-from helpers.folding import Folding
+from helpers.folding.contract import Contraction
+from helpers.folding.fold import Folding, is_large, or_plainly
+from helpers.folding.lookup import NOWHERE
+from helpers.folding.parts import Part
 from helpers.graph import Graph
-from helpers.lookup import NOWHERE
-from helpers.parts import Part
 
 MOST_NODES = 400  # in all views together
 Opened = tuple[Part, ...]
@@ -19,7 +20,9 @@ Opened = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Hold one copy of a folded part: its operations, and the number of the view in which it is open, 0 for none."""
+    """Hold one copy of a folded part: its operations, and the number of the view in which it is
+    open, 0 for none.
+    """
 
     nodes: tuple[int, ...]
     view: int
@@ -29,8 +32,9 @@ class Copy:
 class View:
     """Hold one way to draw a graph: another graph, and what its nodes and edges stand for.
 
-    `nodes` and `edges` have, for each of those of `graph`, the numbers of those of the whole one that it stands for.
-    `copies` are there for each folded node. `parent` is the view in which what is open here is folded.
+    `nodes` and `edges` have, for each of those of `graph`, the numbers of those of the whole one
+    that it stands for. `copies` are there for each folded node. `parent` is the view in which what
+    is open here is folded.
     """
 
     graph: Graph
@@ -41,9 +45,19 @@ class View:
 
 
 def views(graph: Graph, most: int) -> tuple[View, ...]:
-    """Return at most so many views, outer parts before inner ones; a graph that is not folded has one."""
+    """Return at most so many views, outer parts before inner ones; a graph that is not folded has
+    one.
+    """
+    return or_plainly(graph, lambda one: _folded(one, most), _plain)
+
+
+def _folded(graph: Graph, most: int) -> tuple[View, ...]:
     if is_large(graph) and (folding := Folding(graph)).boxes():
         return tuple(Views(folding, most).found())
+    return _plain(graph)
+
+
+def _plain(graph: Graph) -> tuple[View, ...]:
     return (View(graph, _ones(len(graph.nodes)), _ones(len(graph.edges))),)
 
 
@@ -79,11 +93,16 @@ class Views:
             yield View(graph, members(contraction), sources(contraction), parent, copies)
 
 
-def boxes(contraction: Contraction, opened: Opened) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
+def boxes(
+    contraction: Contraction, opened: Opened
+) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
     """Yield each folded node with its copies: what is open where this one is, and the nodes in it."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
-        yield contraction.number["part", nr], [((one,), tuple(ran[one.start : one.stop])) for one in part.each()]
+        yield (
+            contraction.number["part", nr],
+            [((one,), tuple(ran[one.start : one.stop])) for one in part.each()],
+        )
     for nr, group in enumerate(leaves.groups):
         name = leaves.name(group)
         apart = (*opened, Part(NOWHERE, NOWHERE, name, (name,)))
@@ -96,7 +115,9 @@ def key(opened: Opened) -> tuple:
 
 
 def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
-    """Return for each new node the old ones that it stands for: a part has its operations, and leaves of its own."""
+    """Return for each new node the old ones that it stands for: a part has its operations, and
+    leaves of its own.
+    """
     found: list[list[int]] = [[] for _ in contraction.met]
     for nr in range(len(contraction.old.nodes)):
         found[contraction.number[contraction.box(nr)]].append(nr)
@@ -106,7 +127,10 @@ def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
     place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
-    return tuple(tuple(place[edge.source, edge.position] for edge in together) for together in contraction.stands)
+    return tuple(
+        tuple(place[edge.source, edge.position] for edge in together)
+        for together in contraction.stands
+    )
 
 
 def _ones(count: int) -> tuple[tuple[int, ...], ...]:

@@ -1,20 +1,22 @@
-"""Watch one real backward through hooks, and turn it into a `Trace`. What it computes, torch computes."""
+"""Watch one real backward through hooks, and turn it into a `Trace`.
+
+What it computes, torch computes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from types import NoneType
 from typing import Any
 
 import torch
 
-from helpers import peek
-from helpers.kinds import mro
-from helpers.log import Gradients, Log
-from helpers.names import caller, find_names
-from helpers.snapshot import demand_mapping, demand_tensor
+from helpers.looking.snapshot import Given, demand_tensor, names_in_reach
+from helpers.looking.torch_private import mro, type_name
+from helpers.looking.variable_names import caller
+from helpers.recording.hooks import Gradients, Log
+from helpers.recording.trace import Trace
 from helpers.text import visible
-from helpers.trace import Trace
 
 LONGEST = 600  # characters of an error that are kept
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
@@ -23,23 +25,25 @@ HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 def record(
     loss: torch.Tensor | Sequence[torch.Tensor],
     *,
-    names: Mapping[str, torch.Tensor] | torch.nn.Module | None = None,
+    names: Given | None = None,
     gradient: torch.Tensor | Gradients | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     inputs: torch.Tensor | Sequence[torch.Tensor] | None = None,
 ) -> Trace:
-    """Run the one real backward from `loss`, or from several roots, and return its steps as plain data.
+    """Run the one real backward from `loss`, or from several roots, and return its steps as plain
+    data.
 
-    Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are watched. A
-    gradient of more than 4 elements is told by shape, norm, least and greatest value; over a million, by shape.
-    What torch raises is raised; the steps before it are in the exception's `trace`. Three common errors are
-    raised in plainer words, from torch's own. Raises TypeError for anything that is not a tensor.
+    Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are
+    watched. A gradient of more than 4 elements is told by shape, norm, least and greatest value;
+    over a million, by shape. What torch raises is raised; the steps before it are in the
+    exception's `trace`. Three common errors are raised in plainer words, from torch's own. Raises
+    TypeError for anything that is not a tensor.
     """
     roots = tuple(loss) if type(loss) in (list, tuple) else (loss,)
     for thing in roots:
         demand_tensor(thing)
-    found = find_names(caller(), demand_mapping(names))
+    found = names_in_reach(caller(), names)
     log = Log(roots, found, gradient)
     try:
         try:
@@ -52,7 +56,9 @@ def record(
         trace = attributes(error)["trace"] = log.trace(said)
         if type(error) is not RuntimeError or not (message := plainly(said, log)):
             raise
-        raise stopped(message, trace) from error  # no local name: a frame that holds its own error leaks
+        raise stopped(
+            message, trace
+        ) from error  # no local name: a frame that holds its own error leaks
     return log.trace()
 
 
@@ -62,12 +68,17 @@ def attributes(error: BaseException) -> dict[str, Any]:
 
 
 def words(error: BaseException) -> str:
-    """Return the first line of what an error says, by Python's own words for it: a class of the user's is not asked."""
+    """Return the first line of what an error says, by Python's own words for it: a class of the
+    user's is not asked.
+    """
     built_in = next(kind for kind in mro(error) if not kind.__flags__ & HEAP)
     arguments = BaseException.__dict__["args"].__get__(error)
     plain = all(type(one) in (str, int, float, NoneType) for one in arguments)
-    text = built_in.__str__(error) if plain else next((one for one in arguments if type(one) is str), "")
-    return visible(text.partition("\n")[0], LONGEST) or peek.type_name(error)
+    if plain:
+        text = built_in.__str__(error)
+    else:
+        text = next((one for one in arguments if type(one) is str), "")
+    return visible(text.partition("\n")[0], LONGEST) or type_name(error)
 
 
 def stopped(message: str, trace: Trace) -> RuntimeError:
@@ -78,7 +89,8 @@ def stopped(message: str, trace: Trace) -> RuntimeError:
 
 
 def plainly(said: str, log: Log) -> str:
-    """Say three common errors in our form, where the graph shows that they are meant; else an empty text.
+    """Say three common errors in our form, where the graph shows that they are meant; else an empty
+    text.
 
     A hook of the user's may raise torch's very words about another graph.
     """
@@ -92,7 +104,8 @@ def plainly(said: str, log: Log) -> str:
     if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
         shapes = ", ".join(str(root.tensor.shape) for root in roots)
         return (
-            f"The loss has shape {shapes}, and backward() starts by itself only from a single number. "
+            f"The loss has shape {shapes}, and backward() starts by itself only from a single "
+            "number. "
             "Pass record(loss, gradient=v) with v of that shape, or record(loss.sum())."
         )
     if "does not require grad and does not have a grad_fn" in said and (
@@ -100,6 +113,7 @@ def plainly(said: str, log: Log) -> str:
     ):
         return (
             f"This tensor has no graph: {'; '.join(why)}. "
-            "Nothing leads back from it. Record a loss that was made from a tensor with requires_grad=True."
+            "Nothing leads back from it. Record a loss that was made from a tensor with "
+            "requires_grad=True."
         )
     return ""

@@ -4,15 +4,17 @@ from types import BuiltinFunctionType, FunctionType
 
 import torch
 
-from helpers.exercises.messages import type_name
-from helpers.exercises.plain import NotRead, is_a, plain
 from helpers.text import visible
+from helpers.untrusted.messages import type_name
+from helpers.untrusted.plain import NotRead, is_a, plain
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType)
 
 
 def describe(answer: object) -> str:
-    """Return at most 160 characters: the kind of `answer`, its shape, and its value if that is short."""
+    """Return at most 160 characters: the kind of `answer`, its shape, and its value if that is
+    short.
+    """
     try:
         return visible(_describe(answer), 160)
     except KeyboardInterrupt:

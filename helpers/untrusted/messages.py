@@ -1,17 +1,22 @@
-"""Find the name of a type and the words of an error without running their own code; pure functions, no torch."""
+"""Find the name of a type and the words of an error without running their own code; pure functions,
+no torch.
+"""
 
 import re
 
 from helpers.text import visible
 
 _END = re.compile(r"[.!?](?=\s+(?:[\"'(\[]?[A-Z0-9]|`))")
-_ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|vs|cf|approx|fig|no|incl)|\bet al)\.$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:\b(?:e\.g|i\.e|vs|cf|approx|fig|no|incl)|\bet al)\.$", re.IGNORECASE
+)
 
 
 def first_sentence(message: str, limit: int = 240) -> str:
     """Return the first sentence of an error message's first line, capped at `limit` characters.
 
-    A full stop ends a sentence when a capital follows and no parenthesis is open: not in `e.g.` or `x.grad`.
+    A full stop ends a sentence when a capital follows and no parenthesis is open: not in `e.g.` or
+    `x.grad`.
     """
     line = next((part.strip() for part in message[:10_000].splitlines() if part.strip()), "")
     for end in _END.finditer(line):
@@ -22,7 +27,7 @@ def first_sentence(message: str, limit: int = 240) -> str:
 
 
 def type_name(kind: type) -> str:
-    """Return the name of a class without running anything that the class or its metaclass defines."""
+    """Return the name of a class without running anything that it or its metaclass defines."""
     return visible(type.__dict__["__name__"].__get__(kind), 60)
 
 

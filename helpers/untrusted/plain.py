@@ -1,4 +1,5 @@
-"""Read any object into plain Python values without running its own code; touches torch and numpy, to read.
+"""Read any object into plain Python values without running its own code; touches torch and numpy,
+to read.
 
 A plain value is None, `...`, a bool, int, float, str, or a tuple or frozenset of plain values.
 """
@@ -8,26 +9,31 @@ from types import EllipsisType
 
 import torch
 
-from helpers.exercises.messages import type_name
+from helpers.untrusted.messages import type_name
 
 MOST = 10_000  # elements in one answer, however they are nested
 DEEPEST = 8
 
 
 class NotRead(Exception):
-    """Say why an answer could not be read; the text ends the sentence "I was given …; …"; it may be empty."""
+    """Say why an answer could not be read; the text ends the sentence "I was given …; …"; it may be
+    empty.
+    """
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Tell whether `value` is of one of these classes, going by its real type and never by `__class__`."""
+    """Tell whether `value` is of one of these classes, going by its real type and never by
+    `__class__`.
+    """
     return issubclass(type(value), kinds)
 
 
 def plain(value: object) -> object:
     """Return `value` as plain Python values.
 
-    Tensors and arrays become nested tuples, a backward function, a class or a dtype becomes its name.
-    Raises NotRead for what has no such form: too large, too deep, without values, or of another kind.
+    Tensors and arrays become nested tuples, a backward function, a class or a dtype becomes its
+    name. Raises NotRead for what has no such form: too large, too deep, without values, or of
+    another kind.
     """
     return _plain(value, DEEPEST, [MOST])
 
@@ -55,7 +61,10 @@ def _kinds() -> tuple:
 
 def _tensor(value: torch.Tensor, depth: int, room: list[int]) -> object:
     mro = type.__dict__["__mro__"].__get__(type(value))
-    if any("__torch_dispatch__" in type.__dict__["__dict__"].__get__(kind) for kind in mro[: mro.index(torch.Tensor)]):
+    if any(
+        "__torch_dispatch__" in type.__dict__["__dict__"].__get__(kind)
+        for kind in mro[: mro.index(torch.Tensor)]
+    ):
         raise NotRead("this tensor gives its values by code of its own class")
     try:
         with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():

@@ -1,4 +1,6 @@
-"""Run somebody else's code and put back what it changed: grad mode, dtype, random states, warnings, output."""
+"""Run somebody else's code and put back what it changed: grad mode, dtype, random states, warnings,
+output.
+"""
 
 import contextlib
 import io
@@ -10,12 +12,14 @@ from dataclasses import dataclass, field
 
 import torch
 
-from helpers.exercises.messages import error_text, first_sentence, type_name
+from helpers.untrusted.messages import error_text, first_sentence, type_name
 
 
 @dataclass(frozen=True)
 class Failed:
-    """Hold how a call ended that gave no value: the exception's type name, which counts, and first sentence."""
+    """Hold how a call ended that gave no value: the exception's type name, which counts, and first
+    sentence.
+    """
 
     kind: str
     text: str = field(default="", compare=False)
@@ -50,7 +54,9 @@ def attempt(function: Callable, *args: object) -> object:
 
 @contextlib.contextmanager
 def undisturbed() -> Iterator[None]:
-    """Drop output and warnings inside the block; put grad mode, dtype, random states and filters back after it."""
+    """Drop output and warnings inside the block; put grad mode, dtype, random states and filters
+    back after it.
+    """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")

@@ -1,7 +1,8 @@
-"""Run axe-core on a page that is open: what it finds serious or critical, in words that name the rule and the element.
+"""Run axe-core on a page that is open: what it finds serious or critical, in words that name the
+rule and the element.
 
-Nothing is excused: what of JupyterLab is around our outputs is not looked at, and reveal.js and furo have no such
-finding.
+Nothing is excused: what of JupyterLab is around our outputs is not looked at, and reveal.js and
+furo have no such finding.
 """
 
 from axe_playwright_python.base import AXE_SCRIPT
@@ -17,7 +18,9 @@ RUN = """async ([within, runOnly]) => {
 
 
 def grave(page, *within, rules=()):
-    """Return what is serious or critical in a page, or only inside of what selectors name; of all rules, or of some."""
+    """Return what is serious or critical in a page, or only inside of what selectors name; of all
+    rules, or of some.
+    """
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_SCRIPT)
     said = page.evaluate(RUN, [list(within), list(rules)])

@@ -1,4 +1,6 @@
-"""Find Chromium, and install it where a machine checks changes (`python tests/browser/chromium.py`, under CI only)."""
+"""Find Chromium, and install it where a machine checks changes (`python tests/browser/chromium.py`,
+under CI only).
+"""
 
 import os
 import shutil
@@ -14,7 +16,9 @@ MISSING = (
 
 
 def chromium():
-    """Return the path of Chromium: what the variable CHROMIUM names, else the first of NAMES in PATH; or None."""
+    """Return the path of Chromium: what the variable CHROMIUM names, else the first of NAMES in
+    PATH; or None.
+    """
     named = os.environ.get("CHROMIUM")
     return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
 
@@ -24,7 +28,9 @@ def under_ci():
 
 
 def main():
-    """Install Chromium if it is missing and this is Debian as root; exit with the line where it stays missing."""
+    """Install Chromium if it is missing and this is Debian as root; exit with the line where it
+    stays missing.
+    """
     if chromium():
         return
     if os.getuid() == 0 and shutil.which("apt-get"):

@@ -1,4 +1,6 @@
-"""Fixtures of the browser tests. All live as long as one file's tests: then Chromium and JupyterLab are stopped."""
+"""Fixtures of the browser tests: Chromium lives as long as one file's tests, JupyterLab as long as
+the worker that runs them.
+"""
 
 import pytest
 from driver import browser
@@ -12,8 +14,8 @@ def chromium():
         yield started
 
 
-@pytest.fixture(scope="module")
-def lab(chromium, tmp_path_factory):
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory):
     with Lab(tmp_path_factory.mktemp("lab")) as running:
         yield running
 

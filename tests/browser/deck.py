@@ -1,25 +1,41 @@
-"""Open a deck in Chromium, step through every slide and fragment, measure what does not fit, photograph it.
+"""Open a deck in Chromium, step through every slide and fragment, measure what does not fit,
+photograph it.
 
-`PYTHONPATH=tests .venv/bin/python tests/browser/deck.py 03` builds the deck of one lesson and prints what it finds.
+`PYTHONPATH=tests .venv/bin/python tests/browser/deck.py 03` builds the deck of one lesson and
+prints what it finds.
 """
 
+import os
 import shutil
 import sys
 from pathlib import Path
 
-from driver import browser, watched
+from driver import SHOTS, browser, photograph, watched
 from playwright.sync_api import expect
 
-from helpers.publish import publish
+from course.publish import publish
 
 ROOT = Path(__file__).resolve().parents[2]
-PHOTOGRAPHS = ROOT / "build" / "screenshots" / "slides"
-STEP = (
-    "() => { if (Reveal.isLastSlide() && !Reveal.availableFragments().next) return false; Reveal.next(); return true; }"
-)
+# One slide under the other, each with all its fragments: then one look at the page sees every slide.
+UNROLL = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(`
+    html, body { overflow: auto !important; height: auto !important }
+    .reveal, .slides, .slides section { position: static !important; display: block !important; opacity: 1 !important;
+      visibility: visible !important; transform: none !important; overflow: visible !important; height: auto !important }
+    .fragment { visibility: visible !important; opacity: 1 !important }`);
+  document.adoptedStyleSheets.push(sheet);
+  for (const slide of document.querySelectorAll(".slides section")) {
+    slide.hidden = false;
+    slide.removeAttribute("aria-hidden");
+  }
+  for (const fragment of document.querySelectorAll(".fragment")) fragment.classList.add("visible");
+}"""
+STEP = "() => { if (Reveal.isLastSlide() && !Reveal.availableFragments().next) return false; Reveal.next(); return true; }"
 FOLD = "() => document.querySelectorAll('details[open]').forEach((one) => { one.open = false; })"
 PLACE = "() => [Reveal.getSlidePastCount(), (Reveal.getIndices().f ?? -1) + 1]"
-# What is seen of a slide must lie in 1280×720, with nothing out of sight in a box that scrolls or cuts, and no text
+# What is seen of a slide must lie in 1280×720, with nothing out of sight in a box that scrolls or
+# cuts, and no text
 # too small to be read. A box of a traceback may scroll, for its last line stands below it.
 MEASURE = """(open) => {
   const slide = Reveal.getCurrentSlide();
@@ -71,7 +87,9 @@ MEASURE = """(open) => {
 def opened(watch, path, query=""):
     """Open a deck from disk; return its page once it is ready."""
     watch.page.goto(path.as_uri() + query)
-    watch.page.wait_for_selector(".reveal.ready")  # a function to wait for would be refused by the deck's policy
+    watch.page.wait_for_selector(
+        ".reveal.ready"
+    )  # a function to wait for would be refused by the deck's policy
     expect(watch.page.locator(".player-slot:not(:has(.player))")).to_have_count(0)
     return watch.page
 
@@ -83,8 +101,8 @@ def states(page):
         yield tuple(page.evaluate(PLACE))
 
 
-def unfit(page, folder=None):
-    """Return (slide, fragment, cell, what, pixels) of all that does not fit; with a folder photograph every state."""
+def unfit(page, number="made up"):
+    """Return (slide, fragment, cell, what, pixels) of all that does not fit."""
     found = []
     for slide, fragment in states(page):
         for fold in range(-1, 20):
@@ -92,10 +110,12 @@ def unfit(page, folder=None):
             if measured is None:
                 break
             found += [
-                (slide + 1, fragment, *one) for one in measured if fold < 0 or (slide + 1, fragment, *one) not in found
+                (slide + 1, fragment, *one)
+                for one in measured
+                if fold < 0 or (slide + 1, fragment, *one) not in found
             ]
-            if fold < 0 and folder:
-                page.screenshot(path=folder / f"{slide + 1:02}-{fragment:02}.png")
+            if fold < 0:
+                photograph(page, f"slides/{number}/{slide + 1:02}-{fragment:02}")
         page.evaluate(FOLD)
     return found
 
@@ -103,17 +123,16 @@ def unfit(page, folder=None):
 def main(numbers):
     """Build the decks of these lessons, print what does not fit; return how many do not."""
     bad = 0
+    os.environ["PHOTOGRAPHS"] = "yes"
     with browser() as started:
         for source in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb")):
             if numbers and source.name[:2] not in numbers:
                 continue
             path = ROOT / "build" / "slides" / f"{source.stem}.html"
             publish(source, "slides", path)
-            folder = PHOTOGRAPHS / source.name[:2]
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            shutil.rmtree(SHOTS / "slides" / source.name[:2], ignore_errors=True)
             with watched(started) as watch:
-                found = unfit(opened(watch, path), folder)
+                found = unfit(opened(watch, path), source.name[:2])
             bad += bool(found)
             print(f"{source.name}: {len(found) or 'nothing'} does not fit")
             for slide, fragment, cell, what, pixels in found:

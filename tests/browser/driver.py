@@ -1,13 +1,25 @@
-"""Drive Debian's Chromium: pages that are watched, so that a request to another host or an error of ours is seen."""
+"""Drive Debian's Chromium: pages that are watched, so that a request to another host or an error of
+ours is seen.
+"""
 
 import contextlib
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from chromium import MISSING, chromium, under_ci
 from playwright.sync_api import sync_playwright
 
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--disable-sync"]
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # nothing else can be reached
+]
+SHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots"
 LOCAL = ("data:", "blob:", "file:", "http://127.0.0.1:", "ws://127.0.0.1:")
 
 
@@ -21,16 +33,17 @@ class Watched:
     noise: tuple[str, ...] = ()  # beginnings of errors that are not ours
 
     def __post_init__(self):
-        self.page.context.route("**/*", self._route)
-        self.page.on("websocket", lambda socket: socket.url.startswith(LOCAL) or self.foreign.append(socket.url))
+        self.page.context.on("request", self._request)
+        self.page.on(
+            "websocket",
+            lambda socket: socket.url.startswith(LOCAL) or self.foreign.append(socket.url),
+        )
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
 
-    def _route(self, route):
-        if route.request.url.startswith(LOCAL):
-            return route.continue_()
-        self.foreign.append(route.request.url)
-        return route.abort()
+    def _request(self, request):
+        if not request.url.startswith(LOCAL):
+            self.foreign.append(request.url)
 
     def _console(self, message):
         if message.type == "error" and not message.text.startswith(self.noise):
@@ -39,7 +52,10 @@ class Watched:
 
 @contextlib.contextmanager
 def browser(*more):
-    """Start Chromium. Without one, tests are skipped with the line that installs it; under CI they fail."""
+    """Start Chromium.
+
+    Without one, tests are skipped with the line that installs it; under CI they fail.
+    """
     if not chromium():
         (pytest.fail if under_ci() else pytest.skip)(MISSING)
     with sync_playwright() as playwright:
@@ -50,10 +66,31 @@ def browser(*more):
 
 @contextlib.contextmanager
 def watched(started, noise=(), **options):
-    """Open an empty page (1280×720 unless told); afterwards nothing was asked of another host, and no error seen."""
+    """Open an empty page (1280×720 unless told), with no memory of other pages; see `checked`."""
     context = started.new_context(**({"viewport": {"width": 1280, "height": 720}} | options))
+    with checked(context, noise) as watch:
+        yield watch
+    context.close()
+
+
+@contextlib.contextmanager
+def checked(context, noise=()):
+    """Open a page; afterwards nothing was asked of another host, and no error seen."""
     watch = Watched(context.new_page(), noise=noise)
     yield watch
-    context.close()
+    context.remove_listener("request", watch._request)
+    watch.page.close()
     assert not watch.foreign, "a request to another host"
     assert not watch.errors, "an error in the console"
+
+
+def wants_photographs():
+    return os.environ.get("PHOTOGRAPHS") == "yes"
+
+
+def photograph(page, name, **options):
+    """Keep a picture of a page for people to look at, where `PHOTOGRAPHS=yes` asks for it."""
+    if wants_photographs():
+        path = SHOTS / f"{name}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        page.screenshot(path=path, **options)

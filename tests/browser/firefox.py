@@ -1,4 +1,7 @@
-"""Drive Firefox where there is one, by WebDriver BiDi, which it speaks itself. Its network is cut: only files open."""
+"""Drive Firefox where there is one, by WebDriver BiDi, which it speaks itself.
+
+Its network is cut: only files open.
+"""
 
 import json
 import re
@@ -16,7 +19,13 @@ MISSING = (
     "Chromium is installed, and no Firefox is asked for. To try it, as root on Debian: apt-get install firefox-esr"
 )
 KEYS = {"ArrowRight": "\ue014", "Escape": "\ue00c"}
-NOWHERE = {"type": 1, "http": "127.0.0.1", "http_port": 9, "ssl": "127.0.0.1", "ssl_port": 9}  # a proxy that is not
+NOWHERE = {
+    "type": 1,
+    "http": "127.0.0.1",
+    "http_port": 9,
+    "ssl": "127.0.0.1",
+    "ssl_port": 9,
+}  # a proxy that is not
 
 
 def firefox():
@@ -25,24 +34,46 @@ def firefox():
 
 
 class Firefox:
-    """Hold a window of 1280×720, what its pages asked for beyond files, and what they complained of."""
+    """Hold a window of 1280×720, what its pages asked for beyond files, and what they complained
+    of.
+    """
 
     def __enter__(self):
         self.errors, self.foreign, self.number = [], [], 0
         self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        said = [f"user_pref({json.dumps('network.proxy.' + name)}, {json.dumps(to)});" for name, to in NOWHERE.items()]
+        said = [
+            f"user_pref({json.dumps('network.proxy.' + name)}, {json.dumps(to)});"
+            for name, to in NOWHERE.items()
+        ]
         Path(self.profile.name, "user.js").write_text("\n".join(said), encoding="utf-8")
-        command = [firefox(), "--headless", "--no-remote", "--profile", self.profile.name, "--remote-debugging-port=0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        found = next(filter(None, (re.search(r"ws://127\S+", line) for line in self.process.stderr)), None)
+        command = [
+            firefox(),
+            "--headless",
+            "--no-remote",
+            "--profile",
+            self.profile.name,
+            "--remote-debugging-port=0",
+        ]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        found = next(
+            filter(None, (re.search(r"ws://127\S+", line) for line in self.process.stderr)), None
+        )
         assert found, "Firefox ended before it said where it listens."
         self.drain = Thread(target=self.process.stderr.read, daemon=True)
         self.drain.start()  # else it would wait for a reader one day
-        self.socket = websocket.create_connection(f"{found[0]}/session", suppress_origin=True, timeout=60)
+        self.socket = websocket.create_connection(
+            f"{found[0]}/session", suppress_origin=True, timeout=60
+        )
         self.call("session.new", capabilities={})
         self.call("session.subscribe", events=["log.entryAdded", "network.beforeRequestSent"])
         self.context = self.call("browsingContext.getTree")["contexts"][0]["context"]
-        self.call("browsingContext.setViewport", context=self.context, viewport={"width": 1280, "height": 720})
+        self.call(
+            "browsingContext.setViewport",
+            context=self.context,
+            viewport={"width": 1280, "height": 720},
+        )
         return self
 
     def __exit__(self, *_):
@@ -70,12 +101,16 @@ class Firefox:
             self.foreign += [] if url.startswith(("file:", "data:", "about:")) else [url]
 
     def open(self, path):
-        self.call("browsingContext.navigate", context=self.context, url=path.as_uri(), wait="complete")
+        self.call(
+            "browsingContext.navigate", context=self.context, url=path.as_uri(), wait="complete"
+        )
 
     def evaluate(self, expression):
         """Return the value of an expression in the page, through JSON."""
         where = {"target": {"context": self.context}, "awaitPromise": True}
-        said = self.call("script.evaluate", expression=f"JSON.stringify(({expression}) ?? null)", **where)
+        said = self.call(
+            "script.evaluate", expression=f"JSON.stringify(({expression}) ?? null)", **where
+        )
         assert said["type"] == "success", said
         return json.loads(said["result"]["value"])
 

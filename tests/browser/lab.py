@@ -1,7 +1,8 @@
-"""Start real JupyterLab on a scratch copy of the course, as `make lab` does, and drive it as a student would.
+"""Start real JupyterLab on a scratch copy of the course, as `make lab` does, and drive it as a
+student would.
 
-Writes only into the folder that it is given: the copies, Jupyter's own folders, the log. The real environment's
-settings are read by nobody here.
+Writes only into the folder that it is given: the copies, Jupyter's own folders, the log. The real
+environment's settings are read by nobody here.
 """
 
 import json
@@ -17,7 +18,7 @@ from urllib.request import Request, urlopen
 import nbformat
 import pytest
 
-from helpers import lab_settings, workspace
+from course import lab_settings, workspace
 
 ROOT = Path(__file__).resolve().parents[2]
 OWN = {
@@ -37,27 +38,54 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 
 
 class Lab:
-    """Hold a running JupyterLab: `with Lab(folder) as lab`. Copies and private folders stand in `folder`."""
+    """Hold a running JupyterLab: `with Lab(folder) as lab`. Copies and private folders stand in
+    `folder`.
+    """
 
     def __init__(self, folder):
         self.folder, self.work = folder, folder / "work"
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(("JUPYTER", "PYTHONPATH"))}
+        kept = {
+            name: value
+            for name, value in os.environ.items()
+            if not name.startswith(("JUPYTER", "PYTHONPATH"))
+        }
         self.environment = kept | {name: str(folder / place) for name, place in OWN.items()}
+        self._context = None
+
+    def context(self, chromium):
+        """Return what all windows of a browser share, so that it fetches JupyterLab's scripts once."""
+        if self._context is None or self._context.browser is not chromium:
+            self._context = chromium.new_context(viewport={"width": 1280, "height": 720})
+        return self._context
 
     def __enter__(self):
         self.hand_out()
         lab_settings.write(self.folder)
         settings = self.folder / "share" / "jupyter" / "lab" / "settings"
-        command = [sys.executable, "-P", "-m", "jupyterlab", *OPTIONS, f"--LabApp.app_settings_dir={settings}"]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "jupyterlab",
+            *OPTIONS,
+            f"--LabApp.app_settings_dir={settings}",
+        ]
         with open(self.folder / "lab.log", "wb") as log:
             self.server = subprocess.Popen(
-                command, cwd=self.work, env=self.environment, stdout=log, stderr=log, start_new_session=True
+                command,
+                cwd=self.work,
+                env=self.environment,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
         self.address, self.token = self.listening()
         return self
 
     def __exit__(self, *_):
-        """Stop the server, which stops its kernels; what does not stop in time is killed with its group."""
+        """Stop the server, which stops its kernels; what does not stop in time is killed with its
+        group.
+        """
         os.killpg(self.server.pid, signal.SIGTERM)
         try:
             self.server.wait(15)
@@ -75,8 +103,13 @@ class Lab:
 
     def write(self, name, *sources, tags=()):
         """Put a notebook of code cells, none of them run, where the copies are; return its name."""
-        cells = [nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)}) for source in sources]
-        nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}), self.work / name)
+        cells = [
+            nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)}) for source in sources
+        ]
+        nbformat.write(
+            nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC}),
+            self.work / name,
+        )
         return name
 
     def store(self, name, found):
@@ -92,7 +125,9 @@ class Lab:
 
     def ask(self, method, what):
         headers = {"Authorization": f"token {self.token}"}
-        with urlopen(Request(f"{self.address}/api/{what}", method=method, headers=headers), timeout=30) as answer:
+        with urlopen(
+            Request(f"{self.address}/api/{what}", method=method, headers=headers), timeout=30
+        ) as answer:
             return answer.read()
 
     def listening(self, limit=60):
@@ -101,7 +136,9 @@ class Lab:
         end = time.monotonic() + limit
         while not info.exists() or not info.read_text():
             if self.server.poll() is not None or time.monotonic() > end:
-                pytest.fail(f"JupyterLab did not start:\n{(self.folder / 'lab.log').read_text()[-2000:]}")
+                pytest.fail(
+                    f"JupyterLab did not start:\n{(self.folder / 'lab.log').read_text()[-2000:]}"
+                )
             time.sleep(0.05)
         said = json.loads(info.read_text())
         return said["url"].rstrip("/"), said["token"]

@@ -1,16 +1,18 @@
-"""One notebook, open in real JupyterLab: run and save it, stop its kernel, look at it, through menus, keys and the
-model that Lab itself keeps (`jupyterapp`, which `Lab` asks for)."""
+"""One notebook, open in real JupyterLab: run and save it, stop its kernel, look at it, through
+menus, keys and the model that Lab itself keeps (`jupyterapp`, which `Lab` asks for).
+"""
 
 import contextlib
 from itertools import count
 
-from driver import watched
+from driver import checked
 
 PANEL = "window.jupyterapp.shell.currentWidget"
 CELLS = f"{PANEL}.content.widgets"
 OPENED = f"window.jupyterapp?.shell?.currentWidget?.context?.isReady && {CELLS}.length > 0"
 IDLE = f"{PANEL}.sessionContext.session?.kernel?.status === 'idle'"
-STARTED = f"{CELLS}.some((cell) => cell.model.type === 'code' && cell.model.executionState === 'running')"
+RUN_ALL = """() => { window.ranAll = false;
+    jupyterapp.commands.execute("notebook:run-all-cells").then(() => { window.ranAll = true; }); }"""
 STOPPED = f"""{IDLE} && {CELLS}.filter((cell) => cell.model.type === 'code')
     .every((cell) => cell.model.executionState !== 'running')"""
 DRAWN = "!/Loading widget/.test(document.querySelector('.jp-Notebook').textContent)"
@@ -25,8 +27,14 @@ HIGH = """() => { const edges = [...document.querySelectorAll('.jp-Notebook .jp-
 THEMED = """(light) => document.body.dataset.jpThemeLight === light && !document.getElementById('jupyterlab-splash')"""
 SEEN = """[...document.querySelectorAll('.jp-Notebook .jp-Cell-inputWrapper')]
     .every((one) => one.checkVisibility({ contentVisibilityAuto: true }))"""
+NEXT = """async (path) => { const { commands, shell } = jupyterapp, panel = shell.currentWidget;
+    await panel.context.save();
+    await panel.sessionContext.shutdown();
+    panel.close();
+    await commands.execute("docmanager:open", { path }); }"""
 NOISE = (
-    "Could not restore the debugger state: Canceled future",  # Lab's debugger, asked while its kernel goes down
+    # Lab's debugger, asked while its kernel goes down
+    "Could not restore the debugger state: Canceled future",
 )
 ABROAD = ("/lab/api/news", "/lab/api/update")  # asked for these, the server asks other hosts
 TALL = 20_000  # px: higher than any lesson
@@ -35,8 +43,11 @@ numbers = count(1)
 
 @contextlib.contextmanager
 def window(chromium, lab):
-    """Open a window of JupyterLab; yield it and the watch over it. Afterwards the kernels are stopped."""
-    with watched(chromium, NOISE) as watch:
+    """Open a window of JupyterLab; yield it and the watch over it.
+
+    Afterwards the kernels are stopped.
+    """
+    with checked(lab.context(chromium), NOISE) as watch:
         watch.page.on("request", lambda request: watch.foreign.extend(_abroad(request.url)))
         yield Notebook(lab, watch.page), watch
     lab.stop_kernels()
@@ -47,14 +58,30 @@ def _abroad(url):
 
 
 class Notebook:
-    """Hold a page of JupyterLab with one notebook. The page is `page`; what is in it is read, never guessed."""
+    """Hold a page of JupyterLab with one notebook.
+
+    The page is `page`; what is in it is read, never guessed.
+    """
 
     def __init__(self, lab, page):
         self.lab, self.page = lab, page
 
     def open(self, name):
-        """Open a file of work/ in a workspace of its own, so that no other tab is restored beside it."""
-        self.page.goto(f"{self.lab.address}/lab/workspaces/w{next(numbers)}/tree/{name}?token={self.lab.token}")
+        """Open a file of work/ in a workspace of its own, so that no other tab is restored beside
+        it.
+        """
+        self.page.goto(
+            f"{self.lab.address}/lab/workspaces/w{next(numbers)}/tree/{name}?token={self.lab.token}"
+        )
+        return self.wait()
+
+    def open_next(self, name):
+        """Open another file in the same window, what is open saved, stopped and closed: Lab need not
+        start again.
+        """
+        self.page.evaluate(NEXT, name)
+        self.page.set_viewport_size({"width": 1280, "height": 720})
+        self.page.wait_for_function(f"{PANEL}?.context?.path === '{name}'")
         return self.wait()
 
     def reload(self):
@@ -73,10 +100,11 @@ class Notebook:
         self.page.click(f".lm-Menu-itemLabel:text-is('{entry}')")
 
     def run_all(self, limit=120):
-        """Run all cells through the menu, and wait until the last is done or an error has stopped the rest."""
-        self.menu("Run", "Run All Cells")
-        self.page.wait_for_function(f"{STARTED} || {CELLS}.some((cell) => cell.model.executionCount)")
-        self.page.wait_for_function(STOPPED, timeout=1000 * limit)
+        """Run all cells by the command behind the menu's entry, and wait until it says that it is
+        done: between two cells Lab looks as if nothing ran.
+        """
+        self.page.evaluate(RUN_ALL)
+        self.page.wait_for_function(f"window.ranAll && {STOPPED}", timeout=1000 * limit)
         self.page.wait_for_function(DRAWN)
 
     def cells(self):
@@ -85,7 +113,9 @@ class Notebook:
 
     def save(self):
         """Save by the keyboard, and wait until the server has the file."""
-        with self.page.expect_response(lambda answer: answer.request.method == "PUT" and "/contents/" in answer.url):
+        with self.page.expect_response(
+            lambda answer: answer.request.method == "PUT" and "/contents/" in answer.url
+        ):
             self.page.keyboard.press("Control+s")
         self.page.wait_for_function(f"!{PANEL}.context.model.dirty")
 
@@ -105,7 +135,9 @@ class Notebook:
         self.page.wait_for_function(THEMED, arg=str(name == "Light").lower())
 
     def show_whole(self, width=1280):
-        """Make the window as high as the notebook, without the file browser: Lab draws only the cells that are seen."""
+        """Make the window as high as the notebook, without the file browser: Lab draws only the
+        cells that are seen.
+        """
         if self.page.locator(".jp-FileBrowser").is_visible():
             self.page.keyboard.press("Control+b")
         self.page.set_viewport_size({"width": width, "height": TALL})
@@ -117,7 +149,9 @@ class Notebook:
 
     def unfold(self):
         """Open all folded text."""
-        self.page.evaluate("document.querySelectorAll('.jp-Notebook details').forEach((one) => { one.open = true; })")
+        self.page.evaluate(
+            "document.querySelectorAll('.jp-Notebook details').forEach((one) => { one.open = true; })"
+        )
 
     def active(self):
         """Return which cell is selected, and whether keys are commands or text."""
@@ -125,13 +159,16 @@ class Notebook:
 
     def select(self, cell):
         """Select a cell by a click left of it, so that keys are commands."""
-        where = self.page.evaluate_handle(f"(cell) => {CELLS}[cell].node.querySelector('.jp-InputPrompt')", cell)
+        where = self.page.evaluate_handle(
+            f"(cell) => {CELLS}[cell].node.querySelector('.jp-InputPrompt')", cell
+        )
         where.as_element().click()
 
     def has(self, cell, selector):
         """Say whether the outputs of a cell hold what a selector names."""
         return self.page.evaluate(
-            f"([cell, what]) => Boolean({CELLS}[cell].node.querySelector(`.jp-OutputArea ${{what}}`))", [cell, selector]
+            f"([cell, what]) => Boolean({CELLS}[cell].node.querySelector(`.jp-OutputArea ${{what}}`))",
+            [cell, selector],
         )
 
     def output(self, cell):
@@ -141,7 +178,9 @@ class Notebook:
 
     def player(self, cell):
         """Return the player in the outputs of a cell, with the focus on it."""
-        found = self.page.evaluate_handle(f"(cell) => {CELLS}[cell].node.querySelector('.player')", cell).as_element()
+        found = self.page.evaluate_handle(
+            f"(cell) => {CELLS}[cell].node.querySelector('.player')", cell
+        ).as_element()
         return Player(self.page, found)
 
 
@@ -171,4 +210,6 @@ class Player:
         return self.root.eval_on_selector_all("text.m-label:not(.player-hidden)", seen)
 
     def texts(self, selector):
-        return self.root.eval_on_selector_all(selector, "(all) => all.map((one) => one.textContent)")
+        return self.root.eval_on_selector_all(
+            selector, "(all) => all.map((one) => one.textContent)"
+        )

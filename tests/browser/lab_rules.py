@@ -1,8 +1,11 @@
-"""What must hold of a notebook that was run in JupyterLab: functions from a Notebook to complaints, plain sentences."""
+"""What must hold of a notebook that was run in JupyterLab: functions from a Notebook to complaints,
+plain sentences.
+"""
 
 from lab_page import CELLS
 
-# Of a player's picture in two parts the last has the name of the whole; its text holds what stands in both.
+# Of a player's picture in two parts the last has the name of the whole; its text holds what stands
+# in both.
 PICTURES = ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]:last-of-type"
 NAMELESS = ("", "Image")  # JupyterLab writes alt="Image" where there is none
 VIEW = "application/vnd.jupyter.widget-view+json"
@@ -14,7 +17,11 @@ def errors(notebook):
         if cell["kind"] != "code" or not cell["source"].strip():
             continue
         wanted = "raises-exception" in cell["tags"]
-        found = [f"{out['ename']}: {out['evalue']}" for out in cell["outputs"] if out["output_type"] == "error"]
+        found = [
+            f"{out['ename']}: {out['evalue']}"
+            for out in cell["outputs"]
+            if out["output_type"] == "error"
+        ]
         if found and not wanted:
             yield f"cell {number} raises {found[0]}"
         if wanted and not found:
@@ -30,14 +37,18 @@ def pictures(notebook):
     for one in page.query_selector_all(f".jp-Notebook :is({PICTURES})"):
         one.evaluate("(one) => { window.looked = one; }")
         where = one.evaluate(f"(one) => {CELLS}.findIndex((cell) => cell.node.contains(one))")
-        if not one.evaluate("(one) => one.tagName !== 'IMG' || (one.complete && one.naturalWidth > 0)"):
+        if not one.evaluate(
+            "(one) => one.tagName !== 'IMG' || (one.complete && one.naturalWidth > 0)"
+        ):
             yield f"cell {where} has a picture that did not load: {one.get_attribute('src')[:80]}"
         if name(speaker) in NAMELESS:
             yield f"cell {where} has a picture that says nothing to those who do not see it: set its alt text"
 
 
 def name(speaker):
-    """Return the name that the accessibility tree has for the picture in window.looked; empty where it is left out."""
+    """Return the name that the accessibility tree has for the picture in window.looked; empty where
+    it is left out.
+    """
     looked = speaker.send("Runtime.evaluate", {"expression": "window.looked"})["result"]["objectId"]
     asked = {"objectId": looked, "fetchRelatives": False}
     node = speaker.send("Accessibility.getPartialAXTree", asked)["nodes"][0]
@@ -56,14 +67,21 @@ def outputs_are_seen(notebook):
 
 
 def players(notebook):
-    """A player of steps says in each step what its text says, from the first to the last; a lab, where it starts."""
+    """A player of steps says in each step what its text says, from the first to the last; a lab,
+    where it starts.
+    """
     for number, cell in enumerate(notebook.cells()):
         shown = [output["data"] for output in cell["outputs"] if VIEW in output.get("data", {})]
         for text in [data.get("text/plain", "") for data in shown]:
             if notebook.has(number, ".player-range"):
                 told = [line for line in text.split("\n") if line.startswith("step ")]
-                yield from (f"cell {number}: {what}" for what in untrue(notebook.player(number), told))
-            if notebook.has(number, ".player-action") and notebook.player(number).sentence() not in text:
+                yield from (
+                    f"cell {number}: {what}" for what in untrue(notebook.player(number), told)
+                )
+            if (
+                notebook.has(number, ".player-action")
+                and notebook.player(number).sentence() not in text
+            ):
                 yield f"cell {number}: the lab says {notebook.player(number).sentence()!r}, the text {text!r}"
 
 
@@ -84,7 +102,9 @@ RULES = (errors, outputs_are_seen, pictures, players)
 
 
 def complaints(notebook):
-    """Apply all rules to the whole notebook: what is folded or left undrawn is not in the accessibility tree."""
+    """Apply all rules to the whole notebook: what is folded or left undrawn is not in the
+    accessibility tree.
+    """
     notebook.unfold()
     notebook.show_whole()
     return [f"{rule.__name__}: {complaint}" for rule in RULES for complaint in rule(notebook)]

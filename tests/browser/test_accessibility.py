@@ -1,15 +1,15 @@
-"""Nobody is shut out: axe, the keyboard alone, what a screen reader is told, little room, the reader's own colours."""
-
-from pathlib import Path
+"""Nobody is shut out: axe, the keyboard alone, what a screen reader is told, little room, the
+reader's own colours.
+"""
 
 import pytest
 from axe import grave
-from driver import watched
+from driver import photograph, watched
 from made_up_film import steps
 
 from helpers import labs, show
-from helpers.palette import LIGHT
-from helpers.player import head, slot
+from helpers.drawing.palette import LIGHT
+from helpers.playing.player import SCRIPT, as_json, head, slot
 
 pytestmark = pytest.mark.browser
 FILMS = {"steps": steps(8)} | {name: getattr(labs, name).film() for name in labs.__all__}
@@ -21,9 +21,7 @@ def document(*bodies, title="A page"):
     meta = '<meta charset="utf-8"><meta name="viewport" content="width=device-width">'
     theme = '<meta name="color-scheme" content="light dark">'
     body = "\n".join(bodies)
-    return (
-        f'<!doctype html><html lang="en">{meta}{theme}<title>{title}</title>{head()}<main><h1>{title}</h1>{body}</main>'
-    )
+    return f'<!doctype html><html lang="en">{meta}{theme}<title>{title}</title>{head()}<main><h1>{title}</h1>{body}</main>'
 
 
 @pytest.fixture
@@ -39,7 +37,9 @@ def opened(chromium, tmp_path):
         shown = watches[-1].__enter__().page
         shown.add_init_script("addEventListener('error', (event) => console.error(event.message))")
         shown.goto(path.as_uri())
-        shown.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        shown.evaluate(
+            "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+        )
         return shown
 
     yield start
@@ -66,7 +66,12 @@ def press(shown, *keys):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("theme", THEMES)
 def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
-    shown = opened(drawn()._repr_mimebundle_()["text/html"], *map(slot, FILMS.values()), color_scheme=theme, size=size)
+    shown = opened(
+        drawn()._repr_mimebundle_()["text/html"],
+        *map(slot, FILMS.values()),
+        color_scheme=theme,
+        size=size,
+    )
     assert shown.locator(".player").count() == len(FILMS)
     assert grave(shown) == []
     shown.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
@@ -77,7 +82,10 @@ def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
     ("fault", "rule"),
     [
         ("document.querySelector('svg[role=img]').ariaLabel = null", "svg-img-alt"),
-        ("Object.assign(document.querySelector('.player-next'), { textContent: '', title: '' })", "button-name"),
+        (
+            "Object.assign(document.querySelector('.player-next'), { textContent: '', title: '' })",
+            "button-name",
+        ),
         ("document.querySelector('.player-range').ariaLabel = null", "label"),
         ("document.querySelector('.player-sentence').style.color = '#bbb'", "color-contrast"),
         ("document.querySelector('.player-stage').tabIndex = -1", "scrollable-region-focusable"),
@@ -114,11 +122,23 @@ def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, siz
     shown = opened(slot(FILMS["steps"]), slot(FILMS["explorer"]), size=size)
     film = FILMS["explorer"]
     buttons = [*["action"] * len(film.actions), "undo", "reset", "previous", "next"]
-    scrolls = shown.evaluate("[...document.querySelectorAll('.player-stage')].map((one) => one.tabIndex === 0)")
+    scrolls = shown.evaluate(
+        "[...document.querySelectorAll('.player-stage')].map((one) => one.tabIndex === 0)"
+    )
     assert scrolls == [True, size != "wide"]
     expected = [
-        *("player", *["player-stage"] * scrolls[0], *(f"player-{name}" for name in WALK), "summary"),
-        *("player", *["player-stage"] * scrolls[1], *(f"player-{name}" for name in buttons), "summary"),
+        *(
+            "player",
+            *["player-stage"] * scrolls[0],
+            *(f"player-{name}" for name in WALK),
+            "summary",
+        ),
+        *(
+            "player",
+            *["player-stage"] * scrolls[1],
+            *(f"player-{name}" for name in buttons),
+            "summary",
+        ),
     ]
     assert stops(shown, "Tab", len(expected) + 1) == [*expected, "body"]
     assert stops(shown, "Shift+Tab", len(expected)) == expected[::-1]
@@ -135,14 +155,24 @@ def test_what_is_folded_opens_by_the_keyboard_and_is_then_a_stop(opened):
     assert shown.inner_text(".player-count") == "1 / 10"
 
 
-@pytest.mark.parametrize("target", [".player", ".player-stage", ".player-next", ".player-range", "summary"])
+@pytest.mark.parametrize(
+    "target", [".player", ".player-stage", ".player-next", ".player-range", "summary"]
+)
 def test_escape_gives_the_keys_back(opened, target):
-    shown = opened(f'<section tabindex="-1">{slot(FILMS["steps"])}</section>', slot(FILMS["leaves"]), size="narrow")
-    shown.evaluate("window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))")
+    shown = opened(
+        f'<section tabindex="-1">{slot(FILMS["steps"])}</section>',
+        slot(FILMS["leaves"]),
+        size="narrow",
+    )
+    shown.evaluate(
+        "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
+    )
     shown.focus(target)
     press(shown, "Escape", "ArrowRight")
     assert shown.evaluate(FOCUSED) == "section"
-    assert shown.evaluate("window.heard") == ["ArrowRight"], "Escape was for the player, what follows is for the page"
+    assert shown.evaluate("window.heard") == ["ArrowRight"], (
+        "Escape was for the player, what follows is for the page"
+    )
     assert shown.inner_text(".player-count") == "1 / 10"
     shown.locator(".player-action").first.focus()
     press(shown, "Escape")
@@ -154,14 +184,18 @@ def test_a_stage_that_scrolls_scrolls_by_its_keys(opened, key):
     shown = opened(slot(FILMS["explorer"]), slot(FILMS["steps"]), size="narrow")
     shown.focus(".player-stage")
     press(shown, key)
-    shown.wait_for_function("(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft > 0)(document.activeElement)")
+    shown.wait_for_function(
+        "(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft > 0)(document.activeElement)"
+    )
     assert shown.evaluate(FOCUSED) == "player-stage"
 
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_it_is_seen_which_player_has_the_keys(opened, theme):
     shown = opened(slot(FILMS["steps"]), slot(FILMS["leaves"]), color_scheme=theme)
-    rings = "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineStyle)"
+    rings = (
+        "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineStyle)"
+    )
     assert shown.evaluate(rings) == ["none", "none"]
     shown.locator(".player-sentence").last.click()
     assert shown.evaluate(rings) == ["none", "solid"]
@@ -193,13 +227,21 @@ def test_each_step_is_said_once_and_a_press_that_does_nothing_says_so(opened):
     press(shown, "ArrowRight", "ArrowRight", "End")
     assert said(shown) == [film.frames[at].sentence for at in (1, 2, 9)]
     press(shown, "End", "ArrowRight", "ArrowRight", "Enter", "x", "7")
-    assert said(shown) == ["Last: nothing changes.", *["Next: nothing changes."] * 2, "Reveal: nothing changes."]
+    end = "this is the end."
+    assert said(shown) == [
+        f"Last: {end}",
+        f"Next: {end}",
+        f"Next: {end}",
+        "Reveal: nothing is hidden.",
+    ]
     shown.locator(".player-first").click()
     assert said(shown) == [film.frames[0].sentence]
     assert shown.inner_text(".player-note") == ""
     shown.focus(".player-range")
     press(shown, "ArrowLeft", "ArrowRight", "End", "ArrowRight", "ArrowRight", "ArrowUp")
-    assert said(shown) == [film.frames[at].sentence for at in (1, 9)], "a scrubber at its end is silent"
+    assert said(shown) == [film.frames[at].sentence for at in (1, 9)], (
+        "a scrubber at its end is silent"
+    )
     shown.focus(".player")
     press(shown, "g")
     assert said(shown) == []
@@ -207,15 +249,98 @@ def test_each_step_is_said_once_and_a_press_that_does_nothing_says_so(opened):
     assert said(shown) == [film.frames[8].question, film.frames[8].sentence]
 
 
-def test_a_lab_says_when_nothing_changes(opened):
+def test_a_lab_says_why_a_button_leads_nowhere_and_what_leads_on(opened):
     film = FILMS["lifecycle"]
     shown = opened(slot(film))
     shown.evaluate(LISTEN)
     shown.focus(".player")
-    press(shown, "u", "2", "1")
-    _, words = film.actions[1]
-    assert said(shown) == ["Undo: nothing changes.", f"{words}: nothing changes.", film.frames[1].sentence]
+    press(shown, "u", "r", "2", "1", "2")
+    words, before = (
+        film.actions[1][1],
+        "this lab's map has no such step here. Other buttons lead on.",
+    )
+    once, twice = ("forward",), ("forward", "backward")
+    assert said(shown) == [
+        "Undo: there is nothing to undo.",
+        "Reset: this is the start.",
+        f"{words}: {before}",
+        *(film.frames[labs.lifecycle.map().after(path)].sentence for path in (once, twice)),
+    ]
+    press(shown, "2", "2", "r", "2")
+    assert said(shown)[1:] == [
+        f"{words}: this lab's map ends here, as after every error. Undo goes back. Reset begins again.",
+        film.frames[0].sentence,
+        f"{words}: {before} Undo goes back.",
+    ]
     assert shown.locator(".player-action").all_inner_texts() == [words for _, words in film.actions]
+
+
+EVERY_PRESS = """async ([script, film, presses]) => {
+    const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    const { default: player } = await import(address);
+    const held = { film, frame: 0, guessing: false }, heard = {};
+    const model = { get: (name) => held[name], set: (name, value) => { held[name] = value; }, off: () => {},
+                    on: (name, call) => { heard[name] = call; }, save_changes: () => {} };
+    const el = document.querySelector("main");
+    player.render({ model, el });
+    const note = el.querySelector(".player-note"), buttons = [...el.querySelectorAll(".player-action")];
+    return presses.map(([frame, action]) => {
+        model.set("frame", frame);
+        heard["change:frame"]();
+        buttons[action].click();
+        return note.textContent; }); }"""
+
+
+@pytest.mark.parametrize("name", labs.__all__)
+def test_in_every_state_of_a_lab_every_button_that_leads_nowhere_says_why(opened, name):
+    lab, film = getattr(labs, name), FILMS[name]
+    presses, meant = [], []
+    for nr, state in enumerate(lab.map().states):
+        for action, (method, words) in enumerate(film.actions):
+            to = dict(state.moves).get(method)
+            if to in (nr, None):
+                presses.append([nr, action])
+                meant.append(
+                    f"{words}: {reason(state, ran=to == nr)}{' Reset begins again.' * (to is None and nr > 0)}"
+                )
+    assert opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film), presses]) == meant
+    assert len(set(meant)) > 1
+
+
+def reason(state, ran):
+    if ran:
+        return "ran, and all that this lab shows is as before."
+    if state.error:
+        return "this lab's map ends here, as after every error."
+    return "this lab's map has no such step here. Other buttons lead on."
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("name", "keys"), [("accumulation", "133113"), ("versions", "78"), ("who_records", "9")]
+)
+def test_why_a_button_leads_nowhere_is_seen_as_a_whole(opened, name, keys, size):
+    shown = opened(slot(FILMS[name]), size=size)
+    shown.focus(".player")
+    press(shown, *keys)
+    shown.evaluate("document.querySelector('.player').scrollIntoView()")
+    note, (width, height) = "document.querySelector('.player-note')", SIZES[size]
+    assert "this lab's map" in shown.inner_text(".player-note")
+    assert shown.evaluate(f"{note}.scrollWidth <= {note}.clientWidth && {note}.offsetWidth >= 160")
+    if width > 320:  # on a telephone the buttons alone may fill the screen: one scrolls
+        shown.wait_for_function(f"{note}.getBoundingClientRect().bottom <= {height}", timeout=5000)
+
+
+def test_the_stage_gives_way_to_a_long_reason(opened):
+    shown = opened(slot(FILMS["versions"]))
+    shown.set_viewport_size({"width": 833, "height": 560})
+    shown.evaluate("document.querySelector('.player').scrollIntoView()")
+    whole = "document.querySelector('.player').getBoundingClientRect().bottom <= innerHeight + 1"
+    shown.wait_for_function(whole, timeout=5000)
+    shown.focus(".player")
+    press(shown, "7", "8")
+    assert shown.evaluate("document.querySelector('.player-note').offsetHeight > 30"), "two lines"
+    shown.wait_for_function(whole, timeout=5000)
 
 
 def test_an_action_that_leads_to_the_same_state_says_so_too(opened):
@@ -225,7 +350,7 @@ def test_an_action_that_leads_to_the_same_state_says_so_too(opened):
     shown.evaluate(LISTEN)
     shown.focus(".player")
     press(shown, "1")
-    assert said(shown) == [f"{film.actions[0][1]}: nothing changes."]
+    assert said(shown) == [f"{film.actions[0][1]}: ran, and all that this lab shows is as before."]
 
 
 def test_the_buttons_of_a_lab_show_their_keys(opened):
@@ -236,13 +361,22 @@ def test_the_buttons_of_a_lab_show_their_keys(opened):
     assert [key.strip('"').partition('"')[0] for key in keys] == list("1234567890")
     shown.focus(".player")
     press(shown, "0")
-    assert shown.inner_text(".player-sentence") == film.frames[dict(film.frames[0].moves)["backward"]].sentence
+    assert (
+        shown.inner_text(".player-sentence")
+        == film.frames[dict(film.frames[0].moves)["backward"]].sentence
+    )
 
 
 def tree(shown):
-    """Return what Chromium's accessibility tree holds: (role, name) of every node that is not ignored."""
+    """Return what Chromium's accessibility tree holds: (role, name) of every node that is not
+    ignored.
+    """
     nodes = shown.context.new_cdp_session(shown).send("Accessibility.getFullAXTree")["nodes"]
-    return [(one["role"]["value"], one.get("name", {}).get("value", "")) for one in nodes if not one["ignored"]]
+    return [
+        (one["role"]["value"], one.get("name", {}).get("value", ""))
+        for one in nodes
+        if not one["ignored"]
+    ]
 
 
 def heard(shown):
@@ -270,7 +404,9 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
     assert {("group", "Player"), ("group", "Picture"), ("image", film.alt)} <= set(found)
     assert [one for one in found if one[0] in ("image", "button", "slider") and not one[1]] == []
     assert [role for role, _ in found].count("image") == 1
-    assert [name for role, name in found if role == "button"][: len(film.actions)] == [w for _, w in film.actions]
+    assert [name for role, name in found if role == "button"][: len(film.actions)] == [
+        w for _, w in film.actions
+    ]
     shown.focus("summary")
     press(shown, "Enter")
     shown.wait_for_function("document.querySelector('.player-told pre').textContent")
@@ -340,17 +476,17 @@ def walks(name):
         return [["ArrowRight"] * 9]
     lab = getattr(labs, name)
     numbers = {action: "1234567890"[nr] for nr, (action, _) in enumerate(FILMS[name].actions)}
-    return [["r", *(numbers.get(action, "ArrowRight") for action in path.split())] for path in lab.names.values()]
+    return [
+        ["r", *(numbers.get(action, "ArrowRight") for action in path.split())]
+        for path in lab.names.values()
+    ]
 
 
 # the reader's own settings, and paper
 
-SHOTS = Path(__file__).resolve().parents[2] / "build" / "screenshots" / "accessibility"
-
 
 def photographed(shown, name):
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    shown.screenshot(path=SHOTS / f"{name}.png", full_page=True)
+    photograph(shown, f"accessibility/{name}", full_page=True)
 
 
 @pytest.fixture
@@ -361,7 +497,10 @@ def stepped(opened):
         lab = labs.versions
         failed = next(name for name in lab.names if lab.map().states[lab.number(name)].error)
         shown = opened(
-            drawn()._repr_mimebundle_()["text/html"], slot(FILMS["steps"]), slot(lab.film(failed)), **options
+            drawn()._repr_mimebundle_()["text/html"],
+            slot(FILMS["steps"]),
+            slot(lab.film(failed)),
+            **options,
         )
         shown.focus(".player")
         press(shown, *["ArrowRight"] * 3)
@@ -388,7 +527,9 @@ def test_in_forced_colours_all_states_differ(stepped, scheme):
     ):
         assert len(set(shown.evaluate(LOOKS, names))) == len(names), names
     ring = shown.evaluate("getComputedStyle(document.querySelector('.player')).outlineColor")
-    assert ring not in shown.evaluate("getComputedStyle(document.querySelector('.player')).backgroundColor")
+    assert ring not in shown.evaluate(
+        "getComputedStyle(document.querySelector('.player')).backgroundColor"
+    )
     press(shown, "g")
     assert len(set(shown.evaluate(LOOKS, [".player-guess", ".player-next"]))) == 2
 
@@ -399,7 +540,10 @@ def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
     shown.emulate_media(media="print")
     photographed(shown, "print")
     hidden = ".player button, .player-range, .player-told"
-    assert shown.eval_on_selector_all(hidden, "(all) => all.filter((one) => one.checkVisibility())") == []
+    assert (
+        shown.eval_on_selector_all(hidden, "(all) => all.filter((one) => one.checkVisibility())")
+        == []
+    )
     assert shown.locator(".player-sentence").first.inner_text() == FILMS["steps"].frames[3].sentence
     cut = "(all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
     assert shown.eval_on_selector_all(".player-stage", cut) == 0
@@ -411,5 +555,7 @@ def test_nothing_moves_for_whoever_wants_no_motion(stepped):
     shown = stepped(reduced_motion="reduce", size="narrow")
     before = shown.evaluate("document.querySelector('.player-stage').scrollTop")
     press(shown, "End")
-    assert shown.evaluate("document.querySelector('.player-stage').scrollTop") > before, "there at once, not on the way"
+    assert shown.evaluate("document.querySelector('.player-stage').scrollTop") > before, (
+        "there at once, not on the way"
+    )
     assert shown.evaluate("document.getAnimations().length") == 0

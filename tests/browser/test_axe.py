@@ -1,26 +1,28 @@
-"""axe-core on all that is published or opened: every lesson as a deck and as a page, and in JupyterLab what we put out.
+"""axe-core on all that is published or opened: every lesson as a deck and as a page, and in
+JupyterLab what we put out.
 
-A new lesson is covered by itself. COURSE=folder looks at the notebooks of another copy of the course.
+A new lesson is covered by itself. COURSE=folder looks at the notebooks of another copy of the
+course.
 """
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from axe import grave, grave_in_both_themes
-from deck import opened, states
+from deck import UNROLL, opened
 from driver import watched
 from lab_page import window
 
-from helpers.publish import publish
+from course.publish import publish
 
 pytestmark = pytest.mark.browser
 COURSE = Path(os.environ.get("COURSE", Path(__file__).resolve().parents[2]))
 LESSONS = sorted(COURSE.glob("notebooks/[0-9][0-9]_*.ipynb"))
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[path.stem for path in LESSONS])
 OURS = ".jp-OutputArea-output .player", ".jp-RenderedHTML"
+# too faint on the dark ground, not on the light one
+FAINT = "(one) => { one.style.color = '#555555'; }"
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 CELLS = [
     """import torch
@@ -32,14 +34,6 @@ x = torch.tensor([1.0, 2.0], requires_grad=True)""",
 ]
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    out = tmp_path_factory.mktemp("pages")
-    command = [sys.executable, "-m", "helpers.publishing.site", "notebooks", "-o", str(out)]
-    subprocess.run(command, cwd=COURSE, check=True, timeout=120)
-    return out
-
-
 @every_lesson
 def test_a_deck_has_no_grave_finding_on_any_slide(chromium, tmp_path, lesson):
     publish(lesson, "slides", tmp_path / "deck.html")
@@ -47,28 +41,47 @@ def test_a_deck_has_no_grave_finding_on_any_slide(chromium, tmp_path, lesson):
         shown = opened(watch, tmp_path / "deck.html", "?print-pdf")
         shown.wait_for_selector(".pdf-page")
         assert shown.locator(".pdf-page").count() > 5
-        assert grave_in_both_themes(shown) == []
+        assert grave(shown, rules=["color-contrast"]) == [], "on paper"
         shown = opened(watch, tmp_path / "deck.html")
-        assert grave_in_both_themes(shown) == []
-        found = [one for _ in states(shown) for one in grave(shown, "section.present", rules=["color-contrast"])]
-        assert found == [], "in the dark theme, slide by slide"
+        assert grave(shown) == [], "as it opens"
+        shown.evaluate(UNROLL)
+        assert grave_in_both_themes(shown) == [], "all slides at once"
+
+
+def test_what_is_too_faint_on_a_late_slide_is_found(chromium, tmp_path):
+    publish(LESSONS[0], "slides", tmp_path / "deck.html")
+    with watched(chromium) as watch:
+        shown = opened(watch, tmp_path / "deck.html")
+        shown.evaluate(UNROLL)
+        shown.locator("section:not(.present) .fragment p").last.evaluate(FAINT)
+        found = grave_in_both_themes(shown)
+        assert found
+        assert all(one.startswith("dark: color-contrast") for one in found)
 
 
 @every_lesson
-def test_a_page_has_no_grave_finding(chromium, pages, tmp_path, lesson):
+def test_a_page_of_the_site_has_no_grave_finding(chromium, built_pages, lesson):
+    look_at_all_of(chromium, built_pages / "lessons" / f"{lesson.stem}.html")
+
+
+@pytest.mark.parametrize("number", ["04", "09"])  # between them every kind of output
+def test_a_page_of_its_own_has_no_grave_finding(chromium, tmp_path, number):
+    lesson = next(path for path in LESSONS if path.name.startswith(number))
     publish(lesson, "page", tmp_path / "page.html")
-    for path in (pages / "lessons" / f"{lesson.stem}.html", tmp_path / "page.html"):
-        with watched(chromium, viewport={"width": 640, "height": 360}) as watch:
-            watch.page.goto(path.as_uri())
-            watch.page.evaluate(UNFOLD)
-            assert grave_in_both_themes(watch.page) == []
+    look_at_all_of(chromium, tmp_path / "page.html")
 
 
-def test_the_index_and_the_search_have_no_grave_finding(chromium, pages):
-    for name in ("index", "search"):
-        with watched(chromium) as watch:
-            watch.page.goto((pages / f"{name}.html").as_uri())
-            assert grave_in_both_themes(watch.page) == []
+@pytest.mark.parametrize("name", ["index", "search"])
+def test_the_index_and_the_search_have_no_grave_finding(chromium, built_pages, name):
+    look_at_all_of(chromium, built_pages / f"{name}.html")
+
+
+def look_at_all_of(chromium, path):
+    """Look at a page in both themes, in a small window, all that is folded opened."""
+    with watched(chromium, viewport={"width": 640, "height": 360}) as watch:
+        watch.page.goto(path.as_uri())
+        watch.page.evaluate(UNFOLD)
+        assert grave_in_both_themes(watch.page) == []
 
 
 def test_what_we_put_out_in_jupyterlab_has_no_grave_finding(chromium, lab):
@@ -83,7 +96,9 @@ def test_what_we_put_out_in_jupyterlab_has_no_grave_finding(chromium, lab):
         found = lab.read("axe.ipynb")
         notebook.player(2).press("Escape")
         notebook.page.keyboard.press("b")
-        assert len(notebook.cells()) == len(found.cells) + 1, "after Escape the keys are JupyterLab's"
+        assert len(notebook.cells()) == len(found.cells) + 1, (
+            "after Escape the keys are JupyterLab's"
+        )
 
 
 def test_the_text_of_a_picture_is_there_in_an_untrusted_notebook_too(chromium, lab):

@@ -1,16 +1,19 @@
-"""Decks and pages from disk, in a real browser with no network: fit, keys, players, notes, print, hostile notebooks."""
+"""Decks and pages from disk, in a real browser with no network: fit, keys, players, notes, print,
+hostile notebooks.
+"""
 
 import hostile
 import nbformat
 import pytest
-from deck import PHOTOGRAPHS, ROOT, opened, states, unfit
+from deck import ROOT, opened, states, unfit
 from driver import watched
 from made_up_film import steps
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
-from helpers.player import as_json
-from helpers.publish import publish
+from course.publish import publish
+from helpers.labs import accumulation
+from helpers.playing.player import as_json
 
 pytestmark = [pytest.mark.browser]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -25,11 +28,13 @@ def text(source, kind):
     return new_markdown_cell(source, metadata={"slideshow": {"slide_type": kind}})
 
 
-def small():
+def small(film=None):
     """A deck of four slides: words with notes, a film, a traceback, the end."""
     view = {hostile.VIEW: {"model_id": "m"}, "text/plain": "a film"}
     lines = [f"line {number}" for number in range(60)]
-    raised = new_output("error", ename="E", evalue="the last line", traceback=[*lines, "E: the last line"])
+    raised = new_output(
+        "error", ename="E", evalue="the last line", traceback=[*lines, "E: the last line"]
+    )
     slide = {"slideshow": {"slide_type": "slide"}}
     cells = [
         text("# One\n\nwords", "slide"),
@@ -39,7 +44,7 @@ def small():
         new_code_cell("fail()", execution_count=2, metadata=slide, outputs=[raised]),
         text("# End\n\n<details><summary>fold</summary>inside</details>", "slide"),
     ]
-    widgets = {hostile.WIDGETS: {"state": {"m": hostile.model(as_json(steps(3)))}}}
+    widgets = {hostile.WIDGETS: {"state": {"m": hostile.model(as_json(film or steps(3)))}}}
     return new_notebook(cells=cells, metadata={"widgets": widgets})
 
 
@@ -59,24 +64,26 @@ def deck(chromium, published):
         yield opened(watch, published(small()))
 
 
+@pytest.fixture(scope="module", params=LESSONS, ids=lambda path: path.stem[:2])
+def lesson_deck(request, tmp_path_factory):
+    """The deck of a lesson, made once for the tests that walk through it."""
+    path = tmp_path_factory.mktemp("deck") / f"{request.param.stem}.html"
+    publish(request.param, "slides", path)
+    return path
+
+
 @pytest.mark.notebooks
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
-def test_every_slide_and_fragment_of_a_lesson_fits(chromium, tmp_path, lesson):
-    folder = PHOTOGRAPHS / lesson.stem[:2]
-    folder.mkdir(parents=True, exist_ok=True)
-    publish(lesson, "slides", tmp_path / "deck.html")
+def test_every_slide_and_fragment_of_a_lesson_fits(chromium, lesson_deck):
     with watched(chromium) as watch:
-        found = unfit(opened(watch, tmp_path / "deck.html"), folder)
+        found = unfit(opened(watch, lesson_deck), lesson_deck.name[:2])
     lines = [f"slide {s}, fragment {f}, cell {cell}: {what} {px}" for s, f, cell, what, px in found]
-    assert not lines, f"{lesson.name} does not fit 1280×720:\n" + "\n".join(lines)
+    assert not lines, f"{lesson_deck.stem} does not fit 1280×720:\n" + "\n".join(lines)
 
 
 @pytest.mark.notebooks
-@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
-def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, tmp_path, lesson):
-    publish(lesson, "slides", tmp_path / "deck.html")
+def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_deck):
     with watched(chromium) as watch:
-        page = opened(watch, tmp_path / "deck.html")
+        page = opened(watch, lesson_deck)
         tried = 0
         for _ in states(page):
             for number in range(page.evaluate(f"{SEEN}.length")):
@@ -95,7 +102,9 @@ def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, tmp_path,
 
 CROWDED = {
     "too long": [text("\n\n".join(["words"] * 30), "slide")],
-    "too wide": [text(f"<table><tr><td>{'x' * 30}</td>{'<td>xxxxxxxxxxxx</td>' * 12}</tr></table>", "slide")],
+    "too wide": [
+        text(f"<table><tr><td>{'x' * 30}</td>{'<td>xxxxxxxxxxxx</td>' * 12}</tr></table>", "slide")
+    ],
     "too late": [text("# A", "slide"), text("\n\n".join(["words"] * 30), "fragment")],
     "too small": [text('<img alt="a" src="wide.svg">', "slide")],
 }
@@ -139,12 +148,16 @@ def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
     assert (deck.evaluate(SLIDE), deck.locator(".player-count").text_content()) == (2, "2 / 5")
 
 
-@pytest.mark.parametrize(("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")])
+@pytest.mark.parametrize(
+    ("scheme", "ground"), [("light", "rgb(255, 255, 255)"), ("dark", "rgb(20, 24, 29)")]
+)
 def test_a_deck_follows_the_theme(chromium, published, scheme, ground):
     with watched(chromium, color_scheme=scheme) as watch:
         page = opened(watch, published(small()))
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
-        assert page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(0, 0, 0)"
+        assert (
+            page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(0, 0, 0)"
+        )
 
 
 def test_a_click_beside_the_player_gives_the_keys_back(deck):
@@ -155,6 +168,19 @@ def test_a_click_beside_the_player_gives_the_keys_back(deck):
     expect(deck.locator(".keys")).to_have_text("")
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 2
+
+
+def test_a_lab_stays_as_wide_as_it_is_when_it_says_why_a_button_leads_nowhere(chromium, published):
+    with watched(chromium) as watch:
+        page = opened(watch, published(small(accumulation.film())))
+        page.evaluate("Reveal.slide(1)")
+        page.focus(".player")
+        page.keyboard.press("1")
+        width = page.locator(".player").evaluate("(one) => one.offsetWidth")
+        for key in "333":
+            page.keyboard.press(key)
+        assert "this lab's map" in page.inner_text(".player-note")
+        assert page.locator(".player").evaluate("(one) => one.offsetWidth") == width < 1200
 
 
 def test_a_traceback_scrolls_by_key_until_escape(deck):
@@ -232,20 +258,25 @@ CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {
 
 @pytest.mark.notebooks
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
-def test_on_paper_a_lesson_has_a_light_page_for_each_slide_and_nothing_is_cut(chromium, tmp_path, lesson):
+def test_on_paper_a_lesson_has_a_light_page_for_each_slide_and_nothing_is_cut(
+    chromium, tmp_path, lesson
+):
     publish(lesson, "slides", tmp_path / "deck.html")
     with watched(chromium, color_scheme="dark") as watch:
         page = opened(watch, tmp_path / "deck.html")
         slides = page.evaluate("Reveal.getTotalSlides()")
-        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") in range(slides, slides + 4), (
-            "plain printing"
-        )
+        assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") in range(
+            slides, slides + 4
+        ), "plain printing"
         page = opened(watch, tmp_path / "deck.html", "?print-pdf")
         page.wait_for_selector(".pdf-page")
         assert page.pdf(prefer_css_page_size=True).count(b"/Type /Page\n") == slides
         for media in ("screen", "print"):
             page.emulate_media(media=media, color_scheme="dark")
-            assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+            assert (
+                page.evaluate("getComputedStyle(document.body).backgroundColor")
+                == "rgb(255, 255, 255)"
+            )
             assert page.evaluate(CUT) == []
             heights = page.evaluate(
                 "[...document.querySelectorAll('.pdf-page section')].map((one) => one.offsetHeight)"
@@ -255,19 +286,32 @@ def test_on_paper_a_lesson_has_a_light_page_for_each_slide_and_nothing_is_cut(ch
 
 def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
     deck.emulate_media(media="print", color_scheme="dark")
-    for gone in (".player-bar", ".player-told", ".player-sizer", "aside.notes", ".keys", ".slide-number", ".controls"):
+    for gone in (
+        ".player-bar",
+        ".player-told",
+        ".player-sizer",
+        "aside.notes",
+        ".keys",
+        ".slide-number",
+        ".controls",
+    ):
         for one in deck.locator(gone).all():
             assert not one.is_visible(), gone
     for there in ("h1", ".player-sentence", ".player svg", ".verdict"):
         assert deck.locator(there).first.is_visible(), there
-    assert deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"
+    assert (
+        deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"
+    )
     assert deck.evaluate("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
 
 
 @pytest.mark.parametrize("to", ["slides", "page"])
 def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, to):
     path = published(hostile.notebook(), to)
-    noise = ("Refused to", "Executing inline")  # what a policy says of an attempt would be a failure of the first wall
+    noise = (
+        "Refused to",
+        "Executing inline",
+    )  # what a policy says of an attempt would be a failure of the first wall
     with watched(chromium) as watch:
         page = watch.page
         page.goto(path.as_uri())
@@ -275,24 +319,37 @@ def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, t
         for _ in states(page) if to == "slides" else [None]:
             assert page.evaluate("window.hit") is None
         for link in page.locator("a").all():
-            assert not (link.get_attribute("href") or "#").lower().lstrip().startswith(("javascript", "data"))
+            assert (
+                not (link.get_attribute("href") or "#")
+                .lower()
+                .lstrip()
+                .startswith(("javascript", "data"))
+            )
         assert page.locator(LOADS).count() == 0
         assert page.evaluate(HANDLERS) == []
-        assert len(page.locator("script:not([type='application/json'])").all()) == (4 if to == "slides" else 1)
+        assert len(page.locator("script:not([type='application/json'])").all()) == (
+            4 if to == "slides" else 1
+        )
         assert not [error for error in watch.errors if error.startswith(noise)]
 
 
 def test_a_script_that_slipped_in_would_not_run(chromium, published, tmp_path):
     path = published(small())
     path.write_text(
-        path.read_text().replace("</main>", "<script>window.hit=1</script><img src=x onerror='hit=1'></main>")
+        path.read_text().replace(
+            "</main>", "<script>window.hit=1</script><img src=x onerror='hit=1'></main>"
+        )
     )
-    with watched(chromium, noise=("Executing inline", "Refused to", "Failed to load", "Loading the image")) as watch:
+    with watched(
+        chromium, noise=("Executing inline", "Refused to", "Failed to load", "Loading the image")
+    ) as watch:
         assert opened(watch, path).evaluate("window.hit") is None
 
 
 def test_trusted_html_and_scripts_stay_and_run(chromium, published):
-    html = hostile.shown({"text/html": "<p id='mine'></p><script>window.hit=1</script>", "text/plain": "plain"})
+    html = hostile.shown(
+        {"text/html": "<p id='mine'></p><script>window.hit=1</script>", "text/plain": "plain"}
+    )
     notebook = new_notebook(cells=[new_code_cell("x", execution_count=1, outputs=[html])])
     with watched(chromium) as watch:
         assert opened(watch, published(notebook, trust=True)).evaluate("window.hit") == 1

@@ -1,10 +1,12 @@
-"""Decks and pages from disk in Firefox, where it is installed: they open, step, play and unfold as in Chromium."""
+"""Decks and pages from disk in Firefox, where it is installed: they open, step, play and unfold as
+in Chromium.
+"""
 
 import pytest
 from deck import ROOT
 from firefox import MISSING, Firefox, firefox
 
-from helpers.publish import publish
+from course.publish import publish
 
 pytestmark = [pytest.mark.browser, pytest.mark.notebooks]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -33,7 +35,9 @@ def fox():
 
 
 def answers(fox, number):
-    """Tell whether a player that is seen answers one of four keys; after Escape the keys are the slides' again."""
+    """Tell whether a player that is seen answers one of four keys; after Escape the keys are the
+    slides' again.
+    """
     one = f"{SEEN}[{number}]"
     fox.evaluate(f"{one}.focus()")
     texts = [fox.evaluate(f"{one}.innerText")]
@@ -54,7 +58,9 @@ def test_a_deck_goes_to_its_end_by_key_and_its_players_play(fox, tmp_path, lesso
             assert answers(fox, number)
             assert fox.evaluate(PLACE) == places[-1]
         if fox.evaluate(f"{FOLDS}.length"):
-            assert fox.evaluate(BELOW) == [0, True, True], "a fold opens over the slide, and within it"
+            assert fox.evaluate(BELOW) == [0, True, True], (
+                "a fold opens over the slide, and within it"
+            )
         if fox.evaluate(AT_THE_END):
             break
         fox.press("n")

@@ -6,16 +6,20 @@ import pytest
 from lab_page import window
 
 from helpers import labs
-from helpers.replay import lead
+from helpers.labs.engine.explore import lead
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
 def shown(chromium, lab):
-    """A notebook that shows all labs, a cell each after the first; one window serves all tests of this file."""
+    """A notebook that shows all labs, a cell each after the first; one window serves all tests of
+    this file.
+    """
     with window(chromium, lab) as (notebook, _):
-        name = lab.write("labs.ipynb", "from helpers import labs", *(f"labs.{name}()" for name in labs.__all__))
+        name = lab.write(
+            "labs.ipynb", "from helpers import labs", *(f"labs.{name}()" for name in labs.__all__)
+        )
         notebook.open(name).run_all()
         yield notebook
 
@@ -33,7 +37,9 @@ def test_a_lab_is_walked_to_a_named_state(shown, name, state):
         act(player, [name for name, _ in lab.film().actions], action, by_key=number % 2)
         assert player.sentence() == states[lab.map().after(tuple(path[:number]))].sentence
     error = states[lab.number(state)].error
-    assert letters(lead(error), *player.texts("text.m-error")) == letters(error), "the error as torch says it, once"
+    assert letters(lead(error), *player.texts("text.m-error")) == letters(error), (
+        "the error as torch says it, once"
+    )
 
 
 def letters(*lines):

@@ -1,11 +1,13 @@
-"""A stepped trace in real JupyterLab: keys, mouse, guessing; after a restart, after a reload, untrusted. The numbers
-that the page must show are computed here, by a plain backward of the same loss."""
+"""A stepped trace in real JupyterLab: keys, mouse, guessing; after a restart, after a reload,
+untrusted. The numbers that the page must show are computed here, by a plain backward of the same
+loss.
+"""
 
 import pytest
 from lab_page import PANEL
 
 from helpers import record
-from helpers.palette import DARK, LIGHT
+from helpers.drawing.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 MAKE = """import torch
@@ -83,7 +85,9 @@ def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
     steps.click(".player-previous")
     assert steps.sentence().startswith("step 1 of 8: ")
     for number, name in enumerate(ORDER, start=1):
-        steps.page.locator(".player text.m-tagged, .player text").get_by_text(name, exact=True).first.click()
+        steps.page.locator(".player text.m-tagged, .player text").get_by_text(
+            name, exact=True
+        ).first.click()
         assert steps.sentence().startswith(f"step {number} of 8: ")
         assert f"{said[name]} arrives" in steps.sentence()
     steps.click(".player-first")
@@ -95,13 +99,19 @@ def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
 def test_in_guess_mode_the_number_is_asked_for_and_then_told(steps):
     said = arriving()
     steps.press("g", "ArrowRight", "Enter", "ArrowRight")
-    assert steps.sentence() == f"step 2 of 8: MulBackward0 (v): {said['v']} arrives. What does it hand on?"
+    assert (
+        steps.sentence()
+        == f"step 2 of 8: MulBackward0 (v): {said['v']} arrives. What does it hand on?"
+    )
     assert sorted(steps.capsules()) == sorted([said["u"], said["v"], "?", "?"])
     steps.press(" ")
     assert said["t"] in steps.sentence()
     assert sorted(steps.capsules()) == on_edges(said, 2)
     steps.press("ArrowRight")
-    assert steps.sentence() == f"step 3 of 8: AccumulateGrad (leaf c): {said['c']} arrives. What is .grad now?"
+    assert (
+        steps.sentence()
+        == f"step 3 of 8: AccumulateGrad (leaf c): {said['c']} arrives. What is .grad now?"
+    )
     steps.click(".player-reveal")
     assert steps.sentence().endswith(f".grad goes from None to {said['c']}")
     steps.click(".player-guess")
@@ -163,10 +173,12 @@ def test_the_theme_of_lab_is_followed(steps, notebook):
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
         seen.append(notebook.page.evaluate(ground))
-    assert seen == ["rgb({}, {}, {})".format(*bytes.fromhex(look["ground"][1:])) for look in (DARK, LIGHT)]
+    assert seen == [
+        "rgb({}, {}, {})".format(*bytes.fromhex(look["ground"][1:])) for look in (DARK, LIGHT)
+    ]
 
 
-def test_untrusted_the_table_is_what_one_sees(steps, notebook, lab):
+def test_untrusted_the_first_frame_and_the_table_are_what_one_sees(steps, notebook, lab):
     notebook.save()
     found = lab.read("steps.ipynb")
     found.metadata["title"] = "from somebody else"
@@ -174,7 +186,10 @@ def test_untrusted_the_table_is_what_one_sees(steps, notebook, lab):
     notebook.open("theirs.ipynb")
     names = made()
     table = str(record(names["e"], names={name: names[name] for name in ORDER}))
-    assert notebook.output(1).split() == table.split()
+    assert notebook.output(1).startswith("8 steps to come.")
+    assert notebook.page.evaluate("document.querySelector('.jp-OutputArea img').naturalWidth") > 300
+    notebook.unfold()
+    assert notebook.output(1).split("All of it as text")[1].split() == table.split()
     assert not notebook.has(1, ".player")
     assert not notebook.page.evaluate(f"{PANEL}.content.widgets[1].model.trusted")
 

@@ -1,4 +1,6 @@
-"""The tests in JupyterLab are seen to fail: of a notebook full of faults they name every one, and nothing else."""
+"""The tests in JupyterLab are seen to fail: of a notebook full of faults they name every one, and
+nothing else.
+"""
 
 import nbformat
 import pytest
@@ -14,7 +16,11 @@ from helpers import show, step_through
 
 x = torch.tensor(2.0, requires_grad=True)
 """
-RIGHT = ["step_through(x * 3)", "show(x * 3, alt='a product')", f'HTML(\'<img alt="a dot" src="{DOT}">\')']
+RIGHT = [
+    "step_through(x * 3)",
+    "show(x * 3, alt='a product')",
+    f'HTML(\'<img alt="a dot" src="{DOT}">\')',
+]
 SILENT = "pictures: cell {} has a picture that says nothing"
 WRONG = {
     f"HTML('<img src=\"{DOT}\">')": SILENT,
@@ -58,11 +64,19 @@ def test_every_fault_is_named_and_nothing_else(seen, lab):
     found.cells[-3].metadata["tags"] = ["raises-exception"]
     nbformat.write(found, lab.work / "faults.ipynb")
     notebook.open("faults.ipynb").run_all()
-    expected = [complaint.format(number) for number, complaint in enumerate(WRONG.values(), start=1 + len(RIGHT))]
+    expected = [
+        complaint.format(number)
+        for number, complaint in enumerate(WRONG.values(), start=1 + len(RIGHT))
+    ]
     last = len(sources) - 1
-    expected += [f"pictures: cell {1 + len(RIGHT) + len(WRONG)} has a picture that did not load: http://example"]
+    expected += [
+        f"pictures: cell {1 + len(RIGHT) + len(WRONG)} has a picture that did not load: http://example"
+    ]
     expected += [f"errors: cell {last - 2} is tagged raises-exception and raises nothing"]
-    expected += [f"errors: cell {last - 1} raises ZeroDivisionError", f"errors: cell {last} was not run"]
+    expected += [
+        f"errors: cell {last - 1} raises ZeroDivisionError",
+        f"errors: cell {last} was not run",
+    ]
     assert sorted(cut(one, expected) for one in complaints(notebook)) == sorted(expected)
     assert set(watch.foreign) == set(ASKS.values())
     for what in ("said by ours", "thrown by ours"):

@@ -1,4 +1,6 @@
-"""The player in a page from a file, in a real browser: keys, mouse, guessing, themes, small windows. No kernel."""
+"""The player in a page from a file, in a real browser: keys, mouse, guessing, themes, small
+windows. No kernel.
+"""
 
 import random
 from dataclasses import replace
@@ -7,9 +9,9 @@ import pytest
 from driver import watched
 from made_up_film import explorer, lab, meant, restless, restless_views, steps, unfolding
 
-from helpers.film import Film, Frame
-from helpers.palette import DARK, LIGHT
-from helpers.player import SCRIPT, as_json, page
+from helpers.drawing.palette import DARK, LIGHT
+from helpers.playing.film import Film, Frame
+from helpers.playing.player import SCRIPT, as_json, page
 
 pytestmark = pytest.mark.browser
 LONG = "a sentence with so many words that it takes several lines where there is little room, " * 3
@@ -63,7 +65,11 @@ def click(shown, name):
 
 def test_the_keys_step_forwards_and_back(play):
     shown = play(steps(3))
-    assert (words(shown), numbers(shown), count(shown)) == ("before the first of 4 steps", [], "1 / 5")
+    assert (words(shown), numbers(shown), count(shown)) == (
+        "before the first of 4 steps",
+        [],
+        "1 / 5",
+    )
     press(shown, "ArrowRight", "ArrowRight")
     assert words(shown) == "step 2 of 4: 2.0 arrives, 4.0 is handed on"
     assert numbers(shown) == ["2.0", "4.0"]
@@ -160,7 +166,10 @@ def test_a_new_number_is_a_question_mark_until_a_key_or_a_click(play, how, what)
     press(shown, "g", "ArrowRight", "ArrowRight", "ArrowRight")
     assert (words(shown), numbers(shown)) == ("step 2 of 4: what is handed on?", ["2.0", "?"])
     press(shown, what) if how == "press" else shown.click(what, position={"x": 3, "y": 3})
-    assert (words(shown), numbers(shown)) == ("step 2 of 4: 2.0 arrives, 4.0 is handed on", ["2.0", "4.0"])
+    assert (words(shown), numbers(shown)) == (
+        "step 2 of 4: 2.0 arrives, 4.0 is handed on",
+        ["2.0", "4.0"],
+    )
     assert count(shown) == "3 / 5"
 
 
@@ -250,8 +259,22 @@ def test_a_lab_of_nodes_is_walked_by_arrows_and_by_clicks(play):
 
 def test_other_keys_stay_inside_and_those_of_the_page_pass(play):
     shown = play(steps(3))
-    shown.evaluate("window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))")
-    press(shown, "x", "d", "d", "ArrowRight", "ArrowUp", "Enter", "Shift+Enter", "Control+s", "Tab", "Escape")
+    shown.evaluate(
+        "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
+    )
+    press(
+        shown,
+        "x",
+        "d",
+        "d",
+        "ArrowRight",
+        "ArrowUp",
+        "Enter",
+        "Shift+Enter",
+        "Control+s",
+        "Tab",
+        "Escape",
+    )
     heard = shown.evaluate("window.heard")
     assert [key for key in heard if key not in ("Shift", "Control")] == ["Enter", "s", "Tab"]
     shown.evaluate("document.activeElement.blur()")
@@ -278,7 +301,10 @@ def test_everything_has_a_name(play):
     assert shown.get_by_role("slider", name="Position").count() == 1
     for name in ("First", "Back", "Play", "Next", "Last", "Guess", "Reveal"):
         assert shown.get_by_role("button", name=name, exact=True).count() == 1
-    assert shown.locator("[aria-hidden=true]").all_inner_texts() == [""] * shown.locator(".player-sizer").count()
+    assert (
+        shown.locator("[aria-hidden=true]").all_inner_texts()
+        == [""] * shown.locator(".player-sizer").count()
+    )
 
 
 @pytest.mark.parametrize(("width", "height"), [(1280, 720), (640, 360), (320, 500)])
@@ -334,7 +360,10 @@ def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab
     shown = play(steps(1), color_scheme=system)
     press(shown, "ArrowRight")
     if lab_is:
-        shown.evaluate("(light) => { document.body.dataset.jpThemeLight = light; }", str(lab_is == "light").lower())
+        shown.evaluate(
+            "(light) => { document.body.dataset.jpThemeLight = light; }",
+            str(lab_is == "light").lower(),
+        )
     palette = LIGHT if (lab_is or system) == "light" else DARK
     assert colours(shown) == rgb(palette, "now", "nowground", "ink", "ink", "ground")
 
@@ -397,7 +426,9 @@ COUNTED = "[window.model.comm_live, window.layout.comm_live]"
 
 @pytest.fixture
 def widget(chromium):
-    """Return a function that shows a film as anywidget does: with a comm that is live, dead, restored or none."""
+    """Return a function that shows a film as anywidget does: with a comm that is live, dead,
+    restored or none.
+    """
     with watched(chromium) as watch:
 
         def start(film, comm):
@@ -424,7 +455,9 @@ def test_as_a_widget_it_tells_the_kernel_where_there_is_one(widget, comm):
 
 
 @pytest.mark.parametrize("comm", ["live", "restored"])
-def test_without_a_kernel_it_still_counts_as_a_widget_to_be_saved_as_long_as_it_is_seen(widget, comm):
+def test_without_a_kernel_it_still_counts_as_a_widget_to_be_saved_as_long_as_it_is_seen(
+    widget, comm
+):
     shown = widget(steps(3), comm)
     assert shown.evaluate(COUNTED) == [True, True]
     shown.evaluate("window.model.comm_live = window.layout.comm_live = false")
@@ -448,7 +481,9 @@ def test_a_film_of_one_frame_is_a_picture(play):
     for key in ("ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "g", "5"):
         press(shown, key)
     assert count(shown) == "1 / 1"
-    assert set(shown.locator("button").evaluate_all("(all) => all.map((one) => one.ariaDisabled)")) == {"true"}
+    assert set(
+        shown.locator("button").evaluate_all("(all) => all.map((one) => one.ariaDisabled)")
+    ) == {"true"}
 
 
 CELL = """() => { const text = (name) => document.querySelector(name).textContent;
@@ -468,7 +503,9 @@ def test_a_folded_box_opens_at_the_same_step_by_click_and_by_key(play):
     press(shown, "ArrowRight", "f")
     assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
     click(shown, "unfold")
-    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 4], "at another step the same box opens another view"
+    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 4], (
+        "at another step the same box opens another view"
+    )
     click(shown, "fold")
     click(shown, "fold")
     assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
@@ -477,13 +514,20 @@ def test_a_folded_box_opens_at_the_same_step_by_click_and_by_key(play):
     assert shown.evaluate(CELL) == ["step 3", "4 / 4", 2], "nothing opens here"
     assert shown.get_attribute(".player-unfold", "aria-disabled") == "true"
     shown.click("rect.m-operation[data-of='node 0']")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], "a box that does not open here leads to its step"
+    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], (
+        "a box that does not open here leads to its step"
+    )
 
 
 def test_all_else_stays_within_the_view(play):
     shown = play(unfolding())
     press(shown, "o")
-    for key, seen in (("End", "4 / 4"), ("ArrowRight", "4 / 4"), ("Home", "1 / 4"), ("ArrowLeft", "1 / 4")):
+    for key, seen in (
+        ("End", "4 / 4"),
+        ("ArrowRight", "4 / 4"),
+        ("Home", "1 / 4"),
+        ("ArrowLeft", "1 / 4"),
+    ):
         press(shown, key)
         assert shown.evaluate(CELL)[1:] == [seen, 3]
     shown.locator(".player-range").fill("2")
@@ -510,7 +554,10 @@ def test_only_what_opens_says_so_by_cursor_and_title(play):
     looks = "([name, what]) => getComputedStyle(document.querySelector(name))[what]"
     assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "zoom-in"
     assert shown.evaluate(looks, ["text[data-of='node 0']", "pointerEvents"]) == "none"
-    assert shown.locator("rect.m-operation[data-of='node 0'] title").text_content() == "Click to unfold"
+    assert (
+        shown.locator("rect.m-operation[data-of='node 0'] title").text_content()
+        == "Click to unfold"
+    )
     assert shown.locator("[data-of='node 1'] title").count() == 0
     press(shown, "o")
     assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "pointer"
@@ -534,7 +581,10 @@ def test_every_frame_of_every_view_shows_what_was_meant_from_wherever_one_comes(
         if dice.random() < 0.5:
             press(shown, "f" if view else "o")
             view = 0 if view else int(number < 4)
-        seen = [[name, words.removesuffix("Click to unfold"), hidden] for name, words, hidden in shown.evaluate(SEEN)]
+        seen = [
+            [name, words.removesuffix("Click to unfold"), hidden]
+            for name, words, hidden in shown.evaluate(SEEN)
+        ]
         assert seen == [list(mark) for mark in meant(film, view * span + number)], (view, number)
 
 
@@ -542,7 +592,10 @@ def test_the_picture_of_a_view_is_as_large_as_it_is(play):
     film = unfolding()
     shown = play(film)
     for scene in film.scenes:
-        assert shown.get_attribute(".player-stage svg", "viewBox") == f"0 0 {scene.width} {scene.height}"
+        assert (
+            shown.get_attribute(".player-stage svg", "viewBox")
+            == f"0 0 {scene.width} {scene.height}"
+        )
         press(shown, "o")
 
 

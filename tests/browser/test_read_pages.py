@@ -1,17 +1,16 @@
-"""The pages as a reader meets them: opened from disk with the network cut, by mouse and by keyboard, on any screen."""
+"""The pages as a reader meets them: opened from disk with the network cut, by mouse and by
+keyboard, on any screen.
+"""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from driver import watched
+from driver import photograph, watched
 
-from helpers.palette import DARK, LIGHT
+from helpers.drawing.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]
-SHOTS = ROOT / "build" / "screenshots" / "pages"
 LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TOGGLE = ".theme-toggle:visible"
 OUTSIDE = """() => [...document.querySelectorAll("article *")].filter((one) => {
@@ -26,11 +25,8 @@ IN_SIGHT = """() => { const { top, bottom } = document.querySelector("article .h
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
-    out = tmp_path_factory.mktemp("site") / "pages"
-    command = [sys.executable, "-m", "helpers.publishing.site", "notebooks", "-o", str(out)]
-    subprocess.run(command, cwd=ROOT, check=True, timeout=120)
-    return out
+def site(built_pages):
+    return built_pages
 
 
 @pytest.fixture
@@ -54,8 +50,7 @@ def theme(page):
 
 
 def photographed(page, name, theme):
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"{name}_{theme}.png", full_page=True)
+    photograph(page, f"pages/{name}_{theme}", full_page=True)
 
 
 @pytest.mark.parametrize("name", ["index", "search", *LESSONS])
@@ -66,11 +61,15 @@ def test_a_page_opens_from_disk_and_its_switch_rules_all_of_it(reader, site, nam
     reader.click(TOGGLE)
     assert theme(reader) == "dark"
     for colours, scheme in ((DARK, "dark"), (LIGHT, "light")):
-        reader.emulate_media(color_scheme={"dark": "light", "light": "dark"}[scheme])  # the system says the opposite
+        reader.emulate_media(
+            color_scheme={"dark": "light", "light": "dark"}[scheme]
+        )  # the system says the opposite
         reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", scheme)
         assert reader.evaluate("getComputedStyle(document.body).colorScheme") == scheme
         for player in reader.locator(".player").all():
-            assert player.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(colours["ground"])
+            assert player.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(
+                colours["ground"]
+            )
         if scheme == "dark":
             photographed(reader, name, "dark")
 
@@ -162,7 +161,9 @@ def test_a_narrow_screen_and_a_large_zoom_lose_nothing(chromium, site, name):
             watch.page.set_viewport_size({"width": width, "height": 640})
             watch.page.goto(address(site, name))
             for whole in ("html", ".content"):  # the theme would let the whole column scroll
-                assert watch.page.evaluate(f"document.querySelector('{whole}').scrollWidth") <= width, whole
+                assert (
+                    watch.page.evaluate(f"document.querySelector('{whole}').scrollWidth") <= width
+                ), whole
             assert watch.page.evaluate(OUTSIDE) == []
             watch.page.wait_for_function(f"({SCROLLS})().every((index) => index === 0)")
         if name in ("index", LESSONS[0]):
@@ -172,13 +173,19 @@ def test_a_narrow_screen_and_a_large_zoom_lose_nothing(chromium, site, name):
 def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_path):
     reader.goto(address(site, LESSONS[0]))
     reader.emulate_media(media="print", color_scheme="dark")
-    for gone in (".sidebar-drawer", ".mobile-header", ".related-pages", ".player-bar", ".skip-to-content"):
+    for gone in (
+        ".sidebar-drawer",
+        ".mobile-header",
+        ".related-pages",
+        ".player-bar",
+        ".skip-to-content",
+    ):
         for one in reader.locator(gone).all():
             assert not one.is_visible(), gone
     assert reader.locator(".player svg").first.is_visible()
-    assert reader.locator(".player").first.evaluate("(one) => getComputedStyle(one).backgroundColor") == rgb(
-        LIGHT["ground"]
-    )
+    assert reader.locator(".player").first.evaluate(
+        "(one) => getComputedStyle(one).backgroundColor"
+    ) == rgb(LIGHT["ground"])
     for fold in reader.locator("section > details").all():
         assert fold.bounding_box()["height"] > 2 * fold.locator("summary").bounding_box()["height"]
     reader.pdf(path=tmp_path / "lesson.pdf", format="A4")

@@ -1,16 +1,17 @@
-"""Live slides in Chromium, as `make present` starts them: cells run, labs and traces play, focus decides on keys."""
+"""Live slides in Chromium, as `make present` starts them: cells run, labs and traces play, focus
+decides on keys.
+"""
 
 import subprocess
 
 import nbformat
 import pytest
-from driver import watched
-from lab import KERNELSPEC, OPTIONS, ROOT, Lab
+from driver import photograph, watched
+from lab import KERNELSPEC, OPTIONS, Lab
 
-from helpers import present
+from course import present
 
 pytestmark = pytest.mark.browser
-SHOTS = ROOT / "build" / "screenshots" / "present"
 SLIDE = ".slides section.present section.present"
 EDITOR = f"{SLIDE} .jp-CodeCell .cm-content"
 HERE = f"document.querySelector('{SLIDE}')"
@@ -19,10 +20,12 @@ PLACES = """[...document.querySelectorAll('.slides section section')].map((one) 
     [one.id, one.querySelectorAll('.fragment').length - 1]).map(([id, last]) => last < 0 ? id : `${id}/${last}`)"""
 BOTTOM = f"""Math.max(...[...{HERE}.querySelectorAll('.jp-Cell')].map((one) => one.getBoundingClientRect().bottom))"""
 NOISE = (  # the RISE app's own
-    "Error: The getter for the shared module is not a function",  # the Notebook's extension, which it cannot load
+    # the Notebook's extension, which it cannot load
+    "Error: The getter for the shared module is not a function",
     "RangeError: Maximum call stack size exceeded",  # its toolkit's design tokens, at the start
     "Refused to apply style from",  # it asks for a style named like the lesson, and there is none
-    "Comm not found for comm id",  # the two small views in the speaker's window talk to the same kernel
+    # the two small views in the speaker's window talk to the same kernel
+    "Comm not found for comm id",
 )
 MADE = [
     ("slide", "# 90 · Live"),
@@ -38,7 +41,9 @@ MADE = [
 
 
 class Stage(Lab):
-    """A server as `make present` starts it: on lesson 90, which is made for these tests, beside the real ones."""
+    """A server as `make present` starts it: on lesson 90, which is made for these tests, beside the
+    real ones.
+    """
 
     def __enter__(self):
         self.hand_out()
@@ -47,7 +52,9 @@ class Stage(Lab):
         nbformat.write(notebook, self.folder / "notebooks" / "90_live.ipynb")
         started = self.prepare("90")
         with open(self.folder / "lab.log", "wb") as log:
-            self.server = subprocess.Popen(**started, stdout=log, stderr=log, start_new_session=True)
+            self.server = subprocess.Popen(
+                **started, stdout=log, stderr=log, start_new_session=True
+            )
         self.address, self.token = self.listening()
         return self
 
@@ -184,11 +191,19 @@ def test_the_shim_fits_the_installed_lab(slides):
     slides.page.on("console", lambda message: said.append(message.text))
     slides.open("90_live.ipynb")
     about = [text for text in said if "@jupyterlab/console" in text]
-    assert not about, f"the shim in helpers/rise_shim does not fit this JupyterLab any more: {about}"
+    assert not about, f"the shim in course/rise_shim does not fit this JupyterLab any more: {about}"
 
 
 def test_without_the_shim_widgets_do_not_load(chromium, stage):
-    package = stage.folder / "work" / "present" / ".jupyter" / "labextensions" / present.NAME / "package.json"
+    package = (
+        stage.folder
+        / "work"
+        / "present"
+        / ".jupyter"
+        / "labextensions"
+        / present.NAME
+        / "package.json"
+    )
     package.rename(package.with_suffix(".away"))
     try:
         with watched(chromium, noise=("",)) as watch:
@@ -204,16 +219,17 @@ def test_without_the_shim_widgets_do_not_load(chromium, stage):
         package.with_suffix(".away").rename(package)
         stage.stop_kernels()
     assert not found, (
-        "RISE draws widgets without the shim: take the stub of @jupyterlab/console out of helpers/rise_shim."
+        "RISE draws widgets without the shim: take the stub of @jupyterlab/console out of course/rise_shim."
     )
 
 
 @pytest.mark.parametrize("number", ["02", "04"])
 def test_a_lesson_is_presented_from_end_to_end(slides, stage, number):
-    """Every slide is run and photographed; nothing is wider than it, and what is too tall is reached by scrolling."""
+    """Every slide is run; nothing is wider than it, and what is too tall is
+    reached by scrolling.
+    """
     address = next(word for word in stage.prepare(number)["args"] if "/rise/" in word)
     page = slides.open(address.rpartition("/")[2]).page
-    SHOTS.mkdir(parents=True, exist_ok=True)
     places = page.evaluate(PLACES)
     assert len(places) > 15
     for place in places:
@@ -222,8 +238,12 @@ def test_a_lesson_is_presented_from_end_to_end(slides, stage, number):
         for cell in page.query_selector_all(f"{SLIDE} .jp-CodeCell:not(.reveal-skip)"):
             cell.focus()
             slides.press("Shift+Enter")
-            page.wait_for_function("(cell) => /\\d/.test(cell.querySelector('.jp-InputPrompt').textContent)", arg=cell)
-        page.screenshot(path=SHOTS / f"{number}-{place.replace('/', '-')}.png")
-        assert page.evaluate(f"{HERE}.scrollWidth <= {HERE}.clientWidth"), f"{place} is wider than the screen"
+            page.wait_for_function(
+                "(cell) => /\\d/.test(cell.querySelector('.jp-InputPrompt').textContent)", arg=cell
+            )
+        photograph(page, f"present/{number}-{place.replace('/', '-')}")
+        assert page.evaluate(f"{HERE}.scrollWidth <= {HERE}.clientWidth"), (
+            f"{place} is wider than the screen"
+        )
         page.evaluate(f"{HERE}.scrollTo(0, 1e6)")
         assert page.evaluate(BOTTOM) <= 720, f"the end of {place} cannot be reached"

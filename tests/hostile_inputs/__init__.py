@@ -1,1 +1,3 @@
-"""Inputs that students meet in the wild, or that somebody made to break a look: each with what it gives."""
+"""Inputs that students meet in the wild, or that somebody made to break a look: each with what it
+gives.
+"""

@@ -1,4 +1,6 @@
-"""What a hostile case is: a function that makes something and looks at it, and what the look must tell."""
+"""What a hostile case is: a function that makes something and looks at it, and what the look must
+tell.
+"""
 
 from __future__ import annotations
 
@@ -25,9 +27,12 @@ def refused(kind: str) -> str:
 
 @dataclass(frozen=True)
 class Case:
-    """Hold one case. `gives` is a line of the text tree, without its indentation, or "TypeError: message".
+    """Hold one case.
 
-    `alone` says that it may kill the process, or changes it for good, and so runs in one of its own.
+    `gives` is a line of the text tree, without its indentation, or "TypeError: message".
+
+    `alone` says that it may kill the process, or changes it for good, and so runs in one of its
+    own.
     """
 
     run: Callable

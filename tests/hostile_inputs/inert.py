@@ -1,8 +1,11 @@
-"""What every picture owes to whoever opens it: bounded, well-formed, nothing in it that runs or fetches."""
+"""What every picture owes to whoever opens it: bounded, well-formed, nothing in it that runs or
+fetches.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
@@ -14,7 +17,10 @@ from helpers import Picture
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 2_000_000  # bytes of each form
-SHAPES = {*("svg", "title", "desc", "g", "rect", "circle", "path", "polygon", "text", "tspan")}
+SHAPES = {
+    *("svg", "style", "title", "desc", "g", "rect", "circle", "path", "polygon", "text", "tspan")
+}
+LOADING = re.compile(r"url|@import|[<\\]", re.I)
 INERT = {"img": {"alt", "src"}, "details": set(), "summary": set(), "pre": set()}
 
 
@@ -29,13 +35,21 @@ def demand_inert(picture: Picture) -> None:
     with pygraphviz.AGraph(string=picture.dot) as read:
         assert len(read.nodes()) >= len(picture.graph.nodes)
     with tempfile.TemporaryDirectory() as folder:
-        for ending, form in ((".svg", picture.svg), (".txt", picture.text + "\n"), (".dot", picture.dot)):
-            assert picture.save(Path(folder) / f"picture{ending}").read_text(encoding="utf-8") == form
+        for ending, form in (
+            (".svg", picture.svg),
+            (".txt", picture.text + "\n"),
+            (".dot", picture.dot),
+        ):
+            assert (
+                picture.save(Path(folder) / f"picture{ending}").read_text(encoding="utf-8") == form
+            )
 
 
 def demand_inert_svg(source: str) -> None:
     for element in ET.fromstring(source).iter():
         assert element.tag.removeprefix(SVG) in SHAPES
+        if element.tag == f"{SVG}style":
+            assert not LOADING.search(element.text)
         for name, value in element.attrib.items():
             assert not name.lower().startswith("on")
             assert "href" not in name.lower()
@@ -48,4 +62,6 @@ class Inert(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         names = dict(attrs)
         assert set(names) <= INERT[tag], (tag, names)
-        assert names.get("src", "data:image/svg+xml;base64,").startswith("data:image/svg+xml;base64,")
+        assert names.get("src", "data:image/svg+xml;base64,").startswith(
+            "data:image/svg+xml;base64,"
+        )

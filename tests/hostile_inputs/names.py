@@ -1,4 +1,6 @@
-"""Names from anywhere: as a learner's variables, through `names=`, and the `alt` and `unfold` that are text as well."""
+"""Names from anywhere: as a learner's variables, through `names=`, and the `alt` and `unfold` that
+are text as well.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,13 @@ CASES += [named(variable, name, leaf_called(name), "as a variable") for name in 
 CASES += [named(given, name, leaf_called(name), "in names") for name in TEXTS]
 CASES += [
     named(alt, name, "AccumulateGrad (leaf thing = [1.0], .grad None)", "as alt")
-    for name in ("a script", "an attribute that ends", "20,000 quotes", "a lone high surrogate", "control characters")
+    for name in (
+        "a script",
+        "an attribute that ends",
+        "20,000 quotes",
+        "a lone high surrogate",
+        "control characters",
+    )
 ]
 CASES += [
     named(
@@ -95,8 +103,18 @@ CASES += [
         "AccumulateGrad (leaf <script>alert(1)</script>.weight = [[1.0]], .grad None)",
         "as a module",
     ),
-    named(module, "a lone high surrogate", r"AccumulateGrad (leaf \ud800.weight = [[1.0]], .grad None)", "as a module"),
-    named(module, "20,000 quotes", "AccumulateGrad (leaf " + '"' * 199 + "… = [[1.0]], .grad None)", "as a module"),
+    named(
+        module,
+        "a lone high surrogate",
+        r"AccumulateGrad (leaf \ud800.weight = [[1.0]], .grad None)",
+        "as a module",
+    ),
+    named(
+        module,
+        "20,000 quotes",
+        "AccumulateGrad (leaf " + '"' * 199 + "… = [[1.0]], .grad None)",
+        "as a module",
+    ),
 ]
 
 
@@ -119,12 +137,21 @@ class HostileMapping(Mapping):
 
 
 HostileDict = type(
-    "HostileDict", (dict,), {**TRAPS, **{name: ran(name) for name in ("items", "keys", "values", "get")}}
+    "HostileDict",
+    (dict,),
+    {**TRAPS, **{name: ran(name) for name in ("items", "keys", "values", "get")}},
 )
-HostileText = type("HostileText", (str,), {**TRAPS, **{name: ran(name) for name in ("split", "encode", "isprintable")}})
+HostileText = type(
+    "HostileText",
+    (str,),
+    {**TRAPS, **{name: ran(name) for name in ("split", "encode", "isprintable")}},
+)
 
 
-@case("TypeError: names is HostileMapping. Pass a dict from name to tensor: names={'w': w}, or a model.")
+@case(
+    "TypeError: names is HostileMapping. Pass a dict from name to tensor: names={'w': w}, "
+    "a model, or the context of module_calls(model)."
+)
 def names_is_a_mapping_whose_every_method_raises(look):
     look(one(), names=HostileMapping())
 
@@ -137,7 +164,10 @@ def names_is_a_dict_whose_every_method_raises(look):
     look(thing, names=names)
 
 
-@case("TypeError: names is Claim. Pass a dict from name to tensor: names={'w': w}, or a model.")
+@case(
+    "TypeError: names is Claim. Pass a dict from name to tensor: names={'w': w}, "
+    "a model, or the context of module_calls(model)."
+)
 def names_claims_to_be_a_dict(look):
     look(one(), names=type("Claim", (), {"__class__": property(lambda self: ran("__class__")())})())
 
@@ -157,27 +187,40 @@ def names_has_a_number_as_key(look):
     look(one(), names={7: one()})
 
 
-@case("TypeError: Expected a tensor as names['<b>\\\\n'], got str. Pass a tensor, for example the loss.")
+@case(
+    "TypeError: Expected a tensor as names['<b>\\\\n'], got str. Pass a tensor, for example the loss."
+)
 def names_holds_no_tensor(look):
     look(one(), names={"<b>\n": "no tensor"})
 
 
-@case("TypeError: Expected a tensor as names['w'], got Hostile. Pass a tensor, for example the loss.")
+@case(
+    "TypeError: Expected a tensor as names['w'], got Hostile. Pass a tensor, for example the loss."
+)
 def names_holds_a_hostile_object(look):
     look(one(), names={"w": type("Hostile", (), TRAPS)()})
 
 
-@case("TypeError: names is list. Pass a dict from name to tensor: names={'w': w}, or a model.")
+@case(
+    "TypeError: names is list. Pass a dict from name to tensor: names={'w': w}, "
+    "a model, or the context of module_calls(model)."
+)
 def names_is_a_list(look):
     look(one(), names=[one()])
 
 
-@case("TypeError: names is str. Pass a dict from name to tensor: names={'w': w}, or a model.")
+@case(
+    "TypeError: names is str. Pass a dict from name to tensor: names={'w': w}, "
+    "a model, or the context of module_calls(model)."
+)
 def names_is_text(look):
     look(one(), names="w")
 
 
-@case("TypeError: names is Tensor. Pass a dict from name to tensor: names={'w': w}, or a model.")
+@case(
+    "TypeError: names is Tensor. Pass a dict from name to tensor: names={'w': w}, "
+    "a model, or the context of module_calls(model)."
+)
 def names_is_a_tensor(look):
     look(one(), names=one())
 
@@ -248,7 +291,8 @@ def unfold_is_markup(look):
 @case("MulBackward0 (1,)   ● other = 2")
 def variables_that_answer_to_nothing(look):
     things = {
-        f"touchy{nr}": type("Touchy", (), {**TRAPS, "__getattribute__": ran("__getattribute__")})() for nr in range(3)
+        f"touchy{nr}": type("Touchy", (), {**TRAPS, "__getattribute__": ran("__getattribute__")})()
+        for nr in range(3)
     }
     look(one() * 2, space=things)
 
@@ -272,10 +316,15 @@ def a_module_with_a_dict_of_the_users(look):
 
 @case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
 def a_module_whose_every_property_raises(look):
-    body = {name: property(ran(name)) for name in ("weight", "bias", "_parameters", "_modules", "training")}
+    body = {
+        name: property(ran(name))
+        for name in ("weight", "bias", "_parameters", "_modules", "training")
+    }
     model = linear()
     result = model(torch.ones(1, 1))
-    model.__class__ = type("Trap", (torch.nn.Linear,), {**body, **TRAPS, "__getattribute__": ran("__getattribute__")})
+    model.__class__ = type(
+        "Trap", (torch.nn.Linear,), {**body, **TRAPS, "__getattribute__": ran("__getattribute__")}
+    )
     look(result, space={"model": model})
 
 

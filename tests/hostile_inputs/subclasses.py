@@ -16,7 +16,18 @@ instancecheck subclasscheck dir sizeof getattr del_ deepcopy bytes
 TRAPS = {f"__{name}__": ran(f"__{name}__") for name in DUNDERS.split()}
 PROPERTIES = {
     name: property(ran(name))
-    for name in ("shape", "dtype", "device", "grad", "grad_fn", "requires_grad", "is_leaf", "_version", "data", "name")
+    for name in (
+        "shape",
+        "dtype",
+        "device",
+        "grad",
+        "grad_fn",
+        "requires_grad",
+        "is_leaf",
+        "_version",
+        "data",
+        "name",
+    )
 }
 
 
@@ -77,13 +88,20 @@ def a_class_that_says_it_is_int(look):
 
 @case("AccumulateGrad (leaf thing (1,), .grad None)")
 def a_metaclass_that_equals_everything(look):
-    Meta = type("Meta", (type(torch.Tensor),), {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")})
+    Meta = type(
+        "Meta",
+        (type(torch.Tensor),),
+        {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")},
+    )
     look(of_class(subclass(meta=Meta))[0])
 
 
 @case("AccumulateGrad (leaf thing (1,), .grad None)")
 def a_metaclass_that_answers_for_everything(look):
-    body = {name: property(ran(f"Meta.{name}")) for name in ("__name__", "__mro__", "__dict__", "__module__")}
+    body = {
+        name: property(ran(f"Meta.{name}"))
+        for name in ("__name__", "__mro__", "__dict__", "__module__")
+    }
     body["__getattribute__"] = ran("Meta.__getattribute__")
     Meta = type("Meta", (type(torch.Tensor),), body)
     look(torch.Tensor._make_subclass(subclass(meta=Meta), torch.ones(1), True))
@@ -94,7 +112,9 @@ class Wrapper(torch.Tensor):
 
     @staticmethod
     def __new__(cls, **how):
-        return torch.Tensor._make_wrapper_subclass(cls, (2, 3), dtype=torch.float32, requires_grad=True, **how)
+        return torch.Tensor._make_wrapper_subclass(
+            cls, (2, 3), dtype=torch.float32, requires_grad=True, **how
+        )
 
     __torch_dispatch__ = classmethod(ran("__torch_dispatch__"))
 
@@ -248,7 +268,9 @@ def a_module_that_answers_to_nothing(look):
     look(object.__new__(Liar))
 
 
-@case("TypeError: Expected a tensor, got tuple. Pass the tensors one by one: a star before the list does it.")
+@case(
+    "TypeError: Expected a tensor, got tuple. Pass the tensors one by one: a star before the list does it."
+)
 def a_tuple_of_tensors(look):
     look((torch.ones(1), torch.ones(1)))
 

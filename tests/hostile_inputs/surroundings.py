@@ -1,4 +1,6 @@
-"""Looks from odd places: under modes and transforms, from other threads, with odd frames around them."""
+"""Looks from odd places: under modes and transforms, from other threads, with odd frames around
+them.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def leaf(*values):
 
 
 class Space(dict):
-    """Be a namespace that writes down every method of it that is called, but for those that Python itself calls."""
+    """Be a namespace that writes down every method of it that is called, but for those that Python
+    itself calls.
+    """
 
     items = keys = values = get = __iter__ = __len__ = ran("a method of the namespace")
 
@@ -163,7 +167,10 @@ def a_graph_around_vmap(look):
 def a_functional_call(look):
     model = torch.nn.Linear(1, 1)
     parameters = {name: p.detach().clone().requires_grad_() for name, p in model.named_parameters()}
-    look(torch.func.functional_call(model, parameters, torch.ones(1, 1)), space={"parameters": parameters})
+    look(
+        torch.func.functional_call(model, parameters, torch.ones(1, 1)),
+        space={"parameters": parameters},
+    )
 
 
 @case("MulBackward0 → thing (2,)   ● other = 2")
@@ -190,7 +197,11 @@ def the_globals_are_a_dict_of_the_users(look):
 @case("AccumulateGrad (leaf thing = [1.0, 2.0], .grad None)")
 def the_locals_are_a_mapping_of_the_users(look):
     if look.really:
-        exec("snapshot(thing)", {"__name__": "__main__", "snapshot": snapshot, "thing": leaf()}, Space())
+        exec(
+            "snapshot(thing)",
+            {"__name__": "__main__", "snapshot": snapshot, "thing": leaf()},
+            Space(),
+        )
         assert RAN == []
     look(leaf())
 
@@ -215,7 +226,10 @@ def eight_threads_look_at_once(look):
         thing = (thing * thing).sin()
     if look.really:
         told, expected = [], show(thing).text
-        threads = [threading.Thread(target=lambda: told.extend(show(thing).text for _ in range(10))) for _ in range(8)]
+        threads = [
+            threading.Thread(target=lambda: told.extend(show(thing).text for _ in range(10)))
+            for _ in range(8)
+        ]
         for one in threads:
             one.start()
         for one in threads:
@@ -280,7 +294,11 @@ def a_forward_runs_meanwhile(look):
     look(leaf())
 
 
-@case("Cut here: the 2,000 nodes nearest to the root are shown; 1 input leads further.", alone=True)
+@case(
+    "Cut here: the 2,000 nodes nearest to the root are shown; 1 input leads further. It has at least "
+    "25,000 nodes; how many is not known.",
+    alone=True,
+)
 def a_hundred_thousand_deep(look):
     thing = leaf(1.0)
     for _ in range(100_000):
@@ -288,7 +306,11 @@ def a_hundred_thousand_deep(look):
     look(thing)
 
 
-@case("Cut here: the 2,000 nodes nearest to the root are shown; 1 input leads further.", alone=True)
+@case(
+    "Cut here: the 2,000 nodes nearest to the root are shown; 1 input leads further. It has at least "
+    "25,000 nodes; how many is not known.",
+    alone=True,
+)
 def a_hundred_thousand_deep_on_a_small_stack(look):
     def run():
         a_hundred_thousand_deep(look)

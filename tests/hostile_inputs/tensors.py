@@ -19,7 +19,9 @@ def wanting(tensor):
 
 
 def coo(**flags):
-    return torch.sparse_coo_tensor([[0, 1], [2, 0]], [3.0, 4.0], (2, 3), check_invariants=True, **flags)
+    return torch.sparse_coo_tensor(
+        [[0, 1], [2, 0]], [3.0, 4.0], (2, 3), check_invariants=True, **flags
+    )
 
 
 @case(NO_GRAPH)
@@ -44,7 +46,9 @@ def sparse_coo_made_dense(look):
 
 @case("AccumulateGrad (leaf thing (4, 3), .grad None)")
 def sparse_hybrid(look):
-    look(wanting(torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3), (4, 3), check_invariants=True)))
+    look(
+        wanting(torch.sparse_coo_tensor([[0, 1]], torch.ones(2, 3), (4, 3), check_invariants=True))
+    )
 
 
 @case("SparseAddmmBackward0 → thing (2, 2)   ● mat1 (2, 3)   ● mat2 (3, 2)")
@@ -92,7 +96,11 @@ def nested_strided_graph(look):
 
 @case("AccumulateGrad (leaf thing (n/a), .grad None)")
 def nested_jagged(look):
-    look(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True))
+    look(
+        torch.nested.nested_tensor(
+            [torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True
+        )
+    )
 
 
 @case("MulBackward0 → thing (n/a)   ● other = 2")
@@ -108,7 +116,9 @@ def quantized_per_tensor(look):
 
 @case(no_graph_of("quint8"))
 def quantized_per_channel(look):
-    look(torch.quantize_per_channel(torch.ones(2, 2), torch.ones(2), torch.zeros(2), 0, torch.quint8))
+    look(
+        torch.quantize_per_channel(torch.ones(2, 2), torch.ones(2), torch.zeros(2), 0, torch.quint8)
+    )
 
 
 @case("FakeQuantizePerTensorAffineCachemaskBackward0 → thing (2,)   ● mask (2,) bool")
@@ -154,7 +164,11 @@ def masked(look):
 
 @case("ConstructorBackward → thing")
 def masked_graph(look):
-    look(torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False]), requires_grad=True).sum())
+    look(
+        torch.masked.masked_tensor(
+            torch.ones(2), torch.tensor([True, False]), requires_grad=True
+        ).sum()
+    )
 
 
 @case("AccumulateGrad (leaf thing = [1.0+2.0j, nan-1.0j], .grad None)")

@@ -1,4 +1,6 @@
-"""All that a look could change: tensors, their graph, and the process. Read without running anybody's code."""
+"""All that a look could change: tensors, their graph, and the process. Read without running
+anybody's code.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,26 @@ from typing import Any
 
 import torch
 
+from helpers.looking import freeing
+
 BASE, CUSTOM = torch._C.TensorBase, torch._C._FunctionBase
+HELD = freeing.HELD  # the one thing that a look may leave behind, on nodes of a deep graph
 MOST_WATCHED = 300  # nodes: Python must not touch a long chain
-FLAGS = ("requires_grad", "is_leaf", "retains_grad", "_version", "output_nr", "_backward_hooks", "names")
+FLAGS = (
+    "requires_grad",
+    "is_leaf",
+    "retains_grad",
+    "_version",
+    "output_nr",
+    "_backward_hooks",
+    "names",
+)
 
 
 class Same:
-    """Be equal to nothing but itself, and keep what it stands for alive so that no other can take its place."""
+    """Be equal to nothing but itself, and keep what it stands for alive so that no other can take
+    its place.
+    """
 
     def __init__(self, thing: object) -> None:
         self.thing = thing
@@ -37,13 +52,19 @@ def is_tensor(thing: object) -> bool:
 
 def world(things: tuple) -> list[object]:
     """Describe what must not change, so that two descriptions are equal where nothing did."""
-    with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch._C._DisableFuncTorch():
+    with (
+        torch._C.DisableTorchFunction(),
+        torch._C._DisableTorchDispatch(),
+        torch._C._DisableFuncTorch(),
+    ):
         found = [part for one in things if is_tensor(one) for part in tensor(one)]
         return [*process(), *found]
 
 
 def process() -> list[object]:
-    """Describe the process: random numbers, modes, filters, and the number that the next node would get."""
+    """Describe the process: random numbers, modes, filters, and the number that the next node would
+    get.
+    """
     return [
         torch.default_generator.get_state().numpy().tobytes(),
         random.getstate(),
@@ -61,11 +82,18 @@ def process() -> list[object]:
 
 
 def tensor(one: torch.Tensor) -> Iterator[object]:
-    """Describe a tensor and the graph behind it; a view of an edited tensor is not asked for its history."""
-    yield [value if isinstance(value, bool | int | str | tuple) else Same(value) for value in map(reader(one), FLAGS)]
+    """Describe a tensor and the graph behind it; a view of an edited tensor is not asked for its
+    history.
+    """
+    yield [
+        value if isinstance(value, bool | int | str | tuple) else Same(value)
+        for value in map(reader(one), FLAGS)
+    ]
     read = reader(one)
     yield Same(read("grad") if read("is_leaf") is True or read("retains_grad") is True else None)
-    yield {name: Same(value) for name, value in torch.Tensor.__dict__["__dict__"].__get__(one).items()}
+    yield {
+        name: Same(value) for name, value in torch.Tensor.__dict__["__dict__"].__get__(one).items()
+    }
     if not (BASE._is_view(one) and read("_version") != 0):
         yield from nodes(read("grad_fn"))
 
@@ -83,7 +111,9 @@ def reader(one: torch.Tensor) -> Callable[[str], Any]:
 
 
 def nodes(begin: Any) -> Iterator[object]:
-    """Describe the nearest nodes of a graph: which they are, in which order they were made, what hangs on them."""
+    """Describe the nearest nodes of a graph: which they are, in which order they were made, what
+    hangs on them.
+    """
     met, seen = [begin], set()
     for node in met:
         if node is None or is_a(node, str) or id(node) in seen or len(seen) > MOST_WATCHED:
@@ -92,5 +122,6 @@ def nodes(begin: Any) -> Iterator[object]:
         owner = CUSTOM if is_a(node, CUSTOM) else type(node)
         is_leaf = owner is not CUSTOM and hasattr(owner, "variable")
         yield Same(node), None if is_leaf else owner._sequence_nr(node)
-        yield {key: Same(value) for key, value in owner.metadata.__get__(node).items()}
+        metadata = owner.metadata.__get__(node).items()
+        yield {key: Same(value) for key, value in metadata if key is not HELD}
         met += [child for child, _ in owner.next_functions.__get__(node)]

@@ -1,6 +1,9 @@
-"""The rules of a lesson that comparing outputs cannot see. Reads notebooks as data; runs and writes nothing.
+"""The rules of a lesson that comparing outputs cannot see.
 
-Each rule is a function from a `Lesson` to complaints, plain sentences that name the cell and what to do.
+Reads notebooks as data; runs and writes nothing.
+
+Each rule is a function from a `Lesson` to complaints, plain sentences that name the cell and what
+to do.
 """
 
 from notebook_rules import exercises, hygiene, pictures, running, style

@@ -2,11 +2,17 @@
 
 import re
 
-PATH = re.compile(r"(?<![\w.:/\\<>~…])(?:~|[A-Za-z]:)?/[\w.+-]+/[\w.+-]+|~[/\\][\w.]+|\b[A-Za-z]:\\+\w+")
+PATH = re.compile(
+    r"(?<![\w.:/\\<>~…])(?:~|[A-Za-z]:)?/[\w.+-]+/[\w.+-]+|~[/\\][\w.]+|\b[A-Za-z]:\\+\w+"
+)
 ADDRESS = re.compile(r"\b0x[0-9a-fA-F]{6,16}\b")
 TIMESTAMP = re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\b\d\d:\d\d:\d\d\b")
-DURATION = re.compile(r"\b\d[\d.,]*(?:e-?\d+)?\s?(?:s|ms|µs|us|ns|secs?|seconds?|(?:milli|micro|nano)seconds?)\b")
-CLOCK = re.compile(r"^\s*%%?time(?:it)?\b|\b(?:perf_counter|process_time|time\.time|timeit|datetime)\b", re.M)
+DURATION = re.compile(
+    r"\b\d[\d.,]*(?:e-?\d+)?\s?(?:s|ms|µs|us|ns|secs?|seconds?|(?:milli|micro|nano)seconds?)\b"
+)
+CLOCK = re.compile(
+    r"^\s*%%?time(?:it)?\b|\b(?:perf_counter|process_time|time\.time|timeit|datetime)\b", re.M
+)
 NETWORK = re.compile(
     r"https?://|\b(?:import|from)\s+(?:urllib|requests|httpx|http|socket)\b|\burlopen\b|\btorch\.hub\b"
     r"|\bdownload\s*=\s*True|^\s*[!%]\s*(?:pip|conda|git|wget|curl)\b",
@@ -16,12 +22,16 @@ NETWORK = re.compile(
 
 def no_path_of_a_machine(lesson):
     """A path says where the author sat, and differs for everyone else."""
-    yield from _found(lesson.cells, PATH, "a path of this machine", "print something that is true elsewhere too")
+    yield from _found(
+        lesson.cells, PATH, "a path of this machine", "print something that is true elsewhere too"
+    )
 
 
 def no_address_in_memory(lesson):
     """An address differs in every run; normal form writes 0x… in its place."""
-    yield from _found(lesson.cells, ADDRESS, "an address", "show the type's name, or run `make refresh`")
+    yield from _found(
+        lesson.cells, ADDRESS, "an address", "show the type's name, or run `make refresh`"
+    )
 
 
 def no_hour_of_the_day(lesson):
@@ -54,7 +64,9 @@ def no_silencing_semicolon(lesson):
 
 
 def _found(cells, pattern, what, remedy):
-    """Complain about every match of `pattern` in sources and in what outputs show, pictures included."""
+    """Complain about every match of `pattern` in sources and in what outputs show, pictures
+    included.
+    """
     for cell in cells:
         for place, text in (("holds", cell.source), ("shows", cell.shown)):
             for found in pattern.finditer(text):

@@ -1,10 +1,12 @@
-"""Find the numbers that a lesson says and does not compute: in the text of an idea, with no cell of it to back them.
+"""Find the numbers that a lesson says and does not compute: in the text of an idea, with no cell of
+it to back them.
 
-What counts as said: digits in text cells and speaker's notes, and in code spans that hold values only, such as
-`[4., 6.]`. What does not: other code; the options of a prediction and why they tempt, which are guesses; list labels,
-headings' numbers, names of lessons and exercises, lines of a cell, durations in notes, digits inside a word.
-What backs a number: a literal in code of the same idea, or a number in an output, the sign included; a number said
-with two decimals or more may be a rounded one. Comments and strings back nothing: they are prose themselves.
+What counts as said: digits in text cells and speaker's notes, and in code spans that hold values
+only, such as `[4., 6.]`. What does not: other code; the options of a prediction and why they tempt,
+which are guesses; list labels, headings' numbers, names of lessons and exercises, lines of a cell,
+durations in notes, digits inside a word. What backs a number: a literal in code of the same idea,
+or a number in an output, the sign included; a number said with two decimals or more may be a
+rounded one. Comments and strings back nothing: they are prose themselves.
 """
 
 import io
@@ -13,7 +15,9 @@ import tokenize
 
 from notebook_rules.style import ideas
 
-NUMBER = re.compile(r"(?<![\w.])(?<!\w-)-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)*\.?(?:e[+-]?\d+)?(?![0-9])", re.I)
+NUMBER = re.compile(
+    r"(?<![\w.])(?<!\w-)-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)*\.?(?:e[+-]?\d+)?(?![0-9])", re.I
+)
 VERSION = re.compile(r"\d+(?:\.\d+){2,}")
 VALUES = re.compile(r"(?:[-+\d.,\s()\[\]e]|tensor|None|True|False|nan|inf)+")
 PLACES = "lessons?|notebooks?|exercises?|ideas?|questions?|programs?"
@@ -22,12 +26,17 @@ NOT_SAID = [
     (re.compile(r"<details>.*?</details>", re.S), " "),  # why the wrong ones tempt
     (re.compile(r"^ *- \([a-f]\) .*(?:\n {2,}\S.*)*", re.M), " "),  # an option on a line of its own
     (re.compile(r"\(a\) [^\n]*· \(b\) [^\n]*"), " "),  # options in one line
-    (re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]+>"), " "),  # pictures, where links lead, markup
+    (
+        re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]+>"),
+        " ",
+    ),  # pictures, where links lead, markup
     (re.compile(r"^#+ +\d+ ·", re.M), " "),  # the number of an idea
     (re.compile(r"^(\s*)\d+\. ", re.M), " "),  # the label of a list
     (re.compile(rf"\b(?:{PLACES})(?:,? (?:\d[\d.]*|and|to|or)\b)+", re.I), " "),
     (
-        re.compile(r"\[[01]\d(?=[,·] [A-Za-z`])|(?<![\w.-])0\d(?:\.\d)?\b(?!\.\d)|(?:\*\*|\b)1\d\.(?:\d\*\*|[a-z]\b)"),
+        re.compile(
+            r"\[[01]\d(?=[,·] [A-Za-z`])|(?<![\w.-])0\d(?:\.\d)?\b(?!\.\d)|(?:\*\*|\b)1\d\.(?:\d\*\*|[a-z]\b)"
+        ),
         " ",
     ),
     (re.compile(r"\blines? \d+\b"), " "),  # of a cell; what stands there, one sees
@@ -38,7 +47,9 @@ MARKUP = re.compile(r"data:[^\"']*|<[^>]*>|\x1b\[[0-9;]*m")
 
 
 def unbacked(lesson):
-    """Yield (cell, number as it is written, the words around it) for each number that no cell of its idea backs."""
+    """Yield (cell, number as it is written, the words around it) for each number that no cell of
+    its idea backs.
+    """
     for cells in ideas(lesson):
         known = backing(cells)
         for cell in cells:
@@ -54,19 +65,25 @@ def said(cell):
     text = SPAN.sub(lambda span: f" {span[1]} " if VALUES.fullmatch(span[1]) else " ` ", text)
     text = (DURATION.sub(" ", text) if cell.slide == "notes" else text).replace("−", "-")
     around = [
-        (found[0].rstrip("."), text[max(0, found.start() - 30) : found.end() + 30]) for found in NUMBER.finditer(text)
+        (found[0].rstrip("."), text[max(0, found.start() - 30) : found.end() + 30])
+        for found in NUMBER.finditer(text)
     ]
     return [(number, " ".join(words.split())) for number, words in around]
 
 
 def backing(cells):
-    """Return the numbers that the cells of an idea compute, show or are given, and versions as texts."""
+    """Return the numbers that the cells of an idea compute, show or are given, and versions as
+    texts.
+    """
     found = set()
     for cell in cells:
         if cell.is_code:
             found |= {*literals(cell.source), *VERSION.findall(cell.source)}
             shown = MARKUP.sub(" ", "\n".join(texts(cell.outputs))).replace("−", "-")
-            found |= {value(number.rstrip(".")) for number in NUMBER.findall(re.sub(r"\bv(?=\d)", "v ", shown))}
+            found |= {
+                value(number.rstrip("."))
+                for number in NUMBER.findall(re.sub(r"\bv(?=\d)", "v ", shown))
+            }
     return found
 
 
@@ -81,12 +98,20 @@ def texts(outputs):
 
 
 def literals(source):
-    """Yield the number literals of code; one after a minus that has nothing to its left is negative."""
+    """Yield the number literals of code; one after a minus that has nothing to its left is
+    negative.
+    """
     before = [tokenize.TokenInfo(tokenize.OP, "(", (0, 0), (0, 0), "")] * 2
     try:
         for token in tokenize.generate_tokens(io.StringIO(source).readline):
-            if token.type == tokenize.NUMBER and not token.string.lower().startswith(("0x", "0b", "0o")):
-                alone = before[-1].string == "-" and before[-2].type == tokenize.OP and before[-2].string not in ")]}"
+            if token.type == tokenize.NUMBER and not token.string.lower().startswith(
+                ("0x", "0b", "0o")
+            ):
+                alone = (
+                    before[-1].string == "-"
+                    and before[-2].type == tokenize.OP
+                    and before[-2].string not in ")]}"
+                )
                 yield value(("-" if alone else "") + token.string.replace("_", "").rstrip("j"))
             before = [before[-1], token]
     except (tokenize.TokenError, SyntaxError):
@@ -105,4 +130,6 @@ def backed(number, known):
     if wanted in known:
         return True
     decimals = len(number.partition(".")[2]) if "e" not in number.lower() else 0
-    return decimals >= 2 and any(isinstance(one, float) and round(one, decimals) == wanted for one in known)
+    return decimals >= 2 and any(
+        isinstance(one, float) and round(one, decimals) == wanted for one in known
+    )

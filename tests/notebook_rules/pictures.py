@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from notebook_rules.lesson import PICTURES
+from notebook_rules.lesson import PICTURES, SVG_URI
 
 MARKDOWN_IMAGE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)")
 
@@ -42,17 +42,21 @@ def pictures_in_text_have_words(lesson):
 
 
 def pictures_in_outputs_have_words(lesson):
-    """A picture output carries an <img> with alt text, or its own metadata says the words; a graph its tree too."""
+    """A picture output carries an <img> with alt text, or its own metadata says the words; a graph
+    its tree too.
+    """
     for cell in lesson.code:
         for output in cell.outputs:
             data, metadata = output.get("data", {}), output.get("metadata", {})
             html = data.get("text/html", "")
             if _unnamed(html):
                 yield f'{cell} puts out an <img> with no alt text: set it, show(..., alt="what to notice").'
-            bare = [kind for kind in PICTURES if kind in data and not metadata.get(kind, {}).get("alt")]
+            bare = [
+                kind for kind in PICTURES if kind in data and not metadata.get(kind, {}).get("alt")
+            ]
             if bare and not _Images(html).found:
                 yield f"{cell} puts out {bare[0]} alone: put out an <img alt=…> beside it."
-            elif "image/svg+xml" in bare and _Images(html).told != data.get("text/plain"):
+            elif SVG_URI.search(html) and _Images(html).told != data.get("text/plain"):
                 yield f"{cell} draws a graph that cannot be read: put its text/plain into a <pre> after the <img>."
 
 

@@ -16,7 +16,9 @@ def every_code_cell_was_run_in_order(lesson):
 
 
 def errors_stand_only_where_they_are_announced(lesson):
-    """An error without its tag is an accident; a tag without an error promises one that does not come."""
+    """An error without its tag is an accident; a tag without an error promises one that does not
+    come.
+    """
     for cell in lesson.code:
         announced = "raises-exception" in cell.tags
         if cell.errors and not announced:
@@ -43,10 +45,16 @@ def no_output_is_exempt_from_comparison(lesson):
 
 
 def widgets_are_saved_with_the_notebook(lesson):
-    """A widget without its saved state is an error message for whoever opens the notebook with no kernel."""
+    """A widget without its saved state is an error message for whoever opens the notebook with no
+    kernel.
+    """
     saved = lesson.node.metadata.get("widgets", {}).get(WIDGETS, {}).get("state", {})
     for cell in lesson.code:
-        views = [output["data"][WIDGET_VIEW] for output in cell.outputs if WIDGET_VIEW in output.get("data", {})]
+        views = [
+            output["data"][WIDGET_VIEW]
+            for output in cell.outputs
+            if WIDGET_VIEW in output.get("data", {})
+        ]
         if any(view["model_id"] not in saved for view in views):
             yield f"{cell} shows a widget whose state is not saved: run `make refresh N={lesson.number}`."
 

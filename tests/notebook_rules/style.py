@@ -1,7 +1,8 @@
-"""Rules about shape: slides, notes, lengths, and the kinds of code that belong in `helpers` instead.
+"""Rules about shape: slides, notes, lengths, and the kinds of code that belong in `helpers`
+instead.
 
-An idea begins at a text cell of slide type `slide` whose first line is a `## ` heading, and ends before the
-next `#` or `## ` heading. Headings that frame a lesson begin no idea: see FRAME.
+An idea begins at a text cell of slide type `slide` whose first line is a `## ` heading, and ends
+before the next `#` or `## ` heading. Headings that frame a lesson begin no idea: see FRAME.
 """
 
 import ast
@@ -15,6 +16,10 @@ FRAME = re.compile(
     re.I,
 )
 HEADING = re.compile(r"(#{1,2}) +(.*)")
+KEY = re.compile(
+    r"\b(?:keys? [0-9a-z]\b|arrow keys?|(?:right|left) arrow|undo with u)\b|\(→\)|→ and ←", re.I
+)
+CLICK = re.compile(r"\bclick (?:in|into|the|on)\b", re.I)
 CODE_LINES, CODE_MEDIAN, WORDS, CELLS, IN_A_ROW = 15, 6, 120, range(25, 46), 2
 
 
@@ -77,8 +82,22 @@ def code_does_not_pile_up(lesson):
             yield f"{cell} is code cell {row} in a row: put a prediction or an explanation before it."
 
 
+def keys_are_named_after_a_click(lesson):
+    """A key that is pressed before a player has the focus goes to JupyterLab, which may change the
+    cell.
+    """
+    named = [
+        (cell, KEY.search(cell.source)) for cell in lesson.read_by_students if not cell.is_code
+    ]
+    for cell, key in [(cell, key) for cell, key in named if key][:1]:
+        if not CLICK.search(cell.source[: key.start()]):
+            yield f"{cell} names {key[0]!r} before any click: say first that one clicks into the player or the lab."
+
+
 def no_machinery_in_lessons(lesson):
-    """try/except is how wrong claims survive; classes belong in helpers, unless a class is the lesson."""
+    """try/except is how wrong claims survive; classes belong in helpers, unless a class is the
+    lesson.
+    """
     for cell in lesson.code:
         kinds = {type(node) for node in ast.walk(_parsed(cell))}
         if kinds & {ast.Try, ast.TryStar}:
@@ -88,8 +107,12 @@ def no_machinery_in_lessons(lesson):
 
 
 def _parsed(cell):
-    """Parse a cell without IPython's own lines; one that shall fail to parse has nothing to look into."""
-    plain = "\n".join("" if line.lstrip()[:1] in ("%", "!", "?") else line for line in cell.source.split("\n"))
+    """Parse a cell without IPython's own lines; one that shall fail to parse has nothing to look
+    into.
+    """
+    plain = "\n".join(
+        "" if line.lstrip()[:1] in ("%", "!", "?") else line for line in cell.source.split("\n")
+    )
     try:
         return ast.parse(plain)
     except SyntaxError:
@@ -102,5 +125,6 @@ RULES = (
     cells_are_short,
     it_has_the_length_of_a_lesson,
     code_does_not_pile_up,
+    keys_are_named_after_a_click,
     no_machinery_in_lessons,
 )

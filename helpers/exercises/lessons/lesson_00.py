@@ -1,12 +1,14 @@
-"""Exercises of lesson 00, start here: a gradient by hand, reading a picture, repairing a first error."""
+"""Exercises of lesson 00, start here: a gradient by hand, reading a picture, repairing a first
+error.
+"""
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, number
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 
 def _f() -> tuple[torch.Tensor, ...]:
@@ -67,11 +69,17 @@ def _h() -> torch.Tensor:
 
 
 def _savers() -> list[str]:
-    """Return the operations of h that hold a saved tensor, under the short names that the cards print bold."""
+    """Return the operations of h that hold a saved tensor, under the short names that the cards
+    print bold.
+    """
     found, waiting = [], [_h().grad_fn]
     while waiting:
         node = waiting.pop()
-        if any(is_a(getattr(node, name), torch.Tensor) for name in dir(node) if name.startswith("_saved_")):
+        if any(
+            is_a(getattr(node, name), torch.Tensor)
+            for name in dir(node)
+            if name.startswith("_saved_")
+        ):
             found.append(type(node).__name__.removesuffix("Backward0").lower())
         waiting += [below for below, _ in node.next_functions if below is not None]
     return found
@@ -79,7 +87,14 @@ def _savers() -> list[str]:
 
 def _short(read: frozenset) -> set[str]:
     """Return the words without the faint part of a card: MulBackward0, mul and * are one operation."""
-    spoken = {"*": "mul", "+": "add", "product": "mul", "addition": "add", "multiply": "mul", "exponential": "exp"}
+    spoken = {
+        "*": "mul",
+        "+": "add",
+        "product": "mul",
+        "addition": "add",
+        "multiply": "mul",
+        "exponential": "exp",
+    }
     plain = (word.removesuffix("0").removesuffix("backward") for word in read)
     return {spoken.get(word, word) for word in plain}
 
@@ -145,8 +160,9 @@ REPAIR = Exercise(
         Misconception(
             example=BROKEN + "    loss.requires_grad_()\n    loss.backward()\n    return x.grad",
             when=lambda outcomes: set(outcomes) == {None},
-            message="The error is gone, and so is the gradient: your function returns None. If loss itself was asked,"
-            " it is a leaf now, with no way back to x. If not: does backward() run, and does return hand out x.grad?",
+            message="The error is gone, and so is the gradient: your function returns None. If loss alone was asked,"
+            " only its flag is new: it was a leaf before, with no way back to x. If not: does backward() run, and does"
+            " return hand out x.grad?",
         ),
         Misconception(
             example=BROKEN + "    x.requires_grad_()\n    loss.backward()\n    return x.grad",

@@ -1,28 +1,35 @@
-"""Exercises of lesson 01, Variable to Tensor: what cuts, what shares memory, and a training loop of 2017 to port."""
+"""Exercises of lesson 01, Variable to Tensor: what cuts, what shares memory, and a training loop of
+2017 to port.
+"""
 
 import torch
 from torch.autograd import Variable
 
-from helpers.exercises.loop_of_2017 import PORT
-from helpers.exercises.model import Exercise, Misconception, same_as
+from helpers.exercises.exercise import Exercise, Misconception, same_as
+from helpers.exercises.lessons.loop_of_2017 import PORT
 from helpers.exercises.readers import names, number
 
 
-def _one_wrapper(wrap) -> torch.Tensor:
-    w = torch.tensor(2.0, requires_grad=True)
-    (wrap(3 * w) * w).backward()
+def _same(t: torch.Tensor) -> torch.Tensor:
+    return t
+
+
+def _gradient(through_y=_same, through_w=_same) -> torch.Tensor:
+    """Return the gradient of z = y * w, y = w**2, with each factor passed through a function first."""
+    w = torch.tensor(5.0, requires_grad=True)
+    (through_y(w**2) * through_w(w)).backward()
     return w.grad
 
 
 WRAPPER = Exercise(
     id="01.1",
     reader=number(),
-    truth=lambda: _one_wrapper(Variable),
-    right="The wrapped factor is a constant for backward; only the other `w` hands a gradient on.",
+    truth=lambda: _gradient(through_y=Variable),
+    right="The wrapped factor is a constant for backward, and `z` is that constant times `w`.",
     misconceptions=(
         Misconception(
-            example=12,
-            when=same_as(lambda: _one_wrapper(lambda y: y)),
+            example=75,
+            when=same_as(_gradient),
             message="You let the gradient through both factors. That is what happens without the wrapper,"
             " and `Variable(y)` does not hand out `y` itself.",
         ),
@@ -38,20 +45,21 @@ WRAPPER = Exercise(
             message="Nothing raises here: `z` still has a way back to `w`, past the wrapped tensor.",
         ),
         Misconception(
-            example=3.0,
-            when=3.0,
-            message="You took the way through `y` and left out the other. It is the way through `y` that is cut.",
+            example=50.0,
+            when=same_as(lambda: _gradient(through_w=torch.Tensor.detach)),
+            message="That comes of the way through `y` alone, with the other `w` held fixed; but it is the way through"
+            " `y` that is cut.",
         ),
     ),
     hints=(
-        "Run the four lines, then `show(z, y)` draws what is left. Which edges lead to `w`?",
+        "Run the first three lines, then `show(z, y)` draws both graphs. Which edge leads from `z` to `w`?",
         "Write the value of `Variable(y)` as a number, and take the gradient of number * w.",
     ),
     solution="""
 from torch.autograd import Variable
 
-w = torch.tensor(2.0, requires_grad=True)
-y = 3 * w
+w = torch.tensor(5.0, requires_grad=True)
+y = w**2
 z = Variable(y) * w
 z.backward()
 answer = w.grad
@@ -74,7 +82,9 @@ _EDITS = {
 
 
 def _letters(read: frozenset) -> set[str]:
-    """Return the letters that were named; "bde" names three, and what is no letter of the table stays as it is."""
+    """Return the letters that were named; "bde" names three, and what is no letter of the table
+    stays as it is.
+    """
     return {letter for word in read for letter in (word if set(word) <= set(_EDITS) else [word])}
 
 
@@ -93,7 +103,8 @@ NOTICED = Exercise(
     id="01.2",
     reader=names(),
     judge=lambda read: _letters(read) == {name for name, edit in _EDITS.items() if _noticed(edit)},
-    right="backward compares version counters, so it notices an edit exactly when the counter of `x` ticked.",
+    right="The power saved `x`, and backward compares version counters: it notices an edit exactly when the counter of"
+    " `x` ticked.",
     misconceptions=(
         Misconception(
             example=["x.detach()"],

@@ -1,12 +1,14 @@
-"""Hold the exercises of lesson 02: who requires grad, which dtypes may, and what freezing a layer does."""
+"""Hold the exercises of lesson 02: who requires grad, which dtypes may, and what freezing a layer
+does.
+"""
 
 import torch
 from torch import nn
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
 from helpers.exercises.readers import choice, names
+from helpers.untrusted.sandbox import Failed
 
 
 def _tracked() -> list[str]:
@@ -91,17 +93,27 @@ def _look(result: object, counts: torch.Tensor) -> object:
     if not isinstance(result, torch.Tensor):
         return result
     dtype = "floats" if result.is_floating_point() else "no floats"
-    return [result.tolist(), dtype, "requires grad" if result.requires_grad else "does not require grad"]
+    return [
+        result.tolist(),
+        dtype,
+        "requires grad" if result.requires_grad else "does not require grad",
+    ]
 
 
 def _refused(seen: tuple) -> bool:
-    """Tell whether torch refused the dtype in every case, or refused to change the flag of what it has."""
-    return all(isinstance(outcome, Failed) and "can require gradients" in outcome.text for outcome in seen)
+    """Tell whether torch refused the dtype in every case, or refused to change the flag of what it
+    has.
+    """
+    return all(
+        isinstance(outcome, Failed) and "can require gradients" in outcome.text for outcome in seen
+    )
 
 
 COUNTS = Exercise(
     id="02.2",
-    reader=function(lambda: torch.tensor([1, 2, 3]), lambda: torch.tensor([5], dtype=torch.int32), observe=_look),
+    reader=function(
+        lambda: torch.tensor([1, 2, 3]), lambda: torch.tensor([5], dtype=torch.int32), observe=_look
+    ),
     truth=lambda: lambda counts: counts.float().requires_grad_(),
     right="First a dtype that has gradients, then the flag.",
     misconceptions=(
@@ -143,11 +155,15 @@ def answer(counts):
 
 def _who_reaches_first() -> str:
     frozen, hidden = _gradient_of_first(freeze=True), _gradient_of_first(freeze=False)
-    return {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[frozen, hidden]
+    return {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[
+        frozen, hidden
+    ]
 
 
 def _gradient_of_first(freeze: bool) -> bool:
-    """Tell whether the first of three layers gets a gradient, the middle one frozen or run under no_grad."""
+    """Tell whether the first of three layers gets a gradient, the middle one frozen or run under
+    no_grad.
+    """
     first, middle, last = (nn.Linear(1, 1) for _ in range(3))
     middle.requires_grad_(not freeze)
     h = first(torch.ones(1, 1))
@@ -202,8 +218,25 @@ answer = options[first_learns(freeze=True), first_learns(freeze=False)]
 )
 
 
-def _model() -> nn.Sequential:
+def _small() -> nn.Sequential:
     return nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+
+
+def _two() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(2, 1), nn.Linear(1, 1))
+
+
+def _normed() -> nn.Sequential:
+    """Make layers with one parameter and with two, and one with parameters that is not Linear."""
+    return nn.Sequential(
+        nn.Linear(2, 3, bias=False), nn.LayerNorm(3), nn.Linear(3, 2), nn.Linear(2, 1, bias=False)
+    )
+
+
+def _nested() -> nn.Sequential:
+    """Make a model with layers inside its layers, two of them in the last."""
+    block = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
+    return nn.Sequential(nn.Linear(2, 3), block, nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
 
 
 def _freeze(model: nn.Sequential) -> None:
@@ -211,21 +244,34 @@ def _freeze(model: nn.Sequential) -> None:
     model[-1].requires_grad_(True)
 
 
+def _freeze_all_but_two_parameters(model: nn.Sequential) -> None:
+    for parameter in list(model.parameters())[:-2]:
+        parameter.requires_grad_(False)
+
+
 def _flags(returned: object, model: nn.Sequential) -> list[str]:
-    return [f"{name} {'free' if p.requires_grad else 'frozen'}" for name, p in model.named_parameters()]
+    return [
+        f"{name} {'free' if p.requires_grad else 'frozen'}" for name, p in model.named_parameters()
+    ]
+
+
+def _only_the_norm_stayed(seen: tuple) -> bool:
+    """Tell whether in the model with a LayerNorm all is right but that layer."""
+    frozen = ("0.weight frozen", "2.weight frozen", "2.bias frozen")
+    return seen[2] == (frozen[0], "1.weight free", "1.bias free", *frozen[1:], "3.weight free")
 
 
 FREEZE = Exercise(
     id="02.4",
-    reader=function(_model, lambda: nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)), observe=_flags),
+    reader=function(_small, _two, _normed, _nested, observe=_flags),
     truth=lambda: _freeze,
     right="Each parameter has a flag of its own, and only the last layer's are still up.",
     misconceptions=(
         Misconception(
             example="def answer(model):\n    model[:-1].eval()",
             when=same_as(lambda: lambda model: None),
-            message="Every flag is as it was before. `eval()`, a forward pass under `no_grad()`, or a new attribute"
-            " on a module change no parameter's flag.",
+            message="Every flag of the model that came in is as it was before. Ask of each of your lines which"
+            " parameter of this model it changes: `eval()`, for one, changes none.",
         ),
         Misconception(
             example="def answer(model):\n    for p in model.parameters():\n        p.requires_grad = False",
@@ -236,6 +282,24 @@ FREEZE = Exercise(
             example="def answer(model):\n    model[-1].requires_grad_(False)",
             when=same_as(lambda: lambda model: model[-1].requires_grad_(False)),
             message="You froze the layer that was to stay free, and left the others free.",
+        ),
+        Misconception(
+            example="def answer(model):\n    model[0].requires_grad_(False)",
+            when=same_as(lambda: lambda model: model[0].requires_grad_(False)),
+            message="You froze the first layer alone. In a longer model there are layers between it and the last.",
+        ),
+        Misconception(
+            example="def answer(model):\n    for p in list(model.parameters())[:-2]:\n        p.requires_grad = False",
+            when=same_as(lambda: _freeze_all_but_two_parameters),
+            message="You left the last two parameters free, whichever layer they belong to. A Linear without a bias"
+            " has one, and a layer that holds others may have four.",
+        ),
+        Misconception(
+            example="def answer(model):\n    for layer in model[:-1]:\n"
+            "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
+            when=_only_the_norm_stayed,
+            message="In one model a LayerNorm stayed free. It stands before the last layer and has parameters, as"
+            " Linear layers have.",
         ),
     ),
     hints=(

@@ -1,9 +1,11 @@
-"""Exercises of lesson 03, leaf and non-leaf: who is a leaf, who gets a `.grad`, and how to keep both."""
+"""Exercises of lesson 03, leaf and non-leaf: who is a leaf, who gets a `.grad`, and how to keep
+both.
+"""
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function
-from helpers.exercises.model import Exercise, Misconception
 from helpers.exercises.readers import names, numbers
 
 
@@ -48,8 +50,8 @@ LEAVES = Exercise(
         Misconception(
             example=["w", "q", "r", "z"],
             when=lambda seen: "w" in seen and "s" not in seen,
-            message="You left out the parameter because of its `* 0.1`. Ask whether that factor met a tensor"
-            " that requires grad.",
+            message="You left out the parameter. It does not matter how the values inside were computed: ask what"
+            " `torch.nn.Parameter(...)` hands back, and whether that has a `grad_fn`.",
         ),
         Misconception(
             example=("w", "q", "s"),
@@ -164,8 +166,9 @@ WEIGHT = Exercise(
             example="def answer(values):\n    w = torch.tensor(values, requires_grad=True).double() * 0.1\n"
             "    w.retain_grad()\n    return w",
             when=lambda seen: seen[0][0] == "non-leaf",
-            message="Your tensor is still the result of a recorded operation, so it is no leaf. `retain_grad()`"
-            " would show a gradient, and an optimizer would refuse it all the same. Look at the order.",
+            message="Your tensor is still the result of a recorded operation, so it is no leaf: by default it gets no"
+            " `.grad`, and an optimizer refuses it. `retain_grad()` would change both and not make it a leaf: a step"
+            " would leave the leaf behind it as it was. Look at the order.",
         ),
         Misconception(
             example="def answer(values):\n    return (torch.tensor(values).double() * 0.1).detach()",

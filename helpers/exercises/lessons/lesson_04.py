@@ -1,13 +1,18 @@
 """Exercises of lesson 04, grad_fn and the graph: read edges, loops and saved tensors; write a walk."""
 
-import torch
+import re
+from itertools import islice
+from types import GeneratorType
 
+import torch
+from torch.autograd.graph import Node
+
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, number, words
-from helpers.snapshot import snapshot
+from helpers.looking.snapshot import snapshot
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 
 def _entries() -> list[object]:
@@ -19,13 +24,13 @@ ENTRIES = Exercise(
     id="04.1",
     reader=words(),
     truth=_entries,
-    right="Every tensor that went in keeps its place in the list, whether or not it wants a gradient.",
+    right="Both factors can be differentiated, so both have a place in the list, whether or not they want a gradient.",
     misconceptions=(
         Misconception(
             example="AccumulateGrad",
             when=["AccumulateGrad"],
             message="You listed only where a gradient goes. Then the position in the list could not say"
-            " which input it belongs to, so torch lists every tensor that went in.",
+            " which input it belongs to, so torch lists each input for which the backward formula has a gradient.",
         ),
         Misconception(
             example=["AccumulateGrad", None],
@@ -54,7 +59,7 @@ ENTRIES = Exercise(
         ),
     ),
     hints=(
-        "Count the tensors that went into the multiplication: there is one entry for each.",
+        "Count the inputs for which the formula of a product has a gradient: there is one entry for each.",
         "`[type(node).__name__ for node, nr in y.grad_fn.next_functions]` names every entry; a missing node is None.",
     ),
     solution="""
@@ -202,46 +207,109 @@ def _namesakes() -> object:
     return (_leaf(1.0).sin() + _leaf(2.0).sin()).grad_fn
 
 
+_LAST: list[object] = []
+
+
+def _first_call() -> object:
+    _LAST[:] = [_shared_node()]
+    return _LAST[0]
+
+
+def _second_call() -> object:
+    """Give the node of the case before, so that what one call leaves behind is seen in the next."""
+    return _LAST[0]
+
+
 def _walk(node: object) -> list[str]:
-    """Return the lines that are asked for; written without recursion, so that it is no copy of the solution."""
+    """Return the lines that are asked for; written without recursion, so that it is no copy of the
+    solution.
+    """
     lines, met, waiting = [], set(), [(node, 0)]
     while waiting:
         node, depth = waiting.pop()
-        lines.append("  " * depth + (type(node).__name__ if node else "None") + " (again)" * (node in met))
+        lines.append(
+            "  " * depth + (type(node).__name__ if node else "None") + " (again)" * (node in met)
+        )
         if node is not None and node not in met:
             met.add(node)
             waiting += [(child, depth + 1) for child, _ in reversed(node.next_functions)]
     return lines
 
 
+def _as_a_tree(node: object, depth: int = 0) -> list[str]:
+    """Return the lines of a walk that spells a shared node out on each path."""
+    lines = ["  " * depth + (type(node).__name__ if node else "None")]
+    for child, _ in node.next_functions if node else ():
+        lines += _as_a_tree(child, depth + 1)
+    return lines
+
+
+def _one_level(node: object) -> list[str]:
+    return [line for line in _as_a_tree(node) if not line.startswith("    ")]
+
+
+def _without_none(node: object) -> list[str]:
+    return [line for line in _walk(node) if line.strip() != "None"]
+
+
+_LIMIT = 1000  # more lines than any case has; a generator may be endless
+
+
 def _seen(returned: object, node: object) -> object:
-    """Read lines, or one text of lines; indents count by level, a class name for a missing node is fine."""
+    """Read lines, a generator of them or one text; indents count by level, and spelling does not
+    count.
+    """
     if returned is None:
         return "nothing"
     lines = returned.split("\n") if is_a(returned, str) else returned
+    lines = list(islice(lines, _LIMIT)) if is_a(lines, GeneratorType) else lines
     if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
         return lines
-    lines = [line.expandtabs(2).rstrip().replace("NoneType", "None") for line in lines if line.strip()]
+    lines = [_line(line) for line in lines if line.strip()]
     unit = min((len(line) - len(line.lstrip()) for line in lines if line[0] == " "), default=1)
     return ["  " * ((len(line) - len(line.lstrip())) // unit) + line.lstrip() for line in lines]
+
+
+def _line(line: str) -> str:
+    """Write a line as the exercise does, where only its spelling differs."""
+    line = line.expandtabs(2).rstrip().replace("NoneType", "None").replace("torch::autograd::", "")
+    return re.sub(r"(?<=\S) *\(again\)$", " (again)", line, flags=re.IGNORECASE)
 
 
 def _lines_of(outcome: object) -> tuple:
     return outcome if is_a(outcome, tuple) else ()
 
 
-def _has(reading: tuple, present: str, absent: str) -> bool:
-    """Tell whether lines came back in every case, `present` stands in some of them and `absent` in none."""
-    lines = [line for case in reading for line in _lines_of(case)]
-    return all(map(_lines_of, reading)) and any(present in line for line in lines) and absent not in "\n".join(lines)
+def _asked_none(outcome: object) -> bool:
+    """Tell whether None was asked for an attribute that nodes have."""
+    asked = (
+        re.search(r"'NoneType' object has no attribute '(\w+)'", outcome.text)
+        if is_a(outcome, Failed)
+        else None
+    )
+    return asked is not None and hasattr(Node, asked[1])
 
 
 WALK = Exercise(
     id="04.4",
-    reader=function(_constant, _shared_node, _shared_leaf, _namesakes, observe=_seen),
+    reader=function(_constant, _first_call, _second_call, _shared_leaf, _namesakes, observe=_seen),
     truth=lambda: _walk,
     right="It goes to the end of every path, stops at None, and spells out a shared node once.",
     misconceptions=(
+        Misconception(
+            example="""
+def answer(node, depth=0, met=set()):
+    name = "  " * depth + ("None" if node is None else type(node).__name__)
+    if node is None or node in met:
+        return [name + " (again)" * (node in met)]
+    met.add(node)
+    return [name] + [line for child, _ in node.next_functions for line in answer(child, depth + 1)]
+""",
+            when=lambda reading: reading[1] != reading[2],
+            message="Called twice with one node, your function does not do the same twice: something of the first"
+            " call is still there in the second. Begin each call with a new set and a new list; a default in the"
+            " `def` line is made only once.",
+        ),
         Misconception(
             example="def answer(node):\n    print(type(node).__name__)",
             when=lambda reading: set(reading) == {"nothing"},
@@ -256,7 +324,8 @@ def answer(node, depth=0):
     return lines
 """,
             when=lambda reading: all(len(_lines_of(case)) == 1 for case in reading),
-            message="You return one line. Those of the deeper calls have to reach the list that you return.",
+            message="You return one line. The lines of what the node leads to have to reach that list too, also those"
+            " that a deeper call makes.",
         ),
         Misconception(
             example="""
@@ -266,7 +335,7 @@ def answer(node, depth=0):
         lines += answer(child, depth + 1)
     return lines
 """,
-            when=lambda reading: any(is_a(one, Failed) and "NoneType" in one.text for one in reading),
+            when=lambda reading: any(map(_asked_none, reading)),
             message="You took every entry for a node, and asked one that is none for what only nodes have.",
         ),
         Misconception(
@@ -274,8 +343,8 @@ def answer(node, depth=0):
 def answer(node):
     return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
 """,
-            when=lambda reading: _has(reading, "  ", absent="    "),
-            message="You went down one level, as the function above does. Nothing in it calls itself.",
+            when=same_as(lambda: _one_level),
+            message="You went down one level, as the function above does. What lies deeper has to be visited too.",
         ),
         Misconception(
             example="""
@@ -285,7 +354,7 @@ def answer(node, depth=0):
         lines += answer(child, depth + 1)
     return lines
 """,
-            when=lambda reading: _has(reading, "None", absent="(again)"),
+            when=same_as(lambda: _as_a_tree),
             message="You took the graph for a tree. A node that two paths reach is spelled out on each of them,"
             " and in a long chain of such nodes the work would double at every step.",
         ),
@@ -302,7 +371,7 @@ def answer(node):
     visit(node, 0)
     return lines
 """,
-            when=lambda reading: _has(reading, "(again)", absent="None"),
+            when=same_as(lambda: _without_none),
             message="You left out the empty entries. Then nobody can see which input the others belong to.",
         ),
         Misconception(
@@ -319,15 +388,18 @@ def answer(node):
     visit(node, 0)
     return lines
 """,
-            when=lambda reading: any("(again)" in line for line in _lines_of(reading[-1])),
+            when=lambda reading: (
+                {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(reading[-1]))
+            ),
             message="You know nodes by their names. Two nodes of one class are two nodes: compare the objects.",
         ),
     ),
     hints=(
         "An inner function `visit(node, depth)` appends one line and calls itself for each entry.",
         "Ask three things in this order: is it None? was it met before? what does it lead to?",
-        "Keep the nodes themselves in a set. `id()` will not do: when nobody holds a node, the next one may get"
-        " its number.",
+        "Keep the nodes that you met in a set, made anew in each call: the nodes, not the names of their classes.",
+        "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python stops it with a"
+        " RecursionError; a list of the nodes still to visit has no such limit.",
     ),
     solution='''
 def answer(node):

@@ -1,14 +1,18 @@
-"""Exercises of lesson 05, backward and the chain rule: where a walk starts, what a node returns, a whole Jacobian."""
+"""Exercises of lesson 05, backward and the chain rule: where a walk starts, what a node returns, a
+whole Jacobian.
+"""
 
+import sys
 from collections.abc import Callable
 
 import torch
+from torch.autograd.functional import jacobian
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed, attempt
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, numbers
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed, attempt
 
 
 def _pulled_back() -> torch.Tensor:
@@ -72,7 +76,10 @@ def _starts() -> list[str]:
         "e": lambda y: y.sum().backward(torch.tensor([1.0])),
         "f": lambda y: y.sum().backward(torch.tensor(1.0)),
     }
-    new = [(name, call, torch.ones(2, 3) @ torch.ones(3, requires_grad=True)) for name, call in calls.items()]
+    new = [
+        (name, call, torch.ones(2, 3) @ torch.ones(3, requires_grad=True))
+        for name, call in calls.items()
+    ]
     return [name for name, call, y in new if not is_a(attempt(call, y), Failed)]
 
 
@@ -80,7 +87,7 @@ STARTS = Exercise(
     id="05.2",
     reader=names(),
     truth=_starts,
-    right="What you hand in has the shape of what you call it on, and one number needs nothing handed in.",
+    right="What you hand in has the shape of what you call it on, and one real number needs nothing handed in.",
     misconceptions=(
         Misconception(
             example=[False, False, True, True, False, True],
@@ -102,7 +109,7 @@ STARTS = Exercise(
         Misconception(
             example=["a", "c", "d", "f"],
             when=lambda seen: "a" in seen,
-            message="You let torch put in ones by itself. It does so for a single number only, and `y` has more.",
+            message="You let torch put in ones by itself. It does so for one real element only, and `y` has more.",
         ),
         Misconception(
             example=["c", "d"],
@@ -126,7 +133,7 @@ STARTS = Exercise(
     hints=(
         "Write the shape of what stands before `.backward` on each line, and next to it the shape of what is in it.",
         "`y` has the shape (2,) and its sum the shape (). With nothing in the parentheses, torch puts in a 1, and"
-        " only where one number stands before `.backward`.",
+        " only where one real element stands before `.backward`.",
     ),
     solution="""
 def runs(start, *gradient):
@@ -210,7 +217,7 @@ def answer(v, a, b):
 
 
 def _jacobian(f: Callable, x: torch.Tensor) -> torch.Tensor:
-    return torch.autograd.functional.jacobian(f, x)
+    return jacobian(f.unwatched, x)
 
 
 def _to_three(x: torch.Tensor) -> torch.Tensor:
@@ -222,11 +229,47 @@ def _to_two(x: torch.Tensor) -> torch.Tensor:
 
 
 def _three() -> tuple[Callable, torch.Tensor]:
-    return _to_three, torch.tensor([1.0, 2.0], requires_grad=True)
+    return _watched(_to_three, [1.0, 2.0])
 
 
 def _two() -> tuple[Callable, torch.Tensor]:
-    return _to_two, torch.tensor([1.0, 2.0, 5.0], requires_grad=True)
+    return _watched(_to_two, [1.0, 2.0, 5.0])
+
+
+def _watched(f: Callable, values: list[float]) -> tuple[Callable, torch.Tensor]:
+    """Return `f`, which notes whether `jacobian` is among its callers and what `x` was, and a new
+    `x`.
+    """
+
+    def watched(x: torch.Tensor) -> torch.Tensor:
+        watched.in_jacobian |= _is_running(jacobian)
+        return f(x)
+
+    watched.__name__, watched.unwatched = f.__name__, f
+    watched.in_jacobian, watched.values = False, values
+    return watched, torch.tensor(values, requires_grad=True)
+
+
+def _is_running(function: Callable) -> bool:
+    """Tell whether `function`, by whatever name it was called, waits for the code that asks."""
+    frame = sys._getframe()
+    while frame and frame.f_code is not function.__code__:
+        frame = frame.f_back
+    return frame is not None
+
+
+_IN_JACOBIAN, _CHANGED = "jacobian ran", "x was changed"
+
+
+def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
+    """Return what came, or a word for what is not allowed to whoever made it."""
+    if f.in_jacobian:
+        return _IN_JACOBIAN
+    return (
+        returned
+        if x.shape == (len(f.values),) and torch.allclose(x, torch.tensor(f.values))
+        else _CHANGED
+    )
 
 
 def _transposed(f: Callable, x: torch.Tensor) -> torch.Tensor:
@@ -252,23 +295,38 @@ def _failed(seen: object, fragment: str) -> bool:
 
 ROWS = Exercise(
     id="05.4",
-    reader=function(_three, _two),
+    reader=function(_three, _two, observe=_rows_seen),
     truth=lambda: _jacobian,
     right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
     misconceptions=(
         Misconception(
+            example="from torch.autograd.functional import jacobian as whole\n\n"
+            "def answer(f, x):\n    return whole(f, x)",
+            when=lambda seen: _IN_JACOBIAN in seen,
+            message="`jacobian` ran inside your function, and this exercise asks for the walks themselves: start one at"
+            " each element of `f(x)`. To compare with `jacobian`, call it outside.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y = f(x)\n"
+            "    rows = [torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]\n"
+            "    with torch.no_grad():\n        x.zero_()\n    return torch.stack(rows)",
+            when=lambda seen: _CHANGED in seen,
+            message="After your function ran, `x` holds other numbers than before. It belongs to whoever called:"
+            " read it, and do not write into it.",
+        ),
+        Misconception(
             example="def answer(f, x):\n    y = f(x)\n"
             "    rows = [torch.autograd.grad(y, x, v)[0] for v in torch.eye(len(y))]\n    return torch.stack(rows)",
             when=lambda seen: _failed(seen, "a second time"),
-            message="Your first walk freed the saved tensors that the second one needs. Ask `grad` to retain them, or"
-            " run `f` again for each row.",
+            message="Your first walk freed the saved tensors that the second one needs. Retain them, or run `f` again"
+            " for each row.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n"
             "    return torch.stack([torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(x))])",
             when=lambda seen: _failed(seen, "Mismatch in shape"),
-            message="The size of your one-hot vectors does not follow the output. One is handed in at the output, and"
-            " there is one for each of its elements.",
+            message="What you hand in does not have the shape of the output, and the output is where it arrives. A"
+            " one-hot vector has as many elements as the output.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n"

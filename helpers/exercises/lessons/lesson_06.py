@@ -1,11 +1,13 @@
-"""Exercises of lesson 06, accumulation: what is in `.grad`, who holds it, equal portions or not, a loop repaired."""
+"""Exercises of lesson 06, accumulation: what is in `.grad`, who holds it, equal portions or not, a
+loop repaired.
+"""
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
 from helpers.exercises.readers import numbers
+from helpers.untrusted.sandbox import Failed
 
 _CALLS = """
 x = torch.tensor(2.0, requires_grad=True)
@@ -147,8 +149,12 @@ HOLDERS = Exercise(
 )
 
 
-def _with_walks(old: float | None, *portions: list[float]) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Make a weight that notes each visit of a gradient, and samples in portions; `old` is in its `.grad`."""
+def _with_walks(
+    old: float | None, *portions: list[float]
+) -> tuple[torch.Tensor, list[torch.Tensor]]:
+    """Make a weight that notes each visit of a gradient, and samples in portions; `old` is in its
+    `.grad`.
+    """
     weight = torch.tensor(3.0, requires_grad=True)
     weight.grad = None if old is None else torch.tensor(old)
     weight.visits = []
@@ -206,8 +212,12 @@ def _last_only(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
         (((weight * part) ** 2).sum() / sum(map(len, portions))).backward()
 
 
-def _grad_and_visits(returned: object, weight: torch.Tensor, portions: list[torch.Tensor]) -> object:
-    """See what is in `.grad`, and how often a gradient came; what the function returns does not matter."""
+def _grad_and_visits(
+    returned: object, weight: torch.Tensor, portions: list[torch.Tensor]
+) -> object:
+    """See what is in `.grad`, and how often a gradient came; what the function returns does not
+    matter.
+    """
     return "no gradient" if weight.grad is None else [weight.grad, len(weight.visits)]
 
 
@@ -370,7 +380,9 @@ TRAIN = Exercise(
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
             "        with torch.no_grad():\n            w = w - 0.25 * w.grad\n    return w",
-            when=lambda seen: isinstance(seen[0], Failed) and "does not require grad" in seen[0].text,
+            when=lambda seen: (
+                isinstance(seen[0], Failed) and "does not require grad" in seen[0].text
+            ),
             message="A loss was not recorded, so `backward()` has nothing to walk. Either the whole loop stands inside"
             " `no_grad()`, or `=` gave the name `w` to a new tensor made in that block.",
         ),

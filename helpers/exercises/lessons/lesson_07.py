@@ -1,16 +1,18 @@
-"""Exercises of lesson 07, retain_graph: what a failed call leaves, who keeps a node, states, and shared trunks."""
+"""Exercises of lesson 07, retain_graph: what a failed call leaves, who keeps a node, states, and
+shared trunks.
+"""
 
 import contextlib
 import weakref
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, numbers
-from helpers.snapshot import snapshot
+from helpers.looking.saved_tensors import saved
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 
 def _half_walked() -> list[torch.Tensor]:
@@ -82,7 +84,9 @@ _LINES = {
 
 
 def _is_kept(line: str) -> bool:
-    """Tell whether the node of `w.exp()` outlives `del loss`, by a mark that lives as long as the node."""
+    """Tell whether the node of `w.exp()` outlives `del loss`, by a mark that lives as long as the
+    node.
+    """
     w = torch.tensor(2.0, requires_grad=True)
     loss = w.exp()
     loss.backward()
@@ -205,7 +209,9 @@ def _raised(seen: tuple, words: str) -> bool:
 STATE = Exercise(
     id="07.3",
     reader=function(
-        lambda: (_weight(0.5), [0.1, 0.2, 0.3]), lambda: (_weight(-2.0), [0.5, 0.1, -0.2, 0.3]), observe=_filled
+        lambda: (_weight(0.5), [0.1, 0.2, 0.3]),
+        lambda: (_weight(-2.0), [0.5, 0.1, -0.2, 0.3]),
+        observe=_filled,
     ),
     truth=lambda: _own_steps,
     right="Each walk ends at its own step, and the numbers of the state went on.",
@@ -253,7 +259,8 @@ STATE = Exercise(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w.detach() * h + x)",
             when=lambda seen: None in seen,
-            message="After your function `w.grad` is None: no gradient arrived. Each step needs its `backward()`.",
+            message="After your function `w.grad` is None. Each step needs its `backward()`, and what these add has to"
+            " stay.",
         ),
     ),
     hints=(
@@ -271,17 +278,27 @@ def answer(w, inputs):
 )
 
 
+class _Losses(list):
+    """Be the list of losses, and know the node of their trunk: a student may empty the list, or
+    fill it anew.
+    """
+
+    def __init__(self, trunk: torch.Tensor, losses: list[torch.Tensor]) -> None:
+        super().__init__(losses)
+        self.trunk = trunk.grad_fn
+
+
 def _scalar_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = _weight(0.5)
     h = w.exp()
-    return [h * 3, h.sin(), h * h], w
+    return _Losses(h, [h * 3, h.sin(), h * h]), w
 
 
 def _vector_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = torch.tensor([0.1, 0.2], requires_grad=True)
     h = w.exp()
     w.grad = torch.tensor([2.0, 5.0])
-    return [h.sum(), h.prod()], w
+    return _Losses(h, [h.sum(), h.prod()]), w
 
 
 def _apart(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
@@ -294,15 +311,24 @@ def _all_kept(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]
     return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]
 
 
-def _rows_and_trunk(returned: object, losses: list[torch.Tensor], w: torch.Tensor) -> object:
-    """See what came back, what stands in `w.grad`, and in one word whether the trunk still holds what it saved."""
-    trunk = [node for node in snapshot(*losses).nodes if node.operation == "ExpBackward0"]
-    states = {one.state for node in trunk for one in node.saved}
-    return [returned, w.grad, "held" if "held" in states else "freed"]
+def _of_the_sum(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
+    return [torch.autograd.grad(sum(losses), w)[0]]
+
+
+def _rows_and_trunk(returned: object, losses: _Losses, w: torch.Tensor) -> object:
+    """See what came back, what stands in `w.grad`, and in one word whether the trunk still holds
+    what it saved.
+    """
+    states = {one.state for one in saved(losses.trunk, lambda tensor: ())}
+    return [returned, w.grad, "freed" if states == {"freed"} else "held"]
 
 
 def _fine(case: object) -> bool:
     return is_a(case, tuple) and len(case) == 3
+
+
+def _in_tuples(rows: tuple) -> bool:
+    return len(rows) == 3 and all(is_a(row, tuple) for row in rows)
 
 
 APART = Exercise(
@@ -314,7 +340,7 @@ APART = Exercise(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",
             when=lambda seen: _raised(seen, "a second time"),
-            message="The first walk freed what the trunk had saved, and the second asked for it.",
+            message="One walk freed saved tensors, and a later one asked for them: it came by the same nodes.",
         ),
         Misconception(
             example="def answer(losses, w):\n    for loss in losses:\n        loss.backward(retain_graph=True)",
@@ -324,19 +350,21 @@ APART = Exercise(
         Misconception(
             example="def answer(losses, w):\n    rows = []\n    for loss in losses:\n"
             "        loss.backward(retain_graph=loss is not losses[-1])\n        rows.append(w.grad)\n    return rows",
-            when=lambda seen: all(map(_fine, seen)) and [case[1] for case in seen] != [None, (2.0, 5.0)],
-            message="You changed what stood in `w.grad`. There gradients are added up, and each reading of it is one"
-            " and the same tensor. Another function hands gradients back instead.",
+            when=lambda seen: (
+                all(map(_fine, seen)) and [case[1] for case in seen] != [None, (2.0, 5.0)]
+            ),
+            message="You changed what stood in `w.grad`: that is where `backward()` adds. Another function hands"
+            " gradients back instead, and leaves it alone.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))",
-            when=lambda seen: all(map(_fine, seen)) and is_a(seen[0][0], tuple) and len(seen[0][0]) == 1,
+            when=same_as(lambda: _of_the_sum),
             message="You give one gradient, that of the sum. It is the cheapest walk, but here they are wanted apart.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=True)"
             " for loss in losses]",
-            when=lambda seen: all(map(_fine, seen)) and is_a(seen[0][0][0], tuple),
+            when=lambda seen: all(map(_fine, seen)) and _in_tuples(seen[0][0]),
             message="Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a tuple.",
         ),
         Misconception(

@@ -1,11 +1,31 @@
-"""Exercises of lesson 08, ways out of the graph: who records, a fixed target, validation, and the walk back."""
+"""Exercises of lesson 08, ways out of the graph: who records, a fixed target, validation, and the
+walk back.
+"""
+
+from collections.abc import Callable
 
 import torch
 from torch import nn
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.readers import names, number
+from helpers.exercises.readers import Reader, names, number
+from helpers.untrusted.sandbox import Failed
+
+
+def _letters(allowed: str) -> Reader:
+    """Read names that are one letter each; a word of these letters alone, such as "bd", is taken
+    apart.
+    """
+    listed = names()
+
+    def read(answer: object) -> frozenset:
+        words = listed.read(answer)
+        return frozenset(
+            one for word in words for one in (word if set(word) <= set(allowed) else [word])
+        )
+
+    return Reader(listed.wants, read)
 
 
 def _recorded() -> list[str]:
@@ -16,7 +36,7 @@ def _recorded() -> list[str]:
         c = b * 2
         with torch.enable_grad():
             d = c * x
-    e = nn.Dropout(0.5).eval()(x)
+    e = nn.Sequential(nn.Dropout(0.5), nn.ReLU()).eval()(x)
     f = x.detach().requires_grad_()
     made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
     return [name for name, tensor in made.items() if tensor.requires_grad]
@@ -24,9 +44,10 @@ def _recorded() -> list[str]:
 
 RECORDED = Exercise(
     id="08.1",
-    reader=names(),
+    reader=_letters("abcdef"),
     truth=_recorded,
-    right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs require grad?",
+    right="The products, the sum and the ReLU asked two things when they ran: is grad mode on, and does one of my"
+    " inputs require grad? `f` is a leaf, and its flag was set.",
     misconceptions=(
         Misconception(
             example=[False, True, False, True, True, True],
@@ -75,7 +96,7 @@ RECORDED = Exercise(
         ),
     ),
     hints=(
-        "For each line two questions: which mode is on when it runs, and does one of its inputs require grad?",
+        "For `a` to `e` two questions: which mode is on when the operation runs, and does an input require grad?",
         "The innermost block decides about the mode; `eval()` decides nothing about it; a leaf's flag can be set.",
     ),
     solution="""
@@ -86,7 +107,7 @@ with torch.no_grad():
     c = b * 2
     with torch.enable_grad():
         d = c * x
-e = torch.nn.Dropout(0.5).eval()(x)
+e = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)
 f = x.detach().requires_grad_()
 made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
 answer = [name for name, tensor in made.items() if tensor.requires_grad]
@@ -202,8 +223,14 @@ def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> object:
         "grad mode on" if torch.is_grad_enabled() else "grad mode left off",
         "recorded" if returned.requires_grad else "no graph",
         "an inference tensor" if returned.is_inference() else "fit for a graph",
-        "model in mixed modes" if len(modes) > 1 else "train mode" if modes == {True} else "eval mode",
-        "parameters free" if all(p.requires_grad for p in model.parameters()) else "parameters frozen",
+        "model in mixed modes"
+        if len(modes) > 1
+        else "train mode"
+        if modes == {True}
+        else "eval mode",
+        "parameters free"
+        if all(p.requires_grad for p in model.parameters())
+        else "parameters frozen",
     ]
 
 
@@ -286,25 +313,56 @@ def answer(model, x):
 )
 
 
-def _lost() -> dict[str, torch.Tensor]:
-    w, x = torch.ones(2, requires_grad=True), torch.ones(2)
-    h = w * x
+def _leaf(*values: float) -> torch.Tensor:
+    return torch.tensor(values, requires_grad=True)
+
+
+def _after_data() -> dict[str, torch.Tensor]:
+    x = torch.ones(2)
+    h = _leaf(1.0, 1.0) * x
     p = h.detach()
-    return {"x": x, "w": w, "h": h, "p": p, "loss": p.sum()}
+    return {"x": x, "h": h, "p": p, "loss": p.sum()}
 
 
-def _lost_behind_a_constant() -> dict[str, torch.Tensor]:
-    w = torch.ones(2, requires_grad=True)
+def _lines_before() -> dict[str, torch.Tensor]:
+    w = _leaf(1.0, 2.0)
     h = w * 2
-    target, out = torch.zeros(2), h + 1
+    out = h + 1
     best = out.argmax()
     error = best - 1.0
-    return {"w": w, "h": h, "target": target, "out": out, "best": best, "error": error, "loss": error**2}
+    return {"w": w, "h": h, "out": out, "best": best, "error": error, "loss": error**2}
+
+
+def _at_a_leaf() -> dict[str, torch.Tensor]:
+    w = _leaf(1.0, 2.0)
+    p = w.detach()
+    q = p * 3
+    return {"w": w, "p": p, "q": q, "loss": q.sum()}
+
+
+def _lost_twice() -> dict[str, torch.Tensor]:
+    w = _leaf(1.0, 2.0)
+    p = w.detach()
+    q = p * _leaf(3.0, 5.0)
+    r = q.detach()
+    return {"w": w, "p": p, "q": q, "r": r, "loss": r.sum()}
 
 
 def _whole() -> dict[str, torch.Tensor]:
-    w, x = torch.ones(2, requires_grad=True), torch.ones(2)
-    return {"w": w, "x": x, "loss": (w * x).sum()}
+    x = torch.ones(2)
+    h = _leaf(1.0, 1.0) * x
+    return {"x": x, "h": h, "loss": h.sum()}
+
+
+def _found_again() -> dict[str, torch.Tensor]:
+    w = _leaf(1.0, 2.0)
+    p = w.detach()
+    q = p * _leaf(3.0, 5.0)
+    return {"w": w, "p": p, "q": q, "loss": q.sum()}
+
+
+LOST = (_after_data, _lines_before, _at_a_leaf, _lost_twice)
+KEPT = (_whole, _found_again)
 
 
 def _walk_back(steps: dict[str, torch.Tensor]) -> str | None:
@@ -320,55 +378,111 @@ def _first_without(steps: dict[str, torch.Tensor]) -> str | None:
     return next((name for name, tensor in steps.items() if not tensor.requires_grad), None)
 
 
-def _last_with(steps: dict[str, torch.Tensor]) -> str | None:
-    if list(steps.values())[-1].requires_grad:
+def _first_cut(steps: dict[str, torch.Tensor]) -> str | None:
+    """Name the first tensor without the flag after one that has it, if the loss has none."""
+    if steps["loss"].requires_grad:
         return None
+    names = iter(steps)
+    next(name for name in names if steps[name].requires_grad)
+    return next(name for name in names if not steps[name].requires_grad)
+
+
+def _last_with(steps: dict[str, torch.Tensor]) -> str:
     return [name for name, tensor in steps.items() if tensor.requires_grad][-1]
+
+
+def _last_with_node(steps: dict[str, torch.Tensor]) -> str | None:
+    """Walk back to the first tensor that has a `grad_fn`, past a leaf that requires grad."""
+    lost = None
+    for name in reversed(steps):
+        if steps[name].grad_fn is not None:
+            return lost
+        lost = name
+    return None
+
+
+def _of_lost(answer: Callable) -> tuple:
+    """Return what `answer` names for the paths whose graph was lost."""
+    return tuple(answer(case()) for case in LOST)
+
+
+def _named(returned: object, steps: dict[str, torch.Tensor]) -> object:
+    """See a tensor as a word of its own, in a list; the rest as it is."""
+    return ["a tensor"] if isinstance(returned, torch.Tensor) else returned
+
+
+def _is_no_name(outcome: object, case: Callable) -> bool:
+    return not (outcome is None or isinstance(outcome, Failed) or outcome in case())
 
 
 WALK = Exercise(
     id="08.4",
-    reader=function(_lost, _lost_behind_a_constant, _whole),
+    reader=function(*LOST, *KEPT, observe=_named),
     truth=lambda: _walk_back,
-    right="From the loss back to the first tensor that requires grad: what comes right after it lost the graph.",
+    right="Back along the path to the first tensor that requires grad: what was made from it lost the graph.",
     misconceptions=(
-        Misconception(
-            example="def answer(steps):\n    return [n for n in steps if not steps[n].requires_grad]",
-            when=lambda seen: isinstance(seen[0], tuple) and all(isinstance(one, str) for one in seen[0]),
-            message="Your function returns several names. Only one of these tensors stands right after a recorded one"
-            " on the way to the loss.",
-        ),
         Misconception(
             example="def answer(steps):\n    lost = None\n    for t in reversed(steps.values()):\n"
             "        if t.requires_grad:\n            return lost\n        lost = t",
-            when=lambda seen: isinstance(seen[0], tuple),
+            when=lambda seen: ("a tensor",) in seen,
             message="Your function returns a tensor. The question is for its name, the key in `steps`.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    return [n for n in steps if not steps[n].requires_grad]",
+            when=lambda seen: any(isinstance(one, tuple) for one in seen),
+            message="Your function returns a list or a tuple. Only one of these tensors was made from a recorded one"
+            " and lost the loss its graph: return its name alone.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    lost = 'None'\n    for n in reversed(steps):\n"
+            "        if steps[n].requires_grad:\n            return lost\n        lost = n",
+            when=lambda seen: any(
+                _is_no_name(*pair) for pair in zip(seen, LOST + KEPT, strict=True)
+            ),
+            message="Your function returns something that is neither a key of `steps` nor None. A text such as"
+            ' "None" is not None.',
         ),
         Misconception(
             example="def answer(steps):\n    for name, t in steps.items():\n        if not t.requires_grad:\n"
             "            return name",
             when=same_as(lambda: _first_without),
-            message="Your function walks forward and stops at the first tensor without the flag. That may be an input"
-            " which never had a graph to lose.",
+            message="Your function names the first tensor without the flag. That may be an input which never had a"
+            " graph to lose.",
         ),
         Misconception(
-            example="def answer(steps):\n    names = list(steps)\n    if not steps[names[-1]].requires_grad:\n"
-            "        return [n for n in names if steps[n].requires_grad][-1]",
-            when=same_as(lambda: _last_with),
+            example="def answer(steps):\n    return [n for n in steps if steps[n].requires_grad][-1]",
+            when=lambda seen: seen[: len(LOST)] == _of_lost(_last_with),
             message="Your function returns the last tensor that still has its graph. The question is who lost it: one"
             " step closer to the loss.",
         ),
         Misconception(
             example="def answer(steps):\n    name = list(steps)[-1]\n    return None if steps[name].requires_grad"
             " else name",
-            when=lambda seen: seen[:2] == ("loss", "loss"),
-            message="Your function names the loss, where the graph is missed. It may have been lost lines before.",
+            when=lambda seen: set(seen[: len(LOST)]) == {"loss"},
+            message="Your function names the loss, where the graph is missed. It may have been lost steps before.",
         ),
         Misconception(
-            example="def answer(steps):\n    lost = 'w'\n    for name in reversed(steps):\n"
-            "        if steps[name].requires_grad:\n            return lost\n        lost = name",
-            when=lambda seen: seen[2] is not None,
-            message="Your function accuses a tensor although the last loss here requires grad: nothing was lost.",
+            example="def answer(steps):\n    lost = None\n    for n in reversed(steps):\n"
+            "        if steps[n].grad_fn is not None:\n            return lost\n        lost = n",
+            when=lambda seen: seen[: len(LOST)] == _of_lost(_last_with_node),
+            message="Your function does not stop at a leaf that requires grad. A leaf has no `grad_fn`, and a path to"
+            " it can be lost all the same: ask for the flag.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    names, lost = list(steps), None\n"
+            "    for before, name in zip(names, names[1:]):\n"
+            "        if steps[before].requires_grad and not steps[name].requires_grad:\n            lost = name\n"
+            "    return lost",
+            when=lambda seen: any(isinstance(one, str) for one in seen[len(LOST) :]),
+            message="Your function names a tensor although the loss of that path requires grad: its graph is there.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    if steps['loss'].requires_grad:\n        return None\n"
+            "    names = list(steps)\n    for before, name in zip(names, names[1:]):\n"
+            "        if steps[before].requires_grad and not steps[name].requires_grad:\n            return name",
+            when=same_as(lambda: _first_cut),
+            message="Your function names the first place where a graph was lost. After it another weight may bring a"
+            " new one: which place left the *loss* without?",
         ),
     ),
     hints=(

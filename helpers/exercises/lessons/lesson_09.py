@@ -1,14 +1,17 @@
-"""Exercises of lesson 09, in-place edits and versions: count writes, say what breaks, edit safely, detect."""
+"""Exercises of lesson 09, in-place edits and versions: count writes, say what breaks, edit safely,
+detect.
+"""
 
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, numbers
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 
 def _versions() -> list[int]:
@@ -185,68 +188,132 @@ def _leaf(*values: float) -> torch.Tensor:
 
 
 def _as_seen(returned: object, x: torch.Tensor) -> object:
-    """See the values returned, those of `x` afterwards, and the gradient from the one to the other, or a word."""
+    """See the values returned, those of `x` afterwards, and the gradient from the one to the other,
+    or a word.
+
+    The elements weigh 1, 2, 3 … in the sum that is differentiated, and the gradient is divided by
+    these weights again. A plain sum could not tell a gradient that is clamped, or handed to another
+    element, from the right one.
+    """
+    if returned is None:
+        return None
     if not isinstance(returned, torch.Tensor):
-        return returned
+        return "not one tensor"
     if not returned.requires_grad:
         return [returned, x.detach(), "no graph"]
-    return [returned.detach(), x.detach(), torch.autograd.grad(returned.sum(), x, allow_unused=True)[0]]
+    weights = torch.arange(1.0, 1.0 + returned.numel()).view(returned.shape)
+    (gradient,) = torch.autograd.grad((returned * weights).sum(), x, allow_unused=True)
+    even = gradient is None or returned.shape != x.shape
+    return [returned.detach(), x.detach(), gradient if even else gradient / weights]
 
 
 def _three(outcome: object) -> tuple:
-    """Return what `_as_seen` saw of a tensor; three times None for anything else, a list of numbers among it."""
-    seen = is_a(outcome, tuple) and len(outcome) == 3 and is_a(outcome[1], tuple)
-    return outcome if seen else (None, None, None)
+    """Return what `_as_seen` saw of a tensor; three times None for anything else."""
+    return outcome if is_a(outcome, tuple) else (None, None, None)
 
 
-KEPT = ((1.0, -2.0, 3.0), (-5.0, -1.0, 2.0, 10.0))
+CASES = tuple(
+    tuple(torch.tensor(row).tolist())
+    for row in (
+        (1.0, -2.0, 3.0),
+        (-5.0, -1.0, 2.0, 10.0),
+        (0.5, -0.5, 0.001, -0.001, 1000.0, -1000.0),
+        (0.25, 4.0),
+    )
+)
 
 
 def _passes_all(seen: tuple, old: tuple) -> bool:
     values, _, gradient = _three(seen)
-    return values == tuple(max(one, 0.0) for one in old) and gradient == (1.0,) * len(old)
+    return (
+        values == _zeroed(old)
+        and gradient == (1.0,) * len(old)
+        and gradient != _ones_where_positive(old)
+    )
+
+
+def _zeroed(old: tuple) -> tuple:
+    return tuple(max(one, 0.0) for one in old)
+
+
+def _ones_where_positive(old: tuple) -> tuple:
+    return tuple(float(one > 0) for one in old)
+
+
+def _loses_positive(seen: tuple, old: tuple) -> bool:
+    """Tell whether the negative elements came out as 0, and positive ones too."""
+    values = _three(seen)[0]
+    if not is_a(values, tuple) or len(values) != len(old):
+        return False
+    zeros = {before for before, after in zip(old, values, strict=True) if after == 0}
+    return zeros >= {one for one in old if one < 0} and max(zeros, default=0) > 0
+
+
+def _any(of_case: Callable[[tuple, tuple], bool]) -> Callable[[tuple], bool]:
+    return lambda seen: any(of_case(*pair) for pair in zip(seen, CASES, strict=True))
 
 
 MASKED = Exercise(
     id="09.3",
-    reader=function(lambda: _leaf(*KEPT[0]), lambda: _leaf(*KEPT[1]), observe=_as_seen),
+    reader=function(*(partial(_leaf, *values) for values in CASES), observe=_as_seen),
     truth=lambda: torch.relu,
     right="The leaf kept its values, and what was overwritten in the copy gets no gradient.",
     misconceptions=(
         Misconception(
             example="def answer(x):\n    x[x < 0] = 0.0\n    return x",
-            when=lambda seen: any(is_a(one, Failed) and "leaf Variable" in one.text for one in seen),
-            message="Your function edits the leaf itself, through a view. Torch refuses that line; make a tensor that"
+            when=lambda seen: any(
+                is_a(one, Failed) and "leaf Variable" in one.text for one in seen
+            ),
+            message="Your function edits the leaf itself, or a view of it. Torch refuses that line; make a tensor that"
             " may be edited first.",
         ),
         Misconception(
             example="def answer(x):\n    with torch.no_grad():\n        x[x < 0] = 0.0\n    return x",
-            when=lambda seen: any(_three(one)[1] not in (None, old) for one, old in zip(seen, KEPT, strict=True)),
-            message="Your function changed the values of `x`. `no_grad` and `.data` make torch let an edit pass; they"
-            " do not make a copy.",
+            when=_any(lambda one, old: _three(one)[1] not in (None, old)),
+            message="Your function changed the values of `x`. What makes torch let such an edit pass (`no_grad`,"
+            " `detach()`, `.data`, NumPy) does not make a copy.",
         ),
         Misconception(
             example="def answer(x):\n    y = x.clone()\n    y[y < 0] = 0.0",
-            when=lambda seen: seen == (None, None),
+            when=lambda seen: set(seen) == {None},
             message="Your function returns nothing: hand the new tensor back with `return`.",
         ),
         Misconception(
             example="def answer(x):\n    return [max(0.0, one) for one in x]",
-            when=lambda seen: any(is_a(one, tuple) and not _three(one)[1] for one in seen),
-            message="Your function returns a list of numbers. `backward()` needs one tensor of the shape of `x`: edit"
+            when=lambda seen: "not one tensor" in seen,
+            message="What your function returns is not one tensor. `backward()` needs one, of the shape of `x`: edit"
             " a copy of `x`, and return that.",
         ),
         Misconception(
             example="def answer(x):\n    y = x.detach().clone()\n    y[y < 0] = 0.0\n    return y",
-            when=lambda seen: any(_three(one)[1] and _three(one)[2] in (None, "no graph") for one in seen),
+            when=lambda seen: any(
+                is_a(one, tuple) and one[2] in (None, "no graph") for one in seen
+            ),
             message="No gradient can reach `x` from what you return: it does not hang in the graph of `x`. Make the"
             " copy in a way that is recorded.",
         ),
         Misconception(
             example="def answer(x):\n    y = x.clone()\n    y.data[y < 0] = 0.0\n    return y",
-            when=lambda seen: any(_passes_all(one, old) for one, old in zip(seen, KEPT, strict=True)),
-            message="The values are right and the gradient is not: it passes through the elements that you overwrote,"
-            " for that edit was kept off the record. Nothing warned you.",
+            when=_any(_passes_all),
+            message="The values are right and the gradient is not: it passes through the negative elements too, for"
+            " what made them 0 was kept off the record. Nothing warned you.",
+        ),
+        Misconception(
+            example="def answer(x):\n    y = x.clone()\n    y[y < 1] = 0.0\n    return y",
+            when=_any(_loses_positive),
+            message="Your function makes elements 0 that are greater than 0. Try it on small ones, such as 0.25, and"
+            " on large ones: the negative ones alone were asked for.",
+        ),
+        Misconception(
+            example="def answer(x):\n    y = torch.relu(x)\n    y.register_hook(lambda grad: grad.clamp(max=1))\n"
+            "    return y",
+            when=_any(
+                lambda one, old: (
+                    _three(one)[0] == _zeroed(old) and _three(one)[2] != _ones_where_positive(old)
+                )
+            ),
+            message="The values are right and the gradient is not: what comes to an element that was kept must reach"
+            " `x` unchanged, and nothing that comes to another one.",
         ),
     ),
     hints=(
@@ -310,7 +377,13 @@ def _by_version(f: Callable, edit: Callable) -> str:
 def _by_values(f: Callable, edit: Callable) -> str:
     x = _leaf(1.0, 2.0, 3.0)
     edit(x)
-    return _verdict(f, edit) if _verdict(f, edit) == "error" else "right" if x.tolist() == [1, 2, 3] else "wrong"
+    return (
+        _verdict(f, edit)
+        if _verdict(f, edit) == "error"
+        else "right"
+        if x.tolist() == [1, 2, 3]
+        else "wrong"
+    )
 
 
 def _by_error(f: Callable, edit: Callable) -> str:
@@ -349,7 +422,9 @@ DETECTOR = Exercise(
         lambda: (torch.exp, _uncounted),
         lambda: (_square, _copied),
         lambda: (torch.sin, _copied),
-        observe=lambda returned, f, edit: returned.strip().lower() if is_a(returned, str) else returned,
+        observe=lambda returned, f, edit: (
+            returned.strip().lower() if is_a(returned, str) else returned
+        ),
     ),
     truth=lambda: _verdict,
     right="It compares gradients, and with values that no edit could reach: the silent ones are found.",

@@ -1,12 +1,17 @@
-"""Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, saved bytes."""
+"""Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, saved
+bytes.
+"""
+
+from dataclasses import replace
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import names, number
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 _LINES = """
 c, m = torch.ones(2), torch.ones(2, device="meta")
@@ -42,7 +47,7 @@ MIXED = Exercise(
     id="10.1",
     reader=names(),
     truth=_raising,
-    right="Tensors with dimensions must share a device, added or stacked; a number of the CPU goes anywhere.",
+    right="Tensors with dimensions must share a device, added or stacked; a number of the CPU may be added to either.",
     misconceptions=(
         Misconception(
             example=["p", "q", "r", "s"],
@@ -64,13 +69,12 @@ MIXED = Exercise(
         Misconception(
             example=["p"],
             when=lambda seen: seen in ({"p"}, {"s"}),
-            message="You found one. The rule holds for every operation that takes several tensors, with or"
-            " without arithmetic.",
+            message="You found one. The rule holds for a line without arithmetic as well.",
         ),
         Misconception(
             example=[],
             when=lambda seen: not seen,
-            message="You expect PyTorch to move tensors for you. It moves none on its own.",
+            message="You expect PyTorch to move tensors for you. For `+` and `stack` it moves none.",
         ),
     ),
     hints=(
@@ -87,50 +91,123 @@ def _gradient(values: list[float], place: object) -> torch.Tensor:
     return w.grad
 
 
-def _as_seen(gradient: object, values: list[float], place: object) -> object:
+class _Walk(TorchDispatchMode):
+    """Note the place where the last operation of a backward ran, going by what it made."""
+
+    end: tuple[str, torch.dtype] | None = None
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        made = func(*args, **(kwargs or {}))
+        if torch._C._current_autograd_node() is not None and is_a(made, torch.Tensor):
+            self.end = made.device.type, made.dtype
+        return made
+
+
+def _walked(answer: object) -> object:
+    """Wrap a function: it returns what `answer` returns, and where the backward inside it came to
+    its end.
+    """
+    if is_a(answer, type) or not callable(answer):
+        return answer  # the reader says what it wants
+
+    def run(*inputs: object) -> tuple:
+        with _Walk() as walk:
+            returned = answer(*inputs)
+        return returned, walk.end
+
+    return run
+
+
+def _as_seen(ended: tuple, values: list[float], place: object) -> list:
+    """See the gradient, and whether backward ended at the place that was asked for."""
+    gradient, end = ended
+    wanted = torch.empty(0).to(place)
+    where = "at its place" if end == (wanted.device.type, wanted.dtype) else "elsewhere"
+    return [
+        _gradient_as_seen(gradient),
+        "no backward ran" if end is None else f"backward ended {where}",
+    ]
+
+
+def _gradient_as_seen(gradient: object) -> object:
     """See where a gradient lives, its dtype, and its values where it has any."""
-    if not isinstance(gradient, torch.Tensor):
+    if not is_a(gradient, torch.Tensor):
         return "None" if gradient is None else gradient
-    return [gradient.device.type, str(gradient.dtype), list(gradient.shape) if gradient.is_meta else gradient]
+    return [
+        gradient.device.type,
+        str(gradient.dtype),
+        list(gradient.shape) if gradient.is_meta else gradient,
+    ]
+
+
+_RUN = function(
+    lambda: ([2.0, 3.0], "cpu"),
+    lambda: ([1.0, 5.0], torch.float64),
+    lambda: ([2.0, 3.0], "meta"),
+    observe=_as_seen,
+)
+
+
+def _right_but(walk: str, at: object, dtype: str = "torch.float64") -> bool:
+    """Tell whether the case of float64 gave this dtype and the right numbers, by a backward that
+    ended so.
+    """
+    return is_a(at, tuple) and at == (("cpu", dtype, (2.0, 10.0)), walk)
+
+
+def _none(case: object) -> bool:
+    return is_a(case, tuple) and case[0] == "None"
 
 
 GRADIENT = Exercise(
     id="10.2",
-    reader=function(
-        lambda: ([2.0, 3.0], "cpu"),
-        lambda: ([1.0, 5.0], torch.float64),
-        lambda: ([2.0, 3.0], "meta"),
-        observe=_as_seen,
-    ),
+    reader=replace(_RUN, read=lambda answer: _RUN.read(_walked(answer))),
     truth=lambda: _gradient,
-    right="Each gradient is at its place. A move before the flag is not recorded: `w` is a leaf, its gradient with it.",
+    right="Each gradient is at its place. A move before the flag is not recorded, and what it gives is a leaf.",
     misconceptions=(
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
             "    (w**2).sum().backward()",
-            when=lambda seen: seen == ("None", "None", "None"),
+            when=lambda seen: all(map(_none, seen)),
             message="Your function returns nothing, or a `.grad` that nobody filled: look at its last line.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
             "    (w**2).sum().backward()\n    return w.grad",
-            when=lambda seen: seen[1] == "None",
+            when=lambda seen: _none(seen[1]) and seen[1][1] == "backward ended elsewhere",
             message="For a dtype your function returns None: `w` is still the result of a recorded move, and the leaf"
             " behind it got the gradient. What should be asked for last?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True)\n"
             "    (w.to(place)**2).sum().backward()\n    return w.grad",
-            when=lambda seen: len(seen[1]) == 3 and seen[1][1] == "torch.float32",
+            when=lambda seen: _right_but("backward ended elsewhere", seen[1], "torch.float32"),
             message="You return the gradient of a leaf that stayed where it was made, in its own dtype. A gradient"
             " lives where its leaf lives; here the leaf itself was to be at `place`.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
             "    w.retain_grad()\n    (w**2).sum().backward()\n    return w.grad",
-            when=lambda seen: not is_a(seen[1], Failed) and is_a(seen[2], Failed),
+            when=lambda seen: (
+                _right_but("backward ended elsewhere", seen[1]) and is_a(seen[2], Failed)
+            ),
             message="On one of the devices your function raises: a leaf is still left behind on the CPU, and backward"
-            " tries to bring its gradient there. `retain_grad()` on a result makes no leaf of it.",
+            " tries to bring its gradient there. No gradient kept on the way makes a leaf of `w`.",
+        ),
+        Misconception(
+            example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True)\n"
+            "    (w**2).sum().backward()\n    return w.grad.to(place)",
+            when=lambda seen: (
+                _right_but("backward ended elsewhere", seen[1]) and not is_a(seen[2], Failed)
+            ),
+            message="The numbers are right, and backward ended at another place: the leaf stayed where it was made,"
+            " and its gradient was moved. The leaf itself was to be at `place`.",
+        ),
+        Misconception(
+            example="def answer(values, place):\n    return (2 * torch.tensor(values)).to(place)",
+            when=lambda seen: _right_but("no backward ran", seen[1]),
+            message="The numbers are right, and no backward ran: they come from a formula. Let autograd find the"
+            " gradient of a leaf at `place`.",
         ),
     ),
     hints=(

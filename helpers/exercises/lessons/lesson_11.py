@@ -1,19 +1,23 @@
-"""Exercises of lesson 11, the training loop: what a step writes, who steps when, and a loop with five faults.
+"""Exercises of lesson 11, the training loop: what a step writes, who steps when, and a loop with
+five faults.
 
-An optimizer is made only while an answer is checked: the first one of a process costs about a second.
+An optimizer is made only while an answer is checked: the first one of a process costs about a
+second.
 """
 
 import weakref
+from dataclasses import replace
 
 import torch
 from torch.nn.functional import mse_loss
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
-from helpers.exercises.plain import is_a
 from helpers.exercises.readers import number
 from helpers.exercises.values import same
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
 
 
 def _portions() -> int:
@@ -32,7 +36,8 @@ VERSION = Exercise(
     id="11.1",
     reader=number(),
     truth=_portions,
-    right="The layer wrote its first numbers once, and each step wrote once more. Nothing else writes into a weight.",
+    right="The layer wrote its first numbers once, and each step of plain SGD wrote once more. No other line writes"
+    " into it.",
     misconceptions=(
         Misconception(
             example=3,
@@ -54,8 +59,8 @@ VERSION = Exercise(
         Misconception(
             example=2,
             when=lambda seen: seen in (0, 1, 2),
-            message="You take a version for a yes or no, or think that an optimizer escapes the counter."
-            " Under `no_grad` a write is not recorded; it is counted.",
+            message="You take a version for a yes or no, or think that plain SGD escapes the counter."
+            " It writes under `no_grad`: that is not recorded, and it is counted.",
         ),
     ),
     hints=(
@@ -83,12 +88,21 @@ def _linear(weight: list[list[float]], bias: list[float]) -> torch.nn.Linear:
     return layer
 
 
+def _bent(weight: list[list[float]], bias: list[float]) -> torch.nn.Module:
+    """Build a critic whose gradients depend on its own weights, so that an old one cannot pass for
+    a new one.
+    """
+    return torch.nn.Sequential(_linear(weight, bias), torch.nn.Tanh())
+
+
 def _sgd(layer: torch.nn.Module) -> torch.optim.Optimizer:
     return torch.optim.SGD(layer.parameters(), lr=0.1)
 
 
 def _duel(again: bool = True, zero: bool = True):
-    """Build the two-player step of 11.2: with a new forward after the critic's step or not, zeroed or not."""
+    """Build the two-player step of 11.2: with a new forward after the critic's step or not, zeroed
+    or not.
+    """
 
     def play(generator, critic, z):
         of_critic, of_generator = _sgd(critic), _sgd(generator)
@@ -107,7 +121,9 @@ def _duel(again: bool = True, zero: bool = True):
     return play
 
 
-def _parameters(_: object, generator: torch.nn.Module, critic: torch.nn.Module, z: torch.Tensor) -> list[torch.Tensor]:
+def _parameters(
+    _: object, generator: torch.nn.Module, critic: torch.nn.Module, z: torch.Tensor
+) -> list[torch.Tensor]:
     return [*generator.parameters(), *critic.parameters()]
 
 
@@ -132,8 +148,16 @@ def _play(*body: str) -> str:
 DUEL = Exercise(
     id="11.2",
     reader=function(
-        lambda: (_linear([[2.0], [1.0]], [0.0, 1.0]), _linear([[1.0, 3.0]], [0.5]), torch.tensor([[1.0], [2.0]])),
-        lambda: (_linear([[0.5, 1.0]], [2.0]), _linear([[5.0]], [0.0]), torch.tensor([[1.0, 0.0], [3.0, 1.0]])),
+        lambda: (
+            _linear([[2.0], [1.0]], [0.0, 1.0]),
+            _linear([[1.0, 3.0]], [0.5]),
+            torch.tensor([[1.0], [2.0]]),
+        ),
+        lambda: (
+            _linear([[0.5, 1.0]], [2.0]),
+            _bent([[0.2]], [0.0]),
+            torch.tensor([[1.0, 0.0], [3.0, 1.0]]),
+        ),
         observe=_parameters,
     ),
     truth=_duel,
@@ -141,16 +165,22 @@ DUEL = Exercise(
     misconceptions=(
         Misconception(
             example=_play(
-                "score.backward(retain_graph=True)", "of_critic.step()", "(-score).backward()", "of_generator.step()"
+                "score.backward(retain_graph=True)",
+                "of_critic.step()",
+                "(-score).backward()",
+                "of_generator.step()",
             ),
             when=lambda seen: _raised(seen, "modified by an inplace operation"),
-            message="You think that a graph which was retained can be walked at any later time. The step has written"
-            " into a weight that this graph saved.",
+            message="A step came between a forward and its `backward()`: it wrote into a weight that this graph had"
+            " saved. To keep a graph keeps the tensor, not the numbers in it.",
         ),
         Misconception(
-            example=_play("score.backward()", "of_critic.step()", "(-score).backward()", "of_generator.step()"),
+            example=_play(
+                "score.backward()", "of_critic.step()", "(-score).backward()", "of_generator.step()"
+            ),
             when=lambda seen: _raised(seen, "a second time"),
-            message="You walk one graph twice. And keeping it would not be enough: ask what the step did in between.",
+            message="A graph, or a part of one, is walked twice, and the first walk freed what it had saved. Before"
+            " you keep it: into which of its weights did the step write in between?",
         ),
         Misconception(
             example=_play(
@@ -203,51 +233,105 @@ def _unmoved(case: object, weight: list[list[float]]) -> bool:
 LIMIT, ROUNDS = 1.0, 4
 
 
-def _watched(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
-    """Make a case: a model that notes its forward passes, gradients and live graphs in `model.seen`."""
+class _Watch(TorchDispatchMode):
+    """Look at a weight before each operation that torch runs, and keep the nodes that are walked."""
 
-    def case():
-        model = _linear([weight], [bias])
-        forwards, grads, alive = [], [], weakref.WeakSet()
+    def __init__(self, weight: torch.Tensor) -> None:
+        super().__init__()
+        self.weight, self.uncounted = weight, False
+        self.numbers, self.version = weight.tolist(), weight._version
+        self.nodes, self.alive, self.arrived = [], weakref.WeakSet(), []
+        weight.register_hook(lambda gradient: self.arrived.append(gradient.clone()))
 
-        def look(module, args, out):
-            forwards.append(out.requires_grad)
-            if out.grad_fn is not None:
-                out.grad_fn.metadata["mark"] = mark = torch.empty(0)  # lives as long as its node
-                alive.add(mark)
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.look()
+        node = torch._C._current_autograd_node()
+        if node is not None and not any(node is one for one in self.nodes[-3:]):
+            node.metadata["mark"] = mark = torch.empty(0)  # lives as long as its node
+            self.alive.add(mark)
+            self.nodes.append(node)
+        made = func(*args, **(kwargs or {}))
+        if "_fused_" in func.name():  # an optimizer's own writes, which no counter sees
+            self.numbers = self.weight.tolist()
+        return made
 
-        model.register_forward_hook(look)
-        model.weight.register_post_accumulate_grad_hook(lambda weight: grads.append(weight.grad.clone()))
-        model.seen = (forwards, grads, alive, model.weight._version)
-        return model, torch.tensor(x), torch.tensor(y)[:, None]
+    def look(self) -> None:
+        """Compare with the look before: were there new numbers, and no tick?"""
+        numbers, version = self.weight.tolist(), self.weight._version
+        self.uncounted = self.uncounted or (numbers != self.numbers and version == self.version)
+        self.numbers, self.version = numbers, version
 
-    return case
+    def keeps(self) -> bool:
+        """Tell whether a node that was walked has a saved tensor still; let go of the nodes."""
+        found = any(_holds(node) for node in self.nodes)
+        self.nodes.clear()
+        return found
 
 
-_WEIGHT = 0.9
+def _holds(node: object) -> bool:
+    """Tell whether a node has a saved tensor that can be read: a freed one refuses."""
+    for name in dir(node):
+        try:
+            if name.startswith("_saved_") and is_a(getattr(node, name), torch.Tensor):
+                return True
+        except RuntimeError:
+            continue
+    return False
+
+
+def _watched(answer: object) -> object:
+    """Wrap a loop: it returns what `answer` returns, and the watch that looked on."""
+    if is_a(answer, type) or not callable(answer):
+        return answer  # the reader says what it wants
+
+    def run(model: torch.nn.Module, *data: object) -> tuple:
+        with _Watch(model.weight) as watch:
+            returned = answer(model, *data)
+        watch.look()
+        return returned, watch
+
+    return run
+
+
+def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
+    return lambda: (_linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None])
+
+
+_FIRST = ((0.9, -0.5),), (0.5,)  # weight and bias of the first case before the loop
 _CASES = (
-    _watched([_WEIGHT, -0.5], 0.5, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [3.0, -0.5, 2.0]),
-    _watched([0.0, _WEIGHT], -1.0, [[1.0, 1.0], [0.0, 2.0]], [2.0, 5.0]),
+    _case([0.9, -0.5], 0.5, [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], [3.0, -0.5, 2.0]),
+    _case(
+        [-0.75, 0.25], 1.5, [[1.0, 0.0], [0.0, 2.0]], [-3.0, 5.0]
+    ),  # wants to leave on both sides; bias above 1
 )
-_PARTS = ("log", "grads", "weight", "bias", "writes", "graphs", "forwards")
+_PARTS = ("log", "grads", "weight", "bias", "writes", "graphs", "saved")
 
 
-def _behaviour(returned: object, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
-    """See what a loop did, in the order of _PARTS: numbers, and a word each for writes, live graphs and forwards."""
-    forwards, grads, alive, version = model.seen
-    writes = model.weight._version - version
+def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
+    """See what a loop did, in the order of _PARTS: numbers, and a word each for writes, live
+    graphs, saved tensors.
+    """
+    returned, watch = ended
+    saved = (
+        "kept" if watch.keeps() else "freed"
+    )  # first: the watch itself holds the nodes until then
     return [
         "nothing" if returned is None else returned,
-        grads,
+        watch.arrived,
         model.weight,
         model.bias,
-        "all counted" if writes >= 2 * ROUNDS else "some not counted",
-        "alive" if alive else "gone",
-        "one a walk" if sum(forwards) >= len(grads) else "too few",
+        "some not counted" if watch.uncounted else "all counted",
+        "alive" if watch.alive else "gone",
+        saved,
     ]
 
 
-def _fixed(clip=lambda weight: weight.clamp_(-LIMIT, LIMIT), zero: bool = True, scale: int = 100):
+def _fixed(
+    clip=lambda weight: weight.clamp_(-LIMIT, LIMIT),
+    zero: bool = True,
+    scale: int = 100,
+    edit: int = 1,
+):
     """Build the repaired loop of 11.3, or one with a fault left in it."""
 
     def train(model, x, y):
@@ -255,6 +339,7 @@ def _fixed(clip=lambda weight: weight.clamp_(-LIMIT, LIMIT), zero: bool = True, 
         for _ in range(ROUNDS):
             pred = model(x)
             loss = mse_loss(pred, y)
+            pred.data *= edit
             if zero:
                 optimizer.zero_grad()
             loss.backward()
@@ -267,6 +352,10 @@ def _fixed(clip=lambda weight: weight.clamp_(-LIMIT, LIMIT), zero: bool = True, 
     return train
 
 
+_RUN = function(*_CASES, observe=_behaviour)
+_READER = replace(_RUN, read=lambda answer: _RUN.read(_watched(answer)))
+
+
 def _part(case: object, name: str) -> object:
     """Return one part of what was seen of a case; a Failed has none."""
     return case[_PARTS.index(name)] if is_a(case, tuple) and len(case) == len(_PARTS) else None
@@ -274,8 +363,11 @@ def _part(case: object, name: str) -> object:
 
 def _like(seen: tuple, name: str, train) -> bool:
     """Tell whether a part is, in every case, what `train` gives."""
-    expected = LOOP.reader.read(train)
-    return all(same(_part(one, name), _part(other, name)) for one, other in zip(seen, expected, strict=True))
+    expected = _READER.read(train)
+    return all(
+        same(_part(one, name), _part(other, name))
+        for one, other in zip(seen, expected, strict=True)
+    )
 
 
 def _says(seen: tuple, name: str, word: str) -> bool:
@@ -287,12 +379,18 @@ def _right_numbers(seen: tuple) -> bool:
 
 
 def _silent_edit(seen: tuple) -> bool:
-    """Tell whether the first loss is right and its gradient is not: what the loss had saved was changed."""
-    pairs = [*zip(seen, LOOP.reader.read(_fixed()), strict=True)]
-    if not all(same(_first_loss(mine), _first_loss(right)) for mine, right in pairs):
-        return False
-    grads = [(_part(mine, "grads"), _part(right, "grads")) for mine, right in pairs]
-    return any(bool(mine) and not same(mine[0], right[0]) for mine, right in grads)
+    """Tell whether the first loss is right and its gradient is that of a prediction edited in
+    silence.
+    """
+    right, edited = _READER.read(_fixed()), _READER.read(_fixed(edit=100))
+    first = [
+        same(_first_loss(mine), _first_loss(other)) for mine, other in zip(seen, right, strict=True)
+    ]
+    grads = [
+        (_part(mine, "grads"), _part(other, "grads"))
+        for mine, other in zip(seen, edited, strict=True)
+    ]
+    return all(first) and all(bool(mine) and same(mine[0], other[0]) for mine, other in grads)
 
 
 def _first_loss(case: object) -> object:
@@ -302,12 +400,19 @@ def _first_loss(case: object) -> object:
 
 
 def _same_values_again(seen: tuple) -> bool:
-    """Tell whether several backward calls came out of fewer forward passes."""
-    return _says(seen, "forwards", "too few") and all(len(_part(case, "grads") or ()) > 1 for case in seen)
+    """Tell whether each walk brought the same gradient, although the weights had moved."""
+    grads = [_part(case, "grads") or () for case in seen]
+    same_again = all(len(one) > 1 and all(same(one[0], other) for other in one) for one in grads)
+    return same_again and not _stayed(seen)
 
 
-def _bias_stayed(seen: tuple) -> bool:
-    return all(bool(_part(case, "grads")) for case in seen) and _part(seen[0], "bias") == (0.5,)
+def _stayed(seen: tuple) -> bool:
+    return (_part(seen[0], "weight"), _part(seen[0], "bias")) == (_rounded(_FIRST[0]), _FIRST[1])
+
+
+def _rounded(rows: tuple) -> tuple:
+    """Return the numbers as float32 has them."""
+    return tuple(tuple(row) for row in torch.tensor(rows).tolist())
 
 
 def _over_the_limit(seen: tuple) -> bool:
@@ -340,32 +445,34 @@ _RIGHT = {
 
 def _loop(**lines: str) -> str:
     """Write the loop of 11.3, right but for the given lines."""
-    return _LOOP.format(**{name: text.replace("\n", "\n        ") for name, text in (_RIGHT | lines).items()})
+    return _LOOP.format(
+        **{name: text.replace("\n", "\n        ") for name, text in (_RIGHT | lines).items()}
+    )
 
 
 LOOP = Exercise(
     id="11.3",
-    reader=function(*_CASES, observe=_behaviour),
+    reader=_READER,
     truth=_fixed,
-    right="A new graph each round, fresh gradients, every write counted, plain numbers kept. The loop is yours.",
+    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
     misconceptions=(
         Misconception(
             example=_loop(percent="pred *= 100\nshown = pred"),
             when=lambda seen: _raised(seen, "modified by an inplace operation"),
-            message="Something wrote into a tensor that the loss had saved. You take `*=` for arithmetic; it is an"
-            " edit, and every node that kept the tensor is concerned.",
+            message="Something wrote into a tensor that a node had saved, before `backward()` came for it. `*=` is no"
+            " arithmetic but an edit, like a method whose name ends in `_`.",
         ),
         Misconception(
             example=_loop(clip="model.weight.clamp_(-1, 1)"),
             when=lambda seen: _raised(seen, "a leaf Variable that requires grad"),
-            message="You took the old way around autograd away and left recording on. This write into a leaf shall be"
-            " counted and not recorded; idea 2 shows how a step does that.",
+            message="A line writes into a leaf while recording is on. This write shall be counted and not recorded;"
+            " idea 2 shows how a step does that.",
         ),
         Misconception(
             example=_loop(before="pred = model(x)", forward="pass"),
             when=lambda seen: _raised(seen, "a second time"),
-            message="You think the graph is new because the line of the loss stands in the loop. Part of it is older,"
-            " and the first `backward()` freed what that part had saved.",
+            message="A graph, or a part of one, is walked twice, and the first walk freed what it had saved. Which"
+            " line makes each part, and does it run in every round?",
         ),
         Misconception(
             example=_loop(kept="loss.item(), shown.mean().item()").replace("    return log\n", ""),
@@ -379,8 +486,8 @@ LOOP = Exercise(
                 backward=_RIGHT["backward"].replace("()", "(retain_graph=True)", 2),
             ).replace("zero_grad(retain_graph=True)", "zero_grad()"),
             when=_same_values_again,
-            message="The error is gone and the loss does not fall. All rounds look at one prediction, which the first"
-            " weights made. Keeping a graph keeps its old values.",
+            message="No error, and every round brings the gradient of the first: all rounds look at one prediction,"
+            " which the first weights made. Keeping a graph keeps its old values.",
         ),
         Misconception(
             example=_loop(percent="pred.data *= 100\nshown = pred"),
@@ -390,15 +497,15 @@ LOOP = Exercise(
         ),
         Misconception(
             example=_loop(backward="loss.backward()\noptimizer.zero_grad()\noptimizer.step()"),
-            when=_bias_stayed,
-            message="The gradients are right, and the parameters do not follow them: when the optimizer looked, there"
-            " was nothing in `.grad`. Look at the order of the three calls.",
+            when=lambda seen: all(bool(_part(case, "grads")) for case in seen) and _stayed(seen),
+            message="Gradients came, and no parameter follows them. Is there a step, and what stands in `.grad` when it"
+            " looks? Mind the order of the three calls.",
         ),
         Misconception(
             example=_loop(backward="loss.backward()\noptimizer.step()"),
             when=lambda seen: _like(seen, "grads", _fixed(zero=False)),
-            message="The first round is right; from the second on each step is too large. You think that `backward()`"
-            " sets `.grad`.",
+            message="The first round is right; from the second on each step is made with a sum. What does"
+            " `backward()` do with a `.grad` that is there?",
         ),
         Misconception(
             example=_loop(percent="shown = pred"),
@@ -415,14 +522,22 @@ LOOP = Exercise(
         Misconception(
             example=_loop(clip="model.weight.data.clamp_(-1, 1)"),
             when=lambda seen: _says(seen, "writes", "some not counted") and _right_numbers(seen),
-            message="All numbers are right, and one write in each round is on no counter. You trust an old way around"
-            " autograd; a graph that had saved the weight would not notice.",
+            message="All numbers are right, and there are writes into the weight on no counter, as through `.data`. A"
+            " graph that had saved the weight would not notice.",
         ),
         Misconception(
             example=_loop(kept="loss, shown.mean()"),
             when=lambda seen: _says(seen, "graphs", "alive") and _right_numbers(seen),
-            message="The numbers are right, but after your function the nodes of the rounds are still alive. You"
-            " take a loss for a number; through your log somebody can still walk its graph.",
+            message="The numbers are right, but after your function nodes of its graphs are still alive: something"
+            " that is kept leads to them. Is each entry of the log a number, or a tensor with its graph?",
+        ),
+        Misconception(
+            example=_loop(
+                backward="optimizer.zero_grad()\nloss.backward(retain_graph=True)\noptimizer.step()"
+            ),
+            when=lambda seen: _says(seen, "saved", "kept") and _right_numbers(seen),
+            message="All numbers are right, and each walk keeps its saved tensors, though no graph is walked again:"
+            " `retain_graph` is for a second walk. What would it cost a large model?",
         ),
     ),
     hints=(

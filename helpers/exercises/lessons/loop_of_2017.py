@@ -1,10 +1,12 @@
-"""Exercise 01.3: port a training loop of 2017. The loops, right and wrong, that an answer is compared with."""
+"""Exercise 01.3: port a training loop of 2017. The loops, right and wrong, that an answer is
+compared with.
+"""
 
 import torch
 
+from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.guard import Failed
-from helpers.exercises.model import Exercise, Misconception, same_as
+from helpers.untrusted.sandbox import Failed
 
 
 def _port(update, zero=True, report=lambda loss: loss.item()):
@@ -29,7 +31,9 @@ def _step(w: torch.Tensor) -> None:
 
 
 def _trained(losses: object, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> object:
-    """See the losses, whether they are plain floats, the weights, and whether the counter of `w` ticked."""
+    """See the losses, whether they are plain floats, the weights, and whether the counter of `w`
+    ticked.
+    """
     if losses is None:
         return "nothing"
     return [losses, [type(loss) is float for loss in losses], w.detach(), w._version > 0]
@@ -61,7 +65,11 @@ def _loop(update: str, report: str = "loss.item()") -> str:
 
 PORT = Exercise(
     id="01.3",
-    reader=function(_fits([0.0], [1.0, 2.0], [3.0, 6.0]), _fits([1.0, -1.0], [2.0, 1.0], [1.0, 3.0]), observe=_trained),
+    reader=function(
+        _fits([0.0], [1.0, 2.0], [3.0, 6.0]),
+        _fits([1.0, -1.0], [2.0, 1.0], [1.0, 3.0]),
+        observe=_trained,
+    ),
     truth=lambda: _port(_step),
     right="Same numbers as in 2017, plain floats in the list, and an update that autograd can count.",
     misconceptions=(
@@ -84,8 +92,8 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop("w.grad = None", "loss.data[0]"),
-            when=_raised("IndexError"),
-            message="You kept an index that only 2017 allowed. Today a loss has no dimension to index.",
+            when=_raised("0-dim tensor"),
+            message="You kept an index from 2017. Today a loss has no dimension to index; its number has a method.",
         ),
         Misconception(
             example=_loop("w -= 0.1 * w.grad\nw.grad = None"),
@@ -94,7 +102,9 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop("w = w - 0.1 * w.grad"),
-            when=lambda seen: _raised("NoneType", "does not require grad")(seen) or _untouched(seen),
+            when=lambda seen: (
+                _raised("NoneType", "does not require grad")(seen) or _untouched(seen)
+            ),
             message="You gave the name `w` to a new tensor. The caller's weights stay as they were, and the new"
             " tensor collects no gradient unless you ask for it again.",
         ),

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from helpers.explore import explore
-from helpers.film import Change, Film, Frame
-from helpers.labs.scene import scenes
-from helpers.marks import Drawing
-from helpers.player import Player, player
-from helpers.statemap import State, StateMap
+from helpers.drawing.display_list import Drawing, Owner
+from helpers.labs.engine.explore import explore
+from helpers.labs.engine.scene import scenes
+from helpers.labs.engine.state_map import State, StateMap
+from helpers.labs.engine.world import World
+from helpers.playing.film import Change, Film, Frame
+from helpers.playing.player import Player, player
 from helpers.text import number
-from helpers.world import World
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,10 @@ class Lab:
     names: Mapping[str, str] = field(hash=False)
 
     def __call__(self, start: str = "start") -> Player:
-        """Show the lab, beginning at a named state. Raises ValueError, with the names, for any other."""
+        """Show the lab, beginning at a named state.
+
+        Raises ValueError, with the names, for any other.
+        """
         return player(self.film(start))
 
     def map(self) -> StateMap:
@@ -38,11 +41,15 @@ class Lab:
         """Return the number of a named state. Raises ValueError, with the names, for any other."""
         known = {"start": "", **self.names}
         if not isinstance(name, str) or name not in known:
-            raise ValueError(f"The lab {self.name} has no state {name!r}. Start it from one of: {', '.join(known)}.")
+            raise ValueError(
+                f"The lab {self.name} has no state {name!r}. Start it from one of: {', '.join(known)}."
+            )
         return self.map().after(tuple(known[name].split()))
 
     def film(self, start: str = "start") -> Film:
-        """Return the frames of the lab, one per state, with the actions that lead from one to another."""
+        """Return the frames of the lab, one per state, with the actions that lead from one to
+        another.
+        """
         number = self.number(start)
         return replace(_filmed(self), start=number, text=self.text(start))
 
@@ -64,13 +71,17 @@ def _filmed(lab: Lab) -> Film:
     states = lab.map().states
     drawn, shots = shared(scenes(states, lab.alt))
     buttons = tuple((name, words) for name, words in lab.map().actions if words)
-    frames = tuple(frame(state, *shot, dict(buttons)) for state, shot in zip(states, shots, strict=True))
+    frames = tuple(
+        frame(state, *shot, dict(buttons)) for state, shot in zip(states, shots, strict=True)
+    )
     return Film(drawn, frames, lab.text(), lab.alt, buttons)
 
 
-def frame(state: State, scene: int, changes: tuple[Change, ...], buttons: Mapping[str, str]) -> Frame:
+def frame(
+    state: State, scene: int, changes: tuple[Change, ...], buttons: Mapping[str, str]
+) -> Frame:
     """Return the frame of a state; what has no button is done by clicking a node, or not at all."""
-    focus = "" if state.focus is None else f"node {state.focus}"
+    focus = None if state.focus is None else Owner("node", state.focus)
     moves = tuple(move for move in state.moves if move[0] in buttons)
     return Frame(state.sentence, scene, changes, focus, moves=moves, text=told(state))
 
@@ -82,8 +93,12 @@ def told(state: State) -> str:
     return "\n".join([*rows, *bars, *filter(None, [state.error, str(state.graph)])])
 
 
-def shared(drawings: Sequence[Drawing]) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:
-    """Let drawings with the same marks at the same places be one scene; the rest of each is its changes."""
+def shared(
+    drawings: Sequence[Drawing],
+) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:
+    """Let drawings with the same marks at the same places be one scene; the rest of each is its
+    changes.
+    """
     alike: dict[object, list[Drawing]] = {}
     for one in drawings:
         alike.setdefault(outline(one), []).append(one)
@@ -94,12 +109,15 @@ def shared(drawings: Sequence[Drawing]) -> tuple[tuple[Drawing, ...], list[tuple
 
 
 def outline(one: Drawing) -> object:
-    return tuple((mark.shape, mark.role, mark.at, mark.of) for mark in one.marks)
+    return tuple((mark.shape, mark.role, mark.at, mark.owner) for mark in one.marks)
 
 
 def common(group: list[Drawing]) -> Drawing:
     """Return the scene of a group: a mark without state wherever one of them has none there."""
-    states = [min(mark.state for mark in marks) for marks in zip(*(one.marks for one in group), strict=True)]
+    states = [
+        min(mark.state for mark in marks)
+        for marks in zip(*(one.marks for one in group), strict=True)
+    ]
     marks = zip(group[0].marks, states, strict=True)
     return replace(group[0], marks=tuple(replace(mark, state=state) for mark, state in marks))
 
@@ -108,5 +126,7 @@ def changes(scene: Drawing, one: Drawing) -> tuple[Change, ...]:
     """Return what turns a scene into one of its drawings."""
     pairs = enumerate(zip(scene.marks, one.marks, strict=True))
     return tuple(
-        Change(nr, new.state, None if old.runs == new.runs else new.runs) for nr, (old, new) in pairs if old != new
+        Change(nr, new.state, None if old.runs == new.runs else new.runs)
+        for nr, (old, new) in pairs
+        if old != new
     )

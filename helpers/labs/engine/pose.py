@@ -1,19 +1,19 @@
-"""Place the graphs of all states of a lab: graphs of one shape get one layout, so that only what differs moves."""
+"""Place the graphs of all states of a lab: graphs of one shape get one layout, so that only what
+differs moves.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from helpers.cards import TITLE, Card
-from helpers.deal import Cards, deal
-from helpers.draw import CAPSULE, describe, sizes
-from helpers.labs.ghosts import Overlay, overlay
-from helpers.layout import Placed, place
-from helpers.statemap import State
-from helpers.text import width
+from helpers.drawing.cards import Card
+from helpers.drawing.diagram import CAPSULE, LINE, Cards, caption_width, deal, describe, sizes
+from helpers.drawing.layout import Placed, place
+from helpers.graph import Edge, Graph, Node
+from helpers.labs.engine.state_map import State
 
-LINE, WORD = 18, 44  # px: height of a line of the caption, room for the word "None" on an edge
+WORD = 48  # px: room for the word "None" on an edge
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Pose:
 
     @property
     def width(self) -> int:
-        return max([round(self.placed.width), *(width(line, TITLE, bold=True) for line in self.caption)])
+        return max(round(self.placed.width), caption_width(self.caption))
 
 
 def poses(states: Sequence[State]) -> list[Pose]:
@@ -52,7 +52,9 @@ def poses(states: Sequence[State]) -> list[Pose]:
 
 def common(group: list[Cards], has_words: bool) -> Placed:
     """Lay out cards that fit all of a group, with room on every edge for a word if there are any."""
-    rooms = [tuple(map(max, zip(*sides, strict=True))) for sides in zip(*map(sizes, group), strict=True)]
+    rooms = [
+        tuple(map(max, zip(*sides, strict=True))) for sides in zip(*map(sizes, group), strict=True)
+    ]
     wires = group[0].wires
     words = dict.fromkeys(range(len(wires)), (WORD, CAPSULE)) if has_words else {}
     return place(rooms, [(wire.source, wire.target) for wire in wires], words)
@@ -64,12 +66,18 @@ def level(group: list[Cards]) -> list[Cards]:
     return [replace(one, cards=tuple(map(resized, one.cards, places))) for one in group]
 
 
-def largest(cards: tuple[Card, ...]) -> tuple[int, int]:
-    return max(card.width for card in cards), max(card.height for card in cards)
+def largest(cards: tuple[Card, ...]) -> tuple[int, int, int]:
+    """Return the greatest width and height of cards, and of the slots in them."""
+    return (
+        max(card.width for card in cards),
+        max(card.height for card in cards),
+        max(card.slot for card in cards),
+    )
 
 
-def resized(card: Card, size: tuple[int, int]) -> Card:
-    return replace(card, width=size[0], height=size[1])
+def resized(card: Card, size: tuple[int, int, int]) -> Card:
+    wide, high, slot = size
+    return replace(card, width=wide, height=high, slot=slot)
 
 
 def caption(state: State) -> tuple[str, ...]:
@@ -77,3 +85,43 @@ def caption(state: State) -> tuple[str, ...]:
     if state.ghost or state.graph.nodes:
         return ()
     return tuple(describe(state.graph)) or ("No name leads to a graph.",)
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Hold a graph to draw, and the numbers of those of its nodes and edges that do not exist."""
+
+    graph: Graph
+    nodes: frozenset[int] = frozenset()
+    edges: frozenset[int] = frozenset()
+
+
+def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
+    """Return a graph with its ghost behind it; nodes are the same where their tensors have the same
+    names.
+    """
+    if ghost is None:
+        return Overlay(graph)
+    real = {node.name: node for node in graph.nodes}
+    nodes = tuple(real.get(node.name) or vanished(node) for node in ghost.nodes)
+    missing = frozenset(nr for nr, node in enumerate(ghost.nodes) if node.name not in real)
+    ways = {way(graph, edge) for edge in graph.edges}
+    gone = frozenset(nr for nr, edge in enumerate(ghost.edges) if way(ghost, edge) not in ways)
+    return Overlay(Graph(nodes, ghost.edges, ghost.roots), missing, gone)
+
+
+def way(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
+    """Name an edge by what it joins, so that it can be found in another graph."""
+    return (
+        graph.nodes[edge.source].name,
+        edge.position,
+        None if edge.target is None else graph.nodes[edge.target].name,
+    )
+
+
+def vanished(node: Node) -> Node:
+    """Return a node as it is drawn where it does not exist: with nothing saved, a leaf that wants
+    no gradient.
+    """
+    outputs = tuple(replace(one, requires_grad=False) for one in node.outputs)
+    return replace(node, outputs=outputs, saved=())

@@ -1,4 +1,6 @@
-"""Draw the states of a lab, all in one size: a table, bars and an error at the left, the graph at the right."""
+"""Draw the states of a lab, all in one size: a table, bars and an error at the left, the graph at
+the right.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from helpers.devices import Device
-from helpers.draw import MARGIN, draw_caption, draw_graph
-from helpers.faces import draw_legend, legend
-from helpers.labs.ghosts import Overlay
-from helpers.labs.pose import LINE, Pose, poses
-from helpers.labs.table import Table
-from helpers.marks import Drawing, Mark, Pen
-from helpers.statemap import State
+from helpers.drawing.cards import draw_legend, legend
+from helpers.drawing.devices import Device
+from helpers.drawing.diagram import LINE, MARGIN, Word, draw_caption, draw_graph
+from helpers.drawing.display_list import Drawing, Mark, Pen
+from helpers.labs.engine.pose import Overlay, Pose, poses
+from helpers.labs.engine.state_map import State
+from helpers.labs.engine.table import Table
 
-GAP, ROW, CHARACTER = 36, 17, 6.6  # px; a character of an error is about so wide
+GAP, ROW, CHARACTER = 36, 18, 7.2  # px; a character of an error is about so wide
 NARROWEST, ERROR = 420, 318  # px: of the right side, of the lines of an error
 GHOST = "not in the graph"
 
@@ -29,12 +30,16 @@ def scenes(states: Sequence[State], alt: str) -> list[Drawing]:
     low = table.height + ROW * max(map(len, lines)) + GAP // 2
     high = max(low, *(one.height for one in posed))
     wide = left + max(NARROWEST, *(one.width for one in posed))
-    sheet = Sheet(wide, left, low, high, legend(tuple(card for one in posed for card in one.dealt.cards)))
+    sheet = Sheet(
+        wide, left, low, high, legend(tuple(card for one in posed for card in one.dealt.cards))
+    )
     return [sheet.draw(*one, table, alt) for one in zip(states, posed, lines, strict=True)]
 
 
 def rest(state: State) -> str:
-    """Return what torch says beyond its first sentence, with which the sentence of the state begins."""
+    """Return what torch says beyond its first sentence, with which the sentence of the state
+    begins.
+    """
     pairs = zip(state.error, state.sentence, strict=False)
     told = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     return f"… {more}" if (more := state.error[told:].lstrip(". \n")) else ""
@@ -69,17 +74,19 @@ class Sheet:
         if state.ghost:
             self.ghost_key(pen)
             pen.dy += 20
-        wide, aside = self.wide + 2 * MARGIN, (MARGIN + self.left - GAP // 2, self.low + MARGIN + GAP // 2)
+        wide, aside = (
+            self.wide + 2 * MARGIN,
+            (MARGIN + self.left - GAP // 2, self.low + MARGIN + GAP // 2),
+        )
         return Drawing(wide, pen.dy + MARGIN // 2, tuple(pen.marks), str(state.graph), alt, aside)
 
     def graph(self, pen: Pen, one: Pose, focus: int | None) -> None:
         """Draw the graph, and say of every mark whether it is a ghost or has the focus."""
         before = len(pen.marks)
-        gone = one.shown.edges
-        words = [
-            ("None", "ground") if wire.edge in gone and self.leads(one, wire.source) else (wire.word, "ground")
-            for wire in one.dealt.wires
-        ]
+        words = []
+        for wire in one.dealt.wires:
+            is_none = wire.edge in one.shown.edges and self.leads(one, wire.source)
+            words.append(Word("None" if is_none else wire.word))
         draw_graph(pen, one.dealt, one.placed, words)
         pen.marks[before:] = [dressed(mark, one.shown, focus) for mark in pen.marks[before:]]
 
@@ -88,16 +95,17 @@ class Sheet:
         return one.dealt.cards[source].node not in one.shown.nodes
 
     def ghost_key(self, pen: Pen) -> None:
-        pen.put("rect", "operation", 2, 1, 22, 14, 3, state="ghost")
-        pen.write("row", 30, 12, (GHOST, ""))
+        pen.rect("operation", 2, 1, 22, 14, 3, state="ghost")
+        pen.write("row", 30, 13, (GHOST, ""))
 
 
 def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
     """Return a mark of the graph in its state: a ghost if what it belongs to is not in the graph."""
-    whose, _, number = mark.of.partition(" ")
-    is_ghost = number and int(number) in {"node": shown.nodes, "edge": shown.edges}[whose]
-    if is_ghost and mark.role not in ("ground", "label"):
+    if mark.owner is None:
+        return mark
+    gone = shown.nodes if mark.owner.kind == "node" else shown.edges
+    if mark.owner.number in gone and mark.role not in ("ground", "word"):
         return replace(mark, state="ghost", runs=tuple((text, "") for text, _ in mark.runs))
-    if focus is not None and mark.of == f"node {focus}" and mark.role in ("operation", "leaf"):
+    if mark.owner == ("node", focus) and mark.part == "body":
         return replace(mark, state="now")
     return mark

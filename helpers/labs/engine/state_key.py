@@ -1,6 +1,8 @@
-"""Say all of a small live world that can matter later, as plain data: two worlds with equal answers behave alike.
+"""Say all of a small live world that can matter later, as plain data: two worlds with equal answers
+behave alike.
 
-Runs nothing of the world's, but ends by moving version counters, to see which tensors share one: look last.
+Runs nothing of the world's, but ends by moving version counters, to see which tensors share one:
+look last.
 """
 
 from __future__ import annotations
@@ -11,32 +13,46 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
-from helpers import peek
 from helpers.graph import SavedTensor
-from helpers.names import is_module
-from helpers.saved import saved, values_held
+from helpers.looking.saved_tensors import saved, values_held
+from helpers.looking.torch_private import (
+    is_custom,
+    is_tensor,
+    leaf_of,
+    next_functions,
+    outputs,
+    quietly,
+    read,
+    shape,
+    type_name,
+)
+from helpers.looking.variable_names import is_module
 
 PLAIN = (type(None), bool, int, float, str)
 
 
 def sameness(things: Mapping[str, object]) -> tuple[Any, ...]:
-    """Return plain data on named things: tensors, modules and plain values, and all that they lead to.
+    """Return plain data on named things: tensors, modules and plain values, and all that they lead
+    to.
 
-    That is: values, shapes, flags, versions, `.grad`, storages and version counters in common, every node with its
-    edges, what it saved and in what state, the engine's order, grad mode, the random numbers to come. Equal within
-    one process only. Raises TypeError for what it cannot judge.
+    That is: values, shapes, flags, versions, `.grad`, storages and version counters in common,
+    every node with its edges, what it saved and in what state, the engine's order, grad mode, the
+    random numbers to come. Equal within one process only. Raises TypeError for what it cannot
+    judge.
     """
     drawn = hash(torch.default_generator.get_state().numpy().tobytes())
     modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), drawn)
     seen = Seen()
-    with peek.quietly():
+    with quietly():
         bound = tuple((name, seen.thing(name, one)) for name, one in sorted(things.items()))
         facts = tuple(seen.facts(one) for one in seen.met)  # `met` grows as we go
         return modes, bound, facts, seen.order(), shared_counters(seen.met)
 
 
 class Seen:
-    """Number tensors, backward functions and storages in the order in which they are met, and keep them alive."""
+    """Number tensors, backward functions and storages in the order in which they are met, and keep
+    them alive.
+    """
 
     def __init__(self) -> None:
         self.met: list[Any] = []
@@ -47,7 +63,7 @@ class Seen:
         """Return the number of a tensor or a node; an AccumulateGrad counts as its leaf."""
         if one is None:
             return None
-        one = peek.leaf_of(one)
+        one = leaf_of(one)
         if id(one) not in self._index:
             self._index[id(one)] = len(self.met)
             self.met.append(one)
@@ -55,50 +71,87 @@ class Seen:
 
     def thing(self, name: str, one: Any) -> Any:
         """Return what is bound to a name: a number for a tensor, plain data as it is."""
-        if peek.is_tensor(one):
+        if is_tensor(one):
             return "tensor", self.number(one)
         if is_module(one):
             inside = [*one.named_parameters(), *one.named_buffers()]
             modes = tuple(part.training for part in one.modules())
-            return "module", repr(one), modes, tuple((path, self.number(tensor)) for path, tensor in inside)
+            return (
+                "module",
+                repr(one),
+                modes,
+                tuple((path, self.number(tensor)) for path, tensor in inside),
+            )
         if type(one) in (tuple, list):
             return type(one).__name__, tuple(self.thing(name, item) for item in one)
         if type(one) in PLAIN:
             return type(one).__name__, repr(one)
         raise TypeError(
-            f"{name} is a {peek.type_name(one)}, and whether two of those are equal in all that matters cannot be "
+            f"{name} is a {type_name(one)}, and whether two of those are equal in all that matters cannot be "
             "told. Keep tensors, modules, numbers and texts in a world; a name that begins with _ is not compared."
         )
 
     def facts(self, one: Any) -> tuple[Any, ...]:
-        return self.of_tensor(one) if peek.is_tensor(one) else self.of_node(one)
+        return self.of_tensor(one) if is_tensor(one) else self.of_node(one)
 
     def of_tensor(self, one: torch.Tensor) -> tuple[Any, ...]:
-        leaf, keeps = peek.read(one, "is_leaf"), peek.read(one, "retains_grad")
+        leaf, keeps = read(one, "is_leaf"), read(one, "retains_grad")
         storage = torch._C.TensorBase.untyped_storage(one)
-        look = (str(one.dtype), str(one.device), peek.shape(one), one.stride(), one.storage_offset())
-        flags = (peek.type_name(one), one.requires_grad, leaf, keeps)
-        version = (one.is_inference(), peek.read(one, "_version"))
-        made = (self.number(peek.read(one, "grad_fn")), peek.read(one, "output_nr"), self.number(one._base))
-        grad = self.number(peek.read(one, "grad")) if leaf or keeps else None
+        look = (str(one.dtype), str(one.device), shape(one), one.stride(), one.storage_offset())
+        flags = (type_name(one), one.requires_grad, leaf, keeps)
+        version = (one.is_inference(), read(one, "_version"))
+        made = (
+            self.number(read(one, "grad_fn")),
+            read(one, "output_nr"),
+            self.number(one._base),
+        )
+        grad = self.number(read(one, "grad")) if leaf or keeps else None
         if one._backward_hooks or one._post_accumulate_grad_hooks:
-            raise TypeError("A world whose tensors carry hooks cannot be compared: a hook may do anything.")
+            raise TypeError(
+                "A world whose tensors carry hooks cannot be compared: a hook may do anything."
+            )
         where = self._storages.setdefault(storage._cdata, len(self._storages)), storage.nbytes()
-        return "tensor", look, flags, version, made, grad, where, repr(torch._C.TensorBase.tolist(one))
+        return (
+            "tensor",
+            look,
+            flags,
+            version,
+            made,
+            grad,
+            where,
+            repr(torch._C.TensorBase.tolist(one)),
+        )
 
     def of_node(self, one: Any) -> tuple[Any, ...]:
-        operation = peek.type_name(one)
-        edges = tuple((self.number(child), nr) for child, nr in peek.next_functions(one))
+        operation = type_name(one)
+        edges = tuple((self.number(child), nr) for child, nr in next_functions(one))
         cells, held = saved(one, lambda tensor: ()), values_held(one)
-        hidden = [cell.name for cell in cells if cell.state not in ("freed", "modified") and cell.name not in held]
-        if hidden or peek.is_custom(one):
-            raise TypeError(f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}.")
-        kept = tuple((name, self.number(v) if peek.is_tensor(v) else repr(v)) for name, v in sorted(held.items()))
-        return "node", operation, edges, tuple(map(_cell, cells)), kept, peek.outputs(one)
+        hidden = [
+            cell.name
+            for cell in cells
+            if cell.state not in ("freed", "modified") and cell.name not in held
+        ]
+        if hidden or is_custom(one):
+            raise TypeError(
+                f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}."
+            )
+        kept = tuple(
+            (name, self.number(v) if is_tensor(v) else repr(v)) for name, v in sorted(held.items())
+        )
+        return (
+            "node",
+            operation,
+            edges,
+            tuple(map(_cell, cells)),
+            kept,
+            tuple(outputs(one, lambda *_: ())),
+        )
 
     def order(self) -> tuple[int, ...]:
         """Return the nodes in the order in which the engine would take them."""
-        nodes = [(node._sequence_nr(), nr) for nr, node in enumerate(self.met) if not peek.is_tensor(node)]
+        nodes = [
+            (node._sequence_nr(), nr) for nr, node in enumerate(self.met) if not is_tensor(node)
+        ]
         return tuple(nr for _, nr in sorted(nodes))
 
 
@@ -108,11 +161,15 @@ def _cell(one: SavedTensor) -> tuple[Any, ...]:
 
 def shared_counters(things: list[Any]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of tensors with one version counter, found by moving each counter once."""
-    counted = [(nr, one) for nr, one in enumerate(things) if peek.is_tensor(one) and not one.is_inference()]
+    counted = [
+        (nr, one) for nr, one in enumerate(things) if is_tensor(one) and not one.is_inference()
+    ]
     pairs = []
     for place, (nr, one) in enumerate(counted):
         others = counted[place + 1 :]
         before = [other._version for _, other in others]
         increment_version(one)
-        pairs += [(nr, other) for (other, t), old in zip(others, before, strict=True) if t._version != old]
+        pairs += [
+            (nr, other) for (other, t), old in zip(others, before, strict=True) if t._version != old
+        ]
     return tuple(pairs)

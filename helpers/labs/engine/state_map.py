@@ -1,4 +1,6 @@
-"""Frozen, plain data about an explored world: its states and the actions that lead from one to another. No torch."""
+"""Frozen, plain data about an explored world: its states and the actions that lead from one to
+another. No torch.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +11,12 @@ from helpers.graph import Graph
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Hold one state: the first path that led to it, what is seen there, and where each action leads.
+    """Hold one state: the first path that led to it, what is seen there, and where each action
+    leads.
 
-    `error` is "Type: exact message" of what the last action of the path raised, or empty; `ghost` the graph that
-    would be there if everything were recorded; `bars` are (label, heights); `focus` a node of the graph.
+    `error` is "Type: exact message" of what the last action of the path raised, or empty; `ghost`
+    the graph that would be there if everything were recorded; `bars` are (label, heights); `focus`
+    a node of the graph.
     """
 
     path: tuple[str, ...]
@@ -32,7 +36,9 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class StateMap:
-    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says what is left out."""
+    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says what
+    is left out.
+    """
 
     world: str
     actions: tuple[tuple[str, str], ...]
@@ -40,7 +46,10 @@ class StateMap:
     cut: str = ""
 
     def after(self, path: tuple[str, ...]) -> int:
-        """Return the number of the state that a path leads to. Raises KeyError where the map has no such way."""
+        """Return the number of the state that a path leads to.
+
+        Raises KeyError where the map has no such way.
+        """
         number = 0
         for action in path:
             number = dict(self.states[number].moves)[action]

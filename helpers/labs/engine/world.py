@@ -1,4 +1,6 @@
-"""What a lab's world is: real tensors, actions that really run, and words for what is there. Runs nothing itself."""
+"""What a lab's world is: real tensors, actions that really run, and words for what is there. Runs
+nothing itself.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +10,11 @@ import torch
 
 
 class World:
-    """Be a small world: attributes that are real tensors, and actions, methods that really do something to them.
+    """Be a small world: attributes that are real tensors, and actions, methods that really do
+    something to them.
 
-    `actions` are (method, words for its button). An attribute whose name begins with _ takes no part in deciding
-    whether two states are equal; every other one does.
+    `actions` are (method, words for its button). An attribute whose name begins with _ takes no
+    part in deciding whether two states are equal; every other one does.
     """
 
     actions: tuple[tuple[str, str], ...] = ()
@@ -21,7 +24,10 @@ class World:
         """Build everything anew."""
 
     def offers(self, action: str) -> bool:
-        """Say whether an action makes sense now; its button is off where it does not."""
+        """Say whether the map holds an action here: one that makes sense, within the limits. Where
+        not, its button says that the map has no such step; it never says that nothing would
+        change.
+        """
         return True
 
     def roots(self) -> tuple[torch.Tensor, ...]:
@@ -29,7 +35,9 @@ class World:
         return ()
 
     def whole(self) -> Mapping[str, torch.Tensor]:
-        """Return freshly made tensors, by name, whose graph is drawn behind as a ghost: the first is the root."""
+        """Return freshly made tensors, by name, whose graph is drawn behind as a ghost: the first
+        is the root.
+        """
         return {}
 
     def values(self) -> tuple[tuple[str, str], ...]:

@@ -1,0 +1,1 @@
+"""Hand out, present and publish the lessons. No lesson imports it."""

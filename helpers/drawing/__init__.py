@@ -1,0 +1,1 @@
+"""Draw a graph: where each card, wire and word goes, and how it looks."""

@@ -1,0 +1,374 @@
+"""Draw a graph as a display list: which cards there are, where each card, wire and word goes, and
+what it means.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from helpers.drawing.cards import (
+    ABOVE,
+    MOST_USES,
+    PILE,
+    Card,
+    card,
+    draw_card,
+    draw_legend,
+    entry_width,
+    legend,
+    stub,
+)
+from helpers.drawing.devices import Device, devices, home
+from helpers.drawing.display_list import Drawing, Owner, Pen
+from helpers.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
+from helpers.drawing.palette import SMALL, TITLE
+from helpers.drawing.spine import TRUNK, spine
+from helpers.graph import Edge, Graph, Root, TensorInfo, counted, tree
+from helpers.text import visible, width
+
+# px: around everything, height of a capsule, width of the text, height of a line of the caption
+MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
+DENSE = 10  # nodes: from so many on a card has one line
+MOST_WIRES = 4  # more edges between the same two cards are drawn as one
+MOST_CARDS = 400
+MOST_HEARD = 6  # leaves that the alternative text names
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Join two cards; `edge` is the place of the edge in `Graph.edges`, `word` is written on it."""
+
+    source: int
+    target: int
+    edge: int
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Hold the cards of a picture and the wires between them, by their places in `cards`."""
+
+    cards: tuple[Card, ...]
+    wires: tuple[Wire, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Hold what is written on a wire: a gradient in a capsule, or a plain word on the ground."""
+
+    text: str
+    is_gradient: bool = False
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Return the px that layout has to reserve for it."""
+        if self.is_gradient:
+            return width(self.text, TITLE, bold=True) + 20, CAPSULE
+        return width(self.text, SMALL) + 10, CAPSULE
+
+
+def drawing(
+    graph: Graph,
+    gradients: Mapping[int, str] | None = None,
+    alt: str | None = None,
+    also: Sequence[str] = (),
+    remarks: Sequence[str] | None = None,
+) -> Drawing:
+    """Return the display list of a graph; `gradients` puts a capsule with a text on edges, by edge
+    number.
+
+    Room for every capsule is reserved before layout. What is too much to lay out is cut, with a
+    sentence. `also` adds keys to the legend: for what will be seen later. `remarks` stand in the
+    place of the graph's own.
+    """
+    part, dealt = fit(graph, gradients or {})
+    words = [word_of(wire, gradients or {}) for wire in dealt.wires]
+    dealt, placed = arranged(dealt, words, is_dense(part))
+    notes = [*part.remarks, *filter(None, [graph.memory])]
+    caption = [*describe(graph), *(notes if remarks is None else remarks)]
+    keys = legend(dealt.cards, also)
+    texts = caption_width(caption)
+    wide = round(max([NARROWEST, placed.width, texts, *map(entry_width, keys)]))
+    pen = Pen(MARGIN, 30)
+    draw_caption(pen, caption)
+    pen.dx = MARGIN + int(wide - placed.width) // 2
+    pen.dy = 22 + LINE * len(caption) + ABOVE * any(one.tag for one in dealt.cards)
+    draw_graph(pen, dealt, placed, words)
+    pen.dx, pen.dy = MARGIN, round(pen.dy + placed.height + 20 * bool(keys))
+    height = pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
+    return Drawing(
+        wide + 2 * MARGIN, height, tuple(pen.marks), tree(graph, remarks), alt or alt_text(graph)
+    )
+
+
+def is_dense(graph: Graph) -> bool:
+    """Say whether a graph is so large, or was, that a card has to do with one line."""
+    return len(graph.nodes) >= DENSE or any(node.folded for node in graph.nodes)
+
+
+def arranged(dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> tuple[Cards, Placed]:
+    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
+    rooms = {nr: word.room for nr, word in enumerate(words) if word.text}
+    edges = [(wire.source, wire.target) for wire in dealt.wires]
+    if has_short_cards and dealt.cards:
+        on_spine = replace(dealt, cards=tuple(aligned(dealt.cards)))
+        boxes = [(one.width + pile(one), one.height + pile(one)) for one in on_spine.cards]
+        overhangs = [one.overhang for one in on_spine.cards]
+        placed = spine(boxes, edges, rooms, overhangs)
+        if placed is not None:
+            return on_spine, placed
+    return dealt, place(sizes(dealt), edges, rooms, TIGHT if has_short_cards else LOOSE)
+
+
+def aligned(cards: Sequence[Card]) -> list[Card]:
+    """Return cards for a spine: leaves equally wide, wires of operations coming in at the left."""
+    leaves = [old.width for old in cards if old.kind == "leaf"]
+    found = []
+    for old in cards:
+        if old.kind == "leaf":
+            found.append(replace(old, width=max(leaves)))
+        else:
+            found.append(replace(old, inlet=min(TRUNK, old.width // 2)))
+    return found
+
+
+def fit(graph: Graph, gradients: Mapping[int, str]) -> tuple[Graph, Cards]:
+    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two."""
+    count = min(len(graph.nodes), MOST_CARDS)
+    while True:
+        part = graph.head(count)
+        dealt = deal(part, is_dense(part))
+        if count <= 1 or is_drawable(dealt, bool(gradients)):
+            return part, dealt
+        over = len(dealt.cards) - MOST_CARDS
+        count = count - over if 0 < over < count // 4 else count * 3 // 4
+
+
+def is_drawable(dealt: Cards, has_gradients: bool) -> bool:
+    """Say whether cards and wires are few enough to be laid out."""
+    if len(dealt.cards) > MOST_CARDS:
+        return False
+    has_words = has_gradients or any(wire.word for wire in dealt.wires)
+    return (
+        work(len(dealt.cards), [(wire.source, wire.target) for wire in dealt.wires], has_words)
+        <= MOST_WORK
+    )
+
+
+def deal(graph: Graph, is_dense: bool = False) -> Cards:
+    """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves
+    come last.
+    """
+    uses = Counter(edge.target for edge in graph.edges)
+    places = devices(graph)
+    cards = [
+        card(node, nr, uses[nr], places.get(home(node)), is_dense)
+        for nr, node in enumerate(graph.nodes)
+    ]
+    wires: list[Wire] = []
+    used: set[int] = set()
+    for number, edge, times in bundles(graph):
+        target = edge.target
+        if target is None:
+            cards.append(stub(edge, times))
+            target = len(cards) - 1
+        elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
+            cards.append(cards[target])
+            target = len(cards) - 1
+        used.add(target)
+        words = [wire_word(graph, edge, times), crossing(cards[edge.source], cards[target])]
+        wires.append(Wire(edge.source, target, number, ", ".join(filter(None, words))))
+    return Cards(tuple(cards), tuple(wires))
+
+
+def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
+    """Yield (number, edge, how many it stands for): many edges between the same two are drawn as
+    one.
+    """
+    count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
+    for number, edge in enumerate(graph.edges):
+        times = count[edge.source, edge.target, edge.cut]
+        if 0 < times <= MOST_WIRES and not edge.cut:
+            yield number, edge, 1
+        elif times > 0:
+            yield number, edge, times
+            count[edge.source, edge.target, edge.cut] = 0
+
+
+def wire_word(graph: Graph, edge: Edge, times: int) -> str:
+    """Say how many edges a wire stands for, or which of several outputs it leads to.
+
+    Outputs of a folded part have no number, but may have a name.
+    """
+    if edge.target is None:
+        return ""
+    if times > 1:
+        return f"× {times:,}"
+    target = graph.nodes[edge.target]
+    if len(target.outputs) < 2:
+        return ""
+    if target.folded:
+        return visible(target.outputs[edge.input_nr].name, 20)
+    return f"output {edge.input_nr}"
+
+
+def crossing(source: Card, target: Card) -> str:
+    """Say from which device to which a wire leads, where they are two."""
+    if not (source.device and target.device) or source.device == target.device:
+        return ""
+    return f"{source.device.name} → {target.device.name}"
+
+
+def sizes(dealt: Cards) -> list[tuple[int, int]]:
+    """Return the room of every card; a tag sticks out, so its card gets as much on both sides."""
+    found = []
+    for one in dealt.cards:
+        aside = max(2 * one.overhang, pile(one))
+        found.append((one.width + aside, one.height + pile(one)))
+    return found
+
+
+def pile(one: Card) -> int:
+    """Return how far the cards under a folded part stick out, px."""
+    return 2 * PILE if one.kind == "folded" else 0
+
+
+def word_of(wire: Wire, gradients: Mapping[int, str]) -> Word:
+    """Return what is written on a wire."""
+    if wire.edge in gradients:
+        return Word(visible(gradients[wire.edge], 30), is_gradient=True)
+    return Word(wire.word)
+
+
+def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
+    """Draw the sentences above a graph, the first as its title."""
+    for nr, text in enumerate(lines):
+        pen.write("title" if nr == 0 else "note", 0, LINE * nr, (text, ""))
+
+
+def caption_width(lines: Sequence[str]) -> int:
+    """Return the width of the sentences above a graph, px."""
+    notes = [width(text, SMALL) for text in lines[1:]]
+    return max([0, *[width(text, TITLE, bold=True) for text in lines[:1]], *notes])
+
+
+def draw_graph(pen: Pen, dealt: Cards, placed: Placed, words: Sequence[Word]) -> None:
+    """Draw wires first and cards on top of them."""
+    for nr, wire in enumerate(dealt.wires):
+        pen.owner = Owner("edge", wire.edge)
+        draw_wire(pen, placed.curves[nr], dealt.cards[wire.target].device)
+        if words[nr].text:
+            draw_word(pen, words[nr], *nearest(placed.curves[nr], placed.labels[nr]))
+    pen.owner = None
+    for one, centre in zip(dealt.cards, placed.centres, strict=True):
+        draw_card(pen, one, *centre)
+
+
+def draw_wire(pen: Pen, curve: Sequence[Point], goal: Device | None) -> None:
+    """Draw a curve with an arrow at its end.
+
+    A gradient on its way lives where it is to arrive: the curve looks like the device of its goal.
+    """
+    look = goal.look if goal else ""
+    pen.path("edge", *curve, state=look)
+    pen.polygon("arrow", *arrow(curve), state=look)
+
+
+def draw_word(pen: Pen, word: Word, x: float, y: float) -> None:
+    """Draw what is written on a wire, around a point of its curve."""
+    wide, part = word.room[0], "gradient" if word.is_gradient else "word"
+    role = "capsule" if word.is_gradient else "ground"
+    pen.rect(role, x - wide / 2, y - CAPSULE / 2, wide, CAPSULE, CAPSULE // 2, part=part)
+    if word.is_gradient:
+        pen.write("label", x, y + 5, (word.text, ""), part=part)
+    else:
+        pen.write("word", x, y + 5, (word.text, ""), part=part)
+
+
+def arrow(curve: Sequence[Point]) -> list[Point]:
+    """Return the three corners of the arrow at the end of a curve."""
+    (bx, by), (x, y) = curve[-2], curve[-1]
+    length = max(((x - bx) ** 2 + (y - by) ** 2) ** 0.5, 1e-6)
+    dx, dy = (x - bx) / length, (y - by) / length
+    return [
+        (x, y),
+        (x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx),
+        (x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx),
+    ]
+
+
+def nearest(curve: Sequence[Point], label: Point) -> Point:
+    """Return the point of a curve at the height where room was reserved for its label.
+
+    Of those at one height it is the nearest.
+    """
+    points = []
+    for start in range(0, len(curve) - 1, 3):
+        piece = curve[start : start + 4]
+        points += [bezier(piece, step / 16) for step in range(17)]
+    x, y = label
+    return min(points, key=lambda point: (round(abs(point[1] - y)), abs(point[0] - x)))
+
+
+def bezier(piece: Sequence[Point], t: float) -> Point:
+    """Return the point of a Bézier piece, given by a start and three points, at `t` between 0 and
+    1.
+    """
+    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
+    x = sum(weight * point[0] for weight, point in zip(weights, piece, strict=True))
+    y = sum(weight * point[1] for weight, point in zip(weights, piece, strict=True))
+    return x, y
+
+
+def describe(graph: Graph) -> list[str]:
+    """Say what the picture shows: one sentence on the graph, and two short ones for each tensor
+    that has none.
+    """
+    calm = []
+    for root in graph.roots:
+        if root.node is None:
+            fact, _, why = root.reason.partition(": ")
+            calm += [line for line in (f"{root_name(root)} has no graph: {fact}", why) if line]
+    names = ", ".join(root_name(root) for root in graph.roots if root.node is not None)
+    if not names:
+        return calm
+    operations, leaves = graph.size
+    if not operations:
+        return [f"{names}: a leaf, and no operation yet", *calm]
+    if graph.at_least:
+        return [f"{names}: at least {graph.at_least:,} operations and leaves", *calm]
+    return [
+        f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
+        *calm,
+    ]
+
+
+def root_name(root: Root) -> str:
+    return visible(root.tensor.name or "this tensor", 60)
+
+
+def alt_text(graph: Graph) -> str:
+    """Say in one sentence, for someone who does not see the picture, what it is of."""
+    if not graph.nodes:
+        return visible(". ".join(describe(graph)) + ".")
+    places = devices(graph)
+    heard = [leaf_heard(leaf.outputs[0], places) for leaf in graph.leaves[:MOST_HEARD]]
+    leaves = ", ".join(heard) or "none"
+    rest = graph.size[1] - len(heard)
+    if rest:
+        leaves += f" and {rest:,} more"
+    return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves}.")
+
+
+def leaf_heard(leaf: TensorInfo, places: Mapping[str, Device]) -> str:
+    """Name a leaf for those who listen, with its device if there are several, and its gradient once
+    it has one.
+    """
+    words = leaf.name or "unnamed"
+    if places:
+        words += f" {places[leaf.device].words}"
+    if leaf.grad is not None:
+        words += f" with .grad {leaf.grad}"
+    return words

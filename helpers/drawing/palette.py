@@ -1,0 +1,159 @@
+"""The one place that knows colours: what each role looks like, in a light and in a dark theme."""
+
+from __future__ import annotations
+
+LIGHT = {
+    "ground": "#fbfbfa",
+    "rim": "#dfe3e8",
+    "ink": "#1f2933",
+    "faint": "#56616d",
+    "card": "#ffffff",
+    "leaf": "#e8f1fb",
+    "leafrim": "#2f6db5",
+    "tag": "#1f2933",
+    "tagink": "#ffffff",
+    "cutground": "#f1f3f5",
+    "warn": "#9a3412",
+    "done": "#166534",
+    "doneground": "#eef8f0",
+    "now": "#92400e",
+    "nowground": "#fff4e0",
+}
+DARK = {
+    "ground": "#1b1f24",
+    "rim": "#3a424c",
+    "ink": "#e6e9ed",
+    "faint": "#a9b4c0",
+    "card": "#262c33",
+    "leaf": "#1b2f47",
+    "leafrim": "#7fb2ea",
+    "tag": "#e6e9ed",
+    "tagink": "#1b1f24",
+    "cutground": "#22272d",
+    "warn": "#fdba74",
+    "done": "#86efac",
+    "doneground": "#17301f",
+    "now": "#fcd34d",
+    "nowground": "#3b2a0a",
+}
+TITLE, SMALL = 15, 13  # font sizes, px
+
+
+def _shape(fill: str, stroke: str = "", width: float = 0, dash: str = "") -> dict[str, str]:
+    """Return the look of a shape; a fill or stroke that is a name is a colour of the palette."""
+    look = {"fill": fill}
+    if stroke:
+        look["stroke"] = stroke
+    if width:
+        look["stroke-width"] = str(width)
+    if dash:
+        look["stroke-dasharray"] = dash
+    return look
+
+
+def _words(fill: str, size: int = SMALL, **more: str) -> dict[str, str]:
+    """Return the look of a text; `more` are further attributes, with _ for -."""
+    look = {"fill": fill, "font-size": str(size)}
+    for name, value in more.items():
+        look[name.replace("_", "-")] = value
+    return look
+
+
+def _label(fill: str) -> dict[str, str]:
+    return _words(fill, TITLE, font_weight="650", text_anchor="middle")
+
+
+# role, or role and state → SVG attributes; a name in braces is a colour of the palette.
+STYLE: dict[str, dict[str, str]] = {
+    "panel": _shape("{ground}", "{rim}"),
+    "ground": _shape("{ground}"),
+    "operation": _shape("{card}", "{faint}", 1.3),
+    "operation done": _shape("{doneground}", "{done}", 2),
+    "operation now": _shape("{nowground}", "{now}", 3.2),
+    "operation ghost": _shape("none", "{faint}", dash="2 4"),
+    "leaf": _shape("{leaf}", "{leafrim}", 1.6),
+    "leaf done": _shape("{leaf}", "{done}", 2.2),
+    "leaf now": _shape("{nowground}", "{now}", 3.2),
+    "leaf ghost": _shape("none", "{faint}", dash="2 4"),
+    "slot": _shape("{card}", "{leafrim}", 1.6),
+    "slot none": _shape("none", "{faint}", 1.3, "3 3"),
+    "slot now": _shape("{card}", "{now}", 2),
+    "slot done": _shape("{card}", "{done}", 2),
+    "none": _shape("none", "{faint}", dash="3 3"),
+    "cut": _shape("{cutground}", "{faint}", dash="6 3"),
+    "tag": _shape("{tag}"),
+    "tag ghost": _shape("{ground}", "{faint}", dash="2 4"),
+    "capsule": _shape("{card}", "{faint}"),
+    "capsule done": _shape("{card}", "{done}", 2),
+    "capsule now": _shape("{nowground}", "{now}", 2),
+    "capsule next": _shape("{card}", "{now}", 2, "5 4"),
+    "edge": _shape("none", "{faint}", 1.5),
+    "edge done": _shape("none", "{done}", 2),
+    "edge now": _shape("none", "{now}", 2.6),
+    "edge next": _shape("none", "{now}", 2.6, "5 4"),
+    "edge ghost": _shape("none", "{faint}", dash="2 4"),
+    "arrow": _shape("{faint}"),
+    "arrow done": _shape("{done}"),
+    "arrow now": _shape("{now}"),
+    "arrow next": _shape("{now}"),
+    "arrow ghost": _shape("none", "{faint}"),
+    "bar": _shape("{leafrim}"),
+    "bar now": _shape("{now}"),
+    "saved held": _shape("{faint}", "{faint}", 1.5),
+    "saved freed": _shape("none", "{faint}", 1.5),
+    "saved modified": _shape("{warn}", "{warn}"),
+    "saved packed": _shape("{faint}", "{faint}", 1.5),
+    "saved edited": _shape("none", "{warn}", 1.5),
+    "saved busy": _shape("none", "{faint}", 1.5, "2 2"),
+    "title": _words("{ink}", TITLE, font_weight="650"),
+    "note": _words("{faint}"),
+    "start": _words("{ink}", TITLE),
+    "start ghost": _words("{faint}", TITLE, font_style="italic"),
+    "start wrong": _words("{warn}", TITLE, font_weight="650"),
+    "middle": _words("{ink}", TITLE, text_anchor="middle"),
+    "middle ghost": _words("{faint}", TITLE, font_style="italic", text_anchor="middle"),
+    "tagged": _words("{tagink}", font_weight="650", text_anchor="middle"),
+    "tagged ghost": _words("{faint}", font_style="italic", text_anchor="middle"),
+    "row": _words("{faint}"),
+    "row freed": _words("{faint}", text_decoration="line-through"),
+    "row modified": _words("{warn}"),
+    "error": _words("{warn}"),
+    "word": _words("{ink}", text_anchor="middle"),
+    "label": _label("{ink}"),
+    "label done": _label("{done}"),
+    "label now": _label("{now}"),
+    "label next": _label("{now}"),
+    "torchviz": _words("#000000", font_family="monospace", text_anchor="middle"),
+    "torchviz function": _shape("lightgrey", "#000000"),
+    "torchviz leaf": _shape("lightblue", "#000000"),
+    "torchviz output": _shape("#caff70", "#000000"),
+    "torchviz saved": _shape("orange", "#000000"),
+    "run name": {"font-weight": "650"},
+    "run faint": {"fill": "{faint}"},
+    "run small": {"fill": "{faint}", "font-size": str(SMALL)},
+    "run none": {"fill": "{faint}", "font-size": str(SMALL)},
+    "run grad": {"font-weight": "650"},
+    "run gradnow": {"fill": "{now}", "font-weight": "650"},
+    "run graddone": {"fill": "{done}", "font-weight": "650"},
+}
+
+# Devices, where a graph has several: the bars of its cards, and the way of its gradients. Only in
+# pictures: a player shows the bars in the colour of all bars, and its style sheet stays small.
+PLACES = ("#0e7490", "#7c3aed", "#be185d", "#4d7c0f")
+PLACES_DARK = ("#22b8d4", "#a78bfa", "#f472b6", "#a3d14f")
+ON: dict[str, dict[str, str]] = {}
+for _nr in range(1, len(PLACES) + 1):
+    ON[f"bar on{_nr}"] = ON[f"arrow on{_nr}"] = _shape(f"{{on{_nr}}}")
+    ON[f"edge on{_nr}"] = _shape("none", f"{{on{_nr}}}", 2.2)
+_ON_LIGHT = {f"on{nr}": colour for nr, colour in enumerate(PLACES, 1)}
+_ON_DARK = {f"on{nr}": colour for nr, colour in enumerate(PLACES_DARK, 1)}
+
+
+def attributes(role: str, state: str = "", palette: dict[str, str] = LIGHT) -> dict[str, str]:
+    """Return the SVG attributes of a mark; a state with no look of its own looks like its role."""
+    key = f"{role} {state}"
+    style = ON.get(key) or STYLE.get(key, STYLE.get(role))
+    if style is None:
+        raise KeyError(f"Nothing is drawn as {key.strip()!r}.")
+    colours = palette | (_ON_DARK if palette is DARK else _ON_LIGHT)
+    return {name: value.format(**colours) for name, value in style.items()}

@@ -1,0 +1,1 @@
+"""Fold a large graph to a few boxes."""

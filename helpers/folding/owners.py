@@ -1,0 +1,103 @@
+"""Guess module calls, where none were taken down, from the names of the parameters that operations
+read or saved. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from helpers.graph import Call
+
+if TYPE_CHECKING:
+    from helpers.folding.execution_order import Program
+    from helpers.graph import Node
+
+Path = tuple[str, ...]
+
+
+def guessed_calls(program: Program) -> list[Call]:
+    """Return stretches of a program as calls of the modules that own the parameters read there.
+
+    An operation that reads none goes with those around it, but for what ran first or last: a loss.
+    """
+    calls: list[Call] = []
+    running: list[int] = []  # places in `calls`, outer ones first
+    before: Path = ()
+    for at, path in enumerate(filled([reads(program, at) for at in range(len(program))])):
+        shared = len(common((before, path)))
+        del running[shared:]
+        for depth in range(shared, len(path)):
+            running.append(len(calls))
+            calls.append(Call(".".join(path[: depth + 1]), "", depth, at, at, 0))
+        for nr in running:
+            one = calls[nr]
+            calls[nr] = Call(one.name, "", one.depth, one.start, at + 1, 0)
+        before = path
+    return calls
+
+
+def filled(paths: list[Path | None]) -> list[Path]:
+    """Replace None by what the nearest paths before and after it share, or by the parent of the one
+    before; by nothing where there is none before or after.
+    """
+    after: list[Path | None] = []
+    following: Path | None = None
+    for path in reversed(paths):
+        if path is not None:
+            following = path
+        after.append(following)
+    found: list[Path] = []
+    before: Path | None = None
+    for path, following in zip(paths, reversed(after), strict=True):
+        if path is not None:
+            before = path
+            found.append(path)
+        elif before is None or following is None:
+            found.append(())
+        else:
+            found.append(max(common((before, following)), before[:-1], key=len))
+    return found
+
+
+def reads(program: Program, at: int) -> Path | None:
+    """Return the path that all parameters have in common which an operation reads or saved; None
+    where there are none.
+    """
+    node = program.nodes[at]
+    owners = list(saved_owners(program.graph.nodes[node]))
+    for edge in program.below.get(node, ()):
+        if edge.target is not None and (path := owner(program.graph.nodes[edge.target])):
+            owners.append(path)
+    return common(owners) if owners else None
+
+
+def saved_owners(node: Node) -> Iterator[Path]:
+    """Yield the modules of the parameters that an operation saved: a frozen one is no leaf."""
+    for saved_tensor in node.saved:
+        if saved_tensor.tensor:
+            for name in saved_tensor.tensor.names:
+                if "." in name:
+                    yield tuple(name.split(".")[:-1])
+
+
+def owner(node: Node) -> Path:
+    """Return the path of the module that holds a leaf; empty for any other node."""
+    if node.is_leaf:
+        for name in node.outputs[0].names:
+            if "." in name:
+                return tuple(name.split(".")[:-1])
+    return ()
+
+
+def common(paths: Iterable[Path]) -> Path:
+    """Return the beginning that all paths share; empty where there is none."""
+    shared: Path | None = None
+    for path in paths:
+        if shared is None:
+            shared = path
+        length = 0
+        while length < min(len(path), len(shared)) and path[length] == shared[length]:
+            length += 1
+        shared = shared[:length]
+    return shared or ()

@@ -1,0 +1,1 @@
+"""Explore a small world of real tensors, and make its map a lab."""

@@ -1,0 +1,1 @@
+"""Look at live tensors and nodes without disturbing them."""

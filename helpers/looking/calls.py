@@ -1,0 +1,246 @@
+"""`module_calls`: take down which module calls a forward makes, by numbers and names alone.
+
+Two global forward hooks read the sequence number that torch gives the next backward node of the
+thread, so every call knows the nodes made in it. No tensor is kept, and no module after the block.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.nn.modules.module import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+)
+
+from helpers.graph import Call, Edge
+from helpers.looking.torch_private import is_module, next_number, type_name
+from helpers.looking.variable_names import caller, submodules, variables
+from helpers.text import visible
+
+MOST_ROOTS = 3  # models that a sentence names
+HOW = (
+    "Write: with module_calls(model) as calls: loss = model(x).sum(), "
+    "and then show(loss, names=calls)."
+)
+NOT_IN_ORDER = (
+    "Module calls not used: sequence numbers of this graph are equal or out of order (threads?)."
+)
+SEVERAL_THREADS = "Module calls not used: they were made in several threads."
+
+
+@dataclass(slots=True)
+class Recorded:
+    """Hold one module call: the nodes made in it have sequence numbers from `low` up to `high`."""
+
+    name: str
+    kind: str
+    depth: int
+    low: int
+    module: int
+    high: int
+
+
+@dataclass(slots=True)
+class Thread:
+    """Hold the calls of one thread in the order in which they began, and those that still run."""
+
+    calls: list[Recorded] = field(default_factory=list)
+    running: list[Recorded] = field(default_factory=list)
+
+
+def module_calls(*models: torch.nn.Module) -> ModuleCalls:
+    """Return a context manager that takes down every module call made in its block.
+
+    Run the forward in the block, then pass the context as `names=` to `show`, `step_through`,
+    `record` or `snapshot`: boxes are then the calls, and parameters have the models' names. Calls
+    of other modules are taken down too. Values, random numbers and hooks stay as they are. Raises
+    TypeError for anything but models.
+    """
+    for model in models:
+        if not is_module(model):
+            raise TypeError(f"Expected a model, got {type_name(model)}. {HOW}")
+    if not models:
+        raise TypeError(f"No model was given. {HOW}")
+    return ModuleCalls(models)
+
+
+class ModuleCalls:
+    """Take down module calls while the block runs, and keep their names and numbers after it."""
+
+    def __init__(self, models: Sequence[torch.nn.Module]) -> None:
+        self.state = "not entered"
+        self.roots: dict[str, weakref.ref] = {}
+        self._models = tuple(models)  # let go when the block ends
+        self._threads: list[Thread] = []
+        self._local = threading.local()
+        self._paths: dict[int, tuple[weakref.ref, list[str]]] = {}
+        self._variables: dict[int, tuple[weakref.ref, str]] = {}
+        self._handles: list[Any] = []
+
+    def __enter__(self) -> ModuleCalls:
+        if self.state != "not entered":
+            raise RuntimeError(
+                f"This module_calls() was used before. Make a new one for every block. {HOW}"
+            )
+        self.state = "open"
+        for name, thing in variables(caller()):
+            if is_module(thing):
+                self._variables.setdefault(id(thing), (weakref.ref(thing), visible(name)))
+        for model in self._models:
+            self._learn(model)
+        self._handles = [
+            register_module_forward_pre_hook(self._begin),
+            register_module_forward_hook(self._end, always_call=True),
+        ]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for handle in self._handles:
+            handle.remove()
+        here = self._thread()
+        for call in here.running:
+            call.high = next_number()
+        for thread in self._threads:
+            thread.running.clear()
+        self._models, self._handles = (), []
+        self._paths.clear()
+        self._variables.clear()
+        self.state = "closed"
+
+    def _begin(self, module: torch.nn.Module, _: object) -> None:
+        """Open a call: torch's hook before a forward."""
+        if torch.compiler.is_compiling():
+            return
+        thread = self._thread()
+        number, depth = next_number(), len(thread.running)
+        name = self._name(module, thread.running)
+        call = Recorded(name, type_name(module), depth, number, id(module), number)
+        thread.calls.append(call)
+        thread.running.append(call)
+
+    def _end(self, module: torch.nn.Module, *_: object) -> None:
+        """Close a call, and calls in it that an exception ended: torch's hook after a forward."""
+        if torch.compiler.is_compiling():
+            return
+        running = self._thread().running
+        if all(call.module != id(module) for call in running):
+            return  # it began before our block
+        while running:
+            call = running.pop()
+            call.high = next_number()
+            if call.module == id(module):
+                return
+
+    def _thread(self) -> Thread:
+        """Return what was taken down of the thread that runs now."""
+        if not hasattr(self._local, "thread"):
+            self._local.thread = Thread()
+            self._threads.append(self._local.thread)
+        return self._local.thread
+
+    def _name(self, module: torch.nn.Module, running: Sequence[Recorded]) -> str:
+        """Return the path of a module: of several the one that goes on from its caller's."""
+        paths = self._known(module)
+        if len(paths) > 1:
+            for outer in reversed(running):
+                for path in paths:
+                    if path.startswith(f"{outer.name}."):
+                        return path
+        return paths[0]
+
+    def _known(self, module: torch.nn.Module) -> list[str]:
+        """Return all paths of a module; one that no model holds is a root of its own."""
+        known = self._paths.get(id(module))
+        if known is None or known[0]() is not module:  # an id is used again after a module's end
+            self._paths.pop(id(module), None)
+            self._learn(module)
+        return self._paths[id(module)][1]
+
+    def _learn(self, model: torch.nn.Module) -> None:
+        """Give a model a name of its own, and its submodules paths that begin with it."""
+        root = self._root_name(model)
+        self.roots[root] = weakref.ref(model)
+        for path, module in submodules(model):
+            name = visible(f"{root}.{path}".removesuffix("."))
+            known = self._paths.get(id(module))
+            if known is None or known[0]() is not module:
+                known = self._paths[id(module)] = (weakref.ref(module), [])
+            known[1].append(name)
+
+    def _root_name(self, model: torch.nn.Module) -> str:
+        """Call a model by the variable that holds it, else by its class, and by no name twice."""
+        variable = self._variables.get(id(model))
+        name = type_name(model)
+        if variable is not None and variable[0]() is model:
+            name = variable[1]
+        count = 2
+        unique = name
+        while unique in self.roots:
+            unique = f"{name} {count}"
+            count += 1
+        return unique
+
+    def models(self) -> dict[str, torch.nn.Module]:
+        """Return the models by name, those that are still alive.
+
+        Raises ValueError where nothing was taken down yet.
+        """
+        if self.state == "not entered":
+            raise ValueError(f"names is a module_calls() whose block was never entered. {HOW}")
+        if self.state == "open":
+            raise ValueError(f"names is a module_calls() whose block is still open. {HOW}")
+        return {name: model for name, ref in self.roots.items() if (model := ref()) is not None}
+
+    def of(self, numbers: Mapping[int, int], edges: Sequence[Edge]) -> tuple[tuple[Call, ...], str]:
+        """Return the calls that made the operations of a graph, or why there are none.
+
+        `numbers` has the sequence number of every operation.
+        """
+        if not are_in_order(numbers, edges):
+            return (), NOT_IN_ORDER
+        ordered = sorted(numbers.values())
+        is_cut = any(edge.cut for edge in edges)
+        found = [list(placed(thread.calls, ordered, is_cut)) for thread in self._threads]
+        found = [calls for calls in found if any(call.start < call.stop for call in calls)]
+        if len(found) > 1:
+            return (), SEVERAL_THREADS
+        if not found:
+            return (), self._no_match()
+        return tuple(found[0]), ""
+
+    def _no_match(self) -> str:
+        """Say that no operation of a graph was made in a call."""
+        recorded = sum(len(thread.calls) for thread in self._threads)
+        roots = ", ".join(list(self.roots)[:MOST_ROOTS])
+        if len(self.roots) > MOST_ROOTS:
+            roots += f" and {len(self.roots) - MOST_ROOTS:,} more"
+        return f"Module calls not used: none of {recorded:,} ({roots}) made a node of this graph."
+
+
+def are_in_order(numbers: Mapping[int, int], edges: Sequence[Edge]) -> bool:
+    """Say whether no two operations have one number, and each has a higher one than its inputs."""
+    if len(set(numbers.values())) < len(numbers):
+        return False
+    for edge in edges:
+        if edge.target in numbers and numbers[edge.target] > numbers[edge.source]:
+            return False
+    return True
+
+
+def placed(calls: Sequence[Recorded], ordered: Sequence[int], is_cut: bool) -> Iterator[Call]:
+    """Yield calls by the places of their operations among all that were met, in order.
+
+    Of a graph that was cut, also those that made nodes of which none was met.
+    """
+    for call in calls:
+        start, stop = bisect_left(ordered, call.low), bisect_left(ordered, call.high)
+        made = call.high - call.low
+        if start < stop or (is_cut and made):
+            yield Call(call.name, call.kind, call.depth, start, stop, made)

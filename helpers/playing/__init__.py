@@ -1,0 +1,1 @@
+"""Play recorded steps: frames, and the widget that shows them."""

@@ -1,0 +1,1 @@
+"""Record one real backward, step by step."""

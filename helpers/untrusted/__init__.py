@@ -1,0 +1,1 @@
+"""Read other people's values and run their code safely."""

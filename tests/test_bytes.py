@@ -1,0 +1,208 @@
+"""What a graph holds for backward is what is freed with it, and reading it runs nothing."""
+
+import pytest
+import torch
+from hypothesis import given, settings
+from programs import FAMILIES, often, programs
+from torch.autograd.profiler import profile
+from torch.utils.checkpoint import checkpoint
+
+from helpers import show, snapshot
+from helpers.folding.fold import fold
+from helpers.graph import Held, SavedTensor, Storage, held
+from helpers.looking.torch_private import memory_of, quietly
+from helpers.text import in_bytes
+
+
+def kept_by(make):
+    """Run `make` and keep only what it returns; return that, and how many bytes torch's allocator
+    still has given out for it.
+    """
+    with profile(profile_memory=True) as log:
+        kept = make()
+    events = log.kineto_results.events()
+    return kept, sum(event.nbytes() for event in events if event.name() == "[memory]")
+
+
+def test_what_a_graph_holds_is_what_stays_allocated_for_it():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(8, 30), torch.nn.Tanh(), torch.nn.Linear(30, 5))
+    loss, kept = kept_by(lambda: model(torch.rand(100, 8)).exp().chunk(2)[0].sin().sum())
+    told = snapshot(loss).held
+    assert told.size == 4 * (100 * 8 + 100 * 30 + 100 * 5)  # x, tanh's result, exp's, with its half
+    assert told.storages == 3
+    assert told.leaf_size == 4 * (30 * 5)  # the second weight; the first serves no gradient
+    assert kept == told.size + 4  # the loss itself
+
+
+def test_a_graph_that_went_backward_holds_nothing():
+    loss = torch.ones(1_000, requires_grad=True).exp().sum()
+    assert snapshot(loss).held == Held(4_000, 1)
+    loss.backward()
+    assert snapshot(loss).held == Held()
+
+
+UNHOOKED = set(FAMILIES) - {"checkpoints", "packed"}
+
+
+def storages_by_torch(tensor):
+    """Return address and size of every storage that the nodes of a graph saved, by unpacking them."""
+    found, nodes = {}, [tensor.grad_fn]
+    for node in nodes:
+        for one in unpacked(node):
+            found[one.untyped_storage().data_ptr()] = one.untyped_storage().nbytes()
+        nodes += [child for child, _ in node.next_functions if child and child not in nodes]
+    return found
+
+
+def unpacked(node):
+    """Return the tensors that a node saved."""
+    if isinstance(node, torch.autograd.function.BackwardCFunction):
+        found = [raw.data for raw in node._raw_saved_tensors]
+    else:
+        found = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+    flat = [one for value in found for one in (value if isinstance(value, tuple) else [value])]
+    return [one for one in flat if isinstance(one, torch.Tensor)]
+
+
+@given(programs())
+@settings(often, max_examples=often.max_examples // 2)
+def test_random_programs_hold_the_storages_that_torch_unpacks(program):
+    pool = program.run()
+    families = {family for family, *_ in program.steps}
+    graph = snapshot(pool[-1])
+    if pool[-1].grad_fn is None or not families <= UNHOOKED:
+        return
+    if {one.state for node in graph.nodes for one in node.saved} - {"held"}:
+        return
+    truth = storages_by_torch(pool[-1])
+    assert graph.held.size + graph.held.leaf_size == sum(truth.values())
+    assert graph.held.unknown == 0
+
+
+def test_what_is_packed_is_not_asked_and_said_to_be_unknown():
+    runs = []
+
+    def forward(x):
+        runs.append(1)
+        return (x * x).exp()
+
+    y = checkpoint(forward, torch.ones(1_000, requires_grad=True), use_reentrant=False)
+    loss = y.neg().exp().sum()
+    assert str(snapshot(loss)).splitlines()[-1] == (
+        "The graph holds 4.0 kB for backward in 1 storage; the size of 3 more is not known."
+    )
+    assert runs == [1]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: torch.ones(2, device="meta"),
+        lambda: torch.eye(2).to_sparse(),
+        lambda: torch.ones(2).to_mkldnn(),
+        lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8),
+        lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged),
+        lambda: torch._to_functional_tensor(torch.ones(2)),
+        lambda: torch.ones(2).as_subclass(type("Own", (torch.Tensor,), {})),
+    ],
+    ids=["meta", "sparse", "mkldnn", "quantized", "nested", "functional", "subclass"],
+)
+def test_the_memory_of_an_odd_tensor_is_unknown(make):
+    tensor = make()
+    with quietly():
+        assert memory_of(tensor) is None
+
+
+@pytest.mark.parametrize(
+    ("make", "size"),
+    [
+        (lambda: torch.ones(10)[:3], 40),
+        (lambda: torch.ones(3, 4).t(), 48),
+        (lambda: torch.ones(1).expand(10**9), 4),
+        (lambda: torch.ones(10, dtype=torch.float64).view(torch.float32)[1:3], 80),
+        (lambda: torch.empty(0), 0),
+        (lambda: resized(torch.ones(10), 12), 12),
+        (lambda: resized(torch.ones(10), 0), 0),
+    ],
+)
+def test_the_memory_of_a_tensor_is_that_of_its_storage(make, size):
+    tensor = make()
+    assert memory_of(tensor)[1] == tensor.untyped_storage().nbytes() == size
+
+
+def resized(tensor, size):
+    tensor.untyped_storage().resize_(size)
+    return tensor
+
+
+def test_a_look_leaves_a_storage_with_as_many_owners():
+    x = torch.ones(1_000, requires_grad=True)
+    y = x.exp()
+    before = torch._C._storage_Use_Count(torch._C._storage_address(y))
+    snapshot(y)
+    assert torch._C._storage_Use_Count(torch._C._storage_address(y)) == before
+
+
+def test_each_storage_counts_once_even_where_two_nodes_saved_it():
+    x = torch.ones(500, requires_grad=True)
+    y = x.exp()
+    graph = snapshot((y * y).sum() + y[:10].sin().sum())
+    assert graph.held == Held(2_000, 1)
+    assert max(node.held.size for node in graph.nodes) == 2_000
+
+
+def test_little_memory_is_not_told():
+    small = snapshot(torch.ones(249, requires_grad=True).exp().sum())
+    large = snapshot(torch.ones(250, requires_grad=True).exp().sum())
+    assert (small.held.size, small.memory) == (996, "")
+    assert large.memory == "The graph holds 1.0 kB for backward in 1 storage."
+
+
+def test_folding_keeps_what_is_held():
+    layers = [torch.nn.Sequential(torch.nn.Linear(20, 20), torch.nn.ReLU()) for _ in range(30)]
+    model = torch.nn.Sequential(*layers)
+    x = torch.ones(40, 20)
+    loss = model(x).sum()
+    graph = snapshot(loss)
+    folded = fold(graph)
+    assert len(folded.nodes) < len(graph.nodes)
+    assert folded.held == graph.held
+    assert f"holds {in_bytes(graph.held.size)}" in str(folded)
+    assert graph.memory in show(loss).text
+
+
+def test_of_a_graph_that_is_cut_only_what_was_looked_at_is_said_to_hold():
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(25_001):
+        x = x.sin()
+    assert snapshot(x).memory == "The nodes looked at hold 8.0 kB for backward in 2,000 storages."
+
+
+def test_the_sentence_names_all_that_is_known():
+    saved = [
+        SavedTensor("self", "held", storages=(Storage(0, 2_000),)),
+        SavedTensor("other", "held", storages=(Storage(0, 2_500), Storage(1, 3_000_000, True))),
+        SavedTensor("result", "packed", storages=(Storage(-1),)),
+    ]
+    assert str(held(saved)) == (
+        "2.5 kB for backward in 1 storage, besides saved leaves of 3.0 MB; "
+        "the size of 1 more is not known"
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 bytes"),
+        (999, "999 bytes"),
+        (1_000, "1.0 kB"),
+        (999_949, "999.9 kB"),
+        (999_950, "1.0 MB"),
+        (1_234_000_000, "1.2 GB"),
+        (10**19, "10,000.0 PB"),
+    ],
+)
+def test_bytes_are_told_in_si_units(count, text):
+    assert in_bytes(count) == text

@@ -1,0 +1,42 @@
+"""A student's copy that was made before the modules moved into rooms still runs, and every import
+that a lesson ever made still works.
+"""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+COPIES = sorted((Path(__file__).parent / "old_copies").glob("*.ipynb"))
+IMPORTS = """
+from helpers import beside_torchviz, check, diagnose, expect_error, hint, labs, plot, record, show
+from helpers import snapshot, solution, step_through
+from helpers.clinic.index import symptoms, terms
+from helpers.gpu import on_gpu
+from helpers.quiz import keep, kept
+"""
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("path", COPIES, ids=lambda path: path.stem)
+def test_an_old_copy_runs(path, tmp_path, monkeypatch):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))  # it must be there, or IPython warns
+    copy = nbformat.read(path, 4)
+    NotebookClient(copy, timeout=60, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [one for cell in copy.cells for one in cell.get("outputs", ()) if "data" in one]
+    assert sum("<img" in one.data.get("text/html", "") for one in shown) >= 4
+    assert any("application/vnd.jupyter.widget-view+json" in one.data for one in shown)
+
+
+def test_every_import_of_an_old_lesson_works():
+    subprocess.run([sys.executable, "-c", IMPORTS], check=True)
+
+
+def test_no_module_bears_the_name_of_a_public_function():
+    asked = "import helpers.picture, helpers.stepping, types; import helpers as h; "
+    asked += "print([name for name in h.__all__ if isinstance(getattr(h, name), types.ModuleType)])"
+    said = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True)
+    assert said.stdout.strip() == "['labs']"

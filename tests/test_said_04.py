@@ -1,0 +1,268 @@
+"""What lesson 04 says in its prose and its exercises, run in plain torch."""
+
+import gc
+import re
+import weakref
+
+import pytest
+import torch
+import torch.nn.functional as F
+from said import said
+from torch.autograd.graph import saved_tensors_hooks
+
+from helpers import check
+from helpers.exercises import exercise as registry
+from helpers.recording.local_derivatives import formulas
+
+ENTRIES, _, _, WALK = registry.exercises("04")
+INDEX, MASK = torch.tensor([0, 1]), torch.tensor([True, False, True])
+OPERATIONS = {
+    "five times": (lambda x: 5 * x, 2),
+    "five plus": (lambda x: 5 + x, 2),
+    "five minus": (lambda x: 5 - x, 1),
+    "square": (lambda x: x**2, 1),
+    "where": (lambda x: torch.where(MASK, x, torch.zeros(3)), 2),
+    "masked_fill": (lambda x: x.masked_fill(MASK, 0.0), 1),
+    "index": (lambda x: x[INDEX], 1),
+    "gather": (lambda x: x.gather(0, INDEX), 1),
+    "embedding": (lambda x: F.embedding(INDEX, x.reshape(3, 1)), 1),
+    "nll_loss": (lambda x: F.nll_loss(x.reshape(1, 3), torch.tensor([2])), 1),
+    "mse_loss": (lambda x: F.mse_loss(x, torch.zeros(3)), 2),
+}
+
+
+def leaf(*shape):
+    return torch.ones(*shape, requires_grad=True)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_node_has_one_edge_for_each_differentiable_input(operation):
+    assert (
+        "one pair `(node, input_nr)` for each *differentiable input*"
+        in said("04", "cell-11").lower()
+    )
+    assert "conditions and indices get none" in said("04", "cell-11")
+    run, count = OPERATIONS[operation]
+    node = run(leaf(3)).grad_fn
+    assert len(node.next_functions) == count == len(formulas(node.name()))
+
+
+def test_no_text_of_04_1_counts_the_tensors_that_went_in():
+    texts = [ENTRIES.right, *ENTRIES.hints, *(idea.message for idea in ENTRIES.misconceptions)]
+    assert not [text for text in texts if re.search(r"every tensor|tensors that went", text)]
+    assert "the inputs for which the formula of a product has a gradient" in ENTRIES.hints[0]
+    assert set(formulas("MulBackward0")) == {"self", "other"}
+    assert (
+        "each input for which the backward formula has a gradient"
+        in ENTRIES.misconceptions[0].message
+    )
+
+
+def test_a_leaf_used_twice_has_its_node_run_once_with_the_sum():
+    assert "it runs once, with the sum of the two gradients" in said("04", "cell-21")
+    matrix, arrived = leaf(2, 2), []
+    loss = torch.trace(matrix @ matrix.T)
+    end = loss.grad_fn.next_functions[0][0].next_functions[0][0]
+    end.register_prehook(lambda gradients: arrived.append(gradients[0].clone()))
+    loss.backward()
+    assert len(arrived) == 1
+    assert torch.equal(arrived[0], 2 * matrix)
+
+
+class Kept:
+    """Hold a saved tensor, so that a test can see when torch lets it go."""
+
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+
+def test_saved_tensors_take_memory_until_backward_frees_them():
+    assert "They take memory until backward frees them" in said("04", "cell-34")
+    kept = []
+
+    def pack(tensor):
+        holder = Kept(tensor)
+        kept.append(weakref.ref(holder))
+        return holder
+
+    with saved_tensors_hooks(pack, lambda holder: holder.tensor):
+        output = (leaf(3) ** 2).sum()
+    gc.collect()
+    assert [ref() is not None for ref in kept] == [True]
+    output.backward()
+    gc.collect()
+    assert [ref() is not None for ref in kept] == [False]
+
+
+def test_a_node_may_keep_more_than_this_run_needs_so_the_lesson_does_not_say_nothing_else():
+    assert "A node keeps what its formula needs: these are" in said("04", "cell-34")
+    assert "nothing else" not in said("04", "cell-34")
+    node = (leaf(3) ** torch.tensor(2.0)).grad_fn
+    assert node.next_functions[1] == (None, 0)
+    assert node._saved_result is not None  # only the exponent's gradient would need it
+
+
+def test_the_recap_does_not_say_that_a_node_keeps_one_tensor_at_most():
+    assert "|What does a node keep?|What its formula needs.|" in said("04", "cell-50")
+    node = leaf(3).prod().grad_fn
+    assert node._saved_self is not None
+    assert node._saved_result is not None
+
+
+def kept_with(activation):
+    """Return how many tensors two layers with `activation` between them keep, counted by their
+    memory.
+    """
+    storages, first, second = set(), torch.nn.Linear(3, 3), torch.nn.Linear(3, 3)
+    with saved_tensors_hooks(
+        lambda t: storages.add(t.untyped_storage().data_ptr()) or t, lambda t: t
+    ):
+        output = second(activation(first(torch.ones(2, 3))))
+    assert output.requires_grad
+    return len(storages)
+
+
+def test_sin_keeps_one_tensor_more_than_relu():
+    assert "(sin: it keeps its own input besides." in said("04", "cell-40")
+    assert kept_with(torch.sin) == kept_with(torch.relu) + 1
+
+
+def test_what_a_missing_node_stands_for_is_an_input():
+    assert "|Why `(None, 0)`?|That input wants no gradient, but keeps its place.|" in said(
+        "04", "cell-50"
+    )
+    without_weights = F.layer_norm(
+        leaf(3), (3,)
+    ).grad_fn  # no tensor was given for two of its inputs
+    assert [node is None for node, _ in without_weights.next_functions] == [False, True, True]
+
+
+def run(code):
+    namespace = {"torch": torch}
+    exec(code, namespace)
+    return namespace["answer"]
+
+
+def verdict_of(name, code, capsys):
+    check(name, run(code))
+    return " ".join(capsys.readouterr().out.split())
+
+
+def chain(length):
+    x = y = leaf(1)
+    for _ in range(length):
+        y = -y
+    return x, y.sum()
+
+
+def test_a_walk_that_calls_itself_is_stopped_by_python_and_a_list_is_not():
+    assert "On 1,000 operations in a row Python stops it with a RecursionError" in WALK.hints[-1]
+    _, output = chain(1000)
+    with pytest.raises(RecursionError):
+        run(WALK.solution)(output.grad_fn)
+    assert len(WALK.truth()(output.grad_fn)) == 1002
+
+
+def test_no_hint_of_04_4_forbids_ids_of_nodes():
+    assert not [hint for hint in WALK.hints if "id()" in hint]
+    for seed in range(20):
+        node = random_graph(seed)
+        assert count(node, id) == count(node, lambda each: each)
+
+
+def random_graph(seed):
+    random = torch.Generator().manual_seed(seed)
+    made = [leaf(3)]
+    for _ in range(30):
+        left, right = (made[int(at)] for at in torch.randint(len(made), (2,), generator=random))
+        made += [left * right, left.sin()]
+    return sum(each.sum() for each in made).grad_fn
+
+
+def count(node, key):
+    """Return how many nodes a walk meets that tells them apart by `key` and holds none of them."""
+    met, waiting = set(), [node]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and key(node) not in met:
+            met.add(key(node))
+            waiting += [child for child, _ in node.next_functions]
+    return len(met)
+
+
+VISIT = """
+def visit(node, depth, lines, met):
+    name = "None" if node is None else CLASS
+    lines.append("  " * depth + name + (AGAIN if node in met else ""))
+    if node is None or node in met:
+        return lines
+    met.add(node)
+    for child, _ in node.next_functions:
+        visit(child, depth + 1, lines, met)
+    return lines
+"""
+PLAIN = VISIT.replace("CLASS", "type(node).__name__").replace("AGAIN", '" (again)"')
+KEEPS = {
+    "a set as a default": PLAIN
+    + "def answer(node, met=set()):\n    return visit(node, 0, [], met)",
+    "a list as a default": PLAIN
+    + "def answer(node, lines=[]):\n    return visit(node, 0, lines, set())",
+    "a set outside": PLAIN + "MET = set()\ndef answer(node):\n    return visit(node, 0, [], MET)",
+    "both outside": PLAIN + "L, M = [], set()\ndef answer(node):\n    return visit(node, 0, L, M)",
+    "on the function": PLAIN
+    + "def answer(node):\n    return visit(node, 0, [], answer.met)\nanswer.met = set()",
+    "nothing for a node of before": PLAIN
+    + "MET = set()\ndef answer(node):\n    known = node in MET\n    MET.add(node)\n"
+    "    return None if known else visit(node, 0, [], set())",
+}
+
+
+@pytest.mark.parametrize("answer", KEEPS)
+def test_an_answer_that_keeps_something_between_calls_is_refused(answer, capsys):
+    assert verdict_of("04.4", KEEPS[answer], capsys) == f"04.4 ✗ {WALK.misconceptions[0].message}"
+
+
+ENDS = "def answer(node):\n    return visit(node, 0, [], set())"
+RIGHT = {
+    "plain": PLAIN + ENDS,
+    "one text": PLAIN + 'def answer(node):\n    return "\\n".join(visit(node, 0, [], set()))',
+    "a generator": PLAIN + "def answer(node):\n    yield from visit(node, 0, [], set())",
+    "torch's own names": VISIT.replace("CLASS", "node.name()").replace("AGAIN", '" (again)"')
+    + ENDS,
+    "no space": PLAIN.replace(" (again)", "(again)") + ENDS,
+    "a capital": PLAIN.replace(" (again)", " (Again)") + ENDS,
+    "ids": PLAIN.replace("in met", "and id(node) in met").replace("add(node)", "add(id(node))")
+    + ENDS,
+    "a default that is not kept": PLAIN
+    + "def answer(node, met=None):\n    return visit(node, 0, [], set(met or ()))",
+}
+
+
+@pytest.mark.parametrize("answer", RIGHT)
+def test_a_right_walk_passes_in_any_spelling_and_each_time(answer, capsys):
+    code = run(RIGHT[answer])
+    for _ in range(2):
+        check("04.4", code)
+        assert capsys.readouterr().out.startswith("04.4 ✓")
+
+
+NOT_THESE = {
+    "another word than asked for": PLAIN.replace(" (again)", " again") + ENDS,
+    "the entries of the first node": "def answer(node):\n    return [type(c).__name__ for c, _ in node.next_functions]",
+    "one indent for all": PLAIN.replace("depth + 1", "1") + ENDS,
+    "None counted as met": PLAIN.replace(
+        "if node is None or node in met", "if node in met"
+    ).replace("in node.next_functions", "in node.next_functions if node else ()")
+    + ENDS,
+    "a call that returns nothing": "def answer(node):\n    lines = [str(node)]\n    for c, _ in node.next_functions:\n"
+    "        lines += print(c)\n    return lines",
+    "the result of append": "def answer(node):\n    return [].append(1).append(2)",
+    "another word for None": PLAIN.replace('"None" if', '"empty" if') + ENDS,
+}
+
+
+@pytest.mark.parametrize("answer", NOT_THESE)
+def test_no_mistake_is_named_that_was_not_made(answer, capsys):
+    assert "04.4 ✗ I ran the function answer on 5 cases" in verdict_of(
+        "04.4", NOT_THESE[answer], capsys
+    )

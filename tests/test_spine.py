@@ -1,0 +1,123 @@
+"""The spine of a dense graph: operations straight down, what is beside them in their rows, nothing
+on top of another; and which graphs have none.
+"""
+
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import programs
+from stress_layout import faults
+from torch import nn
+from torch.nn import functional as F
+
+from helpers import show
+from helpers.drawing.diagram import DENSE, Word, arranged, deal, drawing
+from helpers.drawing.spine import WIDEST, planned, spine
+
+MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
+
+
+def laid_out(edges, rooms=None, size=(90, 36)):
+    count = 1 + max(max(edge) for edge in edges)
+    return spine([size] * count, edges, rooms or {}, [0] * count)
+
+
+def test_operations_stand_below_each_other_and_leaves_beside_them():
+    plan = planned(10, MLP)
+    assert plan.spine == [0, 1, 3, 6]
+    assert [plan.rows[box] for box in (0, 1, 2, 4, 5)] == [0, 1, 1, 2, 2]
+    placed = laid_out(MLP)
+    assert len({placed.centres[box][0] for box in plan.spine}) == 1
+    assert placed.centres[2][1] == placed.centres[1][1], "the first in the row of its operation"
+    assert len({placed.centres[box][0] for box in (2, 5, 7, 9)}) == 1, "leaves in one column"
+
+
+def test_what_skips_boxes_goes_round_at_the_left():
+    edges = [(0, 1), (0, 2), (1, 2), (2, 3)]
+    placed = laid_out(edges)
+    skipping = placed.curves[1]
+    assert min(x for x, _ in skipping) < placed.centres[1][0] - 45 - 10
+    assert min(x for x, _ in skipping) >= 0
+
+
+def test_a_graph_whose_branches_meet_again_has_no_spine():
+    assert planned(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]) is None
+    assert planned(3, [(0, 2), (1, 2)]) is None, "two roots"
+    assert planned(4, [(0, 1), (1, 2), (0, 3), (1, 3)]) is None, "a leaf that is used twice"
+
+
+def test_what_would_be_too_wide_has_no_spine():
+    assert laid_out(MLP, size=(WIDEST // 2, 36)) is None
+
+
+@st.composite
+def trees(draw):
+    """Draw a chain of operations, each with some side branches, and connections that skip some."""
+    length = draw(st.integers(2, 12))
+    edges, boxes = [], length
+    for box in range(length):
+        if box + 1 < length:
+            edges.append((box, box + 1))
+        for _ in range(draw(st.integers(0, 3))):
+            edges.append((box, boxes))
+            boxes += 1
+            if draw(st.booleans()):
+                edges.append((boxes - 1, boxes))
+                boxes += 1
+    skip = draw(st.integers(0, max(0, length - 3)))
+    if skip + 2 < length and draw(st.booleans()):
+        edges.append((skip, skip + 2))
+    sizes = draw(st.lists(st.tuples(st.integers(30, 160), st.integers(24, 60)), min_size=boxes))
+    labels = draw(st.sets(st.integers(0, len(edges) - 1)))
+    return sizes[:boxes], edges, dict.fromkeys(labels, (draw(st.integers(20, 150)), 24))
+
+
+@given(trees())
+@settings(deadline=None, max_examples=200)
+def test_boxes_never_overlap_and_curves_end_at_them(tree):
+    boxes, edges, rooms = tree
+    placed = spine(boxes, edges, rooms, [0] * len(boxes))
+    wrong = [] if placed is None else list(faults(placed, boxes, edges, rooms))
+    assert [fault for fault in wrong if fault != "an edge leads up"] == []
+    if placed is not None:
+        cards = list(zip(placed.centres, boxes, strict=True))
+        words = [(placed.labels[nr], room) for nr, room in rooms.items()]
+        for nr, one in enumerate(words):
+            assert not any(overlap(one, other) for other in [*cards, *words[:nr]])
+            assert one[0][0] - one[1][0] / 2 >= 0, "words stand inside"
+
+
+def overlap(one, other):
+    (x, y), (wide, high) = one
+    (u, v), (breadth, tall) = other
+    return abs(x - u) < (wide + breadth) / 2 - 1 and abs(y - v) < (high + tall) / 2 - 1
+
+
+def layers(count):
+    torch.manual_seed(0)
+    parts = [part for _ in range(count) for part in (nn.Linear(4, 4), nn.ReLU())]
+    model = nn.Sequential(*parts, nn.Linear(4, 3))
+    return F.cross_entropy(model(torch.randn(5, 4)), torch.tensor([0, 1, 2, 1, 0]))
+
+
+def test_a_dense_picture_is_low_its_words_short_and_its_text_whole():
+    picture = show(layers(3))
+    assert len(picture.graph.nodes) >= DENSE
+    drawn = drawing(picture.graph)
+    assert drawn.width <= 1_000
+    assert drawn.height <= 900
+    words = [text for mark in drawn.marks for text, _ in mark.runs]
+    assert "Addmm" in words
+    assert "Backward0" not in words
+    assert "AddmmBackward0" in picture.text
+    heights = {mark.at[3] for mark in drawn.marks if mark.part == "body" and mark.owner}
+    assert heights == {36}, "one line"
+
+
+@given(programs())
+@settings(deadline=None, max_examples=40)
+def test_any_graph_can_be_asked_for_a_spine(program):
+    graph = show(program.run()[-1]).graph
+    dealt = deal(graph, is_dense=True)
+    cards, placed = arranged(dealt, [Word("")] * len(dealt.wires), has_short_cards=True)
+    assert len(placed.centres) == len(cards.cards)

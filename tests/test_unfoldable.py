@@ -1,0 +1,190 @@
+"""What folding cannot do never costs the picture: a graph that cannot be folded is drawn plainly,
+and says so.
+"""
+
+from functools import cache
+
+import pytest
+import torch
+from torch import nn
+
+from helpers import show, snapshot, step_through
+from helpers.drawing.diagram import drawing
+from helpers.folding.fold import FAULTS, fold
+from helpers.graph import NOT_FOLDED
+from helpers.playing.animate import film
+from helpers.recording.record import record
+
+STAGES = [  # one or two in each module of the folding that all pictures need
+    "helpers.folding.fold.Program",
+    "helpers.folding.execution_order.in_order",
+    "helpers.folding.outline.guessed_calls",
+    "helpers.folding.owners.common",
+    "helpers.folding.pieces.Reader.nested",
+    "helpers.folding.rows.Rows.found",
+    "helpers.folding.rows.numbers",
+    "helpers.folding.outline.Outline.outer",
+    "helpers.folding.outline.row_names",
+    "helpers.folding.outline.distinct",
+    "helpers.folding.fold.Folding._further",
+    "helpers.folding.fold.contract",
+    "helpers.folding.fold.height",
+    "helpers.folding.contract.Leaves",
+    "helpers.folding.contract.prefix",
+    "helpers.folding.contract.Contraction.graph",
+]
+OF_PLAYER = [f"helpers.playing.views.{name}" for name in ("Views", "boxes", "members", "sources")]
+LOOKUP = "helpers.folding.lookup.Lookup"
+OF_NAMES = [f"{LOOKUP}.find", f"{LOOKUP}.every", "helpers.folding.parts.Part.each"]
+UNEXPECTED = [
+    KeyError,
+    ValueError,
+    TypeError,
+    IndexError,
+    RecursionError,
+    MemoryError,
+    AssertionError,
+]
+
+
+def row_and_head():
+    """Return a model, a row of layers and a head, and its loss, of 90 nodes."""
+    torch.manual_seed(0)
+    body = nn.Sequential(*(one for _ in range(14) for one in (nn.Linear(3, 3), nn.Tanh())))
+    head = nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.LayerNorm(3), nn.Linear(3, 1))
+    return nn.ModuleDict({"body": body, "head": head}), head(body(torch.ones(2, 3))).sum()
+
+
+@cache
+def example():
+    model, loss = row_and_head()
+    return record(loss, names=model)
+
+
+@pytest.fixture
+def plain():
+    """Return the text of the example, drawn plainly, before any fault is planted."""
+    return drawing(fold(example().graph, True)).text
+
+
+@pytest.fixture
+def drawn_anyway(monkeypatch):
+    """Let a graph that cannot be folded be drawn, as it is for everyone but the tests."""
+    monkeypatch.delenv(FAULTS)
+
+
+def plant(monkeypatch, stage, kind=ValueError):
+    def fault(*_, **__):
+        raise kind("a fault of the folding's own")
+
+    monkeypatch.setattr(stage, fault)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_where_folding_fails_a_graph_is_drawn_plainly_and_says_so(
+    stage, monkeypatch, plain, drawn_anyway
+):
+    (model, loss), graph = row_and_head(), example().graph
+    plant(monkeypatch, stage)
+    assert str(fold(graph)) == f"{plain}\n{NOT_FOLDED}"
+    one = show(loss, names=model)
+    assert one.text == str(fold(graph))
+    assert one.svg.count(f">{NOT_FOLDED}</text>") == 1
+
+
+def says_so(made):
+    """Say whether a film has one plain scene whose picture, text and own text say that it is not
+    folded.
+    """
+    (scene,) = made.scenes
+    words = [text for mark in scene.marks for text, _ in mark.runs]
+    assert not made.views
+    return words.count(NOT_FOLDED) == 1 and {
+        scene.text.splitlines()[-1],
+        made.text.splitlines()[-1],
+    } == {NOT_FOLDED}
+
+
+@pytest.mark.parametrize("stage", STAGES + OF_PLAYER)
+def test_where_folding_fails_the_player_has_one_plain_view_and_says_so(
+    stage, monkeypatch, drawn_anyway
+):
+    plant(monkeypatch, stage)
+    assert says_so(film(example()))
+
+
+def test_step_through_plays_what_cannot_be_folded(monkeypatch, drawn_anyway):
+    plant(monkeypatch, STAGES[0])
+    assert repr(step_through(row_and_head()[1])).endswith(f"\n{NOT_FOLDED}")
+
+
+@pytest.mark.parametrize("stage", OF_NAMES)
+def test_where_a_name_cannot_be_looked_up_the_graph_is_drawn_plainly(
+    stage, monkeypatch, plain, drawn_anyway
+):
+    graph = example().graph
+    plant(monkeypatch, stage)
+    assert drawing(fold(graph, "body.0")).text == f"{plain}\n{NOT_FOLDED}"
+
+
+@pytest.mark.parametrize("kind", UNEXPECTED)
+def test_any_kind_of_fault_is_survived(kind, monkeypatch, drawn_anyway):
+    graph = example().graph
+    plant(monkeypatch, "helpers.folding.outline.Outline.outer", kind)
+    assert fold(graph).folding_failed
+    assert fold(graph, "no such part").folding_failed
+
+
+def test_an_interrupt_is_no_fault(monkeypatch, drawn_anyway):
+    plant(monkeypatch, STAGES[0], KeyboardInterrupt)
+    with pytest.raises(KeyboardInterrupt):
+        str(fold(example().graph))
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_under_test_a_fault_of_folding_is_raised(stage, monkeypatch):
+    graph, trace = example().graph, example()
+    plant(monkeypatch, stage, ZeroDivisionError)
+    for look in (lambda: str(fold(graph)), lambda: fold(graph, "body.0"), lambda: film(trace)):
+        with pytest.raises(ZeroDivisionError, match="of the folding's own"):
+            look()
+
+
+@pytest.mark.parametrize("stage", OF_PLAYER)
+def test_under_test_a_fault_of_the_players_views_is_raised(stage, monkeypatch):
+    plant(monkeypatch, stage, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        film(example())
+
+
+@pytest.mark.parametrize("stage", OF_NAMES)
+def test_under_test_a_fault_of_looking_up_is_raised(stage, monkeypatch):
+    graph = example().graph
+    plant(monkeypatch, stage, ZeroDivisionError)
+    with pytest.raises(ZeroDivisionError):
+        fold(graph, "body.0")
+
+
+def test_what_the_learner_asked_for_wrongly_is_no_fault_of_folding(drawn_anyway):
+    model, loss = row_and_head()
+    with pytest.raises(ValueError, match=r"There is no part 'body\.99'"):
+        show(loss, names=model, unfold="body.99")
+    with pytest.raises(TypeError, match="Pass the name of a part"):
+        show(loss, unfold=3)
+
+
+def test_what_can_be_folded_says_nothing_of_it():
+    graph = example().graph
+    assert not fold(graph).folding_failed
+    assert NOT_FOLDED not in str(fold(graph))
+
+
+def test_too_large_to_draw_and_not_foldable_is_said_in_two_sentences(monkeypatch, drawn_anyway):
+    x = torch.ones(2, requires_grad=True)
+    for _ in range(500):
+        x = x.sin()
+    plant(monkeypatch, STAGES[0])
+    one = show(x)
+    assert NOT_FOLDED in one.svg
+    assert "Cut here: the" in one.svg
+    assert fold(snapshot(x)).head(3).folding_failed
