@@ -91,12 +91,13 @@ def look(name: str) -> Iterator[tuple[str, float, str]]:
         begin = time.perf_counter()
         picture = show(loss, names=names)
         yield f"show {what}", 1000 * (time.perf_counter() - begin), "ms"
-        yield f"cards {what}", cards(picture), ""
+        yield f"folded nodes {what}", folded_nodes(picture), ""
         for side in ("width", "height"):
             yield f"{side} {what}", pixels(picture, side), "px"
 
 
-def cards(picture: object) -> int:
+def folded_nodes(picture: object) -> int:
+    """Count the nodes of a picture's graph as it is folded."""
     from helpers.folding.fold import fold
 
     return len(fold(picture.graph).nodes)

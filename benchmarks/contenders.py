@@ -91,10 +91,13 @@ def boxes(svg: str) -> int:
     """Count the boxes of a picture: Graphviz's nodes, or our cards less those of the legend."""
     if "helpers" not in sys.modules:
         return svg.count('class="node"')
-    from helpers.drawing.cards import FIRST
+    from helpers.drawing.cards import FIRST, PILE
 
-    heights = re.findall(r'<rect [^>]*height="(\d+)" rx="(?:7|18|26)"', svg)
-    return sum(int(height) >= FIRST for height in heights)
+    rect = r'<rect x="(-?\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)" rx="(?:7|18|26)"'
+    found = {tuple(map(int, values)) for values in re.findall(rect, svg)}
+    cards = [box for box in found if box[3] >= FIRST]
+    # Under a folded part lie two more boxes, each a little further down and to the right.
+    return sum((x - PILE, y - PILE, wide, high) not in found for x, y, wide, high in cards)
 
 
 def nodes(loss: Tensor) -> int:
@@ -158,9 +161,8 @@ def main(contender: str, model: str) -> None:
     except BaseException as error:
         answer = {"failure": type(error).__name__}
     print(json.dumps(answer), flush=True)
-    os._exit(
-        0
-    )  # a long graph that Python has touched cannot be freed safely, and this is not about that
+    # A long graph that Python has touched cannot be freed safely, and this is not about that.
+    os._exit(0)
 
 
 if __name__ == "__main__":

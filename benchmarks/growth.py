@@ -12,12 +12,13 @@ import statistics
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import log
 
 import torch
 from torch import Tensor
 
-from benchmarks.measure import Row
+from benchmarks.measure import Row, seconds
 from helpers import snapshot
 from helpers.drawing.layout import MOST_WORK, place, work
 
@@ -43,11 +44,9 @@ def layers(nodes: int) -> Tensor:
     return x
 
 
-def seconds(work: Callable[[], object]) -> float:
-    """Return how long this process worked: what others on the machine do meanwhile does not count."""
-    begin = time.process_time()
-    work()
-    return time.process_time() - begin
+def worked(job: Callable[[], object]) -> float:
+    """Return the seconds that this process worked: what others do meanwhile does not count."""
+    return seconds(job, time.process_time)
 
 
 def peak(work: Callable[[], object]) -> int:
@@ -72,21 +71,17 @@ def curves(rounds: int) -> list[Row]:
     """
     found = []
     for make in (chain, layers):
+        name = "a chain" if make is chain else "layers"
         losses = [make(nodes) for nodes in SIZES]
         graphs = [snapshot(loss) for loss in losses]
         for what, jobs in (
             ("snapshot", [lambda loss=loss: snapshot(loss) for loss in losses]),
             ("text", [lambda graph=graph: str(graph) for graph in graphs]),
         ):
-            times = [[1000 * seconds(job) for job in jobs] for _ in range(rounds + 1)][
-                1:
-            ]  # the first warms up
+            # The first round warms up.
+            times = [[1000 * worked(job) for job in jobs] for _ in range(rounds + 1)][1:]
             memory = [peak(job) / 1e6 for job in jobs]
-            found += told(
-                f"{what} of a {make.__name__}" if make is chain else f"{what} of layers",
-                times,
-                memory,
-            )
+            found += told(f"{what} of {name}", times, memory)
     return found
 
 
@@ -132,18 +127,11 @@ def layouts(rounds: int) -> list[Row]:
         "chain": [bare] * rounds,
         "skips at random": [at_the_cap(seed) for seed in range(rounds)],
     }
-    return [
-        Row(
-            "layout",
-            f"{BOXES} boxes",
-            name,
-            tuple(seconds(lambda one=one: place(*one)) for one in many),
-            "s",
-            None,
-            1,
-        )
-        for name, many in cases.items()
-    ]
+    found = []
+    for name, many in cases.items():
+        times = tuple(worked(partial(place, *one)) for one in many)
+        found.append(Row("layout", f"{BOXES} boxes", name, times, "s", None, 1))
+    return found
 
 
 def rows(rounds: int) -> list[Row]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import csv
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,6 +57,13 @@ class Row:
         numbers = [self.median, min(self.values), max(self.values)] if self.values else []
         texts = [short(value) for value in numbers] or ["–"] * 3
         return [self.case, self.what, *texts, self.unit, self.goal, self.words]
+
+
+def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
+    """Return how long one call of `work` took by a clock."""
+    begin = clock()
+    work()
+    return clock() - begin
 
 
 def short(value: float) -> str:

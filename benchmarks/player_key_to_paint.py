@@ -81,15 +81,20 @@ def film(length: int) -> Film:
 
 
 def changes(scene: Drawing, now: int) -> list[Change]:
-    return [change for at, mark in enumerate(scene.marks) if (change := changed(at, mark, now))]
+    found = [changed(at, mark, now) for at, mark in enumerate(scene.marks)]
+    return [change for change in found if change is not None]
 
 
 def changed(at: int, mark: Mark, now: int) -> Change | None:
-    kind, turn = mark.owner or ("", -1)
-    if kind == "edge" and turn > now:
-        return Change(at, hidden=True) if mark.role in ("capsule", "label") else None
+    """Return how a mark changes at a step: words of later wires are hidden, what ran is done."""
+    if mark.owner is None:
+        return None
+    kind, turn = mark.owner
+    if turn > now:
+        is_hidden = kind == "edge" and mark.role in ("capsule", "label")
+        return Change(at, hidden=True) if is_hidden else None
     if kind == "edge" or mark.role in ("operation", "leaf"):
-        return Change(at, "now" if turn == now else "done") if kind and turn <= now else None
+        return Change(at, "now" if turn == now else "done")
     return None
 
 
@@ -151,7 +156,7 @@ def round_trip() -> float:
     return statistics.median(taken)
 
 
-def rows(rounds: int = ROUNDS) -> list[Row]:
+def rows(rounds: int) -> list[Row]:
     """Return the numbers of every size, each a median of ROUNDS keys; `rounds` does not matter
     here.
     """
@@ -160,10 +165,8 @@ def rows(rounds: int = ROUNDS) -> list[Row]:
     found = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        shown, path = (
-            chromium.new_page(viewport={"width": 1280, "height": 720}),
-            Path(folder) / "page.html",
-        )
+        shown = chromium.new_page(viewport={"width": 1280, "height": 720})
+        path = Path(folder) / "page.html"
         for length in (8, 100, 400):
             found += played(shown, path, length)
         chromium.close()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -22,8 +23,8 @@ from benchmarks.models import Case
 
 LIBRARY = torch.library.Library("torchvision", "FRAGMENT")  # its operators go with it
 WORDS = 50  # tokens of every vocabulary
-SMALL = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2, "vocab_size": WORDS}
-
+SMALL = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2}
+SPEAKING = SMALL | {"vocab_size": WORDS}
 
 sys.path.append(str(PACKAGES))
 
@@ -54,12 +55,9 @@ def transformer(family: str, head: str, **given: object) -> Case:
     return Case(model, {"input_ids": tokens, "labels": tokens}, lambda said: said.loss)
 
 
-def seen(family: str, **given: object) -> Case:
-    return Case(built(family, "Model", **given), torch.ones(1, 3, 32, 32), mean_of_states)
-
-
-def heard(family: str, **given: object) -> Case:
-    return Case(built(family, "Model", **given), torch.ones(1, 2_000), mean_of_states)
+def encoder(family: str, shape: tuple[int, ...], **given: object) -> Case:
+    """Build a model of transformers that makes states of a picture or a sound of some shape."""
+    return Case(built(family, "Model", **given), torch.ones(shape), mean_of_states)
 
 
 def built(family: str, head: str, **given: object) -> nn.Module:
@@ -95,19 +93,39 @@ def segmentation(name: str) -> Case:
     return Case(model, torch.ones(2, 3, 64, 64), lambda said: F.cross_entropy(said["out"], classes))
 
 
+# Models of torchvision that tell classes of pictures apart, and what else each is given.
+CLASSIFIERS: dict[str, dict[str, object]] = {
+    "resnet50": {},
+    "vgg11": {},
+    "googlenet": {"aux_logits": False, "init_weights": False},
+    "densenet121": {},
+    "mobilenet_v3_small": {},
+    "efficientnet_b0": {},
+    "squeezenet1_1": {},
+    "swin_t": {},
+    "shufflenet_v2_x0_5": {},
+}
 MODELS: dict[str, Callable[[], Case]] = {
-    "llama, 32 layers": lambda: transformer("Llama", "ForCausalLM", num_hidden_layers=32, **SMALL),
-    "mistral": lambda: transformer(
-        "Mistral", "ForCausalLM", num_hidden_layers=4, num_key_value_heads=2, **SMALL
+    "llama, 32 layers": partial(
+        transformer, "Llama", "ForCausalLM", num_hidden_layers=32, **SPEAKING
     ),
-    "qwen2": lambda: transformer(
-        "Qwen2", "ForCausalLM", num_hidden_layers=4, num_key_value_heads=2, **SMALL
+    **{
+        family.lower(): partial(
+            transformer,
+            family,
+            "ForCausalLM",
+            num_hidden_layers=4,
+            num_key_value_heads=2,
+            **SPEAKING,
+        )
+        for family in ("Mistral", "Qwen2")
+    },
+    "gpt2": partial(
+        transformer, "GPT2", "LMHeadModel", n_embd=32, n_head=2, n_layer=12, vocab_size=WORDS
     ),
-    "gpt2": lambda: transformer(
-        "GPT2", "LMHeadModel", n_embd=32, n_head=2, n_layer=12, vocab_size=WORDS
-    ),
-    "gpt-neox": lambda: transformer("GPTNeoX", "ForCausalLM", num_hidden_layers=4, **SMALL),
-    "opt": lambda: transformer(
+    "gpt-neox": partial(transformer, "GPTNeoX", "ForCausalLM", num_hidden_layers=4, **SPEAKING),
+    "opt": partial(
+        transformer,
         "OPT",
         "ForCausalLM",
         hidden_size=32,
@@ -117,26 +135,41 @@ MODELS: dict[str, Callable[[], Case]] = {
         vocab_size=WORDS,
         word_embed_proj_dim=32,
     ),
-    "bloom": lambda: transformer(
-        "Bloom", "ForCausalLM", hidden_size=32, n_layer=4, n_head=2, vocab_size=WORDS
+    "bloom": partial(
+        transformer,
+        "Bloom",
+        "ForCausalLM",
+        hidden_size=32,
+        n_layer=4,
+        n_head=2,
+        vocab_size=WORDS,
     ),
-    "mixtral": lambda: transformer(
+    "mixtral": partial(
+        transformer,
         "Mixtral",
         "ForCausalLM",
         num_hidden_layers=2,
         num_key_value_heads=2,
         num_local_experts=4,
-        **SMALL,
+        **SPEAKING,
     ),
-    "bert": lambda: transformer("Bert", "ForMaskedLM", num_hidden_layers=6, **SMALL),
-    "albert": lambda: transformer(
-        "Albert", "ForMaskedLM", embedding_size=16, num_hidden_layers=6, **SMALL
+    "bert": partial(transformer, "Bert", "ForMaskedLM", num_hidden_layers=6, **SPEAKING),
+    "albert": partial(
+        transformer, "Albert", "ForMaskedLM", embedding_size=16, num_hidden_layers=6, **SPEAKING
     ),
-    "distilbert": lambda: transformer(
-        "DistilBert", "ForMaskedLM", dim=32, hidden_dim=64, n_layers=4, n_heads=2, vocab_size=WORDS
+    "distilbert": partial(
+        transformer,
+        "DistilBert",
+        "ForMaskedLM",
+        dim=32,
+        hidden_dim=64,
+        n_layers=4,
+        n_heads=2,
+        vocab_size=WORDS,
     ),
-    "electra": lambda: transformer("Electra", "ForMaskedLM", num_hidden_layers=4, **SMALL),
-    "t5": lambda: transformer(
+    "electra": partial(transformer, "Electra", "ForMaskedLM", num_hidden_layers=4, **SPEAKING),
+    "t5": partial(
+        transformer,
         "T5",
         "ForConditionalGeneration",
         d_model=32,
@@ -147,7 +180,8 @@ MODELS: dict[str, Callable[[], Case]] = {
         vocab_size=WORDS,
         decoder_start_token_id=0,
     ),
-    "bart": lambda: transformer(
+    "bart": partial(
+        transformer,
         "Bart",
         "ForConditionalGeneration",
         d_model=32,
@@ -159,40 +193,32 @@ MODELS: dict[str, Callable[[], Case]] = {
         decoder_ffn_dim=64,
         vocab_size=WORDS,
     ),
-    "vit (transformers)": lambda: seen(
+    "vit (transformers)": partial(
+        encoder,
         "ViT",
-        hidden_size=32,
-        intermediate_size=64,
-        num_attention_heads=2,
+        (1, 3, 32, 32),
         num_hidden_layers=6,
         image_size=32,
         patch_size=8,
+        **SMALL,
     ),
-    "wav2vec2": lambda: heard(
+    "wav2vec2": partial(
+        encoder,
         "Wav2Vec2",
-        hidden_size=32,
-        intermediate_size=64,
-        num_attention_heads=2,
+        (1, 2_000),
         num_hidden_layers=4,
         conv_dim=(32,) * 7,
         num_conv_pos_embeddings=8,
         num_conv_pos_embedding_groups=2,
         mask_time_prob=0.0,
+        **SMALL,
     ),
-    "resnet50": lambda: picture_model("torchvision", "resnet50"),
-    "vgg11": lambda: picture_model("torchvision", "vgg11"),
-    "googlenet": lambda: picture_model(
-        "torchvision", "googlenet", aux_logits=False, init_weights=False
-    ),
-    "densenet121": lambda: picture_model("torchvision", "densenet121"),
-    "mobilenet_v3_small": lambda: picture_model("torchvision", "mobilenet_v3_small"),
-    "efficientnet_b0": lambda: picture_model("torchvision", "efficientnet_b0"),
-    "squeezenet1_1": lambda: picture_model("torchvision", "squeezenet1_1"),
-    "swin_t": lambda: picture_model("torchvision", "swin_t"),
-    "shufflenet_v2_x0_5": lambda: picture_model("torchvision", "shufflenet_v2_x0_5"),
-    "fcn_resnet50": lambda: segmentation("fcn_resnet50"),
-    "deeplabv3_resnet50": lambda: segmentation("deeplabv3_resnet50"),
-    "convnext_tiny (timm)": lambda: picture_model("timm", "convnext_tiny"),
-    "mixer_s32 (timm)": lambda: picture_model("timm", "mixer_s32_224", size=224),
-    "vit_tiny (timm)": lambda: picture_model("timm", "vit_tiny_patch16_224", img_size=64),
+    **{
+        name: partial(picture_model, "torchvision", name, **given)
+        for name, given in CLASSIFIERS.items()
+    },
+    **{name: partial(segmentation, name) for name in ("fcn_resnet50", "deeplabv3_resnet50")},
+    "convnext_tiny (timm)": partial(picture_model, "timm", "convnext_tiny"),
+    "mixer_s32 (timm)": partial(picture_model, "timm", "mixer_s32_224", size=224),
+    "vit_tiny (timm)": partial(picture_model, "timm", "vit_tiny_patch16_224", img_size=64),
 }

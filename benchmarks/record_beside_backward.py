@@ -1,19 +1,16 @@
-"""Time `record(loss)` beside a bare `loss.backward()`, in turn in one run, and print the ratio of
-medians.
+"""Time `record(loss)` beside a bare `loss.backward()`, in turn in one run, and give the ratio pair
+by pair.
 
 Run `python -m benchmarks record_beside_backward`. Looking costs time: this says how much, on a
 small network and on twelve layers of a transformer.
 """
 
-import time
 from collections.abc import Callable
 
 import torch
 
-from benchmarks.measure import Row
+from benchmarks.measure import Row, seconds
 from helpers import record
-
-ROUNDS = 15
 
 
 def small_network() -> torch.Tensor:
@@ -29,24 +26,18 @@ def twelve_layers() -> torch.Tensor:
     return model(torch.randn(2, 16, 64)).square().mean()
 
 
-def seconds(make: Callable[[], torch.Tensor], run: Callable[[torch.Tensor], object]) -> float:
-    loss = make()
-    begin = time.perf_counter()
-    run(loss)
-    return time.perf_counter() - begin
+def ms(run: Callable[[torch.Tensor], object], loss: torch.Tensor) -> float:
+    return 1000 * seconds(lambda: run(loss))
 
 
-def rows(rounds: int = ROUNDS) -> list[Row]:
+def rows(rounds: int) -> list[Row]:
     """Return the times of both, and the ratio pair by pair."""
     return [row for make in (small_network, twelve_layers) for row in compare(make, rounds)]
 
 
 def compare(make: Callable[[], torch.Tensor], rounds: int) -> list[Row]:
     case = f"{make.__name__}, {len(record(make()).steps)} steps"
-    pairs = [
-        (1000 * seconds(make, record), 1000 * seconds(make, torch.Tensor.backward))
-        for _ in range(rounds)
-    ]
+    pairs = [(ms(record, make()), ms(torch.Tensor.backward, make())) for _ in range(rounds)]
     ours, bare = zip(*pairs, strict=True)
     ratio = tuple(one / other for one, other in pairs)
     named = (

@@ -6,16 +6,12 @@ Run `python -m benchmarks show_beside_torchviz`. It needs the `dot` program (Deb
 """
 
 import shutil
-import time
 import warnings
-from collections.abc import Callable
 
 import torch
 
-from benchmarks.measure import Row
+from benchmarks.measure import Row, seconds
 from helpers import show
-
-ROUNDS = 30
 
 
 def example() -> torch.Tensor:
@@ -30,25 +26,19 @@ def with_torchviz(tensor: torch.Tensor) -> bytes:
     return make_dot(tensor).pipe(format="svg")
 
 
-def seconds(work: Callable[[torch.Tensor], object], tensor: torch.Tensor) -> float:
-    begin = time.perf_counter()
-    work(tensor)
-    return time.perf_counter() - begin
-
-
-def rows(rounds: int = ROUNDS) -> list[Row]:
+def rows(rounds: int) -> list[Row]:
     """Return the times of both, and the ratio pair by pair."""
     if not shutil.which("dot"):
         return [Row("warm", "four numbers", "torchviz + dot", words="no dot program is installed")]
     tensor = example()
     show(tensor), with_torchviz(tensor)  # warm up
-    pairs = [
-        (1000 * seconds(show, tensor), 1000 * seconds(with_torchviz, tensor)) for _ in range(rounds)
-    ]
-    ours, theirs = zip(*pairs, strict=True)
-    ratio = tuple(other / one for one, other in pairs)
+    ours, theirs = [], []
+    for _ in range(rounds):
+        ours.append(1000 * seconds(lambda: show(tensor)))
+        theirs.append(1000 * seconds(lambda: with_torchviz(tensor)))
+    ratio = tuple(other / one for one, other in zip(ours, theirs, strict=True))
     return [
-        Row("warm", "four numbers", "show", ours),
-        Row("warm", "four numbers", "torchviz + dot", theirs),
+        Row("warm", "four numbers", "show", tuple(ours)),
+        Row("warm", "four numbers", "torchviz + dot", tuple(theirs)),
         Row("warm", "four numbers", "torchviz / show", ratio, "times", 3),
     ]

@@ -15,12 +15,13 @@ from importlib.metadata import PackageNotFoundError, version
 from itertools import takewhile
 from pathlib import Path
 
-from course import workspace
+from course import lab_settings, workspace
 
 SHIM = Path(__file__).parent / "rise_shim"
 NAME = "rise-shim"
 NEEDED = ("jupyterlab", "jupyterlab_rise", "jupyterlab_widgets")
-SETTINGS = {  # nothing moves, nothing is asked of the network, widgets are kept
+# Nothing moves; the rest is as in the students' Lab.
+SETTINGS = lab_settings.SETTINGS | {
     "jupyterlab-rise:plugin": {
         "theme": "white",
         "transition": "none",
@@ -30,8 +31,6 @@ SETTINGS = {  # nothing moves, nothing is asked of the network, widgets are kept
         "scroll": False,
         "slideNumber": "c/t",
     },
-    "@jupyterlab/apputils-extension:notification": {"fetchNews": "false", "checkForUpdates": False},
-    "@jupyter-widgets/jupyterlab-manager:plugin": {"saveState": True},
 }
 OUTPUTS = "--with-outputs"
 
@@ -41,12 +40,9 @@ def main(arguments, root=workspace.ROOT):
     try:
         started = prepare(arguments, root)
     except OSError as error:
-        sys.exit(
-            f"{error.filename} could not be written ({error.strerror}): look who owns it, make room."
-        )
-    before = signal.signal(
-        signal.SIGINT, lambda *_: None
-    )  # Ctrl+C is for JupyterLab, which asks and stops its kernels
+        sys.exit(workspace.unwritable(error))
+    # Ctrl+C is for JupyterLab, which asks and stops its kernels.
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return subprocess.run(**started).returncode
     finally:

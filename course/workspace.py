@@ -11,7 +11,6 @@ import json
 import os
 import sys
 from contextlib import closing
-from itertools import chain, count
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,10 +34,14 @@ def main(arguments, root=ROOT):
                     f"Which lesson? There are {', '.join(lessons(root))}. For example: make reset N=03"
                 )
     except OSError as error:
-        sys.exit(
-            f"{error.filename} could not be written ({error.strerror}): look who owns it, make room."
-        )
+        sys.exit(unwritable(error))
     print("\n".join(lines) or "Your copies in work/ are up to date.")
+
+
+def unwritable(error):
+    """Say what could not be written and why; a full disk names no file."""
+    place = error.filename or "work/"
+    return f"{place} could not be written ({error.strerror}): look who owns it, make room."
 
 
 def lessons(root):
@@ -85,12 +88,13 @@ def hand_out(master, work, given):
     fresh, copy = student_copy(master), work / master.name
     new, found = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
+    # A page that nobody edited is always written anew: its outputs may be others.
     if found is None or (found == known.get("copy") and (found != new or master.stem == PAGE)):
-        write_notebook(
-            copy, fresh
-        )  # a page that nobody edited always anew: its outputs may be others
-        if found != new:
-            yield f"{copy.name}: {'copied into work/' if found is None else 'updated; you had not edited it'}."
+        write_notebook(copy, fresh)
+        if found is None:
+            yield f"{copy.name}: copied into work/."
+        elif found != new:
+            yield f"{copy.name}: updated; you had not edited it."
         found = new
     if found == new:
         known["copy"] = new
@@ -100,7 +104,8 @@ def hand_out(master, work, given):
         known["beside"] = new
         yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
     if found == "unreadable":
-        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={copy.stem.partition('_')[0]}"
+        number = copy.stem.partition("_")[0]
+        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={number}"
 
 
 def read_manifest(work):
@@ -111,11 +116,9 @@ def read_manifest(work):
         found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
         return {}
-    return (
-        {name: one for name, one in found.items() if isinstance(one, dict)}
-        if isinstance(found, dict)
-        else {}
-    )
+    if not isinstance(found, dict):
+        return {}
+    return {name: one for name, one in found.items() if isinstance(one, dict)}
 
 
 def student_copy(master):
@@ -163,12 +166,11 @@ def free_name(path, word):
     """Return `lesson-word.ipynb` beside `path`, or `lesson-word-2.ipynb` and so on where that is
     taken.
     """
-    endings = chain([""], (f"-{number}" for number in count(2)))
-    return next(
-        n
-        for e in endings
-        if not (n := path.with_name(f"{path.stem}-{word}{e}{path.suffix}")).exists()
-    )
+    free, number = path.with_name(f"{path.stem}-{word}{path.suffix}"), 1
+    while free.exists():
+        number += 1
+        free = path.with_name(f"{path.stem}-{word}-{number}{path.suffix}")
+    return free
 
 
 def write_notebook(path, notebook):

@@ -3,6 +3,7 @@
 Every name and number in it is read from a graph that this script builds: y = x * 2, z = y.sum().
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -21,6 +22,8 @@ ALT = (
     "from node to node. Only AccumulateGrad leads back to a tensor: its variable is x, whose grad is a tensor too."
 )
 
+Place = tuple[int, int]  # column and row of a box
+
 
 def draw() -> str:
     """Return the SVG text; the same bytes each time."""
@@ -34,15 +37,17 @@ def draw() -> str:
     )
     for middle, words in ((TENSORS, "tensors: your values"), (NODES, "nodes: the backward graph")):
         pen.write("middle", middle, 78, (words, "faint"))
+    placed = boxes()
+    halves = {place: half(words) for place, (_, words) in placed.items()}
     for (begin, end), words in arrows().items():
-        draw_arrow(pen, begin, end, words)
-    for (middle, row), (role, words) in boxes().items():
+        draw_arrow(pen, begin, end, words, halves)
+    for (middle, row), (role, words) in placed.items():
         draw_box(pen, role, words, middle, ROWS[row])
     pen.write("note", 20, HIGH - 20, ("x.grad_fn is None, and no node points to y or z.", ""))
     return svg(Drawing(WIDE, HIGH, tuple(pen.marks), ALT, ALT))
 
 
-def boxes() -> dict[tuple[int, int], tuple[str, str]]:
+def boxes() -> dict[Place, tuple[str, str]]:
     """Return what stands where: (column, row) → (role, words), read from a live graph."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     y = x * 2
@@ -64,7 +69,7 @@ def boxes() -> dict[tuple[int, int], tuple[str, str]]:
     return {**tensors, **cards, (BESIDE, 2): ("none", str(y.grad_fn.next_functions[1]))}
 
 
-def arrows() -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
+def arrows() -> dict[tuple[Place, Place], str]:
     """Return begin and end of each arrow, as (column, row), and the attribute that it stands for."""
     return {
         ((TENSORS, 0), (NODES, 0)): ".grad_fn",
@@ -77,18 +82,21 @@ def arrows() -> dict[tuple[tuple[int, int], tuple[int, int]], str]:
     }
 
 
-def draw_arrow(pen: Pen, begin: tuple[int, int], end: tuple[int, int], words: str) -> None:
-    """Draw an arrow from box to box, its words on it; the one that changes column and row bends."""
+def draw_arrow(pen: Pen, begin: Place, end: Place, words: str, halves: Mapping[Place, int]) -> None:
+    """Draw an arrow from box to box, its words on it; the one that changes column and row bends.
+
+    `halves` holds half the width of every box.
+    """
     (x, row), (to_x, to_row) = begin, end
     y, to_y = ROWS[row], ROWS[to_row]
     if x != to_x:
-        x += half(begin) if to_x > x else -half(begin)
+        x += halves[begin] if to_x > x else -halves[begin]
     if row != to_row:
         to_y -= TALL // 2
     if x == to_x:
         y += TALL // 2
     if row == to_row:
-        to_x += half(end) if to_x < x else -half(end)
+        to_x += halves[end] if to_x < x else -halves[end]
     corner = (to_x, y) if row != to_row else ((x + to_x) / 2, y)
     draw_curve(pen, ((x, y), corner, corner, (to_x, to_y)))
     bends = x != to_x and row != to_row
@@ -106,13 +114,13 @@ def draw_words(pen: Pen, words: str, x: float, y: float) -> None:
     pen.write("word", x, y + 5, (words, ""))
 
 
-def half(box: tuple[int, int]) -> int:
-    """Return half the width of the box at (column, row)."""
-    return width(boxes()[box][1], TITLE) // 2 + 14
+def half(words: str) -> int:
+    """Return half the width of the box of these words."""
+    return width(words, TITLE) // 2 + 14
 
 
 def draw_box(pen: Pen, role: str, words: str, x: int, y: int) -> None:
-    wide = width(words, TITLE) // 2 + 14
+    wide = half(words)
     pen.rect(role, x - wide, y - TALL / 2, 2 * wide, TALL, 18 if role in ("leaf", "none") else 7)
     pen.write("tagged" if role == "tag" else "middle", x, y + 5, (words, ""))
 

@@ -202,8 +202,8 @@ class Folded:
     `copies` are their names in the order in which they ran; each copy has so many `operations`, and
     `leaves` that nothing else uses. `with_grad` counts the leaves in all of them whose `.grad`
     holds a gradient. `kind` is the class of a module that was called. `is_guess` says that the
-    module is known only by the parameters read. `of` is how many calls were made in this row, where
-    the cap left some out.
+    module is known only by the parameters read. `calls` is how many such calls were made one after
+    the other in the block that took them down, where the cap left some out.
     """
 
     copies: tuple[str, ...]
@@ -212,7 +212,7 @@ class Folded:
     with_grad: int = 0
     kind: str = ""
     is_guess: bool = False
-    of: int = 0
+    calls: int = 0
 
     @property
     def count(self) -> int:
@@ -267,10 +267,10 @@ class Node:
     @property
     def title(self) -> str:
         """Return what it does; of equal parts that are drawn together also how many they are."""
-        if not self.folded or max(self.folded.count, self.folded.of) < 2:
+        if not self.folded or max(self.folded.count, self.folded.calls) < 2:
             return self.operation
         title = f"{self.operation} × {self.folded.count:,}"
-        return f"{title} of {self.folded.of:,}" if self.folded.of else title
+        return f"{title} of {self.folded.calls:,}" if self.folded.calls else title
 
     @property
     def held(self) -> Held:
@@ -428,12 +428,16 @@ class Graph:
     @property
     def remarks(self) -> list[str]:
         """Return the sentences on what is not shown, or not as it should be."""
+        return self.remarks_with(self.how_to_open)
+
+    def remarks_with(self, how_to_open: str) -> list[str]:
+        """Return the same, with another sentence on how to see what is folded."""
         not_folded = NOT_FOLDED if self.folding_failed else ""
         remarks = [
             not_folded,
             self.without_calls,
             self.left_out,
-            self.how_to_open,
+            how_to_open,
             self.how_exact,
         ]
         return [text for text in remarks if text]
@@ -561,8 +565,8 @@ class _Lines:
                 continue
             lines.append(lead + self.label(edge))
             self.shown.add(edge.target)
-            for last, child in enumerate(reversed(below)):
-                bar, pad = ("├─ ", "│  ") if last else ("└─ ", "   ")
+            for following, child in enumerate(reversed(below)):
+                bar, pad = ("├─ ", "│  ") if following else ("└─ ", "   ")
                 stack.append((child, indent + bar, indent + pad, depth + 1))
         return lines
 

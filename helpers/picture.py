@@ -71,10 +71,11 @@ def show(
     `names` goes on top of the names found: a dict from name to tensor; a model, whose parameters
     have names; or the context of `module_calls(model)`, which knows the module calls as well. `alt`
     says what to notice, for those who do not see the picture. A large graph is folded. With module
-    calls, from 25 nodes on, a box is one call or a row of equal ones; without, from 60 on, it is
-    what reads the parameters of a module. `unfold="encoder.3"` opens one, a list several, True all.
-    A tensor with no graph gives a calm picture that says why. Raises TypeError for anything that is
-    not a tensor, ValueError where no part is called like that.
+    calls, over 25 nodes, a box is one call, a row of equal ones, or of rounds of a loop; without,
+    over 60, it is what reads the parameters of a module. `unfold="encoder.3"` opens one, a list
+    several, True all. A tensor with no graph gives a calm picture that says why. As `snapshot`
+    says, nodes of a very deep graph get an entry in `metadata`. Raises TypeError for anything not
+    a tensor, ValueError where no part is called like that.
     """
     unfold, alt = demand_names(unfold), demand_words(alt)
     graph = snapshot(*tensors, names=names)

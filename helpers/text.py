@@ -28,7 +28,7 @@ def visible(text: str, limit: int = LONGEST) -> str:
     """
     if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
         return text
-    cut = text[: limit + 1]
+    cut = str.__getitem__(text, slice(limit + 1))  # a class derived from str is not asked
     shown = "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in cut)
     return shortened(shown, limit)
 

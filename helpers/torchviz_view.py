@@ -15,7 +15,7 @@ import torch
 
 from helpers.drawing.diagram import MARGIN, arrow, drawing
 from helpers.drawing.display_list import Drawing, Mark, Pen
-from helpers.drawing.layout import place
+from helpers.drawing.layout import MOST_WORK, place, work
 from helpers.drawing.palette import SMALL, TITLE
 from helpers.graph import Graph
 from helpers.looking.snapshot import Walk, snapshot
@@ -91,6 +91,8 @@ def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
         return TheirGraph((), (), f"torchviz raised {type_name(error)}.")
     number = {name: nr for nr, name in enumerate(drawn.boxes)}
     pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
+    if work(len(drawn.boxes), pairs) > MOST_WORK:
+        return TheirGraph((), (), "torchviz's picture is too large to lay out.")
     return TheirGraph(tuple(drawn.boxes.values()), tuple(pairs))
 
 

@@ -5,7 +5,7 @@ the tensors.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import torch
@@ -274,12 +274,14 @@ class Program:
         return pool
 
 
-def programs(most: int = 8, last: str | None = None) -> st.SearchStrategy[Program]:
-    """Draw programs of three to `most` steps, and one of family `last` if given; the last leaf
-    requires grad.
+def programs(
+    most: int = 8, last: str | None = None, families: Iterable[str] = FAMILIES
+) -> st.SearchStrategy[Program]:
+    """Draw programs of three to `most` steps from `families`, and one of family `last` if given;
+    the last leaf requires grad.
     """
     flags = st.tuples(st.booleans(), st.booleans(), st.just(True))
-    some = st.lists(steps(list(FAMILIES), most + 2), min_size=3, max_size=most)
+    some = st.lists(steps(list(families), most + 2), min_size=3, max_size=most)
     # the last step uses the newest tensor and the leaf that requires grad
     end = st.just([]) if last is None else steps([last], 0).map(lambda step: [(*step[:3], 2)])
     return st.builds(lambda flags, some, end: Program(flags, (*some, *end)), flags, some, end)

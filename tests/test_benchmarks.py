@@ -4,6 +4,7 @@ leaves alone.
 
 import subprocess
 import sys
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -13,9 +14,10 @@ from benchmarks.__main__ import NAMES, parsed
 from benchmarks.contenders import CONTENDERS, boxes
 from benchmarks.drawing import answer
 from benchmarks.growth import exponent
-from benchmarks.measure import Row, table
+from benchmarks.measure import Row, seconds, table
 from benchmarks.models import MODELS, make
 from helpers import show
+from helpers.folding.fold import fold
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
@@ -93,6 +95,14 @@ def test_boxes_counts_the_cards_of_our_picture():
     assert {"show", "torchviz", "torchview", "torchlens"} < set(CONTENDERS)
 
 
+@pytest.mark.parametrize("name", ["chain_1000", "resnet50_like", "lstm_50"])
+def test_boxes_counts_a_folded_part_once(name):
+    picture = show(make(name).loss())
+    cards = fold(picture.graph).nodes
+    assert any(node.folded for node in cards)
+    assert boxes(picture.svg) == len(cards)
+
+
 @pytest.mark.parametrize(
     ("text", "code", "said"),
     [
@@ -103,6 +113,13 @@ def test_boxes_counts_the_cards_of_our_picture():
 )
 def test_a_drawing_that_failed_is_told_in_words(text, code, said):
     assert answer(text, code) == {"failure": said}
+
+
+def test_seconds_are_those_of_the_clock_that_is_given():
+    ticks = [3.0, 5.5]
+    assert seconds(list, partial(ticks.pop, 0)) == 2.5
+    assert not ticks
+    assert 0 <= seconds(list) < 1
 
 
 def test_the_exponent_of_a_square_is_two():

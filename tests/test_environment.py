@@ -3,6 +3,7 @@
 Reads the root only.
 """
 
+import importlib.util
 import re
 import subprocess
 import sys
@@ -270,8 +271,9 @@ def test_commands_in_the_texts_exist(name):
     commands = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.M))
     assert {"lab", "test"} & commands
     assert commands <= set(targets())
-    for module in re.findall(r"python -m (helpers\.\w+)", text):
-        assert (ROOT / f"{module.replace('.', '/')}.py").is_file()
+    modules = re.findall(r"python -m ((?:course|helpers|benchmarks)[.\w]*)", text)
+    assert modules
+    assert [module for module in modules if not importlib.util.find_spec(module)] == []
 
 
 def test_readme_lists_the_lessons_that_exist_and_links_lead_somewhere():

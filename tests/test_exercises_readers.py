@@ -13,6 +13,7 @@ from helpers.exercises.readers import (
     boolean,
     booleans,
     choice,
+    letters,
     names,
     number,
     numbers,
@@ -95,6 +96,9 @@ ACCEPTED = [
     ),
     (names(), frozenset("a"), ["a", ["a"], {"a"}]),
     (names(), frozenset(), [[], (), set(), None, "none", ""]),
+    (letters("abc"), frozenset("ab"), [["a", "b"], "b, a", "ab", "BA", ["ab", "a"]]),
+    (letters("abc"), frozenset({"a", "bd"}), ["a bd", ["A", "bd"]]),
+    (letters("abc"), frozenset(), [[], None, "none"]),
 ]
 REFUSED = [
     (number(), [True, "two", [1, 2], torch.ones(2), 1j, {1: 2}, [], "", LEAF.exp]),
@@ -105,6 +109,7 @@ REFUSED = [
     (choice("a", "b"), ["c", "a tensor", "ab", "a.grad", 1, None, ["a", "b"]]),
     (word(), [3, ["a", "b"], 2.5]),
     (names(), [[1], 3, {"a": 1}.items()]),
+    (letters("abc"), [[1], 3]),
 ]
 
 

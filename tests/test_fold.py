@@ -640,3 +640,47 @@ def test_saved_tensors_of_a_folded_part_are_counted_by_their_state():
     assert "   ● 98 saved tensors   ▲ 2 saved tensors (modified since)\n" in str(
         fold(snapshot(made[-1]))
     )
+
+
+class Up(nn.Linear):
+    pass
+
+
+class Down(nn.Linear):
+    pass
+
+
+def test_equal_operations_of_two_classes_are_two_rows():
+    model = nn.Sequential(*[Up(2, 2) for _ in range(15)], *[Down(2, 2) for _ in range(15)])
+    with module_calls(model) as calls:
+        loss = model(torch.ones(1, 2)).sum()
+    titles = [node.title for node in fold(snapshot(loss, names=calls)).nodes if node.folded]
+    assert titles == ["model.15 … 29 × 15", "model.0 … 14 × 15"]
+
+
+@pytest.mark.parametrize("name", ["", "er.2", "coder.0", "loose leaves", "big.*", "3.*"])
+@pytest.mark.parametrize("depth", [1, 12])
+def test_a_name_that_no_picture_shows_is_answered(name, depth):
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder = nn.Sequential(*[nn.Linear(2, 2) for _ in range(3 * depth)])
+
+        def forward(self, x):
+            return self.encoder(x)
+
+    model = Net()
+    loss = model(torch.ones(1, 2)).sum()
+    with pytest.raises(ValueError, match="part"):
+        show(loss, names=model, unfold=name)
+
+
+def test_the_copies_of_a_row_whose_first_calls_were_not_met_bear_their_true_numbers():
+    cell = nn.Tanh()
+    with module_calls(cell) as calls:
+        h = torch.ones(1, requires_grad=True)
+        for _ in range(26_000):
+            h = cell(h)
+    row = fold(snapshot(h, names=calls)).nodes[0]
+    assert row.folded.calls == 26_000
+    assert row.folded.copies[-1] == "cell[25999]"

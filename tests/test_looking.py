@@ -1,6 +1,8 @@
 """Looking changes nothing: random programs run with and without a look must agree bit for bit."""
 
 import gc
+import subprocess
+import sys
 import warnings
 import weakref
 from collections import Counter
@@ -246,3 +248,11 @@ def test_every_family_of_operations_occurs():
 def test_programs_are_repeatable():
     program = Program((True, True, False), (("matmul", 0, 0, 1), ("in-place", 2, 3, 0)))
     assert [t.tolist() for t in program.run()] == [t.tolist() for t in program.run()]
+
+
+def test_the_course_can_be_imported_in_inference_mode():
+    program = "import torch\nwith torch.inference_mode():\n    import helpers\n"
+    program += "x = torch.ones(2, requires_grad=True)\nprint(helpers.show(x.exp().sum()).text)"
+    said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "ExpBackward0" in said.stdout

@@ -358,7 +358,8 @@ def test_where_the_forward_ran_before_no_match_is_told_calmly():
     graph = snapshot(loss, names=calls)
     assert graph.calls == ()
     assert graph.without_calls == (
-        "Module calls not used: none of 5 (model) made a node of this graph."
+        "Module calls not used: none of 5 (model) made a node of this graph. "
+        "Run the forward of this tensor in the block."
     )
     assert graph.without_calls in show(loss, names=calls).text
     assert graph.leaves[0].name.startswith("model.")
@@ -434,6 +435,130 @@ def test_nothing_is_taken_down_while_compiling(monkeypatch):
         loss = model(torch.ones(2, 3)).sum()
         monkeypatch.undo()
     assert snapshot(loss, names=calls).calls == ()
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_what_torch_compiled_is_one_call(monkeypatch):
+    model = body()
+    compiled = torch.compile(model, backend="aot_eager")
+    with module_calls(model) as calls:
+        loss = compiled(torch.ones(2, 3)).sum()
+    graph = snapshot(loss, names=calls)
+    assert graph.without_calls == ""
+    assert graph.nodes[graph.ran[-1]].operation == "SumBackward0"
+    assert {call.stop for call in graph.calls} == {1}, "all nodes but the sum are in the calls"
+    assert graph.nodes[graph.ran[0]].operation == "CompiledFunctionBackward"
+
+
+def test_a_call_of_another_thread_that_still_runs_ends_with_the_block():
+    waits, goes_on = threading.Event(), threading.Event()
+
+    class Slow(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(3, 3)
+
+        def forward(self, x):
+            x = self.inner(x)
+            waits.set()
+            goes_on.wait(10)
+            return x
+
+    quick, slow, found = body(), Slow(), []
+    worker = threading.Thread(target=lambda: found.append(slow(quick(torch.ones(2, 3))).sum()))
+    with module_calls(quick, slow) as calls:
+        worker.start()
+        assert waits.wait(10)
+    goes_on.set()
+    worker.join()
+    graph = snapshot(found[0], names=calls)
+    last = [call for call in graph.calls if call.name == "slow"]
+    inner = [call for call in graph.calls if call.name == "slow.inner"]
+    assert (last[0].depth, inner[0].depth) == (0, 1)
+    assert last[0].start <= inner[0].start < inner[0].stop <= last[0].stop
+
+
+def test_a_model_that_is_given_twice_has_one_name():
+    model = body()
+    with module_calls(model, model) as calls:
+        model(torch.ones(2, 3))
+    assert list(calls.models()) == ["model"]
+
+
+class Grows(nn.Module):
+    """Make a layer where it is needed first."""
+
+    def forward(self, x):
+        if not hasattr(self, "layer"):
+            self.layer = nn.Linear(3, 3)
+        return self.layer(x)
+
+
+def test_a_layer_that_a_forward_makes_is_called_as_its_leaves_are():
+    model = Grows()
+    with module_calls(model) as calls:
+        loss = model(torch.ones(2, 3)).sum()
+    graph = snapshot(loss, names=calls)
+    assert [call.name for call in graph.calls] == ["model", "model.layer"]
+    assert {leaf.name for leaf in graph.leaves} == {"model.layer.weight", "model.layer.bias"}
+
+
+def test_many_roots_of_one_class_are_named_by_one_search_each(monkeypatch):
+    x = torch.ones(2, requires_grad=True)
+    with module_calls(body()) as calls:
+        for _ in range(50):
+            y = nn.Tanh()(x)
+        tries = []
+        monkeypatch.setattr(
+            calls, "roots", type("Roots", (dict,), {"__contains__": counted(tries)})(calls.roots)
+        )
+        y = nn.Tanh()(x)
+    assert snapshot(y, names=calls).calls[-1].name == "Tanh 51"
+    assert len(tries) <= 3
+
+
+def counted(tries):
+    """Return a `__contains__` of a dict that writes down what it is asked."""
+
+    def contains(self, key):
+        tries.append(key)
+        return key in self.keys()
+
+    return contains
+
+
+def test_where_a_cut_hid_all_that_a_call_made_no_more_is_claimed():
+    model = nn.Linear(1, 1)
+    with module_calls(model) as calls:
+        y = model(torch.ones(1, 1))
+        for _ in range(26_000):
+            y = y.exp()
+    said = snapshot(y, names=calls).without_calls
+    assert "made a node that was looked at." in said
+
+
+def test_what_a_hook_makes_lies_in_the_call_around():
+    model = body()
+    model[0].register_forward_hook(lambda module, given, made: made * 2)
+    with module_calls(model) as calls:
+        loss = model(torch.ones(2, 3)).sum()
+    lines = told(snapshot(loss, names=calls))
+    assert lines[0] == "model: T Addmm Mul T Addmm Tanh"
+    assert lines[1] == "model.0: T Addmm"
+
+
+def test_an_interrupt_leaves_its_call_open_up_to_the_end_of_the_block():
+    class Stops(nn.Module):
+        def forward(self, x):
+            raise KeyboardInterrupt
+
+    model, stops = nn.Linear(2, 2), Stops()
+    with module_calls(model, stops) as calls:
+        with pytest.raises(KeyboardInterrupt):
+            stops(torch.ones(1))
+        loss = model(torch.ones(1, 2)).sum()
+    names = [call.name for call in snapshot(loss, names=calls).calls]
+    assert names == ["stops", "model"]
 
 
 def test_a_module_in_itself_ends():

@@ -323,3 +323,57 @@ def test_two_processes_give_the_same_bytes():
     assert not re.search(rb"0x[0-9a-f]{6}", runs[0])
     svg = runs[0][: runs[0].index(b"</svg>")].decode()
     assert not re.search(r' (?:x|y|cx|cy|width|height|d|points)="[^"]*\d\.\d', svg)  # whole pixels
+
+
+def slots_and_bodies(drawn, owner):
+    """Return the rectangles (left, top, right, bottom) of a card, and of the slots in it."""
+    marks = [mark for mark in drawn.marks if mark.shape == "rect" and mark.owner == owner]
+    found = {"body": [], "grad": []}
+    for mark in marks:
+        if mark.part in found:
+            x, y, wide, high, _ = mark.at
+            found[mark.part].append((x, y, x + wide, y + high))
+    return found["body"][0], found["grad"]
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 8])
+@pytest.mark.parametrize("is_dense", [False, True])
+@pytest.mark.parametrize("first_has_grad", [False, True])
+def test_the_slots_of_several_retained_results_stand_in_their_card(count, is_dense, first_has_grad):
+    x = torch.ones(count, 2, requires_grad=True)
+    parts = x.sin().unbind()
+    for part in parts:
+        part.retain_grad()
+    loss = sum(part.sum() for part in parts)
+    if is_dense:
+        loss = loss.sin().cos().sin().cos().sin().cos()
+    for part in parts:
+        part.grad = torch.tensor([1.25, -2.25])
+    parts[-1 if first_has_grad else 0].grad = None
+    named = {f"part{nr}": part for nr, part in enumerate(parts)}
+    drawn = drawing(show(loss, names=named).graph)
+    owners = {mark.owner for mark in drawn.marks if mark.part == "grad" and mark.state == "none"}
+    several = [owner for owner in owners if len(slots_and_bodies(drawn, owner)[1]) == count]
+    assert several, "the node that made them all"
+    body, slots = slots_and_bodies(drawn, several[0])
+    for slot in slots:
+        assert body[0] <= slot[0] < slot[2] <= body[2]
+        assert body[1] <= slot[1] < slot[3] <= body[3]
+    for one in slots:
+        for other in slots:
+            apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1]
+            assert one == other or apart or other[3] <= one[1]
+
+
+def test_many_roots_make_no_picture_wider_than_their_graph():
+    roots = [torch.ones(1, requires_grad=True).exp() for _ in range(60)]
+    picture = show(*roots, names={f"weight_{nr}": root for nr, root in enumerate(roots)})
+    title = next(mark.runs[0][0] for mark in drawing(picture.graph).marks if mark.role == "title")
+    assert title.endswith("…: 60 operations, 60 leaves")
+
+
+def test_four_long_numbers_on_a_wire_are_told_whole():
+    numbers = "[-0.1234, -0.5678, -1.234, -5.678]"
+    _, picture = example()
+    drawn = drawing(picture.graph, {0: numbers})
+    assert numbers in [mark.runs[0][0] for mark in drawn.marks if mark.role == "label"]

@@ -16,11 +16,11 @@ from refresh import executed, stored_text
 from traitlets import TraitError
 
 from helpers.drawing.diagram import drawing
-from helpers.drawing.display_list import Drawing, Mark
+from helpers.drawing.display_list import Drawing, Mark, geometry
 from helpers.drawing.palette import DARK, LIGHT, STYLE, attributes
 from helpers.drawing.svg import Sheet
 from helpers.playing import encode as packing
-from helpers.playing.encode import geometry, payload
+from helpers.playing.encode import payload
 from helpers.playing.film import Change, Film, Frame, Unfolding, still
 from helpers.playing.player import FILM, SCRIPT, Player, as_json, head, page, player, slot
 from helpers.playing.player import STYLE as SHEET

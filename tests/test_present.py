@@ -2,7 +2,9 @@
 In tmp_path.
 """
 
+import errno
 import json
+import os
 import signal
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 from jupyter_core.paths import jupyter_config_path, jupyter_path
 
-from course import present, workspace
+from course import lab_settings, present, workspace
 
 NAME = "03_leaf.ipynb"
 LESSON = [
@@ -199,17 +201,54 @@ def test_a_place_that_cannot_be_written_gets_a_sentence(course):
         present.main(["03"], course)
 
 
+def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(workspace, "write_notebook", full)
+    with pytest.raises(
+        SystemExit, match=r"^work/ could not be written \(No space left on device\)"
+    ):
+        present.main(["03"], course)
+
+
+def test_the_settings_of_the_students_lab_are_kept(course):
+    present.prepare(["03"], course)
+    config = course / "work" / "present" / ".jupyter" / "labconfig"
+    found = json.loads((config / "default_setting_overrides.json").read_text(encoding="utf-8"))
+    assert found.keys() == {"jupyterlab-rise:plugin", *lab_settings.SETTINGS}
+    assert found.items() >= lab_settings.SETTINGS.items()
+
+
 def test_a_lesson_that_is_no_notebook_gets_a_sentence(course):
     (course / "notebooks" / NAME).write_text("{", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"03_leaf\.ipynb holds no readable notebook"):
         present.main(["03"], course)
 
 
+STOPS_LATER = """
+import os, signal, sys
+os.kill(os.getppid(), signal.SIGINT)
+os.read(int(sys.argv[1]), 1)  # waits until the handler is through
+sys.exit(3)
+"""
+
+
 def test_control_c_is_for_the_server_which_is_not_killed_while_it_stops(course, monkeypatch):
-    stops_later = "import os, signal, sys, time; os.kill(os.getppid(), signal.SIGINT); time.sleep(1); sys.exit(3)"
-    monkeypatch.setattr(
-        present, "prepare", lambda *_: {"args": [sys.executable, "-c", stops_later]}
-    )
-    before = signal.getsignal(signal.SIGINT)
-    assert present.main(["03"], course) == 3
+    """The server ends after the handler of `present` has run: what killed it would come first."""
+    told, tells = os.pipe()
+    before, install = signal.getsignal(signal.SIGINT), signal.signal
+
+    def noting(number, handler):
+        def noted(*given):
+            handler(*given)
+            os.write(tells, b".")
+
+        return install(number, handler if handler is before else noted)
+
+    server = {"args": [sys.executable, "-c", STOPS_LATER, str(told)], "pass_fds": [told]}
+    monkeypatch.setattr(present, "prepare", lambda *_: server)
+    monkeypatch.setattr(signal, "signal", noting)
+    with os.fdopen(told), os.fdopen(tells, "w"):
+        assert present.main(["03"], course) == 3
     assert signal.getsignal(signal.SIGINT) is before

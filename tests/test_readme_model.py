@@ -8,6 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from helpers import module_calls, show, step_through
 from helpers.graph import BY_PARAMETERS
 
 SECTION = (
@@ -65,11 +66,55 @@ def test_without_calls_boxes_are_guessed_and_it_says_so(ran):
     assert BY_PARAMETERS not in eval("show(loss, names=calls)", ran).text
 
 
-def test_looking_changes_no_value_no_gradient_and_no_random_number(ran):
-    model, show, loss = ran["model"], ran["show"], ran["loss"]
-    before = torch.get_rng_state(), [(p.clone(), p.grad, p._version) for p in model.parameters()]
+def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
+    said = " ".join(SECTION.split())
+    assert "one round of a loop, or equal rounds in a row, with what your code computes" in said
+    assert "a loss that is computed after the calls stands outside" in said
+    model = nn.ModuleDict({"cell": nn.GRUCell(4, 8), "head": nn.Linear(8, 5)})
+    x, y, h = torch.rand(30, 2, 4), torch.zeros(30, 2, dtype=torch.long), torch.zeros(2, 8)
+    answers, in_rounds = [], 0
+    with module_calls(model) as calls:
+        for step in range(30):
+            h = model["cell"](x[step], h)
+            answers.append(model["head"](h))
+            in_rounds = in_rounds + cross_entropy(answers[-1], y[step])
+    after = cross_entropy(torch.stack(answers).flatten(0, 1), y.flatten())
+    assert "cell+head+3 operations × 30" in show(in_rounds, names=calls).text
+    assert "NllLossBackward0" not in show(in_rounds, names=calls).text
+    assert "NllLossBackward0" in show(in_rounds, names=calls, unfold=True).text
+    assert show(after, names=calls).text.startswith("NllLossBackward0 → after")
+    assert "cell+head × 30" in show(after, names=calls).text
+
+
+def test_show_changes_no_value_no_gradient_and_no_random_number(ran):
+    assert "`show` changes no value, no gradient and no random number" in SECTION
+    model, loss = ran["model"], ran["loss"]
+    loss.backward(retain_graph=True)
+    before = torch.get_rng_state(), state(model)
     show(loss, names=ran["calls"])
-    assert torch.get_rng_state().equal(before[0])
-    for parameter, (value, grad, version) in zip(model.parameters(), before[1], strict=True):
-        assert parameter.equal(value)
-        assert (parameter.grad, parameter._version) == (grad, version)
+    assert torch.equal(torch.get_rng_state(), before[0])
+    for (value, grad, version), (value_now, grad_now, version_now) in zip(
+        before[1], state(model), strict=True
+    ):
+        assert torch.equal(value, value_now)
+        assert torch.equal(grad, grad_now)
+        assert version == version_now
+
+
+def state(model):
+    """Return copies of each parameter and its gradient, and their versions."""
+    return [
+        (one.detach().clone(), one.grad.clone(), (one._version, one.grad._version))
+        for one in model.parameters()
+    ]
+
+
+def test_step_through_runs_the_real_backward(ran):
+    assert "`step_through` runs the real backward, which fills `.grad`" in SECTION
+    parameters, loss = list(ran["model"].parameters()), ran["loss"]
+    wanted = torch.autograd.grad(loss, parameters, retain_graph=True)
+    step_through(loss, names=ran["calls"])
+    for one, grad in zip(parameters, wanted, strict=True):
+        assert torch.equal(one.grad, grad)
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()

@@ -60,13 +60,18 @@ def test_pytorch_says_that_the_graph_is_freed():
     )
 
 
-def test_small_whole_numbers_are_exact_and_others_are_not():
-    assert "whole numbers as small as these are exact" in said("00", "cell-23")
-    for dtype in (torch.float32, torch.float16, torch.bfloat16):
-        x = torch.tensor([1.0, 2.0, 3.0], dtype=dtype, requires_grad=True)
-        (x**2).sum().backward()
-        assert x.grad.tolist() == [2.0, 4.0, 6.0]
-    assert torch.tensor(0.1).item() != 0.1
+DEVICES = {torch.device("cpu"), torch.accelerator.current_accelerator(check_available=True)}
+
+
+@pytest.mark.parametrize("device", sorted(map(str, DEVICES - {None})))
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
+def test_small_whole_numbers_are_exact_and_others_are_not(device, dtype):
+    text = said("00", "cell-23")
+    assert "whole numbers as small as these are exact, on a GPU as on the CPU." in text
+    x = torch.tensor([1.0, 2.0, 3.0], dtype=dtype, device=device, requires_grad=True)
+    (x**2).sum().backward()
+    assert x.grad.tolist() == [2.0, 4.0, 6.0]
+    assert torch.tensor(0.1, dtype=torch.float32, device=device).item() != 0.1
 
 
 NO_GRAPH = {

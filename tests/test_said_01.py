@@ -174,7 +174,10 @@ def test_01_1_the_two_paths_give_two_numbers():
 def test_01_1_the_messages_are_true():
     exercise = registry.find("01.1")
     assert "`Variable(y)` does not hand out `y` itself" in judge(exercise, 75).text
-    assert "with the other `w` held fixed" in judge(exercise, 50).text
+    y = leaf(5.0) ** 2
+    assert Variable(y) is not y
+    assert "the way through `y` alone, with the other `w` held fixed" in judge(exercise, 50).text
+    assert gradient(5.0, lambda w: w**2, lambda w: 5.0) == 50
 
 
 @pytest.mark.parametrize("answer", [25, "25", torch.tensor(25.0), np.float64(25), 5 * 5])

@@ -105,6 +105,20 @@ def test_most_operations_and_not_all_need_one_device():
     assert on_meta.copy_(on_cpu).device == on_meta[torch.tensor([0])].device == on_meta.device
 
 
+def test_the_operation_that_complains_of_two_devices_moves_none_and_others_move_one():
+    assert "this one moves none of them" in means("is not on the expected device")
+    on_cpu, on_meta = torch.ones(2), torch.ones(2, device="meta")
+    with pytest.raises(RuntimeError, match="not on the expected device"):
+        on_cpu * on_meta
+    assert (on_cpu.device.type, on_meta.device.type) == ("cpu", "meta")
+    for moved in (
+        on_meta.copy_(on_cpu),
+        on_meta * torch.tensor(2.0),  # a number, with no dimension
+        on_meta[torch.tensor([0, 1])],
+    ):
+        assert moved.device.type == "meta"
+
+
 def test_the_counter_misses_data_and_fused_steps():
     assert "though not through `.data` or by a fused optimizer" in term("version counter")
     w = torch.tensor([2.0], requires_grad=True)

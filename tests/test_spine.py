@@ -3,16 +3,17 @@ on top of another; and which graphs have none.
 """
 
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from programs import programs
+from programs import often, programs
 from stress_layout import faults
 from torch import nn
 from torch.nn import functional as F
 
 from helpers import show
+from helpers.drawing.cards import ABOVE, TAG
 from helpers.drawing.diagram import DENSE, Word, arranged, deal, drawing
-from helpers.drawing.spine import WIDEST, planned, spine
+from helpers.drawing.spine import NARROW, WIDEST, planned, spine
 
 MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
 
@@ -73,13 +74,16 @@ def trees(draw):
 
 
 @given(trees())
-@settings(deadline=None, max_examples=200)
+@often
 def test_boxes_never_overlap_and_curves_end_at_them(tree):
     boxes, edges, rooms = tree
     placed = spine(boxes, edges, rooms, [0] * len(boxes))
-    wrong = [] if placed is None else list(faults(placed, boxes, edges, rooms))
-    assert [fault for fault in wrong if fault != "an edge leads up"] == []
     if placed is not None:
+        # leaves stand in the row of their operation, which `faults` takes for a way up
+        found = list(faults(placed, boxes, edges, rooms))
+        assert [fault for fault in found if fault != "an edge leads up"] == []
+        for tail, head in edges:
+            assert placed.centres[tail][1] <= placed.centres[head][1]
         cards = list(zip(placed.centres, boxes, strict=True))
         words = [(placed.labels[nr], room) for nr, room in rooms.items()]
         for nr, one in enumerate(words):
@@ -115,9 +119,78 @@ def test_a_dense_picture_is_low_its_words_short_and_its_text_whole():
 
 
 @given(programs())
-@settings(deadline=None, max_examples=40)
+@often
 def test_any_graph_can_be_asked_for_a_spine(program):
     graph = show(program.run()[-1]).graph
     dealt = deal(graph, is_dense=True)
     cards, placed = arranged(dealt, [Word("")] * len(dealt.wires), has_short_cards=True)
     assert len(placed.centres) == len(cards.cards)
+
+
+def test_a_branch_that_ends_in_an_operation_goes_down_the_spine():
+    plan = planned(4, [(0, 1), (1, 2), (2, 3)], leaves=[])
+    assert plan.spine == [0, 1, 2, 3]
+    assert planned(4, [(0, 1), (1, 2), (2, 3)], leaves=[3]).spine == [0, 1, 2]
+
+
+def test_a_tag_is_nowhere_under_another_card_or_wire():
+    torch.manual_seed(0)
+    model = nn.Sequential(*[nn.Linear(4, 4) for _ in range(4)])
+    x = torch.randn(2, 4)
+    named = {}
+    for nr, layer in enumerate(model):
+        named[f"h{nr}"] = x = layer(x)
+        x = F.leaky_relu(x)
+    graph = show(x.sum(), names=named).graph
+    dealt = deal(graph, is_dense=True)
+    assert sum(bool(card.tag) for card in dealt.cards) >= 4
+    cards, placed = arranged(dealt, [Word("")] * len(dealt.wires), has_short_cards=True)
+    for card, (x, y) in zip(cards.cards, placed.centres, strict=True):
+        if not card.tag:
+            continue
+        left = x - card.width / 2 + card.tag_left
+        top = y - card.height / 2 - ABOVE
+        for other, (u, v) in zip(cards.cards, placed.centres, strict=True):
+            if other is not card:
+                assert not (
+                    abs(u - left - card.tag_width / 2) < (other.width + card.tag_width) / 2
+                    and abs(v - top - TAG / 2) < (other.height + TAG) / 2
+                ), f"{other.name} lies on the tag {card.tag}"
+        for curve in placed.curves:
+            for px, py in curve:
+                assert not (left < px < left + card.tag_width and top + 2 < py < top + TAG - 2)
+
+
+def test_branches_follow_each_other_where_they_would_be_too_wide_side_by_side():
+    edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
+    sizes = [(600, 36)] * 6
+    assert spine(sizes, edges, {}, [0] * 6) is None
+    placed = spine(sizes, edges, {}, [0] * 6, rules=NARROW)
+    assert placed.width <= WIDEST
+    heights = [y for _, y in placed.centres]
+    assert len(set(heights)) == 6
+    assert all(heights[tail] < heights[head] for tail, head in edges)
+
+
+@st.composite
+def meeting(draw):
+    """Draw a graph whose branches may meet again: edges from each box to later ones."""
+    count = draw(st.integers(3, 14))
+    edges = [(draw(st.integers(0, box - 1)), box) for box in range(1, count)]
+    for _ in range(draw(st.integers(0, 4))):
+        tail = draw(st.integers(0, count - 2))
+        edges.append((tail, draw(st.integers(tail + 1, count - 1))))
+    sizes = draw(st.lists(st.tuples(st.integers(30, 160), st.integers(24, 60)), min_size=count))
+    overhangs = draw(st.lists(st.sampled_from([0, 0, 14, 40]), min_size=count, max_size=count))
+    return sizes[:count], edges, overhangs
+
+
+@given(meeting())
+@often
+def test_branches_that_meet_again_never_overlap_and_no_wire_leads_up(graph):
+    boxes, edges, overhangs = graph
+    placed = spine(boxes, edges, {}, overhangs, rules=NARROW)
+    if placed is not None:
+        assert [one for one in faults(placed, boxes, edges, {}) if one != "an edge leads up"] == []
+        for tail, head in edges:
+            assert placed.centres[tail][1] <= placed.centres[head][1]

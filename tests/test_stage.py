@@ -9,12 +9,16 @@ import pytest
 import torch
 from torch import nn
 
+from helpers import snapshot
+from helpers.drawing.diagram import drawing
+from helpers.drawing.palette import TITLE
 from helpers.playing import animate
 from helpers.playing.animate import film
 from helpers.playing.film import Change
 from helpers.playing.timeline import Turns
 from helpers.playing.views import View, views
 from helpers.recording.record import record
+from helpers.text import width
 
 
 def example():
@@ -424,3 +428,28 @@ def test_few_frames_and_few_nodes_are_drawn(monkeypatch):
     monkeypatch.setattr("helpers.playing.views.MOST_NODES", 1)
     made = film(trace)
     assert (len(made.scenes), made.views, made.scenes[0].marks != ()) == (1, (), True)
+
+
+def test_the_slot_of_a_dense_leaf_is_as_wide_as_what_it_will_hold():
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad = torch.tensor([10.0, 20.0])
+    y = x
+    for _ in range(10):
+        y = y * 1.0
+    made = film(record((y * torch.tensor([0.12, -40.35])).sum()))
+    slots = [mark for mark in made.scenes[0].marks if mark.role == "slot"]
+    texts = []
+    for (role, _), found in seen(made, 0).items():
+        texts += found if role == "middle" else []
+    assert "[10.0, 20.0]" in texts
+    assert min(mark.at[2] for mark in slots) >= width("[10.0, 20.0]", TITLE, bold=True)
+
+
+def test_a_film_whose_picture_is_cut_says_so():
+    y = torch.ones(1, requires_grad=True)
+    for _ in range(700):
+        y = y.exp()
+    scene = drawing(snapshot(y), remarks=animate.remarks)
+    words = [text for mark in scene.marks for text, _ in mark.runs]
+    assert sum(text.startswith("Cut here: the ") for text in words) == 1
+    assert sum(mark.part == "body" for mark in scene.marks) < 700

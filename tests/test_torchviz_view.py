@@ -1,5 +1,6 @@
 """torchviz's picture beside ours: its own boxes and arrows, drawn with no `dot` program."""
 
+import html
 import os
 import warnings
 
@@ -8,7 +9,7 @@ import torch
 import torchviz
 
 from helpers import beside_torchviz
-from helpers.torchviz_view import their_graph
+from helpers.torchviz_view import MOST_NODES, their_graph
 
 
 def example():
@@ -45,6 +46,19 @@ def test_a_graph_too_deep_for_torchviz_is_said_calmly():
     assert beside_torchviz(x).text.startswith(
         "torchviz draws by recursion: over 200 nodes it is not asked."
     )
+
+
+def test_a_picture_of_torchviz_too_large_to_lay_out_is_said_calmly():
+    weight, more = (torch.ones((), requires_grad=True) for _ in range(2))
+    state = torch.zeros(())
+    for _ in range(25):
+        state = torch.tanh(weight * state + more * torch.ones(()))
+    picture = beside_torchviz(state)
+    assert len(picture.graph.nodes) < MOST_NODES
+    assert picture.text.startswith(
+        f"torchviz's picture is too large to lay out. Ours: {len(picture.graph.nodes)} boxes."
+    )
+    assert "torchviz's picture is too large to lay out." in html.unescape(picture.svg)
 
 
 def test_what_torchviz_raises_is_said_calmly():

@@ -2,6 +2,7 @@
 tmp_path.
 """
 
+import errno
 import json
 import shutil
 import subprocess
@@ -206,6 +207,17 @@ def test_a_folder_that_cannot_be_written_gets_a_sentence(course):
     (course / "work").write_text("a file in the way", encoding="utf-8")
     with pytest.raises(SystemExit, match="could not be written"):
         workspace.main(["sync"], course)
+
+
+def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(SystemExit) as stopped:
+        workspace.main(["sync"], course)
+    said = "work/ could not be written (No space left on device): look who owns it, make room."
+    assert str(stopped.value) == said
 
 
 def test_main_says_what_it_did(course, capsys):

@@ -70,9 +70,8 @@ def parsed(path: Path, text: str) -> NotebookNode:
     """Return the notebook that a text holds, in today's format. Raises Unpublishable."""
     try:
         found = json.loads(text)
-        text = (
-            json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()
-        )  # half a character has no bytes
+        # Half a character has no bytes.
+        text = json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()
     except (ValueError, RecursionError) as error:
         where = (
             f"line {error.lineno}"

@@ -29,20 +29,16 @@ LONGEST_VALUE, LONGEST_GRAD = 10, 14  # characters of both in a card of one line
 SIGN = 15  # px that the sign of a saved tensor takes before its words
 SLOT, SLOT_HIGH = 52, 24  # least width and height of the slot that holds a `.grad`, px
 GRAD = ".grad"
+GRAD_MORE = 3  # px by which a line with a `.grad` is higher than others
+# What has words of its own beside it, such as a saved tensor that was modified, needs no entry.
 LEGEND = {
     "operation": "backward function",
     "folded": "folded part",
     "leaf": "leaf",
     "held": "saved",
     "freed": "freed",
-    "modified": "modified since",
-    "packed": "packed by a hook",
-    "edited": "view of an edited tensor",
-    "busy": "in use by a backward",
     "none": "(None, 0): no gradient wanted",
 }
-# What needs no entry in the legend: its own words stand beside it.
-SELF_EXPLANATORY = ("modified", "packed", "edited", "busy")
 # The shape of each state of a saved tensor; its filling and colour stand in palette.py.
 SIGNS = {
     "held": "circle",
@@ -175,8 +171,9 @@ def measured(card: Card, device: Device | None) -> Card:
         wide += device.room
     high = FIRST + LINE * len(card.lines)
     slots = [row.slot for row in card.rows if row.part == "grad"]
-    if any(row.part == "grad" for line in card.lines for row in line):
-        high += 6
+    grads = [line for line in card.lines if line[0].part == "grad"]
+    if grads:
+        high += GRAD_MORE * (len(grads) + 1)
     slot = max(slots, default=0)
     return replace(card, width=wide, height=high, device=device, slot=slot)
 
@@ -389,7 +386,9 @@ def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
     draw_line(pen, card, card.beside, start + beside(card, start - left), top + 18)
     middle = top + 18
     for line in card.lines:
-        middle += LINE + 3 * (line[0].part == "grad")
+        middle += LINE
+        if line[0].part == "grad":
+            middle += GRAD_MORE
         draw_line(pen, card, line, start, middle)
     if card.tag:
         draw_tag(pen, card, left + card.tag_left, top - ABOVE)
@@ -412,7 +411,8 @@ def draw_line(pen: Pen, card: Card, line: Rows, left: float, middle: float) -> N
     """Draw pieces side by side around the height `middle`."""
     for row in line:
         if row.part == "grad":
-            draw_grad(pen, row, card.slot, left, middle)
+            slot = row.slot if line is card.beside else card.slot
+            draw_grad(pen, row, slot, left, middle)
         elif row.part == "saved":
             draw_sign(pen, row.state, left + 5, middle)
             words = (row.text, "")
@@ -465,7 +465,6 @@ def legend(cards: Sequence[Card], also: Sequence[str] = ()) -> list[str | Device
             places[card.device.name] = card.device
     if len(seen & {"operation", "folded", "leaf"}) == 1:
         seen -= {"operation", "leaf"}
-    seen -= set(SELF_EXPLANATORY)
     return [*(key for key in LEGEND if key in seen), *(places[name] for name in sorted(places))]
 
 

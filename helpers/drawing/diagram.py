@@ -5,7 +5,7 @@ what it means.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from helpers.drawing.cards import (
@@ -24,7 +24,7 @@ from helpers.drawing.devices import Device, devices, home
 from helpers.drawing.display_list import Drawing, Owner, Pen
 from helpers.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
 from helpers.drawing.palette import SMALL, TITLE
-from helpers.drawing.spine import TRUNK, spine
+from helpers.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from helpers.graph import Edge, Graph, Root, TensorInfo, counted, tree
 from helpers.text import visible, width
 
@@ -34,6 +34,8 @@ DENSE = 10  # nodes: from so many on a card has one line
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
 MOST_HEARD = 6  # leaves that the alternative text names
+LONGEST_GRADIENT = 60  # characters of a gradient on its wire
+LONGEST_NAMES = 120  # characters of the names of all roots in the caption
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +76,23 @@ def drawing(
     gradients: Mapping[int, str] | None = None,
     alt: str | None = None,
     also: Sequence[str] = (),
-    remarks: Sequence[str] | None = None,
+    remarks: Callable[[Graph], Sequence[str]] | None = None,
 ) -> Drawing:
     """Return the display list of a graph; `gradients` puts a capsule with a text on edges, by edge
     number.
 
     Room for every capsule is reserved before layout. What is too much to lay out is cut, with a
-    sentence. `also` adds keys to the legend: for what will be seen later. `remarks` stand in the
-    place of the graph's own.
+    sentence. `also` adds keys to the legend: for what will be seen later. `remarks` makes the
+    sentences that stand in the place of the graph's own.
     """
     part, dealt = fit(graph, gradients or {})
     words = [word_of(wire, gradients or {}) for wire in dealt.wires]
     dealt, placed = arranged(dealt, words, is_dense(part))
-    notes = [*part.remarks, *filter(None, [graph.memory])]
-    caption = [*describe(graph), *(notes if remarks is None else remarks)]
+    if remarks is None:
+        notes, told = [*part.remarks, *filter(None, [graph.memory])], None
+    else:
+        notes, told = remarks(part), remarks(graph)
+    caption = [*describe(graph), *notes]
     keys = legend(dealt.cards, also)
     texts = caption_width(caption)
     wide = round(max([NARROWEST, placed.width, texts, *map(entry_width, keys)]))
@@ -99,7 +104,7 @@ def drawing(
     pen.dx, pen.dy = MARGIN, round(pen.dy + placed.height + 20 * bool(keys))
     height = pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
     return Drawing(
-        wide + 2 * MARGIN, height, tuple(pen.marks), tree(graph, remarks), alt or alt_text(graph)
+        wide + 2 * MARGIN, height, tuple(pen.marks), tree(graph, told), alt or alt_text(graph)
     )
 
 
@@ -109,17 +114,34 @@ def is_dense(graph: Graph) -> bool:
 
 
 def arranged(dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> tuple[Cards, Placed]:
-    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
+    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`.
+
+    Where that is too wide, branches follow each other on a spine.
+    """
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text}
     edges = [(wire.source, wire.target) for wire in dealt.wires]
-    if has_short_cards and dealt.cards:
-        on_spine = replace(dealt, cards=tuple(aligned(dealt.cards)))
-        boxes = [(one.width + pile(one), one.height + pile(one)) for one in on_spine.cards]
-        overhangs = [one.overhang for one in on_spine.cards]
-        placed = spine(boxes, edges, rooms, overhangs)
-        if placed is not None:
-            return on_spine, placed
-    return dealt, place(sizes(dealt), edges, rooms, TIGHT if has_short_cards else LOOSE)
+    if not has_short_cards or not dealt.cards:
+        return dealt, place(sizes(dealt), edges, rooms, LOOSE)
+    in_line = replace(dealt, cards=tuple(aligned(dealt.cards)))
+    if placed := along_spine(in_line.cards, edges, rooms, STRAIGHT):
+        return in_line, placed
+    spread = place(sizes(dealt), edges, rooms, TIGHT)
+    if spread.width > WIDEST and (placed := along_spine(in_line.cards, edges, rooms, NARROW)):
+        return in_line, placed
+    return dealt, spread
+
+
+def along_spine(
+    cards: Sequence[Card],
+    edges: Sequence[tuple[int, int]],
+    rooms: Mapping[int, tuple[int, int]],
+    rules: Sequence[Rule],
+) -> Placed | None:
+    """Return the places of cards along a spine; None where they have none by these rules."""
+    boxes = [(one.width + pile(one), one.height + pile(one)) for one in cards]
+    overhangs = [one.overhang for one in cards]
+    leaves = [nr for nr, one in enumerate(cards) if one.kind in ("leaf", "none")]
+    return spine(boxes, edges, rooms, overhangs, leaves, rules)
 
 
 def aligned(cards: Sequence[Card]) -> list[Card]:
@@ -238,7 +260,7 @@ def pile(one: Card) -> int:
 def word_of(wire: Wire, gradients: Mapping[int, str]) -> Word:
     """Return what is written on a wire."""
     if wire.edge in gradients:
-        return Word(visible(gradients[wire.edge], 30), is_gradient=True)
+        return Word(visible(gradients[wire.edge], LONGEST_GRADIENT), is_gradient=True)
     return Word(wire.word)
 
 
@@ -331,7 +353,8 @@ def describe(graph: Graph) -> list[str]:
         if root.node is None:
             fact, _, why = root.reason.partition(": ")
             calm += [line for line in (f"{root_name(root)} has no graph: {fact}", why) if line]
-    names = ", ".join(root_name(root) for root in graph.roots if root.node is not None)
+    named = [root_name(root) for root in graph.roots if root.node is not None]
+    names = visible(", ".join(named), LONGEST_NAMES)
     if not names:
         return calm
     operations, leaves = graph.size

@@ -49,6 +49,15 @@ def points_data(at: Sequence[int]) -> str:
     return " ".join(map(str, at))
 
 
+SHAPES = {  # element and attributes of each shape in SVG
+    "rect": ("rect", "x", "y", "width", "height", "rx"),
+    "circle": ("circle", "cx", "cy", "r"),
+    "path": ("path", "d"),
+    "polygon": ("polygon", "points"),
+    "text": ("text", "x", "y"),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """Hold one thing to draw, in whole px.
@@ -57,7 +66,7 @@ class Mark:
     and Bézier triples), polygon (x, y pairs) or text (x, y of the baseline). `role` and `state` say
     how it looks. `owner` is what it belongs to, None for what belongs to the whole picture. `part`
     says what of its owner it shows, where that can change: "body", "grad", "saved", "count",
-    "gradient". `runs` are the pieces of a text, each with a role.
+    "gradient", "word". `runs` are the pieces of a text, each with a role.
     """
 
     shape: str
@@ -67,6 +76,15 @@ class Mark:
     runs: Runs = ()
     state: str = ""
     part: str = ""
+
+
+def geometry(mark: Mark) -> tuple[int | str, ...]:
+    """Return the values of the attributes that SHAPES names."""
+    if mark.shape == "path":
+        return (path_data(mark.at),)
+    if mark.shape == "polygon":
+        return (points_data(mark.at),)
+    return mark.at
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,46 @@
 """Place the cards of a dense graph along a spine: operations straight down at the left, side
 branches and leaves in their row at the right. Numbers in, numbers out; no Graphviz.
 
-It reads better than `dot` wherever side branches never come back: a chain of layers, with their
-parameters, and with connections that skip layers.
+It reads better than `dot` wherever few branches go on side by side: a chain of layers, with their
+parameters, with connections that skip layers, and with branches that meet again.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
+from typing import NamedTuple
 
-from helpers.drawing.layout import Placed, Point
+from helpers.drawing.layout import Placed, Point, ranks
 
 TRUNK = 44  # px from the left where wires go down
 APART = 20  # px between two cards of the spine
 NEAR = 10  # px between two side branches
+AROUND_WORD = 28  # px above and below a word on a wire of the spine, a tag among them
 ACROSS = 34  # px between two columns
 LANE = 18  # px between two lanes of connections that skip layers
 ROUND = 16  # px: radius of a bend
-MOST_LANES, MOST_COLUMNS, WIDEST = 3, 4, 1_000
+WIDEST = 1_000
+
+
+class Rule(NamedTuple):
+    """Say what may stand beside the spine: branches how deep, with how many ways that lead on from
+    each box; how many lanes there may be; and whether branches may follow each other on the spine.
+    """
+
+    depth: int
+    breadth: int
+    lanes: int
+    has_branches: bool
+
+
+STRAIGHT = (Rule(3, 50, 3, False),)
+NARROW = (Rule(3, 50, 6, True), Rule(1, 50, 6, True), Rule(1, 1, 6, True))
 
 Boxes = Sequence[tuple[int, int]]
 Edges = Sequence[tuple[int, int]]
+Heads = Sequence[Sequence[int]]  # of each box those that its edges lead to
 Rooms = Mapping[int, tuple[int, int]]
 
 
@@ -41,103 +58,122 @@ class Plan:
     lanes: dict[int, int] = field(default_factory=dict)
 
 
-def spine(boxes: Boxes, edges: Edges, rooms: Rooms, overhangs: Sequence[int]) -> Placed | None:
-    """Lay out boxes of (width, height) px; None where the graph has no spine, or would be too wide.
+def spine(
+    boxes: Boxes,
+    edges: Edges,
+    rooms: Rooms,
+    overhangs: Sequence[int],
+    leaves: Collection[int] = (),
+    rules: Sequence[Rule] = STRAIGHT,
+) -> Placed | None:
+    """Lay out boxes of (width, height) px by the first rule that is narrow enough; None where the
+    graph has no such spine.
 
-    `rooms` are what is written on edges, `overhangs` the px that a tag sticks out of a box.
+    `rooms` are what is written on edges, `overhangs` the px that a tag sticks out of a box,
+    `leaves` the boxes that stand aside.
     """
-    plan = planned(len(boxes), edges)
-    if plan is None:
-        return None
-    placed = Placing(plan, boxes, edges, rooms, overhangs).placed()
-    return placed if placed.width <= WIDEST else None
+    for rule in rules:
+        plan = planned(len(boxes), edges, leaves, rule)
+        if plan is None:
+            continue
+        placed = Placing(plan, boxes, edges, rooms, overhangs).placed()
+        if placed.width <= WIDEST:
+            return placed
+    return None
 
 
-def planned(count: int, edges: Edges) -> Plan | None:
-    """Find the spine, the longest way down, and a row for all else; None where it does not fit."""
+def planned(
+    count: int, edges: Edges, leaves: Collection[int] = (), rule: Rule = STRAIGHT[0]
+) -> Plan | None:
+    """Find what stands on the spine, and a row for all else; None where it does not fit."""
     below: list[list[int]] = [[] for _ in range(count)]
-    for nr, (tail, _) in enumerate(edges):
-        below[tail].append(nr)
+    for tail, head in edges:
+        below[tail].append(head)
+    depth = ranks(count, [(head, tail) for tail, head in edges])
+    way = set(longest_way(below, depth, leaves))
+    boxes = way | set(range(count)) - asides(below, edges, depth, rule)
+    if boxes != way and not rule.has_branches:
+        return None
+    plan = Plan(in_order(below, boxes))
+    give_rows(plan, below)
+    return plan if give_lanes(plan, edges) <= rule.lanes else None
+
+
+def asides(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
+    """Return the boxes that may stand aside: small branches, nothing in them used twice."""
     uses = Counter(head for _, head in edges)
-    tops = [box for box in range(count) if not uses[box]]
-    if len(tops) != 1:
-        return None
-    plan = Plan(longest_way(tops[0], below, edges))
-    if not is_tree_beside(plan.spine, edges, uses):
-        return None
-    if not give_rows(plan, below, edges) or not give_lanes(plan, edges):
-        return None
-    return plan
+    found: set[int] = set()
+    for box in sorted(range(len(below)), key=lambda box: depth[box]):
+        is_small = depth[box] <= rule.depth and len(below[box]) <= rule.breadth
+        if uses[box] == 1 and is_small and found.issuperset(below[box]):
+            found.add(box)
+    return found
 
 
-def longest_way(top: int, below: list[list[int]], edges: Edges) -> list[int]:
-    """Return the longest way down over boxes that something follows, of equal ones the first.
+def longest_way(below: Heads, depth: Sequence[int], leaves: Collection[int]) -> list[int]:
+    """Return the longest way down over boxes that are no leaves, of equal ones the first.
 
     It does not end in one box over one leaf: a transposed weight stands aside, here as elsewhere.
     """
-    order = TopologicalSorter({box: [edges[nr][1] for nr in out] for box, out in enumerate(below)})
-    depth = [0] * len(below)
-    for box in order.static_order():
-        for nr in below[box]:
-            depth[box] = max(depth[box], depth[edges[nr][1]] + 1)
-    way = [top]
-    while depth[way[-1]] > 1:
-        heads = [edges[nr][1] for nr in below[way[-1]]]
-        longest = max(heads, key=lambda head: depth[head])
+    way = [max(range(len(below)), key=lambda box: depth[box])]
+    while True:
+        further = [head for head in below[way[-1]] if depth[head] or head not in leaves]
+        if not further:
+            return way
+        longest = max(further, key=lambda head: depth[head])
         is_twig = depth[longest] == 1 and len(below[longest]) == 1
-        if is_twig and len(heads) > 1:
-            break
+        if is_twig and len(below[way[-1]]) > 1:
+            return way
         way.append(longest)
-    return way
 
 
-def is_tree_beside(way: list[int], edges: Edges, uses: Counter[int]) -> bool:
-    """Say whether nothing beside the spine is used twice, or leads back to it."""
-    on_it = set(way)
-    for tail, head in edges:
-        if head not in on_it and uses[head] > 1:
-            return False
-        if head in on_it and tail not in on_it:
-            return False
-    return True
+def in_order(below: Heads, boxes: Collection[int]) -> list[int]:
+    """Return boxes so that each stands above those below it, and a branch stays together."""
+    found: list[int] = []
+    met: set[int] = set()
+    used = {head for box in boxes for head in below[box]}
+    waiting = [(box, False) for box in sorted(boxes) if box not in used]
+    while waiting:
+        box, is_done = waiting.pop()
+        if is_done:
+            found.append(box)
+        elif box not in met:
+            met.add(box)
+            waiting.append((box, True))
+            waiting += [(head, False) for head in reversed(below[box]) if head in boxes]
+    return found[::-1]
 
 
-def give_rows(plan: Plan, below: list[list[int]], edges: Edges) -> bool:
+def give_rows(plan: Plan, below: Heads) -> None:
     """Give each box a row and a column: of side branches the first in the row of its operation,
-    each further one in a row of its own. False where one is too long.
+    each further one in a row of its own.
     """
     on_it = set(plan.spine)
     row = free = 0
     for box in plan.spine:
-        heads = [edges[nr][1] for nr in below[box]]
-        twigs = [head for head in heads if head not in on_it]
-        row = max(row, free) if twigs else row
+        twigs = [head for head in below[box] if head not in on_it]
+        if twigs:
+            row = max(row, free)
         plan.rows[box], plan.columns[box] = row, 0
         free = max(free, row)
         for twig in twigs:
-            reached = grow(plan, twig, 1, free, below, edges)
-            if not reached:
-                return False
-            free = reached
+            free = grow(plan, twig, 1, free, below)
         row += 1
-    return True
 
 
-def grow(plan: Plan, box: int, column: int, row: int, below: list[list[int]], edges: Edges) -> int:
-    """Place a side branch from a row on; returns the next free row, 0 where it is too long."""
-    if column > MOST_COLUMNS:
-        return 0
+def grow(plan: Plan, box: int, column: int, row: int, below: Heads) -> int:
+    """Place a side branch from a row on; returns the next free row."""
     plan.rows[box], plan.columns[box] = row, column
     free = row
-    for nr in below[box]:
-        free = grow(plan, edges[nr][1], column + 1, free, below, edges)
-        if not free:
-            return 0
+    for head in below[box]:
+        free = grow(plan, head, column + 1, free, below)
     return max(free, row + 1)
 
 
-def give_lanes(plan: Plan, edges: Edges) -> bool:
-    """Give each edge that skips boxes of the spine a lane at the left, unless they are many."""
+def give_lanes(plan: Plan, edges: Edges) -> int:
+    """Give each edge that skips boxes of the spine a lane at the left; returns how many there
+    are.
+    """
     place = {box: nr for nr, box in enumerate(plan.spine)}
     taken: set[int] = set()
     ends: list[int] = []
@@ -157,7 +193,7 @@ def give_lanes(plan: Plan, edges: Edges) -> bool:
             ends.append(0)
         ends[lane] = -end
         plan.lanes[nr] = lane
-    return len(ends) <= MOST_LANES
+    return len(ends)
 
 
 class Placing:
@@ -167,6 +203,7 @@ class Placing:
         self, plan: Plan, boxes: Boxes, edges: Edges, rooms: Rooms, overhangs: Sequence[int]
     ) -> None:
         self.plan, self.boxes, self.edges, self.rooms = plan, boxes, edges, rooms
+        self.overhangs = overhangs
         self.lane = max([LANE, *[self.word(nr) + 6 for nr in plan.lanes]])
         inlet = min(TRUNK, *[boxes[box][0] // 2 for box in plan.spine])
         widest = max([0, *[self.word(nr) for nr in plan.straight]])
@@ -175,15 +212,17 @@ class Placing:
         if plan.lanes:
             self.left = self.first + self.lane * max(plan.lanes.values()) + self.lane // 2
         self.trunk = self.left + inlet
-        self.x = self.across(overhangs)
+        self.x = self.across()
         self.y = self.down()
 
-    def across(self, overhangs: Sequence[int]) -> list[float]:
+    def across(self) -> list[float]:
         """Return the middle of each box: columns begin at the left, leaves stand in the last."""
         columns = self.columns()
         wide = [0] * (max(columns) + 1)
+        for nr in self.plan.straight:
+            wide[0] = max(wide[0], self.trunk - self.left + self.word(nr) // 2)
         for box, column in enumerate(columns):
-            wide[column] = max(wide[column], self.boxes[box][0] + overhangs[box])
+            wide[column] = max(wide[column], self.boxes[box][0] + self.overhangs[box])
         gap = ACROSS
         for nr, (tail, head) in enumerate(self.edges):
             if columns[tail] != columns[head]:
@@ -210,20 +249,25 @@ class Placing:
             rows[row].append(box)
         apart = APART
         for nr in self.plan.straight:
-            apart = max(apart, self.rooms.get(nr, (0, 0))[1] + 26 * (nr in self.rooms))
+            if nr in self.rooms:
+                apart = max(apart, self.rooms[nr][1] + AROUND_WORD)
         bottom = {True: -float(apart), False: -float(NEAR)}
         middles = [0.0] * len(self.boxes)
         for members in rows:
             middle = 0.0
             for box in members:
                 on_it = self.plan.columns[box] == 0
-                gap = apart if on_it else NEAR
+                gap = apart if on_it else self.gap(box)
                 middle = max(middle, bottom[on_it] + gap + self.boxes[box][1] / 2)
             for box in members:
                 middles[box] = middle
                 on_it = self.plan.columns[box] == 0
                 bottom[on_it] = max(bottom[on_it], middle + self.boxes[box][1] / 2)
         return middles
+
+    def gap(self, box: int) -> int:
+        """Return the px above a box beside the spine: its tag stands there."""
+        return APART if self.overhangs[box] else NEAR
 
     def placed(self) -> Placed:
         """Return all places, and the size of all."""
@@ -251,9 +295,9 @@ class Placing:
 
     def bent(self, nr: int, tail: int, end: Point) -> tuple[tuple[Point, ...], Point]:
         """Go down beside the cards of the spine, and then to the right into a row below."""
-        first, last = self.plan.rows[tail], round(self.plan.rows[self.edges[nr][1]])
-        column = self.plan.columns[tail]
-        beside = [self.right(box) for box in self.between(column, first, last)]
+        first, last = self.plan.rows[tail], self.plan.rows[self.edges[nr][1]]
+        between = self.between(self.plan.columns[tail], first, last)
+        beside = [self.right(box) + self.overhangs[box] for box in between]
         stem, low = self.right(tail) - 20, self.bottom(tail)
         start: list[Point] = [(stem, low)]
         if beside and max(beside) + 8 > stem:

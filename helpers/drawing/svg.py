@@ -9,7 +9,7 @@ from functools import cache
 from html import escape
 from string import ascii_lowercase
 
-from helpers.drawing.display_list import Drawing, Mark, path_data, points_data
+from helpers.drawing.display_list import SHAPES, Drawing, Mark, geometry
 from helpers.drawing.palette import DARK, LIGHT, attributes
 
 FONT = "ui-sans-serif,system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif"
@@ -62,10 +62,12 @@ class Sheet:
 
     def element(self, mark: Mark) -> str:
         """Return one mark as an SVG element."""
-        look = f'class="{self.name(look_of(mark.role, mark.state))}"'
-        if mark.shape == "text":
-            return self.text(mark, look)
-        return _SHAPES[mark.shape](mark, look)
+        name = self.name(look_of(mark.role, mark.state))
+        tag, *attributes = SHAPES[mark.shape]
+        pairs = zip(attributes, geometry(mark), strict=True)
+        places = " ".join([f'{attribute}="{value}"' for attribute, value in pairs])
+        start = f'<{tag} {places} class="{name}"'
+        return f"{start}>{self.words(mark)}</text>" if tag == "text" else f"{start}/>"
 
     def name(self, look: str) -> str:
         """Return the class of a look."""
@@ -73,15 +75,15 @@ class Sheet:
             self.names[look] = letters(len(self.names))
         return self.names[look]
 
-    def text(self, mark: Mark, look: str) -> str:
-        """Return a text; pieces with a role of their own stand in a tspan."""
+    def words(self, mark: Mark) -> str:
+        """Return what stands in a text; pieces with a role of their own are in a tspan."""
         runs = ""
         for words, role in mark.runs:
             if role and words:
                 runs += f'<tspan class="{self.name(look_of("run", role))}">{safe(words)}</tspan>'
             else:
                 runs += safe(words)
-        return f'<text x="{mark.at[0]}" y="{mark.at[1]}" {look}>{runs}</text>'
+        return runs
 
     def css(self) -> str:
         """Return the rules of all looks that occur; in the dark only colours differ.
@@ -129,24 +131,3 @@ def letters(number: int) -> str:
     """Return the name of a class: a to z, then aa, ab and so on."""
     first, last = divmod(number, len(ascii_lowercase))
     return (letters(first - 1) if first else "") + ascii_lowercase[last]
-
-
-def _rect(mark: Mark, look: str) -> str:
-    x, y, wide, high, radius = mark.at
-    return f'<rect x="{x}" y="{y}" width="{wide}" height="{high}" rx="{radius}" {look}/>'
-
-
-def _circle(mark: Mark, look: str) -> str:
-    x, y, radius = mark.at
-    return f'<circle cx="{x}" cy="{y}" r="{radius}" {look}/>'
-
-
-def _path(mark: Mark, look: str) -> str:
-    return f'<path d="{path_data(mark.at)}" {look}/>'
-
-
-def _polygon(mark: Mark, look: str) -> str:
-    return f'<polygon points="{points_data(mark.at)}" {look}/>'
-
-
-_SHAPES = {"rect": _rect, "circle": _circle, "path": _path, "polygon": _polygon}

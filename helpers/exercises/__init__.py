@@ -15,21 +15,22 @@ to five.
     )
 
 Kinds (readers.py): number() numbers() tensor() boolean() booleans() choice("a", "b") word() words()
-names(). numbers, booleans and words keep their order, names does not. number(rtol=1e-2) widens the
-tolerance of 1e-4. Code (functions.py): function(case, case, observe=look). A case makes fresh
-inputs, a tuple of them or one. What counts is what comes back, or `look(returned, *inputs)`;
-`truth=lambda: reference` gives a function. For what fits neither, leave `truth` out:
-`judge(reading)` says whether it is right; with function() and no case the reading is the student's
-function itself.
+names() letters("abc"). numbers, booleans and words keep their order, names and letters do not.
+number(rtol=1e-2) widens the tolerance of 1e-4. Code (functions.py): function(case, case,
+observe=look). A case makes fresh inputs, a tuple of them or one. What counts is what comes back, or
+`look(returned, *inputs)`; `truth=lambda: reference` gives a function. For what fits neither, leave
+`truth` out: `judge(reading)` says whether it is right; with function() and no case the reading is
+the student's function itself.
 
 A misconception's `example` is a wrong answer, or a text that defines `answer` (`answer = ` or `def
 answer`). Its `when` is the wrong answer itself (13, ["b"], None, "error"), `same_as(lambda: ...)`
 where torch computes it (for code `same_as(lambda: wrong_function)`), or a predicate of the reading:
 a float, a tuple of floats, nested tuples, a bool, the option, a casefolded word, a frozenset of
-words; for code the tuple of outcomes, in which a Failed(kind, text) stands for an error. The first
-that matches speaks: the special before the general. Its `message` says what the student probably
-thought and what torch does, and never what the answer is. The tests run every solution and every
-example through check, and look for the answer in what it says.
+words; for code the tuple of outcomes, in which a Failed(kind, text) stands for an error
+(`raised(reading, "its words")` finds it). The first that matches speaks: the special before the
+general. Its `message` says what the student probably thought and what torch does, and never what
+the answer is. The tests run every solution and every example through check, and look for the answer
+in what it says.
 """
 
 from helpers.exercises.checking import check, hint, solution

@@ -47,6 +47,13 @@ def outcome(
     return attempt(run)
 
 
+def raised(reading: tuple, *fragments: str) -> bool:
+    """Tell whether some case of a reading ended in an error whose words hold one of these texts."""
+    return any(
+        is_a(case, Failed) and any(part in str(case) for part in fragments) for case in reading
+    )
+
+
 def inputs_of(case: Callable[[], object]) -> tuple:
     """Make one case's inputs, as a tuple."""
     inputs = case()

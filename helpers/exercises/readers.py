@@ -83,6 +83,21 @@ def names() -> Reader:
     return Reader(wants, lambda answer: frozenset(values.items(plain(answer), values.word)) - _NONE)
 
 
+def letters(allowed: str) -> Reader:
+    """Read names that are one letter each; a word of the `allowed` letters alone, such as "bd", is
+    taken apart.
+    """
+    listed = names()
+
+    def read(answer: object) -> frozenset:
+        found = set()
+        for name in listed.read(answer):
+            found.update(name if set(name) <= set(allowed) else [name])
+        return frozenset(found)
+
+    return Reader(listed.wants, read)
+
+
 _NONE = {"none", "nothing", ""}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from helpers.folding.execution_order import SUFFIX, Program
 from helpers.folding.owners import Path, common, owner
@@ -13,17 +13,31 @@ from helpers.folding.parts import MOST_JOINED, Part, called
 from helpers.graph import Folded, all_storages, counted
 
 if TYPE_CHECKING:
-    from helpers.graph import Edge, Graph, Node, Root, SavedTensor
+    from helpers.graph import Edge, Graph, Node, SavedTensor
 
 
 UNNAMED = "loose leaves"  # what leaves are called that no module holds
 
-Use = tuple[int, int, int, int]  # part, copy, place in the copy, position among the inputs
+
+class Use(NamedTuple):
+    """Say where a part reads a leaf: in which copy, at which place of it, at which position among
+    the inputs.
+    """
+
+    part: int
+    copy: int
+    place: int
+    position: int
+
+    @property
+    def slot(self) -> tuple[int, int, int]:
+        """Return what the same use in another copy has in common with it."""
+        return self.part, self.place, self.position
 
 
 class Leaves:
     """Know which part takes a leaf in (`own`), and which leaves make up a box of their own
-    (`group`, by its name).
+    (`groups`, and `group` with the number of that of each leaf).
 
     Groups whose names are in `apart` are drawn leaf by leaf.
     """
@@ -39,7 +53,10 @@ class Leaves:
         }
         uses = self._uses()
         self.own = self._own(uses)
-        self.groups = [one for one in self._groups(uses) if not self._is_apart(one, apart)]
+        self.groups = []
+        for leaves in self._groups(uses):
+            if not any(self.is_called(leaves, name) for name in apart):
+                self.groups.append(leaves)
         self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
 
     def name(self, leaves: Sequence[int]) -> str:
@@ -47,9 +64,9 @@ class Leaves:
         path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
         return ".".join((*path, "*")) if path else UNNAMED
 
-    def _is_apart(self, leaves: Sequence[int], apart: Collection[str]) -> bool:
-        name = self.name(leaves)
-        return any(f".{name}".endswith(f".{one}") for one in apart)
+    def is_called(self, leaves: Sequence[int], name: str) -> bool:
+        """Say whether leaves have a name, which may leave out that of the model."""
+        return f".{self.name(leaves)}".endswith(f".{name}")
 
     def _uses(self) -> dict[int, set[Use | int | None]]:
         """Return per leaf where it is read: a place in a part, or a node; None where it is asked
@@ -62,34 +79,29 @@ class Leaves:
         return uses | {root.node: {None} for root in self.graph.roots if root.node is not None}
 
     def _use(self, edge: Edge) -> Use | int:
-        if (part := self.member.get(edge.source)) is None:
+        if (nr := self.member.get(edge.source)) is None:
             return edge.source
-        copy, place = divmod(
-            self.program.place[edge.source] - self.parts[part].start, self.parts[part].period
-        )
-        return part, copy, place, edge.position
+        part = self.parts[nr]
+        copy, place = divmod(self.program.place[edge.source] - part.start, part.period)
+        return Use(nr, copy, place, edge.position)
 
     def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
         """Return the part of every leaf that only one copy uses, where the other copies have one of
         their own there.
         """
-        inside = {
-            leaf: places
-            for leaf, places in uses.items()
-            if all(isinstance(one, tuple) for one in places)
-        }
-        alone = {
-            leaf: min(places)
-            for leaf, places in inside.items()
-            if len({one[:2] for one in places}) == 1
-        }
-        alone = {leaf: use for leaf, use in alone.items() if not self._is_input(leaf, use[0])}
-        slots = Counter((part, *slot) for part, _, *slot in alone.values())
-        return {
-            leaf: part
-            for leaf, (part, _, *slot) in alone.items()
-            if slots[part, *slot] == len(self.parts[part].copies)
-        }
+        alone: dict[int, Use] = {}
+        for leaf, places in uses.items():
+            inside = [place for place in places if isinstance(place, Use)]
+            if len(inside) < len(places) or len({(use.part, use.copy) for use in inside}) > 1:
+                continue
+            if not self._is_input(leaf, inside[0].part):
+                alone[leaf] = min(inside)
+        slots = Counter(use.slot for use in alone.values())
+        own: dict[int, int] = {}
+        for leaf, use in alone.items():
+            if slots[use.slot] == len(self.parts[use.part].copies):
+                own[leaf] = use.part
+        return own
 
     def _is_input(self, leaf: int, part: int) -> bool:
         """Say whether a leaf that a module reads is none of its own: the learner's variable, such
@@ -101,20 +113,18 @@ class Leaves:
     def _groups(self, uses: dict[int, set[Use | int | None]]) -> list[list[int]]:
         """Return the leaves of a module that the same boxes read, at least one of them a part."""
         found: dict[tuple[tuple[str, int], ...], list[int]] = {}
-        for leaf, places in sorted(uses.items(), key=lambda one: one[0]):
-            boxes = {
-                ("part", one[0]) if isinstance(one, tuple) else ("node", one)
-                for one in places
-                if one is not None
-            }
-            if (
-                leaf not in self.own
-                and None not in places
-                and any(kind == "part" for kind, _ in boxes)
-            ):
+        for leaf, places in sorted(uses.items(), key=lambda item: item[0]):
+            if leaf in self.own or None in places:
+                continue
+            boxes = {self._box(place) for place in places}
+            if any(kind == "part" for kind, _ in boxes):
                 found.setdefault(tuple(sorted(boxes)), []).append(leaf)
         groups = [group for leaves in found.values() for group in self._by_module(leaves)]
         return [leaves for leaves in groups if len(leaves) > 1]
+
+    def _box(self, place: Use | int) -> tuple[str, int]:
+        """Return what reads a leaf at a place: a part, or a node."""
+        return ("part", place.part) if isinstance(place, Use) else ("node", place)
 
     def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
         """Return leaves in groups, one for each of the few modules that hold them."""
@@ -185,7 +195,9 @@ class Contraction:
     def graph(self) -> Graph:
         """Walk breadth first and write the new nodes, edges and roots down."""
         roots = tuple(
-            replace(root, node=self._meet(root.node), output_nr=self._output(root))
+            replace(
+                root, node=self._meet(root.node), output_nr=self._output(root.node, root.output_nr)
+            )
             for root in self.old.roots
         )
         edges: list[Edge] = []
@@ -196,7 +208,7 @@ class Contraction:
                     "position": position,
                     "target": self._meet(together[0].target),
                 }
-                edges.append(replace(together[0], **new, input_nr=self._output(together[0])))
+                edges.append(replace(together[0], **new, input_nr=self._output_of(together[0])))
                 self.stands.append(tuple(together))
         write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
@@ -216,12 +228,14 @@ class Contraction:
             self.met.append(box)
         return self.number[box]
 
-    def _output(self, end: Edge | Root) -> int:
-        """Return which output of its new node an edge or a root is about."""
-        node, nr = (end.node, end.output_nr) if hasattr(end, "node") else (end.target, end.input_nr)
-        return (
-            self.made[self.member[node]].index(self._slot(node, nr)) if node in self.member else nr
-        )
+    def _output(self, node: int | None, nr: int) -> int:
+        """Return which output of its new node output `nr` of a node is."""
+        if node not in self.member:
+            return nr
+        return self.made[self.member[node]].index(self._slot(node, nr))
+
+    def _output_of(self, edge: Edge) -> int:
+        return self._output(edge.target, edge.input_nr)
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
         """Return the edges of a new node: each result of a part is read once, each thing outside by
@@ -229,7 +243,7 @@ class Contraction:
         """
         found: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
-            end = (self._meet(edge.target), self._output(edge))
+            end = (self._meet(edge.target), self._output_of(edge))
             is_many = (
                 edge.target in self.member or edge.target in self.leaves.group or box[0] == "part"
             )
@@ -251,7 +265,7 @@ class Contraction:
     def _node(self, nr: int) -> Node:
         part = self.parts[nr]
         nodes = [self.old.nodes[node] for node in self.program.nodes[part.start : part.stop]]
-        own = [self.old.nodes[leaf] for leaf, owner in self.own.items() if owner == nr]
+        own = [self.old.nodes[leaf] for leaf, box in self.own.items() if box == nr]
         last = nodes[-part.period :]
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
         return replace(
@@ -267,9 +281,9 @@ class Contraction:
         count = len(part.copies)
         is_guess = self._is_guess(part)
         kind = part.pieces[0].kind
-        of = part.of if part.of > count else 0
+        calls = part.calls if part.calls > count else 0
         leaves = len(own) // count
-        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, of)
+        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, calls)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))
@@ -280,7 +294,7 @@ class Contraction:
         """
         name = part.name.removeprefix(self.prefix)
         if self._is_guess(part):
-            name = f"reads {name}{'.*' * part.is_call}"
+            name = f"reads {name}.*" if part.is_call else f"reads {name}"
         if len(nodes) > 1 and called(part.pieces[0]):
             return name
         return f"{name}: {operations(nodes)}"

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from graphlib import TopologicalSorter
-from itertools import groupby
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from helpers.folding.contract import Contraction, contract
 from helpers.folding.execution_order import Program
-from helpers.folding.lookup import NOWHERE, Lookup
+from helpers.folding.lookup import LONGEST, NOWHERE, Lookup
 from helpers.folding.outline import Outline
 from helpers.folding.parts import NoPart, Part
+from helpers.text import visible
 
 if TYPE_CHECKING:
     from helpers.graph import Graph, Node
@@ -69,7 +69,11 @@ def _folded(graph: Graph, wanted: Sequence[str]) -> Graph:
         for name in wanted:
             lookup.check(name)
         return graph
-    return folding.graph(list(dict.fromkeys(lookup.find(name) for name in wanted)))
+    opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
+    for part in opened:
+        if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):
+            raise NoPart(lookup.fault(part.name))
+    return folding.graph(opened)
 
 
 def demand_names(unfold: object) -> Sequence[str] | bool:
@@ -77,14 +81,19 @@ def demand_names(unfold: object) -> Sequence[str] | bool:
 
     Raises TypeError, with what to pass, for others.
     """
-    names = [unfold] if type(unfold) is str else [] if unfold is False else unfold
-    if names is True or (
-        (type(names) is tuple or type(names) is list) and all(type(name) is str for name in names)
-    ):
-        return names
+    if unfold is True:
+        return True
+    if unfold is False:
+        return []
+    if type(unfold) is str:
+        return [unfold]
+    is_list = type(unfold) is tuple or type(unfold) is list
+    if is_list and all(type(name) is str for name in unfold):
+        return unfold
+    kind = visible(type.__dict__["__name__"].__get__(type(unfold)), LONGEST)
     raise TypeError(
-        f"unfold is {type.__dict__['__name__'].__get__(type(unfold))}. Pass the name of a part, such as 'encoder.3', "
-        "several of them in a list, or True to draw every node."
+        f"unfold is {kind}. Pass the name of a part, such as 'encoder.3', several of them in a "
+        "list, or True to draw every node."
     )
 
 
@@ -116,13 +125,22 @@ def _height(node: Node) -> int:
     return FOLDED if node.folded else CARD
 
 
+class Room(NamedTuple):
+    """Hold how much may be drawn: so many nodes, so many px downwards."""
+
+    nodes: int
+    height: int
+
+
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
 FEW = 8  # cards: where there are fewer, smaller boxes are opened too
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
-SCREEN = (25, 760)  # nodes, and px downwards: large parts are opened as long as there are no more
-HIDDEN = (25, 1_000)  # the same for what hides a third of the graph, where there is little to see
-OPEN = (30, 1_200)  # the same where the reader asked for a part to be opened
+SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
+HIDDEN = Room(
+    25, 1_000
+)  # the same for what hides a third of the graph, where there is little to see
+OPEN = Room(30, 1_200)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
 
@@ -145,6 +163,11 @@ class Folding:
         apart = {one.name for one in opened if one.start == NOWHERE}
         return Contraction(self.whole, self.program, self.boxes(opened), apart)
 
+    def draws_leaves(self, name: str, opened: Parts) -> bool:
+        """Say whether leaves of a name are one box, where they are not drawn apart."""
+        leaves = Contraction(self.whole, self.program, self.boxes(opened)).leaves
+        return any(leaves.is_called(group, name) for group in leaves.groups)
+
     def boxes(self, opened: Parts = ()) -> Parts:
         """Return the parts that are one box each."""
         open_anyway, drawn = self.screen
@@ -160,7 +183,7 @@ class Folding:
         return self._further(frozenset(), (), SCREEN)
 
     def _further(
-        self, is_open: frozenset[Part], opened: Parts, most: tuple[int, int]
+        self, is_open: frozenset[Part], opened: Parts, most: Room
     ) -> tuple[frozenset[Part], Parts]:
         """Open the largest modules, one after the other, as long as the graph takes at most so much
         room.
@@ -171,18 +194,18 @@ class Folding:
         drawn = list(self._boxes(self.outline.outer(), is_open, opened))
         asked = [one.period for one in opened if one.start != NOWHERE]
         whole = sum(asked) if opened else len(self.program)
-        while likely := [one for one in drawn if one not in tried and self._is_asked(one, opened)]:
+        while likely := [one for one in drawn if one not in tried and self._may_open(one, opened)]:
             tried.add(largest := max(likely, key=lambda one: one.period))
             if not self._is_large(largest, whole, len(drawn)):
                 continue
             deeper = list(self._boxes(self.outline.outer(), is_open | {largest}, opened))
-            is_dominant = largest.stop - largest.start > len(self.program) / 3
-            limit = max(most, HIDDEN) if is_dominant and len(drawn) < FEW else most
+            is_dominant = len(largest.copies) == 1 and largest.period > len(self.program) / 3
+            limit = HIDDEN if most == SCREEN and is_dominant and len(drawn) < FEW else most
             if self._fits(deeper, limit):
                 is_open, drawn = is_open | {largest}, deeper
         return is_open, drawn
 
-    def _is_asked(self, part: Part, opened: Parts) -> bool:
+    def _may_open(self, part: Part, opened: Parts) -> bool:
         """Say whether a box is no long row, and lies in what the reader opened."""
         is_inside = not opened or any(one.holds(part) for one in opened)
         return len(part.copies) <= SHORT and is_inside
@@ -193,9 +216,9 @@ class Folding:
             return False
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
 
-    def _fits(self, drawn: Parts, most: tuple[int, int]) -> bool:
+    def _fits(self, drawn: Parts, most: Room) -> bool:
         folded = contract(self.whole, self.program, drawn)
-        return len(folded.nodes) <= most[0] and height(folded) <= most[1]
+        return len(folded.nodes) <= most.nodes and height(folded) <= most.height
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: `opened` and what holds them are not, nor modules
@@ -205,7 +228,7 @@ class Folding:
             within = [one for one in opened if part.holds(one)]
             if within:
                 yield from self._open(part, is_open, within)
-            elif part in is_open or self._is_wrapper(part) or self._is_asked_about(part):
+            elif part in is_open or self._is_wrapper(part) or self._hides_a_root(part):
                 yield from self._boxes(self.outline.inside(part), is_open, ())
             else:
                 yield part
@@ -221,24 +244,32 @@ class Folding:
         elif len(further) < len(opened):
             yield from self._boxes(copies, is_open, further)
         else:
-            for is_meant, some in groupby(enumerate(copies), lambda one: _holds(one[1], opened)):
-                numbers = [nr for nr, _ in some]
-                together = [part.some(numbers[0], numbers[-1] + 1)]
-                yield from self._boxes(
-                    copies[numbers[0] : numbers[-1] + 1] if is_meant else together, is_open, opened
-                )
+            for first, last in stretches([_holds(copy, opened) for copy in copies]):
+                if _holds(copies[first], opened):
+                    yield from self._boxes(copies[first:last], is_open, opened)
+                else:
+                    yield from self._boxes([part.some(first, last)], is_open, opened)
 
     def _is_wrapper(self, part: Part) -> bool:
         """Say whether all that a part does is in one part inside of it, which tells more."""
         inside = self.outline.inside(part) if len(part.copies) == 1 else ()
         return len(inside) == 1 and (inside[0].start, inside[0].stop) == (part.start, part.stop)
 
-    def _is_asked_about(self, part: Part) -> bool:
+    def _hides_a_root(self, part: Part) -> bool:
         """Say whether a root lies inside of a copy: a box that goes on behind it would seem to be
         needed for it.
         """
         inside = (at for at in self.program.asked if part.start <= at < part.stop)
         return any((at - part.start + 1) % part.period for at in inside)
+
+
+def stretches(values: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch of equal values starts, and the place after its last."""
+    start = 0
+    for at in range(1, len(values) + 1):
+        if at == len(values) or values[at] != values[start]:
+            yield start, at
+            start = at
 
 
 def _holds(part: Part, opened: Parts) -> bool:

@@ -43,7 +43,7 @@ class Lookup:
 
         Raises NoPart if there is none.
         """
-        if self._is_leaves(name):
+        if self._may_be_leaves(name):
             return Part(NOWHERE, NOWHERE, name, (name,))
         if name.startswith("reads "):
             name = name.removeprefix("reads ").removesuffix(".*")
@@ -54,13 +54,20 @@ class Lookup:
             return self.known[found[0]]
         if row := self._row(name):
             return row
-        raise NoPart(self._fault(visible(name, LONGEST), found))
+        raise NoPart(self.fault(name, found))
 
     def check(self, name: str) -> None:
         """Raise NoPart where a graph that is drawn as it is has nothing of a name."""
+        path = name.removesuffix(".*")
+        if path and any(f".{holder}".endswith(f".{path}") for holder in self._holders()):
+            return
+        if self.find(name).start == NOWHERE:
+            raise NoPart(self.fault(name))
+
+    def _holders(self) -> set[str]:
+        """Return the paths of the modules that hold leaves."""
         owners = {".".join(owner(node)) for node in self.outline.program.graph.nodes}
-        if not any(path.endswith(name) for path in owners if path):
-            self.find(name)
+        return owners - {""}
 
     def _row(self, name: str) -> Part | None:
         """Return the row of copies that a module holds: "encoder.layers" of "encoder.layers.0 …
@@ -73,15 +80,17 @@ class Lookup:
                 held.append(row)
         return held[0] if len(held) == 1 else None
 
-    def _is_leaves(self, name: str) -> bool:
-        """Say whether a name is that of leaves that are drawn together: "encoder.*"."""
+    def _may_be_leaves(self, name: str) -> bool:
+        """Say whether a name could be that of leaves that are drawn together: "encoder.*"."""
         if name == UNNAMED:
             return True
         path, is_module = name.removesuffix(".*"), name.endswith(".*")
         held = (".".join(owner(node)) for node in self.outline.program.graph.nodes)
-        return is_module and any(f".{one}.".find(f".{path}.") >= 0 for one in held)
+        return is_module and any(f".{path}." in f".{one}." for one in held)
 
-    def _fault(self, name: str, found: Sequence[str]) -> str:
+    def fault(self, name: str, found: Sequence[str] = ()) -> str:
+        """Say that a name is that of no part, or of several, and which there are."""
+        name = visible(name, LONGEST)
         known = list(self.known)
         near = found or get_close_matches(name, known[:MOST_COMPARED], MOST_NAMED, 0.0)
         more = ""

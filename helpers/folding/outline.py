@@ -30,7 +30,7 @@ class Outline:
     def outer(self) -> Sequence[Part]:
         """Return the outermost parts, in the order in which they ran."""
         if self._outer is None:
-            self._outer = self._divide(self.items, "")
+            self._outer = self._divide(self.items, "", "")
         return self._outer
 
     def inside(self, part: Part) -> Sequence[Part]:
@@ -42,19 +42,19 @@ class Outline:
     def _parts_in(self, part: Part) -> tuple[Part, ...]:
         if len(part.copies) > 1:
             return tuple(part.each())
-        return self._divide(part.pieces[0].items, part.scope)
+        return self._divide(part.pieces[0].items, part.scope, part.name)
 
-    def _divide(self, items: Sequence[Item], scope: str) -> tuple[Part, ...]:
-        """Return the parts among items; `scope` is the name of what holds them."""
+    def _divide(self, items: Sequence[Item], scope: str, name: str) -> tuple[Part, ...]:
+        """Return the parts among items; `scope` is the call that holds them, `name` the part."""
         found: list[Part] = []
         at = 0
         for row in Rows(self.reader, items).found():
             found += self._single(items[at : row.start], scope)
-            found.append(self._row(items, row, self._new_name(found, scope, "block")))
+            found.append(self._row(items, row, scope, self._new_name(found, name, "block")))
             at = row.stop
         found += self._single(items[at:], scope)
         if found:
-            found = self._with_loose(items, found, scope)
+            found = self._with_loose(items, found, name)
         return tuple(distinct(found))
 
     def _single(self, items: Sequence[Item], scope: str) -> list[Part]:
@@ -71,18 +71,18 @@ class Outline:
         length = piece.stop - piece.start
         return length > 1 or (length == 1 and self.program.has_own_leaf(piece.start))
 
-    def _row(self, items: Sequence[Item], row: Row, block: tuple[str, str]) -> Part:
-        """Return equal copies as one part."""
-        scope, block_name = block
+    def _row(self, items: Sequence[Item], row: Row, scope: str, block: str) -> Part:
+        """Return equal copies as one part, called `block` where they are no calls."""
         pieces = []
         for start in range(row.start, row.stop, row.period):
             pieces.append(together(items[start : start + row.period]))
-        name, copies = row_names(pieces, scope, block_name, self._beside(pieces[0]))
-        of = len(copies)
+        before = 0
         if row.period == 1 and self.program.is_cut and not self.is_guess:
-            of += not_met(items, row)
+            before = not_met(items, row)
+        beside = self._beside(pieces[0])
+        name, copies = row_names(pieces, scope, block, beside, before)
         start, stop = pieces[0].start, pieces[-1].stop
-        return Part(start, stop, name, copies, tuple(pieces), scope, of)
+        return Part(start, stop, name, copies, tuple(pieces), scope, before + len(copies))
 
     def _beside(self, piece: Piece) -> str:
         """Name what a copy does beside its calls: "+Relu", or "+3 operations"."""
@@ -93,12 +93,12 @@ class Outline:
             return f"+{len(places)} operations"
         return f"+{SUFFIX.sub('', self.program.operation(places[0]))}"
 
-    def _new_name(self, found: Sequence[Part], scope: str, word: str) -> tuple[str, str]:
-        """Return where parts without a module lie, and the name of the next one."""
+    def _new_name(self, found: Sequence[Part], holder: str, word: str) -> str:
+        """Return the name of the next part without a module: "block 2", or "operations 1"."""
         number = 1 + sum(f"{word} " in part.name.rpartition(".")[2] for part in found)
-        return scope, f"{scope}.{word} {number}".removeprefix(".")
+        return f"{holder}.{word} {number}".removeprefix(".")
 
-    def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], scope: str) -> list[Part]:
+    def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], holder: str) -> list[Part]:
         """Add operations side by side, where they are many, as parts of their own; never a root."""
         taken = {at for part in parts for at in range(part.start, part.stop)} | self.program.asked
         run: list[int] = []
@@ -109,7 +109,7 @@ class Outline:
                 run.append(at)
                 continue
             if len(run) > LOOSE:
-                name = self._new_name(found, scope, "operations")[1]
+                name = self._new_name(found, holder, "operations")
                 found.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),), name))
             run = []
         return sorted(found, key=lambda part: part.start)

@@ -11,7 +11,7 @@ from helpers.graph import Call
 
 if TYPE_CHECKING:
     from helpers.folding.execution_order import Program
-    from helpers.graph import Node
+    from helpers.graph import Node, TensorInfo
 
 Path = tuple[str, ...]
 
@@ -21,20 +21,21 @@ def guessed_calls(program: Program) -> list[Call]:
 
     An operation that reads none goes with those around it, but for what ran first or last: a loss.
     """
-    calls: list[Call] = []
-    running: list[int] = []  # places in `calls`, outer ones first
+    calls: list[Call | None] = []
+    running: list[tuple[int, int]] = []  # place in `calls` and start of each, outer ones first
     before: Path = ()
-    for at, path in enumerate(filled([reads(program, at) for at in range(len(program))])):
+    paths = [*filled([reads(program, at) for at in range(len(program))]), ()]
+    for at, path in enumerate(paths):
         shared = len(common((before, path)))
-        del running[shared:]
-        for depth in range(shared, len(path)):
-            running.append(len(calls))
-            calls.append(Call(".".join(path[: depth + 1]), "", depth, at, at, 0))
-        for nr in running:
-            one = calls[nr]
-            calls[nr] = Call(one.name, "", one.depth, one.start, at + 1, 0)
+        while len(running) > shared:
+            nr, start = running.pop()
+            depth = len(running)
+            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at, 0)
+        for _ in path[shared:]:
+            running.append((len(calls), at))
+            calls.append(None)
         before = path
-    return calls
+    return [call for call in calls if call is not None]
 
 
 def filled(paths: list[Path | None]) -> list[Path]:
@@ -76,18 +77,21 @@ def saved_owners(node: Node) -> Iterator[Path]:
     """Yield the modules of the parameters that an operation saved: a frozen one is no leaf."""
     for saved_tensor in node.saved:
         if saved_tensor.tensor:
-            for name in saved_tensor.tensor.names:
-                if "." in name:
-                    yield tuple(name.split(".")[:-1])
+            yield from holders(saved_tensor.tensor)
 
 
 def owner(node: Node) -> Path:
     """Return the path of the module that holds a leaf; empty for any other node."""
-    if node.is_leaf:
-        for name in node.outputs[0].names:
-            if "." in name:
-                return tuple(name.split(".")[:-1])
-    return ()
+    if not node.is_leaf:
+        return ()
+    return next(holders(node.outputs[0]), ())
+
+
+def holders(tensor: TensorInfo) -> Iterator[Path]:
+    """Yield the path of each module that holds a tensor."""
+    for name in tensor.names:
+        if "." in name:
+            yield tuple(name.split(".")[:-1])
 
 
 def common(paths: Iterable[Path]) -> Path:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,25 +31,31 @@ HOW = (
     "and then show(loss, names=calls)."
 )
 NOT_IN_ORDER = (
-    "Module calls not used: sequence numbers of this graph are equal or out of order (threads?)."
+    "Module calls not used: sequence numbers of this graph are equal or out of order. "
+    "Run its whole forward in one thread."
 )
-SEVERAL_THREADS = "Module calls not used: they were made in several threads."
+SEVERAL_THREADS = (
+    "Module calls not used: they were made in several threads. Run the forward in one thread."
+)
 
 
 @dataclass(slots=True)
 class Recorded:
-    """Hold one module call: the nodes made in it have sequence numbers from `low` up to `high`."""
+    """Hold one module call: the nodes made in it have sequence numbers from `low` up to `high`.
+
+    `module_id` is the id of its module.
+    """
 
     name: str
     kind: str
     depth: int
     low: int
-    module: int
+    module_id: int
     high: int
 
 
 @dataclass(slots=True)
-class Thread:
+class ThreadCalls:
     """Hold the calls of one thread in the order in which they began, and those that still run."""
 
     calls: list[Recorded] = field(default_factory=list)
@@ -60,8 +67,12 @@ def module_calls(*models: torch.nn.Module) -> ModuleCalls:
 
     Run the forward in the block, then pass the context as `names=` to `show`, `step_through`,
     `record` or `snapshot`: boxes are then the calls, and parameters have the models' names. Calls
-    of other modules are taken down too. Values, random numbers and hooks stay as they are. Raises
-    TypeError for anything but models.
+    of other modules are taken down too. Values, random numbers and hooks stay as they are.
+
+    What a hook makes around a forward is told with the call around it. Sequence numbers are those
+    of a thread, and no node tells its own: pass only graphs of the thread that made the calls. An
+    interrupt that ends a forward leaves its call open up to the end of the block. Calling a module
+    that `torch.compile` made warns of global hooks. Raises TypeError for anything but models.
     """
     for model in models:
         if not is_module(model):
@@ -77,11 +88,13 @@ class ModuleCalls:
     def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         self.state = "not entered"
         self.roots: dict[str, weakref.ref] = {}
+        self._given: dict[str, weakref.ref] = {}
         self._models = tuple(models)  # let go when the block ends
-        self._threads: list[Thread] = []
+        self._threads: list[ThreadCalls] = []
         self._local = threading.local()
         self._paths: dict[int, tuple[weakref.ref, list[str]]] = {}
         self._variables: dict[int, tuple[weakref.ref, str]] = {}
+        self._met: Counter[str] = Counter()  # roots by the name that they would have alone
         self._handles: list[Any] = []
 
     def __enter__(self) -> ModuleCalls:
@@ -94,7 +107,9 @@ class ModuleCalls:
             if is_module(thing):
                 self._variables.setdefault(id(thing), (weakref.ref(thing), visible(name)))
         for model in self._models:
-            self._learn(model)
+            if id(model) not in self._paths:
+                self._learn(model)
+        self._given = dict(self.roots)
         self._handles = [
             register_module_forward_pre_hook(self._begin),
             register_module_forward_hook(self._end, always_call=True),
@@ -105,9 +120,10 @@ class ModuleCalls:
         for handle in self._handles:
             handle.remove()
         here = self._thread()
-        for call in here.running:
-            call.high = next_number()
         for thread in self._threads:
+            newest = max([call.high for call in thread.calls], default=0)
+            for call in thread.running:
+                call.high = next_number() if thread is here else newest
             thread.running.clear()
         self._models, self._handles = (), []
         self._paths.clear()
@@ -116,8 +132,8 @@ class ModuleCalls:
 
     def _begin(self, module: torch.nn.Module, _: object) -> None:
         """Open a call: torch's hook before a forward."""
-        if torch.compiler.is_compiling():
-            return
+        if torch.compiler.is_compiling() or self.state != "open":
+            return  # another thread may still ask as our block ends
         thread = self._thread()
         number, depth = next_number(), len(thread.running)
         name = self._name(module, thread.running)
@@ -130,24 +146,24 @@ class ModuleCalls:
         if torch.compiler.is_compiling():
             return
         running = self._thread().running
-        if all(call.module != id(module) for call in running):
+        if all(call.module_id != id(module) for call in running):
             return  # it began before our block
         while running:
             call = running.pop()
             call.high = next_number()
-            if call.module == id(module):
+            if call.module_id == id(module):
                 return
 
-    def _thread(self) -> Thread:
+    def _thread(self) -> ThreadCalls:
         """Return what was taken down of the thread that runs now."""
         if not hasattr(self._local, "thread"):
-            self._local.thread = Thread()
+            self._local.thread = ThreadCalls()
             self._threads.append(self._local.thread)
         return self._local.thread
 
     def _name(self, module: torch.nn.Module, running: Sequence[Recorded]) -> str:
         """Return the path of a module: of several the one that goes on from its caller's."""
-        paths = self._known(module)
+        paths = self._known(module, bool(running))
         if len(paths) > 1:
             for outer in reversed(running):
                 for path in paths:
@@ -155,24 +171,44 @@ class ModuleCalls:
                         return path
         return paths[0]
 
-    def _known(self, module: torch.nn.Module) -> list[str]:
-        """Return all paths of a module; one that no model holds is a root of its own."""
-        known = self._paths.get(id(module))
-        if known is None or known[0]() is not module:  # an id is used again after a module's end
+    def _known(self, module: torch.nn.Module, is_inside: bool) -> list[str]:
+        """Return all paths of a module; one that no model holds is a root of its own.
+
+        `is_inside` says that another module calls it, which may have been given it just now.
+        """
+        if not self._is_known(module):
             self._paths.pop(id(module), None)
+            if is_inside:
+                self._learn_new_parts()
+        if not self._is_known(module):
             self._learn(module)
         return self._paths[id(module)][1]
+
+    def _is_known(self, module: torch.nn.Module) -> bool:
+        """Say whether a module has paths; an id is used again after the end of another one."""
+        known = self._paths.get(id(module))
+        return known is not None and known[0]() is module
+
+    def _learn_new_parts(self) -> None:
+        """Give paths to what was added to the given models since the block began."""
+        for root, ref in self._given.items():
+            if (model := ref()) is not None:
+                self._give_paths(root, model)
 
     def _learn(self, model: torch.nn.Module) -> None:
         """Give a model a name of its own, and its submodules paths that begin with it."""
         root = self._root_name(model)
         self.roots[root] = weakref.ref(model)
+        self._give_paths(root, model)
+
+    def _give_paths(self, root: str, model: torch.nn.Module) -> None:
+        """Give a model and its submodules the paths that they do not have yet."""
         for path, module in submodules(model):
             name = visible(f"{root}.{path}".removesuffix("."))
-            known = self._paths.get(id(module))
-            if known is None or known[0]() is not module:
-                known = self._paths[id(module)] = (weakref.ref(module), [])
-            known[1].append(name)
+            if not self._is_known(module):
+                self._paths[id(module)] = (weakref.ref(module), [])
+            if name not in self._paths[id(module)][1]:
+                self._paths[id(module)][1].append(name)
 
     def _root_name(self, model: torch.nn.Module) -> str:
         """Call a model by the variable that holds it, else by its class, and by no name twice."""
@@ -180,11 +216,10 @@ class ModuleCalls:
         name = type_name(model)
         if variable is not None and variable[0]() is model:
             name = variable[1]
-        count = 2
         unique = name
         while unique in self.roots:
-            unique = f"{name} {count}"
-            count += 1
+            self._met[name] += 1
+            unique = f"{name} {self._met[name] + 1}"
         return unique
 
     def models(self) -> dict[str, torch.nn.Module]:
@@ -212,16 +247,20 @@ class ModuleCalls:
         if len(found) > 1:
             return (), SEVERAL_THREADS
         if not found:
-            return (), self._no_match()
+            return (), self._no_match(is_cut)
         return tuple(found[0]), ""
 
-    def _no_match(self) -> str:
+    def _no_match(self, is_cut: bool) -> str:
         """Say that no operation of a graph was made in a call."""
         recorded = sum(len(thread.calls) for thread in self._threads)
         roots = ", ".join(list(self.roots)[:MOST_ROOTS])
         if len(self.roots) > MOST_ROOTS:
             roots += f" and {len(self.roots) - MOST_ROOTS:,} more"
-        return f"Module calls not used: none of {recorded:,} ({roots}) made a node of this graph."
+        what = "that was looked at" if is_cut else "of this graph"
+        return (
+            f"Module calls not used: none of {recorded:,} ({roots}) made a node {what}. "
+            "Run the forward of this tensor in the block."
+        )
 
 
 def are_in_order(numbers: Mapping[int, int], edges: Sequence[Edge]) -> bool:

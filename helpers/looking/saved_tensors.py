@@ -68,10 +68,10 @@ def saved(
     A saved tensor is unpacked only where no hook would run; a cell that never held anything is left
     out. While another thread goes backward none is touched: torch frees them without a lock.
     """
-    if backward_elsewhere() and _can_save(node):
-        return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
     if backward_elsewhere():
-        return ()
+        if not _can_save(node):
+            return ()
+        return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
     found = []
     for name, cell, unpack in _cells(node):
         saved_tensor = _state(name, cell, unpack, name_of)
@@ -86,9 +86,7 @@ def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTe
         return one
     data = None if one.state in ("packed", "busy") else cell.data
     storage = memory.storage(data if is_tensor(data) else None)
-    return SavedTensor(
-        one.name, one.state, one.tensor, one.version, one.version_now, storages=(storage,)
-    )
+    return replace(one, storages=(storage,))
 
 
 def _can_save(node: Any) -> bool:

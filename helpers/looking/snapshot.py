@@ -51,10 +51,11 @@ def snapshot(*tensors: torch.Tensor, names: Given | None = None) -> Graph:
 
     Variables of the caller, parameters of modules in reach and `names={"w": w}` or `names=model`
     name what they hold; `names=calls`, from `module_calls`, also tells which module call made each
-    operation. Of a graph of more than 25,000 nodes the 2,000 nearest to the roots are told;
-    `graph.left_out` says what is missing. On a graph deeper than 1,000 levels some nodes get an
-    entry in `metadata`, without which freeing it could end the process. Raises TypeError for
-    anything that is not a tensor. A tensor with no graph is a root with a reason.
+    operation. Of a graph of more than 25,000 nodes, or 50,000 inputs of nodes, the 2,000 nodes
+    nearest to the roots are told; `graph.left_out` says what is missing. On a graph deeper than
+    1,000 levels some nodes get an entry in `metadata`, without which freeing it could end the
+    process. Raises TypeError for anything that is not a tensor. A tensor with no graph is a root
+    with a reason.
     """
     if not tensors:
         raise TypeError(
@@ -114,12 +115,13 @@ class Walk:
         self.live: list[Any] = []
         self.edges: list[Edge] = []
         self.at_least = 0
+        self.is_cut = False
         self._index: dict[int, int] = {}
         self._limits = whole or WHOLE
         self.roots = [(tensor, self._start(tensor)) for tensor in tensors]
         begin = len(self.met)
         self._run(as_a_whole=True)
-        if self.edges and self.edges[-1].cut:
+        if self.is_cut:
             self.at_least = len(self.met)
             self._begin_again(begin)
             self._limits = NEAREST
@@ -161,22 +163,29 @@ class Walk:
         """Follow the inputs of all that is met; of all or nothing, up to the first cut."""
         most = self._limits.edges
         for source, one in enumerate(self.met):  # the list grows as we go
-            if as_a_whole and self.edges and self.edges[-1].cut:
+            if as_a_whole and self.is_cut:
                 return
             if len(self.edges) >= most and not is_tensor(one):
-                self.edges.append(Edge(source, 0, None, cut=True, many=True))
+                self._cut(source, 0)
                 continue
             for position, (child, input_nr) in enumerate(next_functions(one)):
                 if len(self.edges) >= most:
-                    self.edges.append(Edge(source, position, None, cut=True, many=True))
+                    self._cut(source, position)
                     break
                 self.edges.append(self._edge(source, position, child, input_nr))
+
+    def _cut(self, source: int, position: int) -> None:
+        """Write down that all inputs of a node from a position on are left out."""
+        self.is_cut = True
+        self.edges.append(Edge(source, position, None, cut=True, many=True))
 
     def _edge(self, source: int, position: int, child: Any, input_nr: int) -> Edge:
         """Return one entry of `next_functions`, cut where its node is beyond the cap."""
         if child is None:
             return Edge(source, position, None, input_nr)
         target = self._meet(child)
+        if target is None:
+            self.is_cut = True
         return Edge(source, position, target, input_nr, cut=target is None)
 
 

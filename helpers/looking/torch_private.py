@@ -1,5 +1,5 @@
-"""Read tensors and backward functions without running anybody's code: the one place for torch's
-private parts.
+"""Read tensors and backward functions without running anybody's code: the place for torch's
+private parts that more than one room needs.
 
 Every read goes through torch's own descriptors with `__torch_function__` and `__torch_dispatch__`
 switched off, so a subclass is looked at and never asked. What torch refuses to say comes back as
@@ -23,8 +23,9 @@ from helpers.graph import Gradient, TensorInfo
 from helpers.text import numbers, visible
 
 CUSTOM = torch._C._FunctionBase
-_LEAF = torch.ones(1, requires_grad=True)  # for the class of its node alone
-ACCUMULATE_GRAD = type(torch.autograd.graph.get_gradient_edge(_LEAF).node)
+with torch.inference_mode(False):  # whatever mode the course is imported in
+    _LEAF = torch.ones(1, requires_grad=True)  # for the class of its node alone
+    ACCUMULATE_GRAD = type(torch.autograd.graph.get_gradient_edge(_LEAF).node)
 
 
 def is_a(thing: object, kind: type) -> bool:
@@ -32,6 +33,11 @@ def is_a(thing: object, kind: type) -> bool:
     if type(thing) is kind:
         return True
     return id(kind) in map(id, mro(thing))  # not `kind in`: a metaclass may say what equals it
+
+
+def is_list(thing: object) -> bool:
+    """Say whether a thing is a list or a tuple, and nothing that only claims to be equal to one."""
+    return type(thing) is list or type(thing) is tuple
 
 
 def mro(thing: object) -> tuple[type, ...]:
@@ -122,11 +128,18 @@ def read(tensor: torch.Tensor, attribute: str) -> Any:
 ENGINE = torch.autograd.graph._engine_run_backward.__code__
 
 
+def graph_task() -> int:
+    """Return torch's number of the backward that runs in this thread, -1 where none does: a younger
+    one has a greater number.
+    """
+    return torch._C._current_graph_task_id()
+
+
 def backward_elsewhere() -> bool:
     """Say whether a backward runs in another thread; no, where this thread works for one itself, as
     in a hook.
     """
-    if torch._C._current_graph_task_id() != -1:
+    if graph_task() != -1:
         return False
     own = threading.get_ident()
     return any(

@@ -10,8 +10,8 @@ from dataclasses import replace
 from helpers.drawing.cards import grad_words
 from helpers.drawing.diagram import drawing, is_dense
 from helpers.drawing.display_list import Drawing, Mark, Owner
-from helpers.drawing.palette import SMALL
-from helpers.graph import NOT_FOLDED, Gradient, Node
+from helpers.drawing.palette import TITLE
+from helpers.graph import NOT_FOLDED, Gradient, Graph, Node
 from helpers.playing.film import Change, Film, Frame, Unfolding
 from helpers.playing.timeline import Turns
 from helpers.playing.views import View, views
@@ -71,7 +71,6 @@ class Stage:
         nodes = tuple(self._widest(nr, node) for nr, node in enumerate(self.graph.nodes))
         graph = replace(self.graph, nodes=nodes)
         also = ("freed",) if any(step.freed for step in self.trace.steps) else ()
-        remarks = [HOW_TO_OPEN if text == graph.how_to_open else text for text in graph.remarks]
         return drawing(graph, self.handed, alt, also, remarks)
 
     def _widest(self, nr: int, node: Node) -> Node:
@@ -80,8 +79,12 @@ class Stage:
             return replace(node, outputs=made, folded=self.turns.folded(nr, self.last))
         if not (leaf := self._grad(nr)):
             return node
-        widest = max((leaf.before, leaf.after), key=lambda grad: width(str(grad), SMALL))
+        widest = max((leaf.before, leaf.after), key=self._slot)
         return replace(node, outputs=(replace(node.outputs[0], keeps_grad=True, grad=widest),))
+
+    def _slot(self, grad: Gradient | None) -> int:
+        """Return the width of what is drawn of a `.grad`, px."""
+        return width(grad_words(grad, is_dense(self.graph)), TITLE, bold=True)
 
     def _grad(self, nr: int) -> LeafGrad | None:
         """Return `.grad` before and after, of a leaf or of a tensor that retains its own; None
@@ -168,6 +171,12 @@ class Stage:
         if mark.part == "gradient":
             return Change(nr, hidden=True)
         return None
+
+
+def remarks(graph: Graph) -> list[str]:
+    """Return the remarks on a graph in a player, where a click opens what is folded."""
+    to_open = HOW_TO_OPEN if graph.how_to_open else ""
+    return graph.remarks_with(to_open)
 
 
 def slot_change(nr: int, mark: Mark, grad: Gradient | None, state: str, words: str) -> Change:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 
-from helpers.drawing.display_list import Mark, Owner, path_data, points_data
+from helpers.drawing.display_list import SHAPES, Mark, Owner, geometry
 from helpers.playing.film import Change, Film, Frame
 from helpers.playing.stylesheet import css_class
 from helpers.text import visible, width
@@ -99,13 +99,6 @@ def controls(film: Film) -> dict:
 
 
 LONGEST = 600  # characters of a sentence
-SHAPES = {  # element and attributes of each shape
-    "rect": ("rect", "x", "y", "width", "height", "rx"),
-    "circle": ("circle", "cx", "cy", "r"),
-    "path": ("path", "d"),
-    "polygon": ("polygon", "points"),
-    "text": ("text", "x", "y"),
-}
 
 
 class Pool:
@@ -155,15 +148,6 @@ class Pools:
                 tuple(self.lines(visible(line, LONGEST)) for line in text.split("\n"))
             )
         return self.known[text]
-
-
-def geometry(mark: Mark) -> tuple[int | str, ...]:
-    """Return the values of the attributes that SHAPES names."""
-    if mark.shape == "path":
-        return (path_data(mark.at),)
-    if mark.shape == "polygon":
-        return (points_data(mark.at),)
-    return mark.at
 
 
 SIZERS = 12  # of the widest sentences, as many reserve the height that any sentence may need

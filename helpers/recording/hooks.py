@@ -17,7 +17,9 @@ from helpers.looking.snapshot import NEAREST, Walk, graph_of
 from helpers.looking.torch_private import (
     grad_of,
     gradient,
+    graph_task,
     is_custom,
+    is_list,
     is_tensor,
     leaf_of,
     quietly,
@@ -60,7 +62,7 @@ class Log:
         """Count what the roots are given as arrived, before any hook; what is no tensor, torch
         refuses.
         """
-        given = gradient if type(gradient) in (list, tuple) else [gradient] * len(roots)
+        given = gradient if is_list(gradient) else [gradient] * len(roots)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
             if start is None:
                 start = implicit_gradient(root, tensor)
@@ -205,10 +207,3 @@ def accumulator(leaf: torch.Tensor) -> Any:
     """Return the AccumulateGrad of a leaf, whatever mode is on and whatever its class would say."""
     with torch.inference_mode(False), quietly():
         return get_gradient_edge(leaf).node
-
-
-def graph_task() -> int:
-    """Return torch's number of the backward that runs in this thread: a younger one has a greater
-    number.
-    """
-    return getattr(torch._C, "_current_graph_task_id", int)()

@@ -12,13 +12,14 @@ from typing import Any
 import torch
 
 from helpers.looking.snapshot import Given, demand_tensor, names_in_reach
-from helpers.looking.torch_private import mro, type_name
+from helpers.looking.torch_private import is_list, mro, type_name
 from helpers.looking.variable_names import caller
 from helpers.recording.hooks import Gradients, Log
 from helpers.recording.trace import Trace
 from helpers.text import visible
 
 LONGEST = 600  # characters of an error that are kept
+PLAIN = (str, int, float, NoneType)
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 
 
@@ -40,7 +41,7 @@ def record(
     exception's `trace`. Three common errors are raised in plainer words, from torch's own. Raises
     TypeError for anything that is not a tensor.
     """
-    roots = tuple(loss) if type(loss) in (list, tuple) else (loss,)
+    roots = tuple(loss) if is_list(loss) else (loss,)
     for thing in roots:
         demand_tensor(thing)
     found = names_in_reach(caller(), names)
@@ -67,13 +68,18 @@ def attributes(error: BaseException) -> dict[str, Any]:
     return BaseException.__dict__["__dict__"].__get__(error)
 
 
+def is_built_in(kind: type) -> bool:
+    """Say whether a class is Python's or an extension's, without asking its metaclass."""
+    return not type.__dict__["__flags__"].__get__(kind) & HEAP
+
+
 def words(error: BaseException) -> str:
     """Return the first line of what an error says, by Python's own words for it: a class of the
     user's is not asked.
     """
-    built_in = next(kind for kind in mro(error) if not kind.__flags__ & HEAP)
+    built_in = next(filter(is_built_in, mro(error)))
     arguments = BaseException.__dict__["args"].__get__(error)
-    plain = all(type(one) in (str, int, float, NoneType) for one in arguments)
+    plain = all(any(type(one) is kind for kind in PLAIN) for one in arguments)
     if plain:
         text = built_in.__str__(error)
     else:

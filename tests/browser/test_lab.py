@@ -1,5 +1,5 @@
-"""Every lesson, as a student gets it, in real JupyterLab: run from top to bottom, looked at, in
-both themes.
+"""Every lesson, as a student gets it, in real JupyterLab: run from top to bottom and looked at; with
+`PHOTOGRAPHS=yes` photographed in both themes.
 """
 
 import pytest

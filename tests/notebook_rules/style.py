@@ -67,7 +67,7 @@ def cells_are_short(lesson):
 
 
 def it_has_the_length_of_a_lesson(lesson):
-    """25 to 45 cells are 15 to 30 minutes; speaker notes do not count."""
+    """25 to 45 cells; 45 are about forty minutes. Speaker notes do not count."""
     count = len(lesson.read_by_students)
     if count not in CELLS:
         yield f"it has {count} cells without the notes, not {CELLS.start} to {CELLS.stop - 1}."

@@ -7,7 +7,7 @@ from torch.autograd import Variable
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.lessons.loop_of_2017 import PORT
-from helpers.exercises.readers import names, number
+from helpers.exercises.readers import letters, number
 
 
 def _same(t: torch.Tensor) -> torch.Tensor:
@@ -81,13 +81,6 @@ _EDITS = {
 }
 
 
-def _letters(read: frozenset) -> set[str]:
-    """Return the letters that were named; "bde" names three, and what is no letter of the table
-    stays as it is.
-    """
-    return {letter for word in read for letter in (word if set(word) <= set(_EDITS) else [word])}
-
-
 def _noticed(edit) -> bool:
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     loss = (x**2).sum()
@@ -101,41 +94,41 @@ def _noticed(edit) -> bool:
 
 NOTICED = Exercise(
     id="01.2",
-    reader=names(),
-    judge=lambda read: _letters(read) == {name for name, edit in _EDITS.items() if _noticed(edit)},
+    reader=letters("abcde"),
+    judge=lambda read: read == {name for name, edit in _EDITS.items() if _noticed(edit)},
     right="The power saved `x`, and backward compares version counters: it notices an edit exactly when the counter of"
     " `x` ticked.",
     misconceptions=(
         Misconception(
             example=["x.detach()"],
-            when=lambda read: not _letters(read) <= set(_EDITS),
+            when=lambda read: not read <= set(_EDITS),
             message="You named something that is not in the left column. Write its letters, and only those.",
         ),
         Misconception(
             example=["a", "b", "c", "d", "e"],
-            when=lambda read: "c" in _letters(read),
+            when=lambda read: "c" in read,
             message="You counted an edit of a copy. `clone()` has memory of its own, and `x` stays as it was.",
         ),
         Misconception(
             example="a, b, d, e",
-            when=lambda read: "a" in _letters(read),
+            when=lambda read: "a" in read,
             message="You trust `.data` to be watched. It shares the memory of `x` and brings a version counter"
             " of its own, so nobody is told.",
         ),
         Misconception(
             example=["b", "d"],
-            when=lambda read: read and "e" not in _letters(read),
+            when=lambda read: read and "e" not in read,
             message="You took `no_grad` for a way around the check. It stops recording; an in-place edit still counts.",
         ),
         Misconception(
             example=["b", "e"],
-            when=lambda read: read and "d" not in _letters(read),
+            when=lambda read: read and "d" not in read,
             message="You left out an old name that still works. What it hands out shares memory with `x`: look"
             " whether it shares the counter too.",
         ),
         Misconception(
             example="d, e",
-            when=lambda read: read and "b" not in _letters(read),
+            when=lambda read: read and "b" not in read,
             message="You left out an edit that this lesson made before your eyes. Look for the triangle on a card.",
         ),
         Misconception(

@@ -10,6 +10,7 @@ from torch.autograd.graph import Node
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
 from helpers.exercises.readers import names, number, words
+from helpers.exercises.tensors import leaf
 from helpers.looking.snapshot import snapshot
 from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed
@@ -185,16 +186,12 @@ answer = [name for name, output in outputs.items() if not snapshot(output).nodes
 )
 
 
-def _leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, requires_grad=True)
-
-
 def _constant() -> object:
-    return ((_leaf(1.0, 2.0) * 2).sum() + 1).grad_fn
+    return ((leaf(1.0, 2.0) * 2).sum() + 1).grad_fn
 
 
 def _shared_node() -> object:
-    middle = _leaf(0.5).exp()
+    middle = leaf(0.5).exp()
     return (middle.sin() * middle).sum().grad_fn
 
 
@@ -204,7 +201,7 @@ def _shared_leaf() -> object:
 
 
 def _namesakes() -> object:
-    return (_leaf(1.0).sin() + _leaf(2.0).sin()).grad_fn
+    return (leaf(1.0).sin() + leaf(2.0).sin()).grad_fn
 
 
 _LAST: list[object] = []

@@ -9,7 +9,7 @@ import torch
 from torch.autograd.functional import jacobian
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, raised
 from helpers.exercises.readers import names, numbers
 from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed, attempt
@@ -289,10 +289,6 @@ def _all_the_last(f: Callable, x: torch.Tensor) -> torch.Tensor:
     return rows[-1].expand_as(rows)
 
 
-def _failed(seen: object, fragment: str) -> bool:
-    return any(is_a(one, Failed) and fragment in one.text for one in seen)
-
-
 ROWS = Exercise(
     id="05.4",
     reader=function(_three, _two, observe=_rows_seen),
@@ -317,14 +313,14 @@ ROWS = Exercise(
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n"
             "    rows = [torch.autograd.grad(y, x, v)[0] for v in torch.eye(len(y))]\n    return torch.stack(rows)",
-            when=lambda seen: _failed(seen, "a second time"),
+            when=lambda seen: raised(seen, "a second time"),
             message="Your first walk freed the saved tensors that the second one needs. Retain them, or run `f` again"
             " for each row.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n"
             "    return torch.stack([torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(x))])",
-            when=lambda seen: _failed(seen, "Mismatch in shape"),
+            when=lambda seen: raised(seen, "Mismatch in shape"),
             message="What you hand in does not have the shape of the output, and the output is where it arrives. A"
             " one-hot vector has as many elements as the output.",
         ),
@@ -332,12 +328,12 @@ ROWS = Exercise(
             example="def answer(f, x):\n    y = f(x)\n"
             "    rows = [torch.autograd.grad(y, x, v, retain_graph=True) for v in torch.eye(len(y))]\n"
             "    return torch.stack(rows)",
-            when=lambda seen: _failed(seen, "but got tuple"),
+            when=lambda seen: raised(seen, "but got tuple"),
             message="Each of your rows is still in a tuple: `grad` returns one, even for a single tensor.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n    y.backward()\n    return x.grad",
-            when=lambda seen: _failed(seen, "only for scalar outputs"),
+            when=lambda seen: raised(seen, "only for scalar outputs"),
             message="You started at an output of several elements without saying with what. Which vector picks out"
             " one row?",
         ),

@@ -8,11 +8,10 @@ import weakref
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, raised
 from helpers.exercises.readers import names, numbers
 from helpers.looking.saved_tensors import saved
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 
 def _half_walked() -> list[torch.Tensor]:
@@ -202,10 +201,6 @@ def _weight(value: float) -> torch.Tensor:
     return torch.tensor(value, requires_grad=True)
 
 
-def _raised(seen: tuple, words: str) -> bool:
-    return any(is_a(one, Failed) and words in one.text for one in seen)
-
-
 STATE = Exercise(
     id="07.3",
     reader=function(
@@ -219,14 +214,14 @@ STATE = Exercise(
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w * h + x)\n        h.backward()",
-            when=lambda seen: _raised(seen, "a second time"),
+            when=lambda seen: raised(seen, "a second time"),
             message="The second step still walks into the first, whose saved tensors are freed. The new `h` is"
             " computed from the old one, with its history.",
         ),
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w * h + x).detach()\n        h.backward()",
-            when=lambda seen: _raised(seen, "does not require grad"),
+            when=lambda seen: raised(seen, "does not require grad"),
             message="You cut the graph before it was used: at your `backward()` no node was left to walk to.",
         ),
         Misconception(
@@ -339,7 +334,7 @@ APART = Exercise(
     misconceptions=(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",
-            when=lambda seen: _raised(seen, "a second time"),
+            when=lambda seen: raised(seen, "a second time"),
             message="One walk freed saved tensors, and a later one asked for them: it came by the same nodes.",
         ),
         Misconception(

@@ -9,23 +9,9 @@ from torch import nn
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
-from helpers.exercises.readers import Reader, names, number
+from helpers.exercises.readers import letters, number
+from helpers.exercises.tensors import leaf
 from helpers.untrusted.sandbox import Failed
-
-
-def _letters(allowed: str) -> Reader:
-    """Read names that are one letter each; a word of these letters alone, such as "bd", is taken
-    apart.
-    """
-    listed = names()
-
-    def read(answer: object) -> frozenset:
-        words = listed.read(answer)
-        return frozenset(
-            one for word in words for one in (word if set(word) <= set(allowed) else [word])
-        )
-
-    return Reader(listed.wants, read)
 
 
 def _recorded() -> list[str]:
@@ -44,7 +30,7 @@ def _recorded() -> list[str]:
 
 RECORDED = Exercise(
     id="08.1",
-    reader=_letters("abcdef"),
+    reader=letters("abcdef"),
     truth=_recorded,
     right="The products, the sum and the ReLU asked two things when they ran: is grad mode on, and does one of my"
     " inputs require grad? `f` is a leaf, and its flag was set.",
@@ -313,19 +299,15 @@ def answer(model, x):
 )
 
 
-def _leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, requires_grad=True)
-
-
 def _after_data() -> dict[str, torch.Tensor]:
     x = torch.ones(2)
-    h = _leaf(1.0, 1.0) * x
+    h = leaf(1.0, 1.0) * x
     p = h.detach()
     return {"x": x, "h": h, "p": p, "loss": p.sum()}
 
 
 def _lines_before() -> dict[str, torch.Tensor]:
-    w = _leaf(1.0, 2.0)
+    w = leaf(1.0, 2.0)
     h = w * 2
     out = h + 1
     best = out.argmax()
@@ -334,30 +316,30 @@ def _lines_before() -> dict[str, torch.Tensor]:
 
 
 def _at_a_leaf() -> dict[str, torch.Tensor]:
-    w = _leaf(1.0, 2.0)
+    w = leaf(1.0, 2.0)
     p = w.detach()
     q = p * 3
     return {"w": w, "p": p, "q": q, "loss": q.sum()}
 
 
 def _lost_twice() -> dict[str, torch.Tensor]:
-    w = _leaf(1.0, 2.0)
+    w = leaf(1.0, 2.0)
     p = w.detach()
-    q = p * _leaf(3.0, 5.0)
+    q = p * leaf(3.0, 5.0)
     r = q.detach()
     return {"w": w, "p": p, "q": q, "r": r, "loss": r.sum()}
 
 
 def _whole() -> dict[str, torch.Tensor]:
     x = torch.ones(2)
-    h = _leaf(1.0, 1.0) * x
+    h = leaf(1.0, 1.0) * x
     return {"x": x, "h": h, "loss": h.sum()}
 
 
 def _found_again() -> dict[str, torch.Tensor]:
-    w = _leaf(1.0, 2.0)
+    w = leaf(1.0, 2.0)
     p = w.detach()
-    q = p * _leaf(3.0, 5.0)
+    q = p * leaf(3.0, 5.0)
     return {"w": w, "p": p, "q": q, "loss": q.sum()}
 
 

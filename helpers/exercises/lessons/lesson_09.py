@@ -8,8 +8,9 @@ from functools import partial
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, raised
 from helpers.exercises.readers import names, numbers
+from helpers.exercises.tensors import leaf
 from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed
 
@@ -183,10 +184,6 @@ answer = [name for name, program in programs.items() if breaks(*program)]
 )
 
 
-def _leaf(*values: float) -> torch.Tensor:
-    return torch.tensor(values, requires_grad=True)
-
-
 def _as_seen(returned: object, x: torch.Tensor) -> object:
     """See the values returned, those of `x` afterwards, and the gradient from the one to the other,
     or a word.
@@ -255,15 +252,13 @@ def _any(of_case: Callable[[tuple, tuple], bool]) -> Callable[[tuple], bool]:
 
 MASKED = Exercise(
     id="09.3",
-    reader=function(*(partial(_leaf, *values) for values in CASES), observe=_as_seen),
+    reader=function(*(partial(leaf, *values) for values in CASES), observe=_as_seen),
     truth=lambda: torch.relu,
     right="The leaf kept its values, and what was overwritten in the copy gets no gradient.",
     misconceptions=(
         Misconception(
             example="def answer(x):\n    x[x < 0] = 0.0\n    return x",
-            when=lambda seen: any(
-                is_a(one, Failed) and "leaf Variable" in one.text for one in seen
-            ),
+            when=lambda seen: raised(seen, "leaf Variable"),
             message="Your function edits the leaf itself, or a view of it. Torch refuses that line; make a tensor that"
             " may be edited first.",
         ),
@@ -355,7 +350,7 @@ def _copied(x: torch.Tensor) -> None:
 
 
 def _verdict(f: Callable, edit: Callable, at: str = "before") -> str:
-    x = _leaf(1.0, 2.0, 3.0)
+    x = leaf(1.0, 2.0, 3.0)
     before = x.detach().clone()
     loss = f(x).sum()
     edit(x)
@@ -369,13 +364,13 @@ def _verdict(f: Callable, edit: Callable, at: str = "before") -> str:
 
 
 def _by_version(f: Callable, edit: Callable) -> str:
-    x = _leaf(1.0, 2.0, 3.0)
+    x = leaf(1.0, 2.0, 3.0)
     edit(x)
     return "error" if x._version else "right"
 
 
 def _by_values(f: Callable, edit: Callable) -> str:
-    x = _leaf(1.0, 2.0, 3.0)
+    x = leaf(1.0, 2.0, 3.0)
     edit(x)
     return (
         _verdict(f, edit)

@@ -13,11 +13,10 @@ from torch.nn.functional import mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, raised
 from helpers.exercises.readers import number
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 
 def _portions() -> int:
@@ -127,11 +126,6 @@ def _parameters(
     return [*generator.parameters(), *critic.parameters()]
 
 
-def _raised(seen: tuple, *fragments: str) -> bool:
-    """Tell whether some case failed with one of these words in its message."""
-    return any(is_a(case, Failed) and any(part in str(case) for part in fragments) for case in seen)
-
-
 _PLAY = """
 def answer(generator, critic, z):
     of_critic = torch.optim.SGD(critic.parameters(), lr=0.1)
@@ -170,7 +164,7 @@ DUEL = Exercise(
                 "(-score).backward()",
                 "of_generator.step()",
             ),
-            when=lambda seen: _raised(seen, "modified by an inplace operation"),
+            when=lambda seen: raised(seen, "modified by an inplace operation"),
             message="A step came between a forward and its `backward()`: it wrote into a weight that this graph had"
             " saved. To keep a graph keeps the tensor, not the numbers in it.",
         ),
@@ -178,7 +172,7 @@ DUEL = Exercise(
             example=_play(
                 "score.backward()", "of_critic.step()", "(-score).backward()", "of_generator.step()"
             ),
-            when=lambda seen: _raised(seen, "a second time"),
+            when=lambda seen: raised(seen, "a second time"),
             message="A graph, or a part of one, is walked twice, and the first walk freed what it had saved. Before"
             " you keep it: into which of its weights did the step write in between?",
         ),
@@ -312,9 +306,8 @@ def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.T
     graphs, saved tensors.
     """
     returned, watch = ended
-    saved = (
-        "kept" if watch.keeps() else "freed"
-    )  # first: the watch itself holds the nodes until then
+    # This comes first: the watch itself holds the nodes until then.
+    saved = "kept" if watch.keeps() else "freed"
     return [
         "nothing" if returned is None else returned,
         watch.arrived,
@@ -458,19 +451,19 @@ LOOP = Exercise(
     misconceptions=(
         Misconception(
             example=_loop(percent="pred *= 100\nshown = pred"),
-            when=lambda seen: _raised(seen, "modified by an inplace operation"),
+            when=lambda seen: raised(seen, "modified by an inplace operation"),
             message="Something wrote into a tensor that a node had saved, before `backward()` came for it. `*=` is no"
             " arithmetic but an edit, like a method whose name ends in `_`.",
         ),
         Misconception(
             example=_loop(clip="model.weight.clamp_(-1, 1)"),
-            when=lambda seen: _raised(seen, "a leaf Variable that requires grad"),
+            when=lambda seen: raised(seen, "a leaf Variable that requires grad"),
             message="A line writes into a leaf while recording is on. This write shall be counted and not recorded;"
             " idea 2 shows how a step does that.",
         ),
         Misconception(
             example=_loop(before="pred = model(x)", forward="pass"),
-            when=lambda seen: _raised(seen, "a second time"),
+            when=lambda seen: raised(seen, "a second time"),
             message="A graph, or a part of one, is walked twice, and the first walk freed what it had saved. Which"
             " line makes each part, and does it run in every round?",
         ),

@@ -5,8 +5,7 @@ compared with.
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
-from helpers.untrusted.sandbox import Failed
+from helpers.exercises.functions import function, raised
 
 
 def _port(update, zero=True, report=lambda loss: loss.item()):
@@ -41,10 +40,6 @@ def _trained(losses: object, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) 
 
 def _fits(w: list[float], x: list[float], y: list[float]):
     return lambda: (torch.tensor(w, requires_grad=True), torch.tensor(x), torch.tensor(y))
-
-
-def _raised(*fragments: str):
-    return lambda seen: type(seen[0]) is Failed and any(part in str(seen[0]) for part in fragments)
 
 
 _LOOP = """
@@ -92,18 +87,18 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop("w.grad = None", "loss.data[0]"),
-            when=_raised("0-dim tensor"),
+            when=lambda seen: raised(seen[:1], "0-dim tensor"),
             message="You kept an index from 2017. Today a loss has no dimension to index; its number has a method.",
         ),
         Misconception(
             example=_loop("w -= 0.1 * w.grad\nw.grad = None"),
-            when=_raised("leaf Variable"),
+            when=lambda seen: raised(seen[:1], "leaf Variable"),
             message="You updated a leaf while autograd was recording. An update is no part of the model's graph.",
         ),
         Misconception(
             example=_loop("w = w - 0.1 * w.grad"),
             when=lambda seen: (
-                _raised("NoneType", "does not require grad")(seen) or _untouched(seen)
+                raised(seen[:1], "NoneType", "does not require grad") or _untouched(seen)
             ),
             message="You gave the name `w` to a new tensor. The caller's weights stay as they were, and the new"
             " tensor collects no gradient unless you ask for it again.",

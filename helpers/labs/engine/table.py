@@ -9,12 +9,8 @@ from helpers.drawing.palette import SMALL, TITLE
 from helpers.labs.engine.state_map import State
 from helpers.text import width
 
-LINE, GAP, HIGH, BAR = (
-    20,
-    14,
-    96,
-    9,
-)  # px: a line, between columns, the highest bar, the breadth of one
+# px: a line, between columns, the highest bar, the breadth of one
+LINE, GAP, HIGH, BAR = 20, 14, 96, 9
 WRONG = "✗"  # a value that holds it is drawn as a warning
 
 
@@ -31,9 +27,9 @@ class Table:
         self.tallest = (
             max((abs(height) for _, heights in bars for height in heights), default=0) or 1
         )
-        self.step = max((width(label, SMALL, bold=True) for label, _ in bars), default=0) + GAP
+        self.step = max((width(label, TITLE, bold=True) for label, _ in bars), default=0) + GAP
         most = max(len(state.bars) for state in states)
-        texts = max((width(text, TITLE) for _, text in values), default=0)
+        texts = max((width(text, TITLE, bold=WRONG in text) for _, text in values), default=0)
         self.width = max(self.names + GAP + texts, most * self.step)
         self.height = self.lines * LINE + bool(most) * (HIGH + 2 * LINE)
 
