@@ -342,6 +342,18 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Frame:
+    """Hold a module call that a folded graph shows opened: its name, and the nodes in it."""
+
+    name: str
+    nodes: tuple[int, ...]
+
+    def head(self, count: int) -> Frame:
+        """Return it with those of the first `count` nodes alone."""
+        return Frame(self.name, tuple([node for node in self.nodes if node < count]))
+
+
+@dataclass(frozen=True, slots=True)
 class Graph:
     """Hold a backward graph; a node's id is its place in `nodes`, found breadth first from the
     roots.
@@ -350,7 +362,8 @@ class Graph:
     the module calls that were taken down, each before those made in it; `without_calls` says why
     there are none although some were given. `folding_failed` says that it is whole only because
     folding it went wrong. `at_least` is 0 where the graph was walked to its end; else how many
-    nodes were met before the walk stopped.
+    nodes were met before the walk stopped. `frames` are the module calls that a folded graph shows
+    opened, outer ones first.
     """
 
     nodes: tuple[Node, ...]
@@ -361,6 +374,7 @@ class Graph:
     without_calls: str = ""
     folding_failed: bool = False
     at_least: int = 0
+    frames: tuple[Frame, ...] = field(default=(), compare=False)
 
     @property
     def leaves(self) -> tuple[Node, ...]:
@@ -460,7 +474,9 @@ class Graph:
         """
         edges = tuple(edges_within(self.edges, count))
         roots = tuple(root for root in self.roots if root.node is None or root.node < count)
-        return replace(self, nodes=self.nodes[:count], edges=edges, roots=roots, ran=(), calls=())
+        frames = tuple([frame.head(count) for frame in self.frames])
+        nodes = self.nodes[:count]
+        return replace(self, nodes=nodes, edges=edges, roots=roots, ran=(), calls=(), frames=frames)
 
     def __str__(self) -> str:
         return tree(self)

@@ -47,8 +47,14 @@ def test_a_graph_whose_branches_meet_again_has_no_spine():
     assert planned(4, [(0, 1), (1, 2), (0, 3), (1, 3)]) is None, "a leaf that is used twice"
 
 
-def test_what_would_be_too_wide_has_no_spine():
-    assert laid_out(MLP, size=(WIDEST // 2, 36)) is None
+def test_of_several_rules_the_first_that_is_narrow_enough_is_taken_else_the_narrowest():
+    edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
+    sizes = [(600, 36)] * 6
+    assert spine(sizes, edges, {}, [0] * 6) is None
+    assert spine(sizes, edges, {}, [0] * 6, rules=NARROW).width <= WIDEST
+    wide = [spine([(900, 36)] * 10, MLP, {}, [0] * 10, rules=[rule]) for rule in NARROW]
+    best = spine([(900, 36)] * 10, MLP, {}, [0] * 10, rules=NARROW)
+    assert WIDEST < best.width == min(one.width for one in wide if one)
 
 
 @st.composite
@@ -163,9 +169,7 @@ def test_a_tag_is_nowhere_under_another_card_or_wire():
 
 def test_branches_follow_each_other_where_they_would_be_too_wide_side_by_side():
     edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
-    sizes = [(600, 36)] * 6
-    assert spine(sizes, edges, {}, [0] * 6) is None
-    placed = spine(sizes, edges, {}, [0] * 6, rules=NARROW)
+    placed = spine([(600, 36)] * 6, edges, {}, [0] * 6, rules=NARROW)
     assert placed.width <= WIDEST
     heights = [y for _, y in placed.centres]
     assert len(set(heights)) == 6

@@ -26,6 +26,7 @@ MOST_ROWS = 6  # saved tensors spelled out in one card
 MOST_BESIDE = 3  # saved tensors spelled out in a card of one line
 MOST_USES = 4  # a leaf with more uses is drawn once per use
 LONGEST_VALUE, LONGEST_GRAD = 10, 14  # characters of both in a card of one line
+LONGEST_TITLE = 48  # characters of the title of a folded part
 SIGN = 15  # px that the sign of a saved tensor takes before its words
 SLOT, SLOT_HIGH = 52, 24  # least width and height of the slot that holds a `.grad`, px
 GRAD = ".grad"
@@ -283,7 +284,9 @@ def split_operation(node: Node) -> tuple[str, str]:
     How often something repeats is never cut off.
     """
     cut = ending if node.folded else visible
-    title = cut(node.operation, 40) + node.title.removeprefix(node.operation)
+    title = cut(node.operation, LONGEST_TITLE if node.folded else 40) + node.title.removeprefix(
+        node.operation
+    )
     if node.folded or "Backward" not in title[1:]:
         return title, ""
     cut = title.rfind("Backward")

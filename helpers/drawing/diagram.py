@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from helpers.drawing import frames
 from helpers.drawing.cards import (
     ABOVE,
     MOST_USES,
@@ -25,11 +26,12 @@ from helpers.drawing.display_list import Drawing, Owner, Pen
 from helpers.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
 from helpers.drawing.palette import SMALL, TITLE
 from helpers.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
-from helpers.graph import Edge, Graph, Root, TensorInfo, counted, tree
+from helpers.graph import Edge, Frame, Graph, Root, TensorInfo, counted, tree
 from helpers.text import visible, width
 
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
+FEW = 60  # cards: of no more a layout by `dot` is tried before branches follow each other
 DENSE = 10  # nodes: from so many on a card has one line
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
@@ -54,6 +56,16 @@ class Cards:
 
     cards: tuple[Card, ...]
     wires: tuple[Wire, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Hold cards with their places, and the frames around some; `room` is what all of it takes."""
+
+    dealt: Cards
+    placed: Placed
+    around: Sequence[frames.Outline]
+    room: frames.Rect
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +99,39 @@ def drawing(
     """
     part, dealt = fit(graph, gradients or {})
     words = [word_of(wire, gradients or {}) for wire in dealt.wires]
-    dealt, placed = arranged(dealt, words, is_dense(part))
-    if remarks is None:
-        notes, told = [*part.remarks, *filter(None, [graph.memory])], None
-    else:
+    laid = laid_out(part, dealt, words)
+    notes = [*part.remarks, *filter(None, [graph.memory])]
+    told = None
+    if remarks is not None:
         notes, told = remarks(part), remarks(graph)
     caption = [*describe(graph), *notes]
-    keys = legend(dealt.cards, also)
+    keys = legend(laid.dealt.cards, also)
+    room = laid.room
     texts = caption_width(caption)
-    wide = round(max([NARROWEST, placed.width, texts, *map(entry_width, keys)]))
+    wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))
     pen = Pen(MARGIN, 30)
     draw_caption(pen, caption)
-    pen.dx = MARGIN + int(wide - placed.width) // 2
+    pen.dx = MARGIN + int(wide - room.right - room.left) // 2
     pen.dy = 22 + LINE * len(caption) + ABOVE * any(one.tag for one in dealt.cards)
-    draw_graph(pen, dealt, placed, words)
-    pen.dx, pen.dy = MARGIN, round(pen.dy + placed.height + 20 * bool(keys))
-    height = pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
-    return Drawing(
-        wide + 2 * MARGIN, height, tuple(pen.marks), tree(graph, told), alt or alt_text(graph)
-    )
+    pen.dy -= round(room.top)
+    for outline in reversed(laid.around):
+        frames.draw(pen, outline)
+    draw_graph(pen, laid.dealt, laid.placed, words)
+    pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
+    size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
+    return Drawing(*size, tuple(pen.marks), tree(graph, told), alt or alt_text(graph))
+
+
+def laid_out(part: Graph, dealt: Cards, words: Sequence[Word]) -> Laid:
+    """Return the cards of a graph with their places, and the frames around them."""
+    framed = [framed_cards(frame, dealt) for frame in part.frames]
+    dealt, placed = arranged(dealt, words, is_dense(part), framed)
+    names = [frame.name for frame in part.frames]
+    wires = []
+    for wire, curve in zip(dealt.wires if framed else (), placed.curves, strict=False):
+        wires.append((wire.source, wire.target, points_of(curve)))
+    around = frames.outlines(names, framed, rects(dealt.cards, placed), wires)
+    return Laid(dealt, placed, around, frames.extent(placed, around))
 
 
 def is_dense(graph: Graph) -> bool:
@@ -113,21 +139,51 @@ def is_dense(graph: Graph) -> bool:
     return len(graph.nodes) >= DENSE or any(node.folded for node in graph.nodes)
 
 
-def arranged(dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> tuple[Cards, Placed]:
+def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
+    """Return the cards in a frame: those of its nodes, and what only these lead to."""
+    members = set(frame.nodes)
+    for wire in dealt.wires:
+        if dealt.cards[wire.target].node is None and wire.source in members:
+            members.add(wire.target)
+    return frozenset(members)
+
+
+def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
+    """Return the room that each card takes, its tag and the pile under it among it."""
+    found = []
+    for one, (x, y) in zip(cards, placed.centres, strict=True):
+        left, top = x - (one.width + pile(one)) / 2, y - (one.height + pile(one)) / 2
+        right = left + one.width + max(pile(one), one.overhang)
+        bottom = top + one.height + pile(one)
+        found.append(frames.Rect(left, top - ABOVE * bool(one.tag), right, bottom))
+    return found
+
+
+def arranged(
+    dealt: Cards,
+    words: Sequence[Word],
+    has_short_cards: bool,
+    framed: Sequence[frozenset[int]] = (),
+) -> tuple[Cards, Placed]:
     """Return cards and their places: along a spine in a dense graph that has one, else by `dot`.
 
-    Where that is too wide, branches follow each other on a spine.
+    Where that is too wide, branches follow each other on a spine. `framed` are the cards of each
+    frame.
     """
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text}
     edges = [(wire.source, wire.target) for wire in dealt.wires]
     if not has_short_cards or not dealt.cards:
         return dealt, place(sizes(dealt), edges, rooms, LOOSE)
     in_line = replace(dealt, cards=tuple(aligned(dealt.cards)))
-    if placed := along_spine(in_line.cards, edges, rooms, STRAIGHT):
+    placed = along_spine(in_line.cards, edges, rooms, STRAIGHT, framed)
+    if placed and placed.width <= WIDEST:
         return in_line, placed
-    spread = place(sizes(dealt), edges, rooms, TIGHT)
-    if spread.width > WIDEST and (placed := along_spine(in_line.cards, edges, rooms, NARROW)):
-        return in_line, placed
+    narrow = along_spine(in_line.cards, edges, rooms, NARROW, framed)
+    if narrow and len(dealt.cards) > FEW:  # so many hardly ever fit side by side
+        return in_line, narrow
+    spread = place(sizes(dealt), edges, rooms, LOOSE if framed else TIGHT)
+    if narrow and spread.width > max(WIDEST, narrow.width):
+        return in_line, narrow
     return dealt, spread
 
 
@@ -136,12 +192,13 @@ def along_spine(
     edges: Sequence[tuple[int, int]],
     rooms: Mapping[int, tuple[int, int]],
     rules: Sequence[Rule],
+    framed: Sequence[frozenset[int]],
 ) -> Placed | None:
     """Return the places of cards along a spine; None where they have none by these rules."""
     boxes = [(one.width + pile(one), one.height + pile(one)) for one in cards]
     overhangs = [one.overhang for one in cards]
     leaves = [nr for nr, one in enumerate(cards) if one.kind in ("leaf", "none")]
-    return spine(boxes, edges, rooms, overhangs, leaves, rules)
+    return spine(boxes, edges, rooms, overhangs, leaves, rules, framed)
 
 
 def aligned(cards: Sequence[Card]) -> list[Card]:
@@ -326,12 +383,17 @@ def nearest(curve: Sequence[Point], label: Point) -> Point:
 
     Of those at one height it is the nearest.
     """
+    x, y = label
+    return min(points_of(curve), key=lambda point: (round(abs(point[1] - y)), abs(point[0] - x)))
+
+
+def points_of(curve: Sequence[Point]) -> list[Point]:
+    """Return points on a curve, sixteen to a piece."""
     points = []
     for start in range(0, len(curve) - 1, 3):
         piece = curve[start : start + 4]
         points += [bezier(piece, step / 16) for step in range(17)]
-    x, y = label
-    return min(points, key=lambda point: (round(abs(point[1] - y)), abs(point[0] - x)))
+    return points
 
 
 def bezier(piece: Sequence[Point], t: float) -> Point:

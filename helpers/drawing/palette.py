@@ -67,6 +67,7 @@ def _label(fill: str) -> dict[str, str]:
 STYLE: dict[str, dict[str, str]] = {
     "panel": _shape("{ground}", "{rim}"),
     "ground": _shape("{ground}"),
+    "frame": _shape("none", "{faint}", dash="2 3"),
     "operation": _shape("{card}", "{faint}", 1.3),
     "operation done": _shape("{doneground}", "{done}", 2),
     "operation now": _shape("{nowground}", "{now}", 3.2),
@@ -118,6 +119,7 @@ STYLE: dict[str, dict[str, str]] = {
     "row freed": _words("{faint}", text_decoration="line-through"),
     "row modified": _words("{warn}"),
     "error": _words("{warn}"),
+    "framed": _words("{faint}", font_weight="650"),
     "word": _words("{ink}", text_anchor="middle"),
     "label": _label("{ink}"),
     "label done": _label("{done}"),

@@ -12,11 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from helpers.drawing.frames import HEAD, PAD
 from helpers.drawing.layout import Placed, Point, ranks
 
 TRUNK = 44  # px from the left where wires go down
 APART = 20  # px between two cards of the spine
 NEAR = 10  # px between two side branches
+CLEAR = 5  # px between a frame and what is beside it
 AROUND_WORD = 28  # px above and below a word on a wire of the spine, a tag among them
 ACROSS = 34  # px between two columns
 LANE = 18  # px between two lanes of connections that skip layers
@@ -48,10 +50,12 @@ Rooms = Mapping[int, tuple[int, int]]
 class Plan:
     """Hold where each box stands, by column and row, and how each edge goes.
 
-    `lanes` are of edges that skip boxes of the spine, `straight` go from box to box of it.
+    `lanes` are of edges that skip boxes of the spine, `straight` go from box to box of it. `room`
+    is what frames take above a box of the spine, px: where one begins, or ended before.
     """
 
     spine: list[int]
+    room: Counter[int] = field(default_factory=Counter)
     rows: dict[int, int] = field(default_factory=dict)
     columns: dict[int, int] = field(default_factory=dict)
     straight: set[int] = field(default_factory=set)
@@ -65,25 +69,33 @@ def spine(
     overhangs: Sequence[int],
     leaves: Collection[int] = (),
     rules: Sequence[Rule] = STRAIGHT,
+    frames: Sequence[Collection[int]] = (),
 ) -> Placed | None:
-    """Lay out boxes of (width, height) px by the first rule that is narrow enough; None where the
-    graph has no such spine.
+    """Lay out boxes of (width, height) px by the first rule that is narrow enough, or by that which
+    comes nearest to it; None where the graph has no such spine.
 
     `rooms` are what is written on edges, `overhangs` the px that a tag sticks out of a box,
-    `leaves` the boxes that stand aside.
+    `leaves` the boxes that stand aside, `frames` those around which a frame goes.
     """
+    narrowest = None
     for rule in rules:
-        plan = planned(len(boxes), edges, leaves, rule)
+        plan = planned(len(boxes), edges, leaves, rule, frames)
         if plan is None:
             continue
         placed = Placing(plan, boxes, edges, rooms, overhangs).placed()
         if placed.width <= WIDEST:
             return placed
-    return None
+        if narrowest is None or placed.width < narrowest.width:
+            narrowest = placed
+    return narrowest
 
 
 def planned(
-    count: int, edges: Edges, leaves: Collection[int] = (), rule: Rule = STRAIGHT[0]
+    count: int,
+    edges: Edges,
+    leaves: Collection[int] = (),
+    rule: Rule = STRAIGHT[0],
+    frames: Sequence[Collection[int]] = (),
 ) -> Plan | None:
     """Find what stands on the spine, and a row for all else; None where it does not fit."""
     below: list[list[int]] = [[] for _ in range(count)]
@@ -95,6 +107,7 @@ def planned(
     if boxes != way and not rule.has_branches:
         return None
     plan = Plan(in_order(below, boxes))
+    give_room(plan, frames)
     give_rows(plan, below)
     return plan if give_lanes(plan, edges) <= rule.lanes else None
 
@@ -144,6 +157,17 @@ def in_order(below: Heads, boxes: Collection[int]) -> list[int]:
     return found[::-1]
 
 
+def give_room(plan: Plan, frames: Sequence[Collection[int]]) -> None:
+    """Reserve room for the upper and the lower border of each frame."""
+    for members in frames:
+        places = [nr for nr, box in enumerate(plan.spine) if box in members]
+        if not places:
+            continue
+        plan.room[plan.spine[places[0]]] += HEAD
+        if places[-1] + 1 < len(plan.spine):
+            plan.room[plan.spine[places[-1] + 1]] += PAD
+
+
 def give_rows(plan: Plan, below: Heads) -> None:
     """Give each box a row and a column: of side branches the first in the row of its operation,
     each further one in a row of its own.
@@ -152,7 +176,7 @@ def give_rows(plan: Plan, below: Heads) -> None:
     row = free = 0
     for box in plan.spine:
         twigs = [head for head in below[box] if head not in on_it]
-        if twigs:
+        if twigs or box in plan.room:
             row = max(row, free)
         plan.rows[box], plan.columns[box] = row, 0
         free = max(free, row)
@@ -200,7 +224,12 @@ class Placing:
     """Turn a plan into px."""
 
     def __init__(
-        self, plan: Plan, boxes: Boxes, edges: Edges, rooms: Rooms, overhangs: Sequence[int]
+        self,
+        plan: Plan,
+        boxes: Boxes,
+        edges: Edges,
+        rooms: Rooms,
+        overhangs: Sequence[int],
     ) -> None:
         self.plan, self.boxes, self.edges, self.rooms = plan, boxes, edges, rooms
         self.overhangs = overhangs
@@ -257,6 +286,8 @@ class Placing:
             middle = 0.0
             for box in members:
                 on_it = self.plan.columns[box] == 0
+                if box in self.plan.room:
+                    bottom = dict.fromkeys(bottom, max(bottom.values()) + self.framing(box))
                 gap = apart if on_it else self.gap(box)
                 middle = max(middle, bottom[on_it] + gap + self.boxes[box][1] / 2)
             for box in members:
@@ -264,6 +295,11 @@ class Placing:
                 on_it = self.plan.columns[box] == 0
                 bottom[on_it] = max(bottom[on_it], middle + self.boxes[box][1] / 2)
         return middles
+
+    def framing(self, box: int) -> int:
+        """Return the px that frames take above a box, beyond the gap that is there already."""
+        spare = 0 if self.overhangs[box] else APART - 2 * CLEAR
+        return max(self.plan.room[box] - spare, 0)
 
     def gap(self, box: int) -> int:
         """Return the px above a box beside the spine: its tag stands there."""

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from helpers.folding.execution_order import SUFFIX, Program
+from helpers.folding.frames import frame
 from helpers.folding.owners import Path, common, owner
 from helpers.folding.parts import MOST_JOINED, Part, called
 from helpers.graph import Folded, all_storages, counted
 
 if TYPE_CHECKING:
-    from helpers.graph import Edge, Graph, Node, SavedTensor
+    from helpers.graph import Edge, Frame, Graph, Node, SavedTensor
 
 
 UNNAMED = "loose leaves"  # what leaves are called that no module holds
@@ -59,6 +60,12 @@ class Leaves:
                 self.groups.append(leaves)
         self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
 
+    def box(self, node: int) -> tuple[str, int]:
+        """Return what a node is drawn as: a part, many leaves together, or itself."""
+        if (part := self.member.get(node, self.own.get(node))) is not None:
+            return "part", part
+        return ("leaves", self.group[node]) if node in self.group else ("node", node)
+
     def name(self, leaves: Sequence[int]) -> str:
         """Call leaves by the module that holds all of them: "encoder.*"."""
         path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
@@ -91,7 +98,7 @@ class Leaves:
         """
         alone: dict[int, Use] = {}
         for leaf, places in uses.items():
-            inside = [place for place in places if isinstance(place, Use)]
+            inside = [place for place in places if type(place) is Use]
             if len(inside) < len(places) or len({(use.part, use.copy) for use in inside}) > 1:
                 continue
             if not self._is_input(leaf, inside[0].part):
@@ -141,29 +148,28 @@ class Leaves:
 MOST_TITLES = 3  # operations that a part without a module is called by
 
 
-def contract(
-    graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
-) -> Graph:
-    """Return the graph in which each part is one node, found breadth first from the roots like any
-    other.
+class Contraction:
+    """Draw each part of a graph as one node: know which part every node belongs to, and number what
+    is left anew, breadth first from the roots.
 
     A part takes in the leaves that only one copy of it uses; many leaves that the same parts use
     become one node, but for those called as in `apart`. Parts are stretches of the order in which
-    operations ran: there is no cycle.
+    operations ran: there is no cycle. Calls that are `opened` become frames.
     """
-    return Contraction(graph, program, parts, apart).graph()
-
-
-class Contraction:
-    """Know which part every node belongs to, and number what is left anew."""
 
     def __init__(
-        self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
+        self,
+        graph: Graph,
+        program: Program,
+        parts: Sequence[Part],
+        apart: Collection[str] = (),
+        opened: Sequence[Part] = (),
     ) -> None:
-        self.old, self.program, self.parts = graph, program, parts
+        self.old, self.program, self.parts, self.opened = graph, program, parts, opened
         self.below = program.below
         self.leaves = Leaves(graph, program, parts, apart)
         self.member, self.own = self.leaves.member, self.leaves.own
+        self.box = self.leaves.box
         self.prefix = prefix(
             [part.name for part in parts] + [self.leaves.name(one) for one in self.leaves.groups]
         )
@@ -212,13 +218,27 @@ class Contraction:
                 self.stands.append(tuple(together))
         write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
-        return replace(self.old, nodes=nodes, edges=tuple(edges), roots=roots, ran=(), calls=())
+        frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
+        return replace(
+            self.old,
+            nodes=nodes,
+            edges=tuple(edges),
+            roots=roots,
+            ran=(),
+            calls=(),
+            frames=frames,
+        )
 
-    def box(self, node: int) -> tuple[str, int]:
-        """Return what an old node is drawn as: a part, many leaves together, or itself."""
-        if (part := self.member.get(node, self.own.get(node))) is not None:
-            return "part", part
-        return ("leaves", self.leaves.group[node]) if node in self.leaves.group else ("node", node)
+    def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
+        """Return the frame around the boxes of a part that is opened."""
+        members = set()
+        for node in self.program.nodes[part.start : part.stop]:
+            members.add(self.number[self.box(node)])
+
+        def is_leaf(node: int) -> bool:
+            return nodes[node].size[0] == 0
+
+        return frame(part.name, members, edges, is_leaf)
 
     def _meet(self, node: int | None) -> int | None:
         if node is None:

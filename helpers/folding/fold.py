@@ -11,15 +11,16 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from helpers.folding.contract import Contraction, contract
+from helpers.folding.contract import Contraction, Leaves
 from helpers.folding.execution_order import Program
+from helpers.folding.frames import opened_calls
 from helpers.folding.lookup import LONGEST, NOWHERE, Lookup
 from helpers.folding.outline import Outline
 from helpers.folding.parts import NoPart, Part
 from helpers.text import visible
 
 if TYPE_CHECKING:
-    from helpers.graph import Graph, Node
+    from helpers.graph import Graph
 
 
 LARGE = 60  # nodes: a smaller graph is drawn as it is
@@ -105,42 +106,44 @@ def is_large(graph: Graph) -> bool:
     return len(graph.nodes) > most and bool(graph.ran)
 
 
-CARD, FOLDED, GAP = 36, 66, 26  # px: a card of one line, a folded part, the way to the next one
-
-
-def height(graph: Graph) -> int:
-    """Return how many px the longest way from a root to a leaf takes, downwards."""
-    readers: dict[int, set[int]] = {node: set() for node in range(len(graph.nodes))}
-    for edge in graph.edges:
-        if edge.target is not None:
-            readers[edge.target].add(edge.source)
-    bottom = [0] * len(graph.nodes)
-    for node in TopologicalSorter(readers).static_order():
-        above = max((bottom[reader] + GAP for reader in readers[node]), default=0)
-        bottom[node] = above + _height(graph.nodes[node])
-    return max(bottom, default=0)
-
-
-def _height(node: Node) -> int:
-    return FOLDED if node.folded else CARD
+# px: a card of one line, a folded part, the way to the next one, the borders of a frame
+CARD, FOLDED, GAP, FRAME = 36, 66, 26, 33
 
 
 class Room(NamedTuple):
-    """Hold how much may be drawn: so many nodes, so many px downwards."""
+    """Hold how much is drawn, or may be: so many nodes, so many px downwards."""
 
     nodes: int
     height: int
 
 
+def room(graph: Graph, leaves: Leaves) -> Room:
+    """Return what a graph takes whose parts are drawn as `leaves` knows: its height is that of the
+    longest way from a root to a leaf.
+    """
+    boxes = [leaves.box(node) for node in range(len(graph.nodes))]
+    readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
+    for edge in graph.edges:
+        if edge.target is not None and boxes[edge.source] != boxes[edge.target]:
+            readers[boxes[edge.target]].add(boxes[edge.source])
+    bottom: dict[tuple[str, int], int] = {}
+    for box in TopologicalSorter(readers).static_order():
+        above = max([bottom[reader] + GAP for reader in readers[box]], default=0)
+        bottom[box] = above + (CARD if box[0] == "node" else FOLDED)
+    return Room(len(readers), max(bottom.values(), default=0))
+
+
 MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
 FEW = 8  # cards: where there are fewer, smaller boxes are opened too
+BARE = 3  # nodes: so few tell next to nothing
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
 SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
 HIDDEN = Room(
     25, 1_000
 )  # the same for what hides a third of the graph, where there is little to see
-OPEN = Room(30, 1_200)  # the same where the reader asked for a part to be opened
+TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
+OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
 
 Parts = Sequence[Part]
 
@@ -161,7 +164,9 @@ class Folding:
     def contraction(self, opened: Parts = ()) -> Contraction:
         """Return what knows which nodes of the whole graph each node stands for."""
         apart = {one.name for one in opened if one.start == NOWHERE}
-        return Contraction(self.whole, self.program, self.boxes(opened), apart)
+        boxes = self.boxes(opened)
+        calls = opened_calls(self.outline, boxes)
+        return Contraction(self.whole, self.program, boxes, apart, calls)
 
     def draws_leaves(self, name: str, opened: Parts) -> bool:
         """Say whether leaves of a name are one box, where they are not drawn apart."""
@@ -180,7 +185,10 @@ class Folding:
         """Hold the modules that are open, and the parts that are one box each, where nobody asked
         for any.
         """
-        return self._further(frozenset(), (), SCREEN)
+        is_open, drawn = self._further(frozenset(), (), SCREEN)
+        if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
+            return self._further(frozenset(), (), TALL)
+        return is_open, drawn
 
     def _further(
         self, is_open: frozenset[Part], opened: Parts, most: Room
@@ -200,7 +208,9 @@ class Folding:
                 continue
             deeper = list(self._boxes(self.outline.outer(), is_open | {largest}, opened))
             is_dominant = len(largest.copies) == 1 and largest.period > len(self.program) / 3
-            limit = HIDDEN if most == SCREEN and is_dominant and len(drawn) < FEW else most
+            limit = most
+            if most == SCREEN and is_dominant and len(drawn) < FEW:
+                limit = HIDDEN
             if self._fits(deeper, limit):
                 is_open, drawn = is_open | {largest}, deeper
         return is_open, drawn
@@ -217,8 +227,16 @@ class Folding:
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
 
     def _fits(self, drawn: Parts, most: Room) -> bool:
-        folded = contract(self.whole, self.program, drawn)
-        return len(folded.nodes) <= most.nodes and height(folded) <= most.height
+        taken = self._room(drawn)
+        return taken.nodes <= most.nodes and taken.height <= most.height
+
+    def _room(self, drawn: Parts) -> Room:
+        """Return what the graph takes with these parts folded, the frames of opened calls among
+        it.
+        """
+        taken = room(self.whole, Leaves(self.whole, self.program, drawn))
+        frames = len(opened_calls(self.outline, drawn))
+        return Room(taken.nodes, taken.height + FRAME * frames)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: `opened` and what holds them are not, nor modules

@@ -260,7 +260,9 @@ def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
         base = read(tensor, "_base") if torch._C.TensorBase._is_view(tensor) else None
         whole = base if base is not None and is_plain(base) else tensor
         size = tensor.element_size()
-        count = max(reach(tensor), reach(whole) * whole.element_size() // size)
+        count = reach(tensor)
+        if whole is not tensor:
+            count = max(count, reach(whole) * whole.element_size() // size)
         return torch._C._storage_address(tensor), room(tensor, count) * size
     except Exception:
         return None

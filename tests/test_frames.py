@@ -1,0 +1,128 @@
+"""Frames around opened module calls: what is in them, and that nothing else is."""
+
+import big_models
+import pytest
+import torch
+from hypothesis import given
+from made_up_graphs import calls
+from programs import often
+from torch import nn
+
+from helpers import module_calls, show
+from helpers.drawing.diagram import deal, drawing, framed_cards
+from helpers.drawing.frames import Rect
+from helpers.folding.fold import Folding, fold
+
+
+def classifier():
+    torch.manual_seed(0)
+    body = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(8)])
+    model = nn.Sequential(body, nn.Linear(4, 3))
+    with module_calls(model) as taken:
+        loss = (model(torch.ones(2, 4)) ** 2).mean()
+    return loss, taken
+
+
+def frames_drawn(drawn):
+    """Return the frames of a picture by name, as rectangles."""
+    marks = [mark.at for mark in drawn.marks if mark.role == "frame"]
+    names = [mark.runs[0][0] for mark in drawn.marks if mark.role == "framed"]
+    found = {}
+    for name, (x, y, wide, high, _) in zip(names, marks, strict=True):
+        found[name] = Rect(x, y, x + wide, y + high)
+    return found
+
+
+def bodies(drawn):
+    """Return the rectangle of every node's card."""
+    found = {}
+    for mark in drawn.marks:
+        if mark.part == "body" and mark.owner:
+            x, y, wide, high, _ = mark.at
+            old = found.get(mark.owner.number, Rect(x, y, x, y))
+            right, bottom = max(x + wide, old.right), max(y + high, old.bottom)
+            found[mark.owner.number] = Rect(min(x, old.left), min(y, old.top), right, bottom)
+    return found
+
+
+def holds(outer, inner):
+    is_across = outer.left <= inner.left and inner.right <= outer.right
+    return is_across and outer.top <= inner.top and inner.bottom <= outer.bottom
+
+
+def test_the_model_is_a_frame_and_the_loss_stands_above_it():
+    loss, taken = classifier()
+    graph = fold(show(loss, names=taken).graph)
+    assert [frame.name for frame in graph.frames] == ["model"]
+    inside = {graph.nodes[node].operation for node in graph.frames[0].nodes}
+    outside = {node.operation for node in graph.nodes} - inside
+    assert outside == {"MeanBackward0", "PowBackward0"}
+    drawn = drawing(graph)
+    (frame,) = frames_drawn(drawn).values()
+    for node, body in bodies(drawn).items():
+        if node in graph.frames[0].nodes:
+            assert holds(frame, body)
+        else:
+            assert body.bottom < frame.top
+
+
+def test_an_opened_module_is_a_frame_in_the_frame_of_what_holds_it():
+    loss, taken = classifier()
+    graph = fold(show(loss, names=taken).graph, "model.0.3")
+    assert [frame.name for frame in graph.frames] == ["model", "model.0", "model.0.3"]
+    drawn = drawing(graph)
+    found = frames_drawn(drawn)
+    assert holds(found["model"], found["model.0"])
+    assert holds(found["model.0"], found["model.0.3"])
+
+
+def test_without_module_calls_there_is_no_frame():
+    loss, _ = classifier()
+    assert fold(show(loss).graph).frames == ()
+
+
+def faults(graph):
+    """Yield what is wrong with the frames of a drawn graph: true of the picture, whatever it is."""
+    drawn = drawing(graph)
+    found, cards = frames_drawn(drawn), bodies(drawn)
+    members = {frame.name: set(frame.nodes) for frame in graph.frames}
+    for name, rect in found.items():
+        for node, body in cards.items():
+            if node in members[name] and not holds(rect, body):
+                yield f"{graph.nodes[node].operation} is out of the frame {name}"
+            if node not in members[name] and rect.meets(body):
+                yield f"{graph.nodes[node].operation} is in the frame {name}"
+        for other, another in found.items():
+            is_nested = holds(rect, another) or holds(another, rect)
+            if rect.meets(another) and not is_nested:
+                yield f"the frames {name} and {other} lie across each other"
+        if rect.left < 0 or rect.top < 0 or rect.right > drawn.width:
+            yield f"the frame {name} is cut"
+
+
+@often
+@given(calls())
+def test_no_frame_holds_what_is_not_in_it(graph):
+    folding = Folding(graph)
+    assert list(faults(folding.graph())) == []
+
+
+@pytest.mark.parametrize("name", ["encoder_decoder", "resnet50", "gpt", "unet", "densenet"])
+def test_frames_of_large_models_hold_what_was_made_in_the_call(name):
+    whole = big_models.graph_with_calls(name)
+    graph = fold(whole)
+    assert list(faults(graph)) == []
+    made = {call.name: call.stop - call.start for call in whole.calls}
+    for frame in graph.frames:
+        inside = sum(graph.nodes[node].size[0] for node in frame.nodes)
+        assert inside == made[frame.name.partition("[")[0]]
+
+
+def test_a_stub_lies_in_the_frame_of_its_operation():
+    model = nn.Sequential(*[nn.Tanh() for _ in range(40)])
+    with module_calls(model) as taken:
+        loss = (model(torch.ones(2, requires_grad=True)) * 2).sum()
+    graph = fold(show(loss, names=taken).graph)
+    dealt = deal(graph, is_dense=True)
+    stub = next(nr for nr, card in enumerate(dealt.cards) if card.kind == "none")
+    assert all(stub not in framed_cards(frame, dealt) for frame in graph.frames)
