@@ -5,21 +5,24 @@ that file only.
 from html import escape
 from pathlib import Path
 
+from helpers.drawing.palette import DARK, LIGHT
+
 FILE = Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT, LEFT, YEAR, BAR = (
-    960,
-    340,
-    26,
-    76,
-    34,
-)  # pixels; YEAR is one year's width, BAR a bar's height
+# px; YEAR is one year's width, BAR a bar's height
+WIDTH, HEIGHT, LEFT, YEAR, BAR = 960, 340, 26, 76, 34
 AXIS, EVENT_ROW = 62, 324
-INK, FAINT, GROUND = "#1f2933", "#52606d", "#fbfbfa"
-STYLES = {  # fill, outline, dash: lanes differ by place and outline too, never by colour alone
-    "static": ("#fff4e0", "#b45309", "6 4"),
-    "old": ("#ffffff", "#52606d", "none"),
-    "dynamic": ("#e8f1fb", "#2f6db5", "none"),
+# Class: property and colour of the palette. Lanes differ by place and outline, never by colour
+# alone.
+LOOKS = {
+    "ground": {"fill": "ground", "stroke": "rim"},
+    "ink": {"fill": "ink"},
+    "faint": {"fill": "faint"},
+    "line": {"stroke": "faint"},
+    "static": {"fill": "nowground", "stroke": "now"},
+    "old": {"fill": "card", "stroke": "faint"},
+    "dynamic": {"fill": "leaf", "stroke": "leafrim"},
 }
+DASHES = {"static": "6 4"}
 FIRST, LAST = 2015, 2026
 
 
@@ -28,12 +31,8 @@ def _month(year: int, month: float) -> float:
 
 
 CHAINER, TENSORFLOW, PYTORCH = _month(2015, 6.3), _month(2015, 11.3), _month(2017, 1.6)
-MERGED, TENSORFLOW_2, PYTORCH_2, TODAY = (
-    _month(2018, 4.8),
-    _month(2019, 10),
-    _month(2023, 3.5),
-    LAST + 0.9,
-)
+MERGED, TENSORFLOW_2 = _month(2018, 4.8), _month(2019, 10)
+PYTORCH_2, TODAY = _month(2023, 3.5), LAST + 0.9
 
 LANES = ((114, "One graph, made once and used again"), (196, "A new graph at each run"))  # y, words
 BARS = (  # from, to, top, style, words
@@ -58,11 +57,11 @@ def draw() -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}"'
         f' height="{HEIGHT}" font-family="ui-sans-serif,system-ui,Segoe UI,Helvetica,Arial,sans-serif">'
     )
-    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" fill="{GROUND}"/>'
+    ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" class="ground"/>'
     heading = _text(
         LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=16
     )
-    lanes = [_text(LEFT, y, words, fill=FAINT, weight=600) for y, words in LANES]
+    lanes = [_text(LEFT, y, words, look="faint", weight=600) for y, words in LANES]
     events = [
         part for event in EVENTS for part in _event(*event)
     ]  # before the bars, so that lines run behind them
@@ -71,6 +70,7 @@ def draw() -> str:
         [
             opening,
             f"<title>{TITLE}</title>",
+            f"<style>{_css(LIGHT)}@media(prefers-color-scheme:dark){{{_css(DARK)}}}</style>",
             ground,
             heading,
             *_axis(),
@@ -87,20 +87,29 @@ def _x(year: float) -> int:
     return round(LEFT + (year - FIRST) * YEAR)
 
 
-def _text(x: float, y: float, words: str, anchor="start", fill=INK, weight=400, size=14) -> str:
+def _css(colours: dict[str, str]) -> str:
+    """Return the rules of all looks in the colours of a theme."""
+    rules = []
+    for look, properties in LOOKS.items():
+        body = ";".join([f"{name}:{colours[colour]}" for name, colour in properties.items()])
+        rules.append(f".{look}{{{body}}}")
+    return "".join(rules)
+
+
+def _text(x: float, y: float, words: str, anchor="start", look="ink", weight=400, size=14) -> str:
     return (
-        f'<text x="{x:g}" y="{y}" text-anchor="{anchor}" fill="{fill}" font-weight="{weight}"'
+        f'<text x="{x:g}" y="{y}" text-anchor="{anchor}" class="{look}" font-weight="{weight}"'
         f' font-size="{size}">{escape(words)}</text>'
     )
 
 
 def _line(x1: int, y1: int, x2: int, y2: int, dash="none") -> str:
-    return f'<path d="M{x1} {y1}L{x2} {y2}" stroke="{FAINT}" stroke-dasharray="{dash}"/>'
+    return f'<path d="M{x1} {y1}L{x2} {y2}" class="line" stroke-dasharray="{dash}"/>'
 
 
 def _axis() -> list[str]:
     years = [
-        _text(_x(year + 0.5), AXIS + 18, str(year), "middle", FAINT)
+        _text(_x(year + 0.5), AXIS + 18, str(year), "middle", "faint")
         for year in range(FIRST, LAST + 1)
     ]
     ticks = [_line(_x(year), AXIS, _x(year), AXIS + 6) for year in range(FIRST, LAST + 2)]
@@ -108,10 +117,10 @@ def _axis() -> list[str]:
 
 
 def _bar(start: float, end: float, top: int, style: str, words: str) -> str:
-    fill, outline, dash = STYLES[style]
+    dash = DASHES.get(style, "none")
     left, right = _x(start) + 1, _x(end) - 1
     return (
-        f'<rect x="{left}" y="{top}" width="{right - left}" height="{BAR}" rx="7" fill="{fill}" stroke="{outline}"'
+        f'<rect x="{left}" y="{top}" width="{right - left}" height="{BAR}" rx="7" class="{style}"'
         f' stroke-width="1.5" stroke-dasharray="{dash}"/>'
     ) + _text((left + right) / 2, top + 22, words, "middle")
 
@@ -126,7 +135,7 @@ def _event(year: float, top: int, words: str, anchor: str) -> tuple[str, str]:
 
 def _chainer() -> str:
     """Mark the first framework of the second lane with a dot: it was first, and went its own way."""
-    dot = f'<circle cx="{_x(CHAINER)}" cy="223" r="5" fill="{FAINT}"/>'
+    dot = f'<circle cx="{_x(CHAINER)}" cy="223" r="5" class="faint"/>'
     return dot + _text(_x(CHAINER) + 11, 228, "Chainer, 2015")
 
 

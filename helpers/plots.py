@@ -17,6 +17,11 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot impo
 
 DOTS = 100  # per inch
 COLOURS = 64  # of a plot
+# In JupyterLab's dark theme light and dark change places; colours stay what they are.
+IN_LAB = (
+    '<style>body[data-jp-theme-light=false] .jp-Notebook img[src^="data:image/png"]'
+    "{filter:invert(.9) hue-rotate(180deg)}</style>"
+)
 
 
 class Plot:
@@ -28,10 +33,8 @@ class Plot:
     def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
         """Give a named image, inert even in an untrusted notebook, and the words."""
         data = base64.b64encode(self.png).decode()
-        return {
-            "text/html": f'<img alt="{safe(self.alt)}" src="data:image/png;base64,{data}">',
-            "text/plain": repr(self),
-        }
+        image = f'<img alt="{safe(self.alt)}" src="data:image/png;base64,{data}">'
+        return {"text/html": f"{IN_LAB}{image}", "text/plain": repr(self)}
 
     def __repr__(self) -> str:
         return f"Plot: {self.alt}"

@@ -3,6 +3,7 @@ figs/ only.
 """
 
 import itertools
+import re
 import runpy
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -51,22 +52,37 @@ def test_every_figure_has_its_code():
     assert {path.stem for path in FIGS.glob("*.svg")} == {path.stem for path in FIGS.glob("*.py")}
 
 
-def test_it_has_a_name_and_a_light_ground_of_its_own(picture):
+def looks(picture):
+    """Return the fill of each class, light and dark."""
+    css = picture.find(f"{SVG}style").text
+    light, dark = css.split("@media(prefers-color-scheme:dark)")
+    return [dict(re.findall(r"\.(\w+){fill:(#\w{6})", rules)) for rules in (light, dark)]
+
+
+def test_it_has_a_name_and_a_ground_of_its_own_in_both_themes(picture):
     assert picture.get("role") == "img"
     assert picture.find(f"{SVG}title").text
     ground = picture.find(f"{SVG}rect")
-    assert (ground.get("width"), ground.get("height")) == (
-        picture.get("width"),
-        picture.get("height"),
-    )
-    assert luminance(ground.get("fill")) > 0.9
+    assert ground.get("width") == picture.get("width")
+    assert ground.get("height") == picture.get("height")
+    light, dark = looks(picture)
+    assert luminance(light[ground.get("class")]) > 0.9
+    assert luminance(dark[ground.get("class")]) < 0.02
+
+
+def contrast(one, other):
+    low, high = sorted([luminance(one), luminance(other)])
+    return (high + 0.05) / (low + 0.05)
 
 
 def test_every_text_can_be_read_on_every_ground_in_the_picture(picture):
-    grounds = [luminance(rect.get("fill")) for rect in picture.iter(f"{SVG}rect")]
-    for text in picture.iter(f"{SVG}text"):
-        assert float(text.get("font-size")) * SHOWN >= 12, text.text
-        assert (min(grounds) + 0.05) / (luminance(text.get("fill")) + 0.05) >= 4.5, text.text
+    for fills in looks(picture):
+        grounds = {fills[rect.get("class")] for rect in picture.iter(f"{SVG}rect")}
+        assert len(grounds) == 4
+        for text in picture.iter(f"{SVG}text"):
+            assert float(text.get("font-size")) * SHOWN >= 12, text.text
+            for ground in grounds:
+                assert contrast(fills[text.get("class")], ground) >= 4.5, (text.text, ground)
 
 
 def test_every_text_has_its_room(picture):

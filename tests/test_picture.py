@@ -18,6 +18,7 @@ from programs import programs
 from helpers import show
 from helpers.drawing.diagram import deal, drawing
 from helpers.drawing.palette import DARK, LIGHT
+from helpers.drawing.svg import IN_LAB
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
 from helpers.playing.stylesheet import css_class
 
@@ -60,7 +61,7 @@ def test_the_mime_bundle_is_a_named_inert_image_and_the_tree():
     alt, data, tree = re.fullmatch(
         r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
         r"<details><summary>The graph as text</summary><pre>([^<]+)</pre></details>",
-        bundle["text/html"],
+        bundle["text/html"].removeprefix(IN_LAB),
     ).groups()
     assert base64.b64decode(data).decode() == picture.svg
     assert unescape(tree) == picture.text
@@ -127,7 +128,8 @@ def test_hostile_names_stay_text(evil):
         key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib
     )
     html = picture._repr_mimebundle_()["text/html"]
-    assert re.findall(r"<(\w+)", html) == ["img", "details", "summary", "pre"]
+    assert re.findall(r"<(\w+)", html) == ["style", "img", "details", "summary", "pre"]
+    assert html.startswith(IN_LAB)
     html.encode("utf-8")
     picture.svg.encode("utf-8")
 

@@ -14,6 +14,11 @@ from helpers.drawing.palette import DARK, LIGHT, attributes
 
 FONT = "ui-sans-serif,system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif"
 IN_PX = ("font-size", "stroke-width")
+# JupyterLab does not tell pictures of its theme: with these rules they follow it.
+IN_LAB = (
+    "<style>body[data-jp-theme-light] .jp-Notebook img{color-scheme:light}"
+    "body[data-jp-theme-light=false] .jp-Notebook img{color-scheme:dark}</style>"
+)
 
 
 def svg(drawing: Drawing) -> str:
@@ -41,7 +46,7 @@ def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> s
     """
     data = base64.b64encode(svg.encode()).decode()
     image = f'<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
-    return f"{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
+    return f"{IN_LAB}{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
 
 
 def safe(text: str) -> str:

@@ -36,3 +36,19 @@ def in_both_themes(notebook, number):
     for theme in ("Dark", "Light"):  # the last one stays for the next lesson
         notebook.theme(theme)
         photograph(notebook.page, f"{number}-{theme.lower()}", animations="disabled")
+
+
+SCHEMES = """() => [...document.querySelectorAll('.jp-Notebook img')]
+    .map((one) => getComputedStyle(one).colorScheme)"""
+
+
+def test_pictures_follow_the_theme_of_jupyterlab(shared):
+    notebook, _ = shared
+    notebook.open_next("06_accumulation.ipynb").run_all()
+    notebook.show_whole()
+    plot = ".jp-Notebook img[src^='data:image/png']"
+    for theme in ("Dark", "Light"):
+        notebook.theme(theme)
+        assert set(notebook.page.evaluate(SCHEMES)) == {theme.lower()}
+        turned = notebook.page.eval_on_selector(plot, "(one) => getComputedStyle(one).filter")
+        assert turned.startswith("invert") == (theme == "Dark")
