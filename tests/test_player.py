@@ -18,7 +18,7 @@ from traitlets import TraitError
 from helpers.drawing.diagram import drawing
 from helpers.drawing.display_list import Drawing, Mark, geometry
 from helpers.drawing.palette import DARK, LIGHT, STYLE, attributes
-from helpers.drawing.svg import Sheet
+from helpers.drawing.svg import IN_LAB, Sheet
 from helpers.playing import encode as packing
 from helpers.playing.encode import payload
 from helpers.playing.film import Change, Film, Frame, Unfolding, still
@@ -382,7 +382,8 @@ def test_a_notebook_stores_of_a_player_its_film_a_picture_and_its_text(tmp_path)
     assert set(data) == {FILM, "text/html", "text/plain"}
     assert "two" in json.loads(data[FILM])["lines"]
     assert data["text/plain"] == "a table"
-    assert data["text/html"].startswith('<p>one</p><img alt="alt" src="data:image/svg+xml;base64,')
+    picture = f'<p>one</p>{IN_LAB}<img alt="alt" src="data:image/svg+xml;base64,'
+    assert data["text/html"].startswith(picture)
     assert "addEventListener" not in first
 
 

@@ -13,9 +13,13 @@ from torch.nn import functional as F
 from helpers import show
 from helpers.drawing.cards import ABOVE, TAG
 from helpers.drawing.diagram import DENSE, Word, arranged, deal, drawing
-from helpers.drawing.spine import NARROW, WIDEST, planned, spine
+from helpers.drawing.spine import NARROW, WIDEST, Ways, planned, spine
 
 MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
+
+
+def plan(count, edges, leaves=()):
+    return planned(Ways.of(count, edges, leaves), edges)
 
 
 def laid_out(edges, rooms=None, size=(90, 36)):
@@ -24,11 +28,11 @@ def laid_out(edges, rooms=None, size=(90, 36)):
 
 
 def test_operations_stand_below_each_other_and_leaves_beside_them():
-    plan = planned(10, MLP)
-    assert plan.spine == [0, 1, 3, 6]
-    assert [plan.rows[box] for box in (0, 1, 2, 4, 5)] == [0, 1, 1, 2, 2]
+    found = plan(10, MLP)
+    assert found.spine == [0, 1, 3, 6]
+    assert [found.rows[box] for box in (0, 1, 2, 4, 5)] == [0, 1, 1, 2, 2]
     placed = laid_out(MLP)
-    assert len({placed.centres[box][0] for box in plan.spine}) == 1
+    assert len({placed.centres[box][0] for box in found.spine}) == 1
     assert placed.centres[2][1] == placed.centres[1][1], "the first in the row of its operation"
     assert len({placed.centres[box][0] for box in (2, 5, 7, 9)}) == 1, "leaves in one column"
 
@@ -42,9 +46,9 @@ def test_what_skips_boxes_goes_round_at_the_left():
 
 
 def test_a_graph_whose_branches_meet_again_has_no_spine():
-    assert planned(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]) is None
-    assert planned(3, [(0, 2), (1, 2)]) is None, "two roots"
-    assert planned(4, [(0, 1), (1, 2), (0, 3), (1, 3)]) is None, "a leaf that is used twice"
+    assert plan(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]) is None
+    assert plan(3, [(0, 2), (1, 2)]) is None, "two roots"
+    assert plan(4, [(0, 1), (1, 2), (0, 3), (1, 3)]) is None, "a leaf that is used twice"
 
 
 def test_of_several_rules_the_first_that_is_narrow_enough_is_taken_else_the_narrowest():
@@ -134,9 +138,9 @@ def test_any_graph_can_be_asked_for_a_spine(program):
 
 
 def test_a_branch_that_ends_in_an_operation_goes_down_the_spine():
-    plan = planned(4, [(0, 1), (1, 2), (2, 3)], leaves=[])
-    assert plan.spine == [0, 1, 2, 3]
-    assert planned(4, [(0, 1), (1, 2), (2, 3)], leaves=[3]).spine == [0, 1, 2]
+    edges = [(0, 1), (1, 2), (2, 3)]
+    assert plan(4, edges).spine == [0, 1, 2, 3]
+    assert plan(4, edges, [3]).spine == [0, 1, 2]
 
 
 def test_a_tag_is_nowhere_under_another_card_or_wire():

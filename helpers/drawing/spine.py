@@ -7,6 +7,7 @@ parameters, with connections that skip layers, and with branches that meet again
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -77,38 +78,53 @@ def spine(
     `rooms` are what is written on edges, `overhangs` the px that a tag sticks out of a box,
     `leaves` the boxes that stand aside, `frames` those around which a frame goes.
     """
+    ways = Ways.of(len(boxes), edges, leaves)
     narrowest = None
     for rule in rules:
-        plan = planned(len(boxes), edges, leaves, rule, frames)
+        plan = planned(ways, edges, rule, frames)
         if plan is None:
             continue
-        placed = Placing(plan, boxes, edges, rooms, overhangs).placed()
-        if placed.width <= WIDEST:
-            return placed
-        if narrowest is None or placed.width < narrowest.width:
-            narrowest = placed
-    return narrowest
+        placing = Placing(plan, boxes, edges, rooms, overhangs)
+        if narrowest is None or placing.width < narrowest.width:
+            narrowest = placing
+        if placing.width <= WIDEST:
+            break
+    return narrowest.placed() if narrowest else None
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Hold what leads where: the boxes below each box, how many levels there are below it, and the
+    longest way down.
+    """
+
+    below: Heads
+    depth: Sequence[int]
+    longest: Sequence[int]
+
+    @classmethod
+    def of(cls, count: int, edges: Edges, leaves: Collection[int] = ()) -> Ways:
+        below: list[list[int]] = [[] for _ in range(count)]
+        for tail, head in edges:
+            below[tail].append(head)
+        depth = ranks(count, [(head, tail) for tail, head in edges])
+        return cls(below, depth, longest_way(below, depth, leaves))
 
 
 def planned(
-    count: int,
+    ways: Ways,
     edges: Edges,
-    leaves: Collection[int] = (),
     rule: Rule = STRAIGHT[0],
     frames: Sequence[Collection[int]] = (),
 ) -> Plan | None:
     """Find what stands on the spine, and a row for all else; None where it does not fit."""
-    below: list[list[int]] = [[] for _ in range(count)]
-    for tail, head in edges:
-        below[tail].append(head)
-    depth = ranks(count, [(head, tail) for tail, head in edges])
-    way = set(longest_way(below, depth, leaves))
-    boxes = way | set(range(count)) - asides(below, edges, depth, rule)
+    way, every = set(ways.longest), set(range(len(ways.below)))
+    boxes = way | every - asides(ways.below, edges, ways.depth, rule)
     if boxes != way and not rule.has_branches:
         return None
-    plan = Plan(in_order(below, boxes))
+    plan = Plan(in_order(ways.below, boxes))
     give_room(plan, frames)
-    give_rows(plan, below)
+    give_rows(plan, ways.below)
     return plan if give_lanes(plan, edges) <= rule.lanes else None
 
 
@@ -243,6 +259,10 @@ class Placing:
         self.trunk = self.left + inlet
         self.x = self.across()
         self.y = self.down()
+        self.width = max(self.x[nr] + box[0] / 2 for nr, box in enumerate(boxes))
+        self.in_column: dict[int, list[tuple[int, int]]] = {}
+        for box, row in sorted(plan.rows.items(), key=lambda item: item[1]):
+            self.in_column.setdefault(plan.columns[box], []).append((row, box))
 
     def across(self) -> list[float]:
         """Return the middle of each box: columns begin at the left, leaves stand in the last."""
@@ -308,11 +328,10 @@ class Placing:
     def placed(self) -> Placed:
         """Return all places, and the size of all."""
         ways = [self.way(nr) for nr in range(len(self.edges))]
-        wide = max(self.x[nr] + box[0] / 2 for nr, box in enumerate(self.boxes))
         high = max(self.y[nr] + box[1] / 2 for nr, box in enumerate(self.boxes))
         curves = tuple(curve for curve, _ in ways)
         labels = {nr: ways[nr][1] for nr in self.rooms}
-        return Placed(wide, high, tuple(zip(self.x, self.y, strict=True)), curves, labels)
+        return Placed(self.width, high, tuple(zip(self.x, self.y, strict=True)), curves, labels)
 
     def way(self, nr: int) -> tuple[tuple[Point, ...], Point]:
         """Return the curve of an edge, and where its words stand."""
@@ -350,11 +369,9 @@ class Placing:
 
     def between(self, column: int, first: int, last: int) -> list[int]:
         """Return the boxes of a column that stand below one row, down to another."""
-        found = []
-        for box, row in self.plan.rows.items():
-            if self.plan.columns[box] == column and first < row <= last:
-                found.append(box)
-        return found
+        rows = self.in_column[column]
+        start = bisect_left(rows, (first + 1, -1))
+        return [box for _, box in rows[start : bisect_left(rows, (last + 1, -1))]]
 
     def around(self, nr: int, tail: int, head: int) -> tuple[tuple[Point, ...], Point]:
         """Go round at the left of the spine."""

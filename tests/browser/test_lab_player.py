@@ -160,6 +160,8 @@ def test_saved_again_by_a_later_session_it_still_plays(steps, notebook):
     for _ in range(2):
         notebook.stop_kernel()
         notebook.reload()
+        # saved before it is restored, a widget's state is lost: ipywidgets' manager does so
+        notebook.page.wait_for_selector(".jp-OutputArea .player")
         notebook.save()
     assert notebook.output(1).startswith("8 steps to come"), notebook.output(1)
     steps = notebook.player(1)
