@@ -13,6 +13,7 @@ import sys
 import threading
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from functools import cache
 from types import FrameType
 from typing import Any
 
@@ -23,6 +24,7 @@ from helpers.graph import Gradient, TensorInfo
 from helpers.text import numbers, visible
 
 CUSTOM = torch._C._FunctionBase
+MRO = type.__dict__["__mro__"].__get__  # what a class is made of, its metaclass not asked
 with torch.inference_mode(False):  # whatever mode the course is imported in
     _LEAF = torch.ones(1, requires_grad=True)  # for the class of its node alone
     ACCUMULATE_GRAD = type(torch.autograd.graph.get_gradient_edge(_LEAF).node)
@@ -41,7 +43,7 @@ def is_list(thing: object) -> bool:
 
 
 def mro(thing: object) -> tuple[type, ...]:
-    return type.__dict__["__mro__"].__get__(type(thing))
+    return MRO(type(thing))
 
 
 def is_tensor(thing: object) -> bool:
@@ -174,8 +176,8 @@ def tensor_info(
     known = (
         names,
         shape(tensor),
-        str(read(tensor, "dtype")).removeprefix("torch."),
-        str(read(tensor, "device") or "n/a"),
+        dtype_name(read(tensor, "dtype")),
+        device_name(read(tensor, "device")),
         bool(read(tensor, "requires_grad")),
     )
     if not with_value:
@@ -185,6 +187,18 @@ def tensor_info(
     if not read(tensor, "is_leaf"):
         return TensorInfo(*known, value)
     return TensorInfo(*known, value, keeps_grad=True, grad=grad_of(tensor))
+
+
+@cache
+def dtype_name(dtype: torch.dtype | None) -> str:
+    """Return the name of a type of numbers: "float32"."""
+    return str(dtype).removeprefix("torch.")
+
+
+@cache
+def device_name(device: torch.device | None) -> str:
+    """Return the name of a device, "n/a" where torch does not tell."""
+    return str(device or "n/a")
 
 
 def shape(thing: Any) -> tuple[int, ...] | None:
@@ -379,8 +393,8 @@ def outputs(node: Any, names: Callable[[Any, int], tuple[str, ...]]) -> list[Ten
     """
     found = []
     for nr, made in enumerate(of_node(node, "_input_metadata")):
-        dtype = str(made.dtype).removeprefix("torch.")
-        found.append(TensorInfo(names(node, nr), shape(made), dtype, str(made.device)))
+        dtype, device = dtype_name(made.dtype), device_name(made.device)
+        found.append(TensorInfo(names(node, nr), shape(made), dtype, device))
     return found
 
 

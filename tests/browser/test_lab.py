@@ -11,6 +11,10 @@ from lab_rules import complaints
 pytestmark = pytest.mark.browser
 LESSONS = sorted(path.name for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
+WITH_PLOTS = "06_accumulation.ipynb"
+SCHEMES = """() => [...document.querySelectorAll('.jp-Notebook img')]
+    .map((one) => getComputedStyle(one).colorScheme)"""
+
 
 @pytest.fixture(scope="module")
 def shared(chromium, lab):
@@ -27,6 +31,8 @@ def test_a_lesson_runs_and_shows_what_it_should(shared, name):
     if wants_photographs():
         in_both_themes(notebook, name[:2])
     assert complaints(notebook) == []
+    if name == WITH_PLOTS:
+        pictures_follow_the_theme(notebook)
     assert (watch.foreign, watch.errors) == ([], [])
 
 
@@ -38,17 +44,11 @@ def in_both_themes(notebook, number):
         photograph(notebook.page, f"{number}-{theme.lower()}", animations="disabled")
 
 
-SCHEMES = """() => [...document.querySelectorAll('.jp-Notebook img')]
-    .map((one) => getComputedStyle(one).colorScheme)"""
-
-
-def test_pictures_follow_the_theme_of_jupyterlab(shared):
-    notebook, _ = shared
-    notebook.open_next("06_accumulation.ipynb").run_all()
-    notebook.show_whole()
-    plot = ".jp-Notebook img[src^='data:image/png']"
+def pictures_follow_the_theme(notebook):
+    """Change the theme: pictures of graphs have both, plots are turned over."""
     for theme in ("Dark", "Light"):
         notebook.theme(theme)
         assert set(notebook.page.evaluate(SCHEMES)) == {theme.lower()}
+        plot = ".jp-Notebook img[src^='data:image/png']"
         turned = notebook.page.eval_on_selector(plot, "(one) => getComputedStyle(one).filter")
         assert turned.startswith("invert") == (theme == "Dark")
