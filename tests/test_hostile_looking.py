@@ -23,9 +23,10 @@ CASES = {
     for case in importlib.import_module(f"hostile_inputs.{kind}").CASES
 }
 ALONE = [key for key, case in CASES.items() if case.alone]
-# A process that has imported everything; each case runs in a fork of it, to that fork's very end.
+# A process that has imported everything; each case runs in a fork of it, to that fork's very end,
+# but for at most two minutes.
 PROGRAM = """
-import os, sys, warnings
+import os, signal, sys, warnings
 warnings.simplefilter("ignore")
 import torch
 torch.set_warn_always(True)
@@ -34,6 +35,7 @@ for asked in iter(sys.stdin.readline, ""):
     kind, name, said, complained = asked.split()
     child = os.fork()
     if not child:
+        signal.alarm(120)
         for path, number in ((said, 1), (complained, 2)):
             os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
         print(told(CASES[kind, name]))
