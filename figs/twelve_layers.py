@@ -2,6 +2,7 @@
 live graph.
 """
 
+from collections import OrderedDict
 from pathlib import Path
 
 import torch
@@ -18,12 +19,15 @@ def draw() -> str:
     layer = nn.TransformerEncoderLayer(WIDE, nhead=2, dim_feedforward=2 * WIDE, batch_first=True)
     encoder = nn.TransformerEncoder(layer, num_layers=12, enable_nested_tensor=False)
     parts = {"embed": nn.Embedding(WORDS, WIDE), "encoder": encoder, "head": nn.Linear(WIDE, WORDS)}
-    model = nn.ModuleDict(parts)
+    model = nn.Sequential(OrderedDict(parts))
     text = torch.arange(10).reshape(2, 5)
     with module_calls(model) as calls:
-        scores = model["head"](model["encoder"](model["embed"](text)))
+        scores = model(text)
         loss = nn.functional.cross_entropy(scores.flatten(0, 1), text.flatten())
-    alt = "The graph of a transformer: its twelve layers are one box, and the loss stands outside of the model."
+    alt = (
+        "The graph of a transformer: its twelve layers are one box, and the loss stands above the "
+        "frame of the model."
+    )
     return show(loss, names=calls, alt=alt).svg
 
 

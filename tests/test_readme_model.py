@@ -55,6 +55,7 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "encoder.layers.0 … 11 × 12 " in whole.text
     assert re.search(r"64 operations, 12 leaves each, holds [\d.]+ kB", whole.text)
     assert "layers.0 … 2 × 3" in opened.text
+    assert ">model.encoder.layers.3<" in opened.svg, "the name of the frame"
     assert "layers.4 … 11 × 8" in opened.text
     assert len(every.graph.nodes) > 900
     assert int(re.search(r"Cut here: the (\d+) nodes", every.svg)[1]) <= 400
