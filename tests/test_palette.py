@@ -183,6 +183,6 @@ def test_done_now_and_next_differ_by_more_than_colour(role):
     assert len(shapes) == len(looks) >= 4
 
 
-def test_every_state_of_a_saved_tensor_has_words_a_sign_an_entry_in_the_legend_and_a_look():
+def test_every_state_of_a_saved_tensor_has_words_a_sign_and_a_look():
     assert set(MARKS) == set(NOTES) == set(SIGNS)
     assert {f"saved {state}" for state in SIGNS} <= set(STYLE)
