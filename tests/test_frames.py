@@ -118,11 +118,34 @@ def test_frames_of_large_models_hold_what_was_made_in_the_call(name):
         assert inside == made[frame.name.partition("[")[0]]
 
 
-def test_a_stub_lies_in_the_frame_of_its_operation():
-    model = nn.Sequential(*[nn.Tanh() for _ in range(40)])
+class Scaled(nn.Module):
+    """Multiply by what wants no gradient, between two layers, and add one bias again and again."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(*[nn.Sequential(nn.Linear(4, 4), nn.ReLU()) for _ in range(8)])
+        self.bias = nn.Parameter(torch.ones(4))
+
+    def forward(self, x):
+        x = self.layers(x) * torch.ones(4)
+        for _ in range(5):
+            x = x + self.bias
+        return x
+
+
+def test_stubs_and_repeated_leaves_lie_in_the_frame_of_the_card_that_leads_to_them():
+    torch.manual_seed(0)
+    model = Scaled()
     with module_calls(model) as taken:
-        loss = (model(torch.ones(2, requires_grad=True)) * 2).sum()
+        loss = (model(torch.ones(2, 4)) ** 2).mean()
     graph = fold(show(loss, names=taken).graph)
+    (frame,) = graph.frames
     dealt = deal(graph, is_dense=True)
-    stub = next(nr for nr, card in enumerate(dealt.cards) if card.kind == "none")
-    assert all(stub not in framed_cards(frame, dealt) for frame in graph.frames)
+    members = framed_cards(frame, dealt)
+    extra = [nr for nr, card in enumerate(dealt.cards) if card.node != nr]
+    kinds = [dealt.cards[nr].kind for nr in extra]
+    assert kinds.count("leaf") == 4
+    assert "none" in kinds
+    assert members.issuperset(extra)
+    assert "model" in frames_drawn(drawing(graph))
+    assert list(faults(graph)) == []

@@ -437,11 +437,10 @@ def test_nothing_is_taken_down_while_compiling(monkeypatch):
     assert snapshot(loss, names=calls).calls == ()
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_what_torch_compiled_is_one_call(monkeypatch):
+def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
     model = body()
     compiled = torch.compile(model, backend="aot_eager")
-    with module_calls(model) as calls:
+    with module_calls(model) as calls, pytest.warns(UserWarning, match="global hooks"):
         loss = compiled(torch.ones(2, 3)).sum()
     graph = snapshot(loss, names=calls)
     assert graph.without_calls == ""

@@ -128,8 +128,9 @@ def laid_out(part: Graph, dealt: Cards, words: Sequence[Word]) -> Laid:
     dealt, placed = arranged(dealt, words, is_dense(part), framed)
     names = [frame.name for frame in part.frames]
     wires = []
-    for wire, curve in zip(dealt.wires if framed else (), placed.curves, strict=False):
-        wires.append((wire.source, wire.target, points_of(curve)))
+    if framed:
+        for wire, curve in zip(dealt.wires, placed.curves, strict=True):
+            wires.append((wire.source, wire.target, points_of(curve)))
     around = frames.outlines(names, framed, rects(dealt.cards, placed), wires)
     return Laid(dealt, placed, around, frames.extent(placed, around))
 
@@ -140,10 +141,13 @@ def is_dense(graph: Graph) -> bool:
 
 
 def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
-    """Return the cards in a frame: those of its nodes, and what only these lead to."""
+    """Return the cards in a frame: those of its nodes, and the stubs and repeated leaves, which
+    stand beside the one card that leads to them.
+    """
     members = set(frame.nodes)
     for wire in dealt.wires:
-        if dealt.cards[wire.target].node is None and wire.source in members:
+        is_extra = dealt.cards[wire.target].node != wire.target
+        if is_extra and wire.source in members:
             members.add(wire.target)
     return frozenset(members)
 

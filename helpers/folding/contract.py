@@ -235,10 +235,8 @@ class Contraction:
         for node in self.program.nodes[part.start : part.stop]:
             members.add(self.number[self.box(node)])
 
-        def is_leaf(node: int) -> bool:
-            return nodes[node].size[0] == 0
-
-        return frame(part.name, members, edges, is_leaf)
+        leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
+        return frame(part.name, members, edges, leaves)
 
     def _meet(self, node: int | None) -> int | None:
         if node is None:

@@ -4,7 +4,7 @@ data in and out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from helpers.graph import Frame
@@ -37,11 +37,13 @@ def _opened(outline: Outline, parts: Sequence[Part], drawn: Sequence[Part]) -> I
         yield from _opened(outline, outline.inside(part), drawn)
 
 
-def frame(name: str, members: Collection[int], edges: Sequence[Edge], is_leaf: Callable) -> Frame:
+def frame(
+    name: str, members: Collection[int], edges: Sequence[Edge], leaves: Collection[int]
+) -> Frame:
     """Return the frame around nodes, and around the leaves that only these read."""
     inside, outside = set(members), set()
     for edge in edges:
-        if edge.target is None or not is_leaf(edge.target):
+        if edge.target not in leaves:
             continue
         if edge.source in members:
             inside.add(edge.target)
