@@ -141,13 +141,14 @@ def is_dense(graph: Graph) -> bool:
 
 
 def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
-    """Return the cards in a frame: those of its nodes, and the stubs and repeated leaves, which
-    stand beside the one card that leads to them.
+    """Return the cards in a frame: those of its nodes, each of a repeated leaf among them, and the
+    stubs beside them.
     """
     members = set(frame.nodes)
     for wire in dealt.wires:
-        is_extra = dealt.cards[wire.target].node != wire.target
-        if is_extra and wire.source in members:
+        node = dealt.cards[wire.target].node
+        is_own = node is None or node in frame.nodes
+        if is_own and wire.source in members:
             members.add(wire.target)
     return frozenset(members)
 
