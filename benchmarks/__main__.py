@@ -24,6 +24,7 @@ OTHERS = (
     "growth",
     "importing",
     "player_key_to_paint",
+    "stepping",
     "course",
     "borders",
     "real_drawing",

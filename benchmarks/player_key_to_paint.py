@@ -1,27 +1,30 @@
-"""Time the player from a key to the painted frame, for graphs of 8, 100 and 400 nodes, beside a
-kernel's round trip.
+"""Time the player from a key to the painted frame, and its frames while something moves: a small
+step, graphs of 100 and 400 cards, and folded models; beside a kernel's round trip.
 
 Run `python -m benchmarks player_key_to_paint`. It needs Chromium. A browser paints 60 times a
 second, so a key waits up to 16.7 ms for a frame whatever is done. Therefore two numbers: the work
 that a key causes, in all threads of the page (script, style, layout, paint, raster), from the
 browser's own trace; and the time from a key, pressed just after a frame, until the next frame is
-painted, beside the same for a frame in which nothing changes.
+painted, beside the same for a frame in which nothing changes. Both with motion off. With motion on,
+the times between the frames of a step.
 """
 
 import json
+import random
 import statistics
 import tempfile
 import time
 from pathlib import Path
 
+import torch
 from jupyter_client.manager import start_new_kernel
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.measure import Row
-from helpers.drawing.diagram import drawing
-from helpers.drawing.display_list import Drawing, Mark, Owner
-from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.playing.film import Change, Film, Frame
+from benchmarks.stepped import make
+from helpers import record
+from helpers.playing.animate import film
+from helpers.playing.backward_film import BackwardFilm
 from helpers.playing.player import as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
@@ -56,46 +59,44 @@ MEASURE = """async ([rounds, keys]) => {
 }"""
 
 
-def chain(length: int) -> Graph:
-    """Return the graph of a chain of `length` nodes, the last of them a leaf."""
-    nodes = [Node("MulBackward0", (TensorInfo((f"y{nr}",)),)) for nr in range(length - 1)]
-    leaf = Node("AccumulateGrad", (TensorInfo(("x",), value="2.0", keeps_grad=True),), is_leaf=True)
-    edges = tuple(Edge(nr, 0, nr + 1) for nr in range(length - 1))
-    return Graph((*nodes, leaf), edges, (Root(nodes[0].outputs[0], 0),))
+OPERATIONS = ("sin", "cos", "tanh", "sigmoid", "exp", "neg", "sqrt", "square", "abs", "atan")
+STEPPED = 12  # steps that are watched while they move
+FRAME = 1000 / 60  # ms
+MOVING = """async (steps) => {
+  const player = document.querySelector(".player"), seen = [];
+  const frame = () => new Promise(requestAnimationFrame);
+  for (let step = 0; step < steps; step += 1) {
+    await new Promise((done) => setTimeout(done, 450));
+    player.dispatchEvent(new KeyboardEvent("keydown", { key: step % 6 < 3 ? "ArrowRight" : "Home", bubbles: true }));
+    let before = await frame();
+    for (const begin = before; before - begin < 400;) {
+      const now = await frame();
+      if (step % 6 < 3) seen.push(now - before);
+      before = now;
+    }
+  }
+  return seen;
+}"""
 
 
-def film(length: int) -> Film:
-    """Return a film of one frame per node, in which cards and wires change as in a stepped
-    backward.
+def chain(length: int) -> BackwardFilm:
+    """Return a film of one card for each of `length` operations, in an order in which nothing can
+    be folded.
     """
-    scene = drawing(chain(length), {nr: f"{nr}.0" for nr in range(length - 1)})
-    frames = [
-        Frame(
-            f"step {now + 1} of {length}",
-            changes=tuple(changes(scene, now)),
-            focus=Owner("node", now),
-        )
-        for now in range(length)
-    ]
-    return Film((scene,), tuple(frames), "", "A chain.", start=length // 2)
+    chosen = random.Random(0)
+    y = torch.rand(3, 3, requires_grad=True)
+    for _ in range(length - 1):
+        y = getattr(torch, chosen.choice(OPERATIONS))(y)
+    return film(record(y.sum()))
 
 
-def changes(scene: Drawing, now: int) -> list[Change]:
-    found = [changed(at, mark, now) for at, mark in enumerate(scene.marks)]
-    return [change for change in found if change is not None]
-
-
-def changed(at: int, mark: Mark, now: int) -> Change | None:
-    """Return how a mark changes at a step: words of later wires are hidden, what ran is done."""
-    if mark.owner is None:
-        return None
-    kind, turn = mark.owner
-    if turn > now:
-        is_hidden = kind == "edge" and mark.role in ("capsule", "label")
-        return Change(at, hidden=True) if is_hidden else None
-    if kind == "edge" or mark.role in ("operation", "leaf"):
-        return Change(at, "now" if turn == now else "done")
-    return None
+def films() -> dict[str, BackwardFilm]:
+    """Return what is played."""
+    found = {"a small step": film(make("square"))}
+    for length in (100, 400):
+        made = chain(length)
+        found[f"{len(made.scenes[0].turns)} cards"] = made
+    return found | {"12 layers, folded": film(make("12 layers, calls"))}
 
 
 def key_to_paint(shown: Page, keys: bool) -> float:
@@ -165,24 +166,37 @@ def rows(rounds: int) -> list[Row]:
     found = []
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        shown = chromium.new_page(viewport={"width": 1280, "height": 720})
         path = Path(folder) / "page.html"
-        for length in (8, 100, 400):
-            found += played(shown, path, length)
+        for case, made in films().items():
+            path.write_text(page(made), encoding="utf-8")
+            found += played(chromium, path, case)
+            size = len(as_json(made).encode()) / 1000
+            found.append(Row("player", case, "film", (size,), "kB"))
         chromium.close()
     return [*found, Row("player", "a kernel", "round trip, nothing redrawn", (round_trip(),))]
 
 
-def played(shown: Page, path: Path, length: int) -> list[Row]:
-    """Return the rows of a film of so many nodes."""
-    made, case = film(length), f"{length} nodes"
-    path.write_text(page(made), encoding="utf-8")
-    shown.goto(path.as_uri())
-    shown.focus(".player")
+def played(chromium: Browser, path: Path, case: str) -> list[Row]:
+    """Return the rows of one page."""
+    shown = opened(chromium, path, "reduce")
     idle, paint, busy_for = key_to_paint(shown, False), key_to_paint(shown, True), work(shown)
+    shown.context.close()
+    moving = opened(chromium, path, "no-preference")
+    frames = sorted(moving.evaluate(MOVING, STEPPED))
+    moving.context.close()
+    late = 100 * sum(one > 1.5 * FRAME for one in frames) / len(frames)
     return [
         Row("player", case, "work a key", (busy_for,)),
         Row("player", case, "key to the next frame", (paint,)),
         Row("player", case, "the same with nothing to do", (idle,)),
-        Row("player", case, "frames", (len(as_json(made).encode()) / 1000,), "kB"),
+        Row("player", case, "a frame in motion", tuple(frames)),
+        Row("player", case, "frames in motion that come late", (late,), "%"),
     ]
+
+
+def opened(chromium: Browser, path: Path, motion: str) -> Page:
+    context = chromium.new_context(viewport={"width": 1280, "height": 720}, reduced_motion=motion)
+    shown = context.new_page()
+    shown.goto(path.as_uri())
+    shown.focus(".player")
+    return shown

@@ -4,6 +4,7 @@ What few lessons need is imported when asked for.
 """
 
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helpers.exercises import check, expect_error, hint, solution
@@ -12,6 +13,7 @@ from helpers.looking.snapshot import snapshot
 from helpers.picture import Picture, show
 from helpers.plots import plot
 from helpers.recording.record import record
+from helpers.recording.trace import Trace, write_by
 
 if TYPE_CHECKING:
     from helpers import labs
@@ -43,6 +45,14 @@ _LATER = {  # the player brings ipywidgets, which takes longer than all of ours
     "labs": "helpers.labs",
     "step_through": "helpers.stepping",
 }
+
+
+def _save(trace: Trace, path: str | Path) -> Path:
+    """Write a trace as a page, by the player."""
+    return import_module("helpers.stepping").save(trace, path)
+
+
+write_by(_save)
 
 
 def __getattr__(name: str) -> Any:

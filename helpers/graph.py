@@ -4,8 +4,9 @@ torch in here.
 
 from __future__ import annotations
 
+import cmath
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -31,8 +32,14 @@ class Gradient:
     """Hold what is known of a gradient: its shape, and its values where it is small.
 
     `values` is a number, or nested tuples of numbers. A larger gradient has `norm`, `least` and
-    `greatest` where they were computed. `shape` is None where torch refuses to say. Equal are two
-    that print alike to the last bit.
+    `greatest` where they were computed. `shape` is None where torch refuses to say.
+
+    For a picture there is, where it was computed, `tile`: the values of up to 64 elements, row by
+    row of the last dimension; a larger one has `bins`: how many of its finite values, or of a
+    sample of them, lie in each of 15 bins from -m to m, the greatest absolute value of these.
+    `nans` and `infs` count what is not finite.
+
+    Equal are two of which all that is alike to the last bit.
     """
 
     shape: tuple[int, ...] | None
@@ -40,6 +47,28 @@ class Gradient:
     norm: Any = None
     least: Any = None
     greatest: Any = None
+    tile: tuple[tuple[float, ...], ...] | None = None
+    bins: tuple[int, ...] | None = None
+    nans: int = 0
+    infs: int = 0
+
+    @property
+    def health(self) -> str:
+        """Return "nan" or "inf" where there is one, "zero" where all elements are 0, else ""."""
+        if self.values is None:
+            known = [] if self.norm is None else [self.least, self.greatest]
+            has_nan, has_inf = self.nans > 0, self.infs > 0
+        else:
+            known = elements(self.values)
+            has_nan, has_inf = any(map(cmath.isnan, known)), any(map(cmath.isinf, known))
+        if has_nan or has_inf:
+            return "nan" if has_nan else "inf"
+        return "zero" if known and not any(known) else ""
+
+    @property
+    def brief(self) -> str:
+        """Return the values as text, or the shape alone."""
+        return str(self) if self.norm is None else str(self.shape)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Gradient) and repr(self) == repr(other)  # nan is equal to nan here
@@ -56,14 +85,34 @@ class Gradient:
         return f"{self.shape} norm {number(self.norm)}, {span}"
 
 
+def elements(values: Any) -> list[Any]:
+    """Return the numbers in nested tuples."""
+    if not isinstance(values, tuple):
+        return [values]
+    return [number for inner in values for number in elements(inner)]
+
+
+def tile_of(values: Any) -> tuple[tuple[float, ...], ...] | None:
+    """Return the real numbers in nested tuples row by row of the last dimension; None where they
+    are fewer than two.
+    """
+    flat = elements(values)
+    if len(flat) < 2 or any(isinstance(value, complex) for value in flat):
+        return None
+    wide = values
+    while isinstance(wide[0], tuple):
+        wide = wide[0]
+    return tuple(tuple(flat[at : at + len(wide)]) for at in range(0, len(flat), len(wide)))
+
+
 @dataclass(frozen=True, slots=True)
 class TensorInfo:
     """Hold what is known of one tensor: a leaf, or a tensor that a backward function made.
 
     `names` are the learner's own, at most two. `shape` is None where torch refuses to say. `value`
-    is a short text of a small leaf's values. `keeps_grad` says whether there is a `.grad` to look
-    at, as a leaf has it, and any tensor once retain_grad() was called; `grad` is what it holds,
-    None where it is empty.
+    is a short text of a small leaf's values, `values` the numbers themselves. `keeps_grad` says
+    whether there is a `.grad` to look at, as a leaf has it, and any tensor once retain_grad() was
+    called; `grad` is what it holds, None where it is empty.
     """
 
     names: tuple[str, ...] = ()
@@ -74,6 +123,7 @@ class TensorInfo:
     value: str | None = None
     keeps_grad: bool = False
     grad: Gradient | None = None
+    values: Any = field(default=None, compare=False, repr=False)
 
     @property
     def name(self) -> str:
@@ -177,15 +227,16 @@ class Held:
 
 def held(saved: Iterable[SavedTensor]) -> Held:
     """Return how much memory saved tensors keep alive together."""
-    sizes: dict[Storage, int] = {}
+    sizes: dict[tuple[int, bool], int] = {}
     unknown = set()
-    for storage in all_storages(saved):
-        if storage.size is None:
-            unknown.add(storage.number)
-            continue
-        key = Storage(storage.number, None, storage.is_leaf)
-        sizes[key] = max(sizes.get(key, 0), storage.size)
-    own = [size for key, size in sizes.items() if not key.is_leaf]
+    for one in saved:
+        for storage in one.storages:
+            if storage.size is None:
+                unknown.add(storage.number)
+                continue
+            key = storage.number, storage.is_leaf
+            sizes[key] = max(sizes.get(key, 0), storage.size)
+    own = [size for (_, is_leaf), size in sizes.items() if not is_leaf]
     return Held(sum(own), len(own), sum(sizes.values()) - sum(own), len(unknown))
 
 
@@ -281,8 +332,8 @@ class Node:
     def folded_words(self) -> list[str]:
         """Say what a folded part stands for, and how much memory it keeps, where it is much."""
         words = [str(self.folded)]
-        if self.held.size >= WORTH_TELLING:
-            words.append(f"holds {in_bytes(self.held.size)}")
+        if (size := self.held.size) >= WORTH_TELLING:
+            words.append(f"holds {in_bytes(size)}")
         return words
 
     @property
@@ -351,6 +402,58 @@ class Frame:
     def head(self, count: int) -> Frame:
         """Return it with those of the first `count` nodes alone."""
         return Frame(self.name, tuple([node for node in self.nodes if node < count]))
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Hold where a node's operation stands in the lines of a `Program`.
+
+    `line` is the place among its lines. The expression takes columns `start` up to `stop`, its
+    operator or the name of its function `op_start` up to `op_stop`; all four are -1 where only the
+    line is known.
+    """
+
+    line: int
+    start: int = -1
+    stop: int = -1
+    op_start: int = -1
+    op_stop: int = -1
+
+    @property
+    def is_line(self) -> bool:
+        """Say whether only the line is known."""
+        return self.start < 0
+
+
+@dataclass(frozen=True, slots=True)
+class Operands:
+    """Hold what the source calls a node's result and its inputs, in the order of `next_functions`:
+    "a * b + c" and ("a * b", "c"). A text is empty where it is not certain.
+    """
+
+    result: str = ""
+    inputs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Hold the source lines that made a graph, and where in them its nodes were made.
+
+    `spans` has (node, span) of the nodes whose place is certain; a leaf's is that of the one use of
+    its name. `operands` has (node, operands) of nodes whose expression is certain.
+    """
+
+    lines: tuple[str, ...]
+    spans: tuple[tuple[int, Span], ...] = ()
+    operands: tuple[tuple[int, Operands], ...] = ()
+
+    def span_of(self, node: int) -> Span | None:
+        """Return where a node was made, None where that is not certain."""
+        return dict(self.spans).get(node)
+
+    def operands_of(self, node: int) -> Operands:
+        """Return what the source calls a node's result and inputs, empty where not certain."""
+        return dict(self.operands).get(node, Operands())
 
 
 @dataclass(frozen=True, slots=True)
@@ -492,14 +595,15 @@ def edges_within(edges: Sequence[Edge], count: int) -> Iterator[Edge]:
         yield edge
 
 
-def tree(graph: Graph, remarks: Sequence[str] | None = None) -> str:
+def tree(
+    graph: Graph, remarks: Sequence[str] | None = None, words: Mapping[int, str] | None = None
+) -> str:
     """Return one line per use of a node, results first; a shared node is spelled out once.
 
-    `remarks` stand in the place of the graph's own.
+    `remarks` stand in the place of the graph's own; `words` end the lines of nodes, by number.
     """
-    return "\n".join(
-        [*bounded(_Lines(graph).write()), *(graph.closing if remarks is None else remarks)]
-    )
+    lines = _Lines(graph, words or {}).write()
+    return "\n".join([*bounded(lines), *(graph.closing if remarks is None else remarks)])
 
 
 def line(node: Node) -> str:
@@ -545,8 +649,8 @@ def reference(node: Node) -> str:
 class _Lines:
     """Write the tree iteratively: a graph may be far deeper than Python's stack."""
 
-    def __init__(self, graph: Graph) -> None:
-        self.graph, self.inputs = graph, graph.inputs_by_node()
+    def __init__(self, graph: Graph, words: Mapping[int, str]) -> None:
+        self.graph, self.words, self.inputs = graph, words, graph.inputs_by_node()
         uses = Counter(edge.target for edge in graph.edges if edge.target is not None)
         uses.update(root.node for root in graph.roots if root.node is not None)
         shared = sorted(node for node, count in uses.items() if count > 1)
@@ -616,4 +720,5 @@ class _Lines:
             tag += f"[output {edge.input_nr}] "
         if edge.target in self.shown:
             return f"{tag}{reference(node)}, shown above"
-        return tag + line(node)
+        words = self.words.get(edge.target)
+        return tag + line(node) + (f"   {words}" if words else "")

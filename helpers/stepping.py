@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from helpers.playing.animate import film
-from helpers.playing.player import Player, player
+from helpers.playing.player import Player, page, player
 from helpers.recording.record import record
 from helpers.recording.trace import Trace
+
+
+def save(trace: Trace, path: str | Path) -> Path:
+    """Write one page that plays a trace, with no kernel and no network; returns the path.
+
+    Raises ValueError for an ending other than .html.
+    """
+    path = Path(path)
+    if path.suffix != ".html":
+        raise ValueError(f"Cannot save steps as {path.name!r}. Use the ending .html.")
+    path.write_text(page(film(trace)), encoding="utf-8")
+    return path
 
 
 def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: Any) -> Player:

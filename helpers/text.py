@@ -90,6 +90,11 @@ def number(value: complex | float | int | bool) -> str:
     return short + ".0"
 
 
+def short_number(value: complex | float | int | bool) -> str:
+    """Return the same without a point where the number is whole to 4 digits: "20", "0.1"."""
+    return number(value).removesuffix(".0")
+
+
 def in_bytes(count: int) -> str:
     """Return a number of bytes in SI units: "512 bytes", "1.2 MB"."""
     if count < 1_000:

@@ -4,8 +4,9 @@ Every attempt sets window.hit.
 """
 
 import json
+import math
 
-from made_up_film import lab, unfolding
+from made_up_film import folded, lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.playing.player import as_json
@@ -43,46 +44,117 @@ TEXTS = [
 
 def films():
     """Return saved films, each foreign in one thing."""
+    return films_of_labs() + films_of_steps()
+
+
+def films_of_labs():
     good = json.loads(as_json(lab()))
-    first = good["shapes"][0]
+    (kind, *first), *marks = good["marks"]
+    (_, *frame), *frames = good["frames"]
     bad = [
-        *(
-            {"shapes": [[name, *first[1:]], *good["shapes"][1:]]}
-            for name in ("script", "foreignObject", "a")
-        ),
-        {"shapes": [["rect", "onload", *first[2:]], *good["shapes"][1:]]},
-        {"classes": ["reveal", *good["classes"][1:]]},
-        {"rows": [[["next onclick", "Go", "g"]]]},
-        {"keys": {"Escape": "next"}},
+        {"version": 1},
+        {"version": None},
+        *({"marks": [[name, *first], *marks]} for name in ("script", 99, -1, 4.0)),
+        *({"marks": [[kind, role, *first[1:]], *marks]} for role in (99, "onload")),
+        *({"roles": [name, *good["roles"][1:]]} for name in ("x reveal y", "A", "a-b", 'a" b', 7)),
+        {"roles": ["a reveal"] * len(good["roles"])},
+        {"actions": [["Go"]]},
+        {"actions": good["actions"][:1]},
         {"start": 99},
-        {"frames": [*good["frames"][:-1], ["x"]]},
+        {"start": True},
+        {"frames": [*frames, ["x"]]},
+        {"frames": [[99, *frame], *frames]},
+        {"frames": [{}, *frames]},
+        {"frames": []},
+        {"frames": None},
+        {"scenes": [{}, *good["scenes"][1:]]},
+        {"scenes": ["", *good["scenes"][1:]]},
+        {"looks": [[0, 0, [HIT], 0]]},
         {"parts": [[0, 0, -5, 1e12]]},
+        {"parts": [[0, 0, math.nan, 9]]},
+        {"owned": []},
+        {"lines": [HIT]},
+        {"alt": "half of a surrogate: \ud800"},
         {"more": 1},
     ]
-    return [good | one for one in bad] + films_of_views()
+    return [good | one for one in bad]
 
 
-def films_of_views():
-    """Return the same for films of several views of the same steps."""
-    good = json.loads(as_json(unfolding()))
-    (first, box, text, opens), *views = good["views"]
-    frames = good["frames"]
+def films_of_steps():
+    """Return the same for films of a backward."""
+    good = json.loads(as_json(folded()))
+    (begin, *moments), (whole, *views) = good["moments"], good["scenes"]
+    first = whole["marks"][1][0]
+    curve, *wire = whole["wires"][0]
+    cell = ["arrives", "1", 0]
     bad = [
-        {"views": [[*one], *views]}
-        for one in ((99, box, text, opens), (first, [0, 0, "9", 9], text, opens))
-    ]
-    bad += [
-        {"views": [[first, box, *one], *views]}
-        for one in ((text, {"0": [0, 99]}), (99, opens), (text, {"99": []}))
-    ]
-    bad += [{"views": views}, {"views": []}, {"views": None}, {"frames": frames[:-1]}]
-    bad += [
-        {"views": [], "frames": frames[:4]},
-        {"scenes": good["scenes"][:1], "frames": frames[:4]},
-    ]
-    bad += [
-        {"frames": [*frames[:at], one, *frames[at + 1 :]]}
-        for at, one in ((4, 0), (5, frames[1]), (5, 1))
+        {"scenes": []},
+        {"scenes": [whole]},
+        {"moments": [0, *moments]},
+        {"moments": []},
+        {"moments": moments[:3]},
+        {"steps": good["steps"] + 1},
+        {"steps": 10**9},
+        {"start": 1},
+        {"trouble": good["steps"]},
+        {"trouble": -1},
+        {"program": [7]},
+        {"remarks": None},
+        {"version": 1},
+        {"tensors": [[1, "3", "", "", 0, [1]]]},
+        {"tensors": [[1, "3", "", "reveal", 1, [1]]]},
+        *(
+            {"moments": [begin | one, *moments]}
+            for one in (
+                {"title": -1},
+                {"say": 10**6},
+                {"rows": [{}]},
+                {"rows": [[["reveal", "1", 0]]]},
+                {"rows": [[["arrives", 99, 0]]]},
+                {"rows": [[[*cell, 2]]]},
+                {"rows": [["abc"]]},
+                {"choices": [1]},
+                {"formulas": [{"a": 1, "b": 2}]},
+                {"bars": [["a", math.inf]]},
+                {"bars": [["a", True]]},
+                {"mark": [9, 0, 1, 2, 3]},
+                {"health": "reveal"},
+                {"error": "yes"},
+                {"more": 1},
+            )
+        ),
+        *(
+            {"scenes": [whole | one, *views]}
+            for one in (
+                {"marks": whole["marks"][:-1]},
+                {"marks": [{}, *whole["marks"][1:]]},
+                {"marks": [[first[:-1]], *whole["marks"][1:]]},
+                {"wires": [["M0,0 url(x)", *wire]]},
+                {"wires": [[curve, *wire[:-2], [1], ""]]},
+                {"wires": [[curve, *wire[:-1]]]},
+                {"starts": [[*whole["starts"][0][:-1], 99]]},
+                {"slots": [[99, *whole["slots"][0][1:]]]},
+                {"slots": [[0, 0, 0, 1e9, 1, None, None]]},
+                {"corners": [[99, 0, 0]]},
+                {"turns": [[[0], -1, 1], *whole["turns"][1:]]},
+                {"turns": [[[0, 0], -1, 1, [-1, 99]], *whole["turns"][1:]]},
+                {"turns": [{}, *whole["turns"][1:]]},
+                {"names": [7, *whole["names"][1:]]},
+                {"names": whole["names"][:-1]},
+                {"keys": ["leaf reveal"]},
+                {"keys": ["constructor"]},
+                {"keys": [[99, "a device"]]},
+                {"parent": len(views) + 1},
+                {"parent": -1},
+                {"text": 10**6},
+                {"stops": [-1, -1]},
+                {"stops": []},
+                {"stops": [-1, -1, 10**6]},
+                {"size": [1e9, 1]},
+                {"stopped": None},
+                {"more": 1},
+            )
+        ),
     ]
     return [good | one for one in bad]
 

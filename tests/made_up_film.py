@@ -2,71 +2,200 @@
 lab. No torch.
 """
 
+import math
 import random
-from dataclasses import replace
+from collections import deque
+from dataclasses import dataclass, field, replace
 
 from helpers.drawing.diagram import drawing
 from helpers.drawing.display_list import Owner
 from helpers.drawing.palette import STYLE
-from helpers.graph import Edge, Graph, Node, Root, SavedTensor, TensorInfo
-from helpers.playing.film import Change, Film, Frame, Unfolding
+from helpers.graph import Call, Edge, Gradient, Graph, Node, Root, SavedTensor, Storage, TensorInfo
+from helpers.playing.animate import film
+from helpers.playing.film import Change, Film, Frame
 from helpers.playing.stylesheet import css_class
+from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace
 
-FIRST = Owner("node", 0)
+FLOAT = 4  # bytes
+MOST_DOUBLED = (
+    60  # multiplications; a longer chain halves every second time, so that no number gets too large
+)
+
+
+@dataclass
+class Made:
+    """Hold one number of a hand-made program: how it was made, and its derivatives by its inputs.
+
+    `inputs` are (input, symbol of the factor, factor).
+    """
+
+    name: str
+    value: float
+    operation: str = "AccumulateGrad"
+    inputs: list = field(default_factory=list)
+    saved: list = field(default_factory=list)
+
+    def __hash__(self):
+        return id(self)
+
+
+def leaf(name, value):
+    return Made(name, value)
+
+
+def times(one, by, name=""):
+    """Multiply by another number of the program, or by a plain one."""
+    if not isinstance(by, Made):
+        inputs = [(one, str(by), float(by))]
+        return Made(name, one.value * by, "MulBackward0", inputs, [("other", "", float(by))])
+    inputs = [(one, "{other}", by.value), (by, "{self}", one.value)]
+    saved = [("self", one.name, one.value), ("other", by.name, by.value)]
+    return Made(name, one.value * by.value, "MulBackward0", inputs, saved)
+
+
+def sine(one, name=""):
+    inputs = [(one, "cos({self})", math.cos(one.value))]
+    return Made(name, math.sin(one.value), "SinBackward0", inputs, [("self", one.name, one.value)])
+
+
+def trace_of(root, made, calls=()):
+    """Return the trace of a backward from `root` over operations in the order in which they ran;
+    each is handed on to once.
+    """
+    graph = graph_of(root, made, calls)
+    number = {one: nr for nr, one in enumerate(found_from(root))}
+    arrived, steps = {root: 1.0}, []
+    for one in reversed(made):
+        for below, _, factor in one.inputs:
+            arrived[below] = arrived[one] * factor
+        steps.append(operation_step(number[one], one, arrived[one]))
+        leaves = [below for below, _, _ in one.inputs if not below.inputs]
+        steps += [leaf_step(number[below], arrived[below]) for below in leaves]
+    grads = {step.node: step.leaf.after for step in steps if step.leaf}
+    after = [done(node, grads.get(nr)) for nr, node in enumerate(graph.nodes)]
+    one = Gradient((), 1.0)
+    return Trace(graph, replace(graph, nodes=tuple(after)), tuple(steps), starts=(one,))
+
+
+def found_from(root):
+    """Return all that a root was made of, breadth first."""
+    found, waiting = {root: None}, deque([root])
+    while waiting:
+        for below, _, _ in waiting.popleft().inputs:
+            if below not in found:
+                found[below] = None
+                waiting.append(below)
+    return list(found)
+
+
+def graph_of(root, made, calls=()):
+    found = found_from(root)
+    number = {one: nr for nr, one in enumerate(found)}
+    edges = [
+        Edge(nr, at, number[below])
+        for nr, one in enumerate(found)
+        for at, (below, _, _) in enumerate(one.inputs)
+    ]
+    nodes = [node_of(one, nr) for nr, one in enumerate(found)]
+    ran = tuple([number[one] for one in made])
+    return Graph(tuple(nodes), tuple(edges), (Root(nodes[0].outputs[0], 0),), ran, tuple(calls))
+
+
+def node_of(one, number):
+    names = (one.name,) if one.name else ()
+    if not one.inputs:
+        info = TensorInfo(names, value=str(one.value), keeps_grad=True, values=one.value)
+        return Node("AccumulateGrad", (info,), is_leaf=True)
+    saved = [
+        SavedTensor(
+            name,
+            "held",
+            TensorInfo((called,) if called else (), value=str(value), values=value),
+            storages=(Storage(10 * number + at, FLOAT),),
+        )
+        for at, (name, called, value) in enumerate(one.saved)
+    ]
+    return Node(one.operation, (TensorInfo(names),), saved=tuple(saved))
+
+
+def done(node, grad):
+    """Return a node as it is after backward."""
+    saved = tuple([SavedTensor(one.name, "freed") for one in node.saved])
+    outputs = tuple([replace(made, grad=grad) for made in node.outputs])
+    return replace(node, saved=saved, outputs=outputs)
+
+
+def operation_step(number, one, arrived):
+    came, saved = Gradient((), arrived), tuple([name for name, _, _ in one.saved])
+    names = tuple([(name, called) for name, called, _ in one.saved if called])
+    return Step(
+        number,
+        tuple([(["self", "other"][at], "grad") for at in range(len(one.inputs))]),
+        (came,),
+        (came,),
+        tuple([Gradient((), arrived * factor) for _, _, factor in one.inputs]),
+        tuple(
+            [
+                LocalDerivative("×", symbol, "", Gradient((), factor), names=names)
+                for _, symbol, factor in one.inputs
+            ]
+        ),
+        saved,
+        saved,
+    )
+
+
+def leaf_step(number, arrived):
+    came = Gradient((), arrived)
+    return Step(number, (), (came,), (came,), leaf=LeafGrad(None, came))
+
+
+def chained(length, name="x"):
+    """Return a chain of `length` multiplications by numbers, down to one leaf: what came out, and
+    all that was made.
+    """
+    made, one = [], leaf(name, 2.0)
+    for nr in range(length):
+        by = 0.5 if length > MOST_DOUBLED and nr % 2 else 2
+        one = times(one, by, f"y{nr + 1}")
+        made.append(one)
+    return one, made
 
 
 def chain(length, name="x"):
     """Return the graph of `length` multiplications in a row, down to one leaf."""
-    made = [TensorInfo((f"y{nr}",)) for nr in range(length, 0, -1)]
-    nodes = [Node("MulBackward0", (one,), saved=(SavedTensor("self", "held"),)) for one in made]
-    nodes.append(
-        Node("AccumulateGrad", (TensorInfo((name,), value="2.0", keeps_grad=True),), is_leaf=True)
-    )
-    edges = tuple(Edge(nr, 0, nr + 1) for nr in range(length))
-    return Graph(tuple(nodes), edges, (Root(made[0], 0),))
+    return graph_of(*chained(length, name))
+
+
+def chain_trace(length, name="x"):
+    return trace_of(*chained(length, name))
 
 
 def steps(length, name="x"):
-    """Return a film of length + 2 frames: before, a step for each node; the number handed on is to
-    be guessed.
-    """
-    graph = chain(length, name)
-    scene = drawing(graph, {nr: f"{2.0 ** (nr + 1)}" for nr in range(length)})
-    frames = [Frame(f"before the first of {length + 1} steps", changes=tuple(_changes(scene, -1)))]
-    for step in range(length + 1):
-        guess = [
-            at
-            for at, mark in enumerate(scene.marks)
-            if mark.owner == ("edge", step) and mark.role == "label"
-        ]
-        frames.append(
-            Frame(
-                f"step {step + 1} of {length + 1}: {2.0**step} arrives, {2.0 ** (step + 1)} is handed on",
-                changes=tuple(_changes(scene, step)),
-                focus=Owner("node", step),
-                guess=tuple(guess),
-                question=f"step {step + 1} of {length + 1}: what is handed on?" if guess else "",
-            )
-        )
-    return Film(
-        (scene,),
-        tuple(frames),
-        f"a table of {length} steps",
-        f"A chain of {length} operations, step by step.",
-    )
+    """Return the film of `length` multiplications by 2 and a leaf: length + 1 steps."""
+    trace = chain_trace(length, name)
+    return film(trace, f"A chain of {length} operations, step by step.")
 
 
-def _changes(scene, step):
-    """Yield the marks that differ: cards done and now; capsules wait, and are hidden until their
-    number is known.
+def folded_trace(blocks=7):
+    """Return the trace of equal module calls in a row, which is folded: sin(2 sin(y * w)) in each."""
+    made, calls, one = [], [], leaf("x", 0.5)
+    for nr in range(blocks):
+        product = times(one, leaf(f"layers.{nr}.weight", 1.5 + nr / 8))
+        inner = sine(product)
+        doubled = times(inner, 2)
+        one = sine(doubled)
+        made += [product, inner, doubled, one]
+        calls.append(Call(f"layers.{nr}", "Layer", 0, 4 * nr, 4 * nr + 4, 4))
+    one = times(one, 3, "loss")
+    return trace_of(one, [*made, one], calls)
+
+
+def folded(blocks=7):
+    """Return the film of a graph that is folded: a view of the whole, and one for each of its equal
+    layers.
     """
-    for at, mark in enumerate(scene.marks):
-        kind, number = mark.owner or ("", "")
-        if kind == "node" and mark.part == "body" and int(number) <= step:
-            yield Change(at, "now" if int(number) == step else "done")
-        if kind == "edge" and mark.role in ("capsule", "label"):
-            known = int(number) <= step
-            yield Change(at, "next" if int(number) == step else "done", hidden=not known)
+    return film(folded_trace(blocks), "Equal layers in a row, folded.")
 
 
 def lab():
@@ -104,65 +233,16 @@ def explorer():
     )
 
 
-def unfolding():
-    """Return a film of three views of four steps: node 0 of view 0 opens view 1, then view 2; view
-    1 opens view 2.
-    """
-    frames = [
-        Frame(
-            f"step {step}",
-            view,
-            (Change(view, "now"),),
-            FIRST if step else None,
-            question="which?" if step else "",
-        )
-        for view in range(3)
-        for step in range(4)
-    ]
-    ways = ((0, 1), (2, 2), (3, 0))
-    views = (
-        Unfolding(0, ((None, ways), (FIRST, ways))),
-        Unfolding(0, ((None, ((0, 2),)), (Owner("node", 1), ((0, 2),)))),
-        Unfolding(1, ((None, ((0, 0),)),)),
-    )
-    scenes = tuple(drawing(chain(length)) for length in (1, 2, 3))
-    return Film(scenes, tuple(frames), "a table", "A chain, folded.", views=views)
-
-
 def restless(seed, frames=12):
-    """Return a film that goes to and fro between two scenes, and changes any marks in any way."""
+    """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2), {0: "4.0", 1: "8.0"}))
-    return Film(scenes, tuple(_restless(dice, nr, scenes) for nr in range(frames)), "", "")
+    made = tuple(_restless(dice, nr, scenes, frames) for nr in range(frames))
+    return Film(scenes, made, "", "", (("on", "Go on"),))
 
 
-def restless_views(seed, frames=9):
-    """Return a film of two views that changes any marks in any way, and often nothing."""
-    dice = random.Random(seed)
-    scenes = (drawing(chain(1)), drawing(chain(2), {0: "4.0", 1: "8.0"}))
-    made, ways = [], ((0, 1), (4, 0))
-    for nr in range(2 * frames):
-        new = _restless(dice, nr, scenes, nr // frames)
-        changes = made[-1].changes if nr % frames and dice.random() < 0.4 else new.changes
-        words = (
-            made[nr - frames]
-            if nr >= frames
-            else Frame(f"frame {nr}", focus=FIRST, question=f"{nr}?")
-        )
-        guess = tuple(change.mark for change in changes if dice.random() < 0.1)
-        focus = dice.choice([None, FIRST, Owner("node", 1)])
-        made.append(replace(words, scene=nr // frames, changes=changes, guess=guess, focus=focus))
-    return Film(
-        scenes,
-        tuple(made),
-        "",
-        "",
-        views=(Unfolding(0, ((None, ways), (FIRST, ways))), Unfolding(0)),
-    )
-
-
-def _restless(dice, nr, scenes, scene=None):
-    scene = dice.choice([0, 0, 1, 1, 1]) if scene is None else scene
+def _restless(dice, nr, scenes, frames):
+    scene = dice.choice([0, 0, 1, 1, 1])
     marks = scenes[scene].marks
     places = [at for at in range(len(marks)) if marks[at].role in STYLE and dice.random() < 0.3]
     words = {
@@ -172,11 +252,11 @@ def _restless(dice, nr, scenes, scene=None):
         Change(at, dice.choice(["", "now", "done"]), words[at], dice.random() < 0.2)
         for at in places
     ]
-    return Frame(f"frame {nr}", scene, tuple(changes))
+    return Frame(f"frame {nr}", scene, tuple(changes), moves=(("on", (nr + 1) % frames),))
 
 
 def meant(film, number):
-    """Return what a frame shall show: (class, words, hidden) of every mark."""
+    """Return what a frame of a lab shall show: (class, words, hidden) of every mark."""
     frame = film.frames[number]
     changes = {change.mark: change for change in frame.changes}
     return [

@@ -8,6 +8,7 @@ import weakref
 
 import pytest
 import torch
+from checked_film import check_film
 from hostile_running import CASES, Loud
 
 from helpers import record, step_through
@@ -137,6 +138,11 @@ def test_a_player_comes_of_it_or_the_same_error(case):
     given, error = outcome(case, stepped)[1:]
     assert (type(error) if error else None) is case.error
     assert error is not None or isinstance(given, Player)
+
+
+@each_case
+def test_the_film_of_it_says_what_its_steps_say(case):
+    check_film(trace_of(*outcome(case, recorded)[1:]))
 
 
 class Canary:

@@ -21,7 +21,8 @@ ALLOWED = {
     "helpers": "picture stepping torchviz_view plots labs exercises clinic recording looking",
     "course": "playing",
     "torchviz_view": "picture drawing looking graph text",
-    "picture": "folding drawing looking graph text",
+    "picture": "tinting playing recording folding drawing looking graph text",
+    "tinting": "recording drawing graph text",
     "stepping": "playing recording",
     "quiz": "exercises untrusted",
     "gpu": "",
@@ -40,7 +41,7 @@ ALLOWED = {
     "graph": "text",
     "text": "",
 }
-NO_TORCH = ("graph", "text", "folding", "drawing", "course")
+NO_TORCH = ("graph", "text", "folding", "drawing", "tinting", "course")
 
 
 def name(path):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from made_up_film import steps
+from made_up_film import folded, steps
 
 from helpers import labs
 from helpers.drawing.cards import SIGNS
@@ -30,7 +30,8 @@ def contrast(one, other):
     return (high + 0.05) / (low + 0.05)
 
 
-FILMS = [steps(4), *(getattr(labs, name).film() for name in labs.__all__)]
+SCENES = [scene.picture.marks for film in (steps(4), folded(), folded(30)) for scene in film.scenes]
+FILMS = [*(getattr(labs, name).film() for name in labs.__all__)]
 THEMED = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 SHEET = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
 
@@ -69,15 +70,33 @@ def under(marks, x, y):
 
 def pairs_drawn(what):
     """Return (colour, colour below) of all words, or of all rims, that occur in any frame of our
-    films.
+    labs, or at any stop of our films of a backward.
     """
     found = set()
-    for film in FILMS:
-        for frame in film.frames:
-            marks = list(worn(film, frame))
-            for number, mark in enumerate(marks):
-                found |= set(pairs_of(what, mark, marks[:number]))
+    for marks in pictures():
+        for number, mark in enumerate(marks):
+            found |= set(pairs_of(what, mark, marks[:number]))
     return sorted(found)
+
+
+def pictures():
+    """Yield the marks of every picture that is seen: cards of a backward before, in and after their
+    turn, what they saved held and freed.
+    """
+    for film in FILMS:
+        yield from (list(worn(film, frame)) for frame in film.frames)
+    for marks in SCENES:
+        for state in ("", "now", "done"):
+            yield [at_turn(mark, state) for mark in marks]
+
+
+def at_turn(mark, state):
+    """Return a mark as the player's script lets it look (`paintNodes`)."""
+    if mark.role in ("operation", "leaf"):
+        return replace(mark, state=state or mark.state)
+    if mark.state == "held" and state == "done":
+        return replace(mark, state="freed")
+    return mark
 
 
 def pairs_of(what, mark, before):
@@ -140,9 +159,11 @@ def test_words_of_the_player_are_read_on_its_ground_and_on_its_buttons(theme):
 
 @THEMED
 def test_the_focus_and_the_buttons_are_seen(theme):
-    (ring,) = (body["outline"] for selector, body in rules() if "focus" in selector)
-    for ground in ("ground", "card", "nowground"):
-        assert contrast(theme[ring], theme[ground]) >= 3
+    rings = {body["outline"] for selector, body in rules() if "focus" in selector}
+    assert rings
+    for ring in rings:
+        for ground in ("ground", "card", "nowground"):
+            assert contrast(theme[ring], theme[ground]) >= 3
     (rim,) = (body["border"] for selector, body in rules() if selector == ".player button")
     assert contrast(theme[rim], theme["ground"]) >= 3
 

@@ -1,6 +1,8 @@
 """Decks and pages without a browser: what is refused, what is left out, what a file holds."""
 
 import json
+import math
+import random
 import subprocess
 import sys
 from pathlib import Path
@@ -8,8 +10,9 @@ from pathlib import Path
 import hostile
 import nbformat
 import pytest
-from made_up_film import explorer, lab, steps, unfolding
+from made_up_film import explorer, folded, folded_trace, lab, steps
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from reading_film import read as played
 
 from course.publish import main, publish
 from course.publishing import assets, films
@@ -18,7 +21,9 @@ from course.publishing.prepare import prepared
 from course.publishing.slides import laid_out
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
+from helpers.drawing.cards import LEGEND
 from helpers.playing import player
+from helpers.playing.animate import explored
 from helpers.playing.player import FILM
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,13 +167,92 @@ def test_slides_are_named_and_numbered():
     ]
 
 
-@pytest.mark.parametrize(
-    "film", [steps(3), lab(), explorer(), unfolding()], ids=["steps", "lab", "explorer", "views"]
-)
+FILMS = {
+    "steps": steps(3),
+    "lab": lab(),
+    "explorer": explorer(),
+    "folded": folded(),
+    "explored": explored(folded_trace().graph, "Layers."),
+}
+each_film = pytest.mark.parametrize("film", FILMS.values(), ids=list(FILMS))
+
+
+def taken(data):
+    """Return what is let through of the film that an output holds as JSON; None where nothing is."""
+    return films.film_of(new_notebook(), new_output("display_data", data={FILM: data}))
+
+
+@each_film
 def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
     data = player.as_json(film)
-    assert films.is_film(json.loads(data))
+    assert taken(data) == data
     assert player.slot_of(data, film.text) == player.slot(film)
+
+
+def test_the_legend_that_is_let_through_is_ours():
+    assert set(LEGEND) == films.KEYS
+
+
+def places(data, path=()):
+    """Yield the path of every value in a film."""
+    yield path
+    inner = data.items() if isinstance(data, dict) else ()
+    for key, value in enumerate(data) if isinstance(data, list) else inner:
+        yield from places(value, (*path, key))
+
+
+def changed(data, path, change):
+    """Return a film with the value at one place changed."""
+    if not path:
+        return change(data)
+    data = dict(data) if isinstance(data, dict) else list(data)
+    data[path[0]] = changed(data[path[0]], path[1:], change)
+    return data
+
+
+def without_last(value):
+    return value[:-1] if isinstance(value, list | str) else value
+
+
+CHANGES = [
+    *(lambda _, one=one: one for one in (None, True, -1, 0, 1, 2, 3.5, 10**6, 10**400, 1e300)),
+    *(lambda _, one=one: one for one in (math.nan, math.inf, "", "reveal", [], {}, [[]], [{}])),
+    *(
+        lambda _, one=one: one
+        for one in ("x onload", "url(x)", "M0,0", "\ud800", "0", [0, 0], "ab")
+    ),
+    lambda value: [value],
+    lambda value: {"0": value},
+    lambda value: str(value),
+    lambda value: value + 1 if type(value) in (int, float) else value,
+    lambda value: -value if type(value) in (int, float) else value,
+    lambda value: value * 1.5 if type(value) is int else value,
+    lambda value: value[::-1] if isinstance(value, list | str) else value,
+    lambda value: value[1:] if isinstance(value, list | str) else value,
+    lambda value: value * 2 if isinstance(value, list | str) else value,
+    lambda value: {} if isinstance(value, list) else value,
+    lambda value: dict(list(value.items())[1:]) if isinstance(value, dict) else value,
+    lambda value: value | {"more": 1} if isinstance(value, dict) else value,
+    without_last,
+]
+
+
+@each_film
+def test_a_film_changed_at_any_place_is_refused_or_can_be_played(film):
+    dice, data = random.Random(0), json.loads(player.as_json(film))
+    paths = list(places(data))
+    refused = 0
+    for _ in range(1_500):
+        path = dice.choice(paths)
+        if dice.random() < 0.4:  # big lists would take all turns
+            path = path[: dice.randint(0, len(path))]
+        found = taken(json.dumps(changed(data, path, dice.choice(CHANGES))))
+        if found is None:
+            refused += 1
+            continue
+        found.encode()
+        played(found)
+    assert 300 < refused < 1_500
 
 
 @pytest.mark.parametrize("number", range(len(hostile.films())))

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from helpers import module_calls, show, step_through
+from helpers import module_calls, record, show, step_through
 from helpers.graph import BY_PARAMETERS
 
 SECTION = (
@@ -44,7 +44,8 @@ def ran():
 
 
 def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
-    whole, opened, every, played = (eval(call.partition("  #")[0], ran) for call in CALLS)
+    results = [eval(call.partition("  #")[0], ran) for call in CALLS]
+    whole, opened, every, explored, played, coloured = results
     lines = whole.text.splitlines()
     assert [line.strip("└─ ").split(" ")[0] for line in lines[:4]] == [
         "NllLossBackward0",
@@ -59,7 +60,23 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "layers.4 … 11 × 8" in opened.text
     assert len(every.graph.nodes) > 900
     assert int(re.search(r"Cut here: the (\d+) nodes", every.svg)[1]) <= 400
+    assert "encoder.layers.0 … 11 × 12 " in explored.text
     assert "step 2 of" in played.text
+    assert "grad norm" in coloured.text
+
+
+def test_what_is_saved_is_one_page(tmp_path):
+    said = " ".join(SECTION.split())
+    assert '`show(loss).save("graph.html")` and `record(loss).save("steps.html")`' in said
+    x = torch.ones(2, requires_grad=True)
+    loss = (x * 3).sum()
+    for page in (
+        show(loss).save(tmp_path / "graph.html"),
+        record(loss).save(tmp_path / "steps.html"),
+    ):
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("<!doctype html>")
+        assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
 def test_without_calls_boxes_are_guessed_and_it_says_so(ran):

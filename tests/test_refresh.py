@@ -62,7 +62,7 @@ def test_a_film_that_no_run_gave_is_found_by_comparing(tmp_path):
     assert failing_cells(tmp_path) == {path.stem: set()}
     made = nbformat.read(path, as_version=4)
     data = made.cells[0].outputs[0].data
-    tampered = data[FILM].replace("5.0", "6.0")
+    tampered = data[FILM].replace("other = 5", "other = 6")
     assert tampered != data[FILM]
     data[FILM] = tampered
     path.write_text(stored_text(made), encoding="utf-8")

@@ -93,16 +93,14 @@ def test_where_folding_fails_a_graph_is_drawn_plainly_and_says_so(
 
 
 def says_so(made):
-    """Say whether a film has one plain scene whose picture, text and own text say that it is not
-    folded.
+    """Say whether a film has one plain scene, and its remarks, texts and still picture say that it is
+    not folded.
     """
     (scene,) = made.scenes
-    words = [text for mark in scene.marks for text, _ in mark.runs]
-    assert not made.views
-    return words.count(NOT_FOLDED) == 1 and {
-        scene.text.splitlines()[-1],
-        made.text.splitlines()[-1],
-    } == {NOT_FOLDED}
+    assert not [turn.opens for turn in scene.turns if turn.opens]
+    words = [text for mark in made.still.marks for text, _ in mark.runs]
+    told = [*made.remarks, scene.text.splitlines()[-1], made.text.splitlines()[-1]]
+    return told == [NOT_FOLDED] * 3 and words.count(NOT_FOLDED) == 1
 
 
 @pytest.mark.parametrize("stage", STAGES + OF_PLAYER)

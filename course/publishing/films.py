@@ -2,44 +2,94 @@
 could have saved.
 
 The script that a notebook carries is never used: a published file plays with the one of this
-package.
+package, which makes elements of no other kinds than its own. What is checked here is that every
+number leads somewhere, and that what becomes a class or a path can be nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection
+from typing import Any
 
 from nbformat import NotebookNode
 
-from helpers.playing.encode import FOLDED, KEYS, SHAPES, WORDS
+from helpers.playing.encode_backward import SHAPES, VERSION
 from helpers.playing.player import FILM, IDENTITY
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-WORD = re.compile(
-    r"(first|previous|play|next|last|undo|reset|unfold|fold|guess|reveal|action \d+)\Z"
-)
-CLASS = re.compile(r"(m-[a-z-]+( s-[a-z-]+)?)?\Z")
-FIELDS = {
-    "alt",
-    "parts",
-    "lines",
-    "texts",
-    "pace",
-    "start",
-    "lab",
-    "rows",
-    "keys",
-    "words",
-    "sizers",
-    "shapes",
-    "classes",
-    "owners",
-}
-FIELDS |= {"marks", "scenes", "looks", "frames"}
+ROLE = re.compile(r"([a-z0-9]+( [a-z0-9]+)?)?\Z")  # of two words a class of one is made
 DRAWN = re.compile(r"[-+MCL0-9. ,e]*\Z")
-MOST = 20_000  # pixels of a side
+KEYS = {"operation", "folded", "leaf", "held", "freed", "none"}  # of the legend
+HEALTH = {"", "NaN", "inf", "zero", "exploding"}
+CELLS = {"arrives", "factor", "handed", "before", "total", "name", "words", "sign"}
+BACKWARD = {
+    "version": int,
+    "alt": str,
+    "steps": int,
+    "start": int,
+    "trouble": (int, type(None)),
+    "program": list,
+    "remarks": list,
+    "moments": list,
+    "scenes": list,
+    "roles": list,
+    "lines": list,
+    "tensors": list,
+}
+LAB = {
+    "version": int,
+    "alt": str,
+    "start": int,
+    "actions": list,
+    "parts": list,
+    "sizers": list,
+    "scenes": list,
+    "frames": list,
+    "marks": list,
+    "owned": list,
+    "looks": list,
+    "roles": list,
+    "lines": list,
+}
+SCENE = {
+    "size": list,
+    "marks": list,
+    "wires": list,
+    "starts": list,
+    "slots": list,
+    "corners": list,
+    "turns": list,
+    "names": list,
+    "keys": list,
+    "parent": int,
+    "stopped": int,
+    "text": int,
+}
+MOMENT = {
+    "title": int,
+    "kind": int,
+    "say": int,
+    "ask": int,
+    "rows": list,
+    "choices": list,
+    "formulas": list,
+    "way": str,
+    "bars": list,
+    "bytes": int,
+    "mark": list,
+    "health": str,
+    "error": int,
+}
+MOST = 100_000  # pixels of a side
+LARGEST = 2**53  # what a number of the script's counts to
+NUMBERS = {"rect": 5, "circle": 3}  # of a mark, by its shape
+
+
+class Refused(ValueError):
+    """What is no film of ours."""
 
 
 def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
@@ -50,9 +100,10 @@ def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
     """
     try:
         film = json.loads(stored(notebook, output))
-        return (
-            json.dumps(film, ensure_ascii=False, separators=(",", ":")) if is_film(film) else None
-        )
+        check(film)
+        written = json.dumps(film, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        written.encode()  # half a surrogate cannot be written to a file
+        return written
     except (ValueError, RecursionError, KeyError, TypeError, IndexError, AttributeError):
         return None
 
@@ -70,141 +121,275 @@ def stored(notebook: NotebookNode, output: NotebookNode) -> str:
     return state["film"]
 
 
-def is_film(film: dict) -> bool:
-    """Tell whether data is what `encode` writes: our shapes, our classes, numbers that lead
-    somewhere.
-    """
-    views = film.get("views") or [0]
-    span, more_words, more_keys = (
-        len(film["frames"]) // len(views),
-        *(FOLDED if "views" in film else ({}, {})),
-    )
-    return set(film) - {"views"} == FIELDS and all(
-        (
-            film["shapes"] == [list(shape) for shape in SHAPES.values()],
-            all(CLASS.match(name) for name in film["classes"]),
-            texts(
-                film["alt"],
-                *film["sizers"],
-                *film["owners"],
-                *film["words"].values(),
-                *film["words"],
-            ),
-            set(film["words"]) == {*WORDS, *more_words} and isinstance(film["lab"], bool),
-            all(
-                len(box) == 4 and all(number(side) and side >= 0 for side in box)
-                for box in film["parts"]
-            ),
-            film["parts"]
-            and texts(*film["lines"])
-            and all(within(film["lines"], *text) for text in film["texts"]),
-            number(film["pace"]) and film["pace"] >= 100,
-            all(
-                WORD.match(name) and texts(words, key)
-                for row in film["rows"]
-                for name, words, key in row
-            ),
-            all(key in KEYS or key in more_keys or key.isdigit() for key in film["keys"]),
-            all(name == "space" or WORD.match(name) for name in film["keys"].values()),
-            all(is_mark(film, *mark) for mark in film["marks"]),
-            all(is_look(film, *look) for look in film["looks"]),
-            all(within(film["marks"], *scene) for scene in film["scenes"]),
-            within(film["frames"], film["start"]),
-            all(is_frame(film, *frame) for frame in film["frames"][:span]),
-            all(
-                is_later(film, nr, frame)
-                for nr, frame in enumerate(film["frames"][span:], start=span)
-            ),
-            len(film["frames"]) == span * len(views),
-            "views" not in film
-            or (len(views) == len(film["scenes"]) and all(is_view(film, *view) for view in views)),
+def check(film: Any) -> None:
+    """Raise Refused, or what indexing raises, where data is not what our encoders write."""
+    demand(isinstance(film, dict), "a film is a record")
+    demand(film.get("version") == VERSION, "it is of another version")
+    if "moments" in film:
+        check_backward(film)
+    else:
+        check_lab(film)
+
+
+def demand(is_so: object, what: str) -> None:
+    if not is_so:
+        raise Refused(f"This is no film of ours: {what}.")
+
+
+def rows(value: Any) -> list:
+    """Return a list as it is: what is a record or a text can be gone through, but not by the player."""
+    demand(isinstance(value, list), "a list")
+    return value
+
+
+def check_fields(record: Any, fields: dict, what: str, optional: Collection[str] = ()) -> None:
+    """Check that a record has these fields, of these types, and no others."""
+    demand(isinstance(record, dict), f"{what} is a record")
+    demand(set(record) <= set(fields), f"{what} has fields that we do not write")
+    demand(set(fields) - set(record) <= set(optional), f"{what} lacks fields")
+    for name, value in record.items():
+        is_bool = isinstance(value, bool)
+        demand(isinstance(value, fields[name]) and not is_bool, f"{what}: {name}")
+
+
+def check_backward(film: dict) -> None:
+    """Check a film of a backward."""
+    check_fields(film, BACKWARD, "the film")
+    check_texts(film["program"] + film["remarks"] + film["lines"] + film["roles"])
+    check_roles(film["roles"])
+    for tensor in film["tensors"]:
+        check_tensor(rows(tensor))
+    demand(film["moments"] and film["scenes"], "it has something to show")
+    demand(isinstance(film["moments"][0], dict), "the first moment is shown")
+    for moment in film["moments"]:
+        if moment != 0:
+            check_moment(film, moment)
+    for scene in film["scenes"]:
+        check_scene(film, scene)
+    demand(film["start"] == 0 and 0 <= film["steps"] < MOST, "its steps")
+    demand(film["trouble"] is None or 0 <= film["trouble"] < film["steps"], "its trouble")
+
+
+def check_tensor(tensor: list) -> None:
+    """Check [kind, shape, norm, health, columns, numbers]."""
+    kind, *words = tensor[:4]
+    check_texts(words)
+    demand(whole(kind) and kind in (0, 1, 2) and len(words) == 3, "a tensor")
+    demand(words[2] in HEALTH, "a tensor's health")
+    if kind:
+        columns, flat = tensor[4:]
+        rows(flat)
+        demand(0 < columns <= len(flat) <= 100 and whole(columns, *flat), "a tensor's numbers")
+
+
+def check_moment(film: dict, moment: dict) -> None:
+    """Check what the panel says at one stop."""
+    check_fields(moment, MOMENT, "a moment", set(MOMENT))
+    check_lines(film, *[moment[name] for name in ("title", "kind", "say", "ask") if name in moment])
+    demand(moment.get("health", "") in HEALTH, "its health")
+    demand(whole(moment.get("bytes", 0), moment.get("error", 0)), "its numbers")
+    for row in moment.get("rows", []):
+        for cell in rows(row):
+            role, what, words, *asked = rows(cell)
+            demand(role in CELLS and asked in ([], [1]), "a cell")
+            check_what(film, what)
+            check_lines(film, words)
+    check_texts(moment.get("choices", []))
+    for pair in moment.get("formulas", []):
+        name, rule = rows(pair)
+        check_lines(film, name, rule)
+    for name, size in map(rows, moment.get("bars", [])):
+        demand(isinstance(name, str) and type(size) in (int, float), "a bar")
+    if "mark" in moment:
+        line, *columns = moment["mark"]
+        within(film["program"], line)
+        demand(len(columns) == 4 and whole(*columns), "columns of the program")
+
+
+def check_scene(film: dict, scene: dict) -> None:
+    """Check one view."""
+    check_fields(scene, SCENE | {"stops": list}, "a scene", {"stops"})
+    nodes = len(scene["turns"])
+    demand(len(scene["marks"]) == nodes + 1, "its marks are those of its nodes")
+    check_texts(scene["names"])
+    demand(len(scene["names"]) == nodes, "a name for each node")
+    check_lines(film, scene["text"])
+    check_numbers(scene["size"], 2)
+    within(film["scenes"], scene["parent"])
+    for group in scene["marks"]:
+        for mark in rows(group):
+            check_mark(film, rows(mark))
+    check_wires(film, scene)
+    for node, *box, before, after in map(rows, scene["slots"]):
+        within(scene["turns"], node)
+        check_numbers(box, 4)
+        check_what(film, before)
+        check_what(film, after)
+    for node, *corner in map(rows, scene["corners"]):
+        within(scene["turns"], node)
+        check_numbers(corner, 2)
+    for turn in scene["turns"]:
+        check_turn(film, *rows(turn))
+    for key in scene["keys"]:
+        check_key(key)
+    check_stops(film, scene.get("stops"))
+
+
+def check_key(key: Any) -> None:
+    """Check an entry of the legend: its name, or (bars, words) of a device."""
+    if isinstance(key, list):
+        bars, words = key
+        check_texts([words])
+        demand(whole(bars) and 0 <= bars < 10, "the legend")
+    else:
+        demand(key in KEYS, "the legend")
+
+
+def check_wires(film: dict, scene: dict) -> None:
+    """Check the wires of a view, and those along which the first gradients enter."""
+    for curve, arrow, box, what, times, factor in map(rows, scene["wires"]):
+        check_wire(film, curve, arrow, box, what)
+        rows(times)
+        demand(isinstance(factor, str) and whole(*times) and len(times) % 2 == 0, "a wire")
+    for curve, arrow, box, what, node in map(rows, scene["starts"]):
+        check_wire(film, curve, arrow, box, what)
+        within(scene["turns"], node)
+
+
+def check_turn(
+    film: dict, stretches: list, freed: int, inside: int, opens: list | None = None
+) -> None:
+    opens = [] if opens is None else rows(opens)
+    demand(whole(freed, inside, *rows(stretches), *opens), "a turn")
+    demand(len(stretches) % 2 == len(opens) % 2 == 0, "a turn")
+    within(film["scenes"], *opens[1::2])
+
+
+def check_stops(film: dict, stops: list | None) -> None:
+    """Check flat triples (first step, last step, moment); without them each step is a stop."""
+    if stops is None:
+        count = film["steps"] + 2 if film["steps"] else 1
+        shown = film["moments"][:count]
+        demand(
+            len(shown) == count and all(isinstance(moment, dict) for moment in shown),
+            "every step has its moment",
         )
+        return
+    demand(stops and len(stops) % 3 == 0 and whole(*stops), "its stops")
+    ends = [-1, *([film["steps"]] if film["steps"] else [])]
+    demand(stops[0] == ends[0] and stops[-2] == ends[-1], "its first and last stop")
+    for number in stops[2::3]:
+        within(film["moments"], number)
+        demand(isinstance(film["moments"][number], dict), "every stop has its moment")
+
+
+def check_wire(film: dict, curve: str, arrow: str, box: list | int, what: object) -> None:
+    demand(DRAWN.match(curve) and DRAWN.match(arrow), "a curve")
+    if box != 0:
+        check_numbers(box, 4)
+    check_what(film, what)
+
+
+def check_what(film: dict, what: object) -> None:
+    """Check what a cell, a capsule or a slot shows: a text, the number of a tensor, or nothing."""
+    if what is not None and not isinstance(what, str):
+        within(film["tensors"], what)
+
+
+def check_mark(film: dict, mark: list) -> None:
+    """Check [shape, role, state, …]."""
+    kind, role, state, *rest = mark
+    within(SHAPES, kind)
+    check_look(film, role, state)
+    shape = SHAPES[kind]
+    if shape in NUMBERS:
+        check_numbers(rest, NUMBERS[shape])
+    elif shape == "text":
+        check_numbers(rest[:2], 2)
+        check_runs(film, rest[2:])
+    else:
+        (drawn,) = rest
+        demand(DRAWN.match(drawn), "a path")
+
+
+def check_look(film: dict, role: int, state: int) -> None:
+    """Check the numbers of a role and of a state, which is one word."""
+    within(film["roles"], role, state)
+    demand(" " not in film["roles"][state], "a state")
+
+
+def check_runs(film: dict, runs: list) -> None:
+    """Check pieces of text, each followed by the number of its role, which is one word."""
+    demand(len(rows(runs)) % 2 == 0, "a text")
+    check_texts(runs[::2])
+    for role in runs[1::2]:
+        check_look(film, role, role)
+
+
+def check_lab(film: dict) -> None:
+    """Check the film of a lab."""
+    check_fields(film, LAB, "the lab")
+    check_texts(film["sizers"] + film["lines"] + film["roles"])
+    check_roles(film["roles"])
+    for words, key in map(rows, film["actions"]):
+        check_texts([words, key])
+    demand(film["parts"], "it has a picture")
+    for box in film["parts"]:
+        check_numbers(box, 4)
+    for mark in film["marks"]:
+        check_mark(film, rows(mark))
+    demand(len(film["owned"]) == len(film["marks"]) and whole(*film["owned"]), "its owners")
+    for role, state, runs, hidden in map(rows, film["looks"]):
+        check_look(film, role, state)
+        demand(whole(hidden) and hidden in (0, 1), "a look")
+        if runs != 0:
+            check_runs(film, runs)
+    for scene in film["scenes"]:
+        within(film["marks"], *rows(scene))
+    within(film["frames"], film["start"])
+    for frame in film["frames"]:
+        check_frame(film, *rows(frame))
+
+
+def check_frame(
+    film: dict, sentence: int, scene: int, patch: list, focus: int, moves: list, text: int
+) -> None:
+    check_lines(film, sentence, text)
+    within(film["scenes"], scene)
+    demand(
+        whole(focus, *rows(patch), *rows(moves)) and len(patch) % 2 == len(moves) % 2 == 0,
+        "a frame",
+    )
+    demand(all(look == -1 or 0 <= look < len(film["looks"]) for look in patch[1::2]), "a look")
+    within(film["actions"], *moves[::2])
+    within(film["frames"], *moves[1::2])
+
+
+def check_roles(roles: list) -> None:
+    """Check what becomes part of a class: letters, digits and spaces."""
+    demand(all(ROLE.match(role) for role in roles), "a role")
+
+
+def check_texts(values: list) -> None:
+    demand(all(isinstance(value, str) for value in values), "a text")
+
+
+def check_lines(film: dict, *places: int) -> None:
+    within(film["lines"], *places)
+
+
+def check_numbers(values: list, count: int) -> None:
+    """Check so many sizes or places in pixels."""
+    rows(values)
+    is_number = all(type(value) in (int, float) and abs(value) < MOST for value in values)
+    demand(len(values) == count and is_number, "numbers")
+
+
+def within(things: list, *places: int) -> None:
+    demand(
+        all(type(at) is int and 0 <= at < len(things) for at in places), "a number leads nowhere"
     )
 
 
-def is_mark(film: dict, shape: int, name: int, owner: int, geometry: list, runs: list) -> bool:
-    return (
-        within(film["shapes"], shape)
-        and within(film["classes"], name)
-        and within(film["owners"], owner)
-        and len(geometry) == len(film["shapes"][shape]) - 1
-        and all(
-            number(value) or (isinstance(value, str) and DRAWN.match(value)) for value in geometry
-        )
-        and are_runs(film, runs)
-    )
-
-
-def is_look(film: dict, name: int, runs: list | None, hidden: int) -> bool:
-    return (
-        within(film["classes"], name)
-        and (runs is None or are_runs(film, runs))
-        and hidden in (0, 1)
-    )
-
-
-def are_runs(film: dict, runs: list) -> bool:
-    return len(runs) % 2 == 0 and texts(*runs[::2]) and within(film["classes"], *runs[1::2])
-
-
-def is_frame(
-    film: dict,
-    sentence: int,
-    scene: int,
-    patch: list,
-    focus: int,
-    cover: list,
-    question: int,
-    moves: list,
-    text: int,
-) -> bool:
-    if not within(film["scenes"], scene):
-        return False
-    places = (*patch[::2], *cover[::2])
-    return (
-        within(film["lines"], sentence, question)
-        and within(film["owners"], focus)
-        and within(film["texts"], text)
-        and len(patch) % 2 == len(cover) % 2 == len(moves) % 2 == 0
-        and all(isinstance(at, int) and at >= 0 for at in places)
-        and within(film["scenes"][scene], *cover[::2])
-        and all(look == -1 or within(film["looks"], look) for look in (*patch[1::2], *cover[1::2]))
-        and all(isinstance(name, int) for name in moves[::2])
-        and within(film["frames"], *moves[1::2])
-    )
-
-
-def is_later(film: dict, nr: int, frame: list | int) -> bool:
-    """Tell whether a frame of a view is one whose words stand in the first view: [patch, focus,
-    cover], or 0.
-    """
-    views, frames = film["views"], film["frames"]
-    nothing = [] if frame == 0 and nr * len(views) % len(frames) else None
-    patch, focus, cover = frame or (nothing, 0, nothing)
-    view = nr * len(views) // len(frames)
-    return is_frame(film, 0, view, patch, focus, cover, 0, [], views[view][2])
-
-
-def is_view(film: dict, parent: int, box: list, text: int, opens: dict) -> bool:
-    """Tell whether parent and ways lead to frames, and the part of the picture is one."""
-    ways = [one for way in opens.values() for one in way]
-    return (
-        within(film["frames"], parent, *ways)
-        and within(film["texts"], text)
-        and len(box) == 4
-        and all(number(side) and side >= 0 for side in box)
-        and all(len(way) % 2 == 0 for way in opens.values())
-        and within(film["owners"], *map(int, opens))
-    )
-
-
-def within(things: list, *places: int) -> bool:
-    return all(type(at) is int and 0 <= at < len(things) for at in places)
-
-
-def texts(*values: str) -> bool:
-    return all(isinstance(value, str) for value in values)
-
-
-def number(value: float) -> bool:
-    return type(value) in (int, float) and abs(value) < MOST
+def whole(*values: int) -> bool:
+    return all(type(value) is int and abs(value) < LARGEST for value in values)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from helpers.drawing.devices import Device, kind
 from helpers.drawing.display_list import Owner, Pen
 from helpers.drawing.palette import SMALL, TITLE
+from helpers.drawing.tints import Scale, Tint, badge_width, draw_badge
 from helpers.graph import Edge, Gradient, Node, SavedTensor, TensorInfo
 from helpers.text import ending, number, visible, width
 
@@ -31,6 +32,7 @@ SIGN = 15  # px that the sign of a saved tensor takes before its words
 SLOT, SLOT_HIGH = 52, 24  # least width and height of the slot that holds a `.grad`, px
 GRAD = ".grad"
 GRAD_MORE = 3  # px by which a line with a `.grad` is higher than others
+TINT_MORE = 27  # px by which a pill is higher that says what arrived
 # What has words of its own beside it, such as a saved tensor that was modified, needs no entry.
 LEGEND = {
     "operation": "backward function",
@@ -55,29 +57,34 @@ SIGNS = {
 class Row:
     """Hold one piece of a line of a card.
 
-    `part` says what it shows: "grad", "count", "saved"; `state` is a saved tensor's, or "none" and
-    "full" of a `.grad`.
+    `part` says what it shows: "grad", "count", "saved", "norm", "health"; `state` is a saved
+    tensor's, or "none" and "full" of a `.grad`, or the kind of a badge.
+    `room` is the width of its slot at least, px.
     """
 
     text: str
     part: str = ""
     state: str = ""
+    room: int = 0
 
     @property
     def slot(self) -> int:
         """Return the width of the slot that holds this `.grad`, px."""
         if self.state == "none":
-            return SLOT
-        return max(SLOT, width(self.text, TITLE, bold=True) + 14)
+            return max(SLOT, self.room)
+        return max(SLOT, self.room, width(self.text, TITLE, bold=True) + 14)
 
     @property
     def width(self) -> int:
         if self.part == "grad":
             return width(GRAD, SMALL) + 6 + self.slot
+        if self.part == "health":
+            return badge_width(self.text)
         return width(self.text, SMALL) + (SIGN if self.part == "saved" else 0)
 
 
 Rows = tuple[Row, ...]
+Key = str | Device | Scale  # an entry of the legend
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +186,23 @@ def measured(card: Card, device: Device | None) -> Card:
     return replace(card, width=wide, height=high, device=device, slot=slot)
 
 
+def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
+    """Return a card with a line, in a dense graph a piece of its line, that says what arrived."""
+    rows = [Row(tint.words, "norm")] if tint.words else []
+    rows += [Row(tint.health, "health", tint.badge)] if tint.health else []
+    if not rows:
+        return card
+    line = tuple(rows)
+    if card.kind == "leaf" and card.lines:
+        aside = card.device.room if card.device else 0
+        wide = max(card.width, line_width(line) + 28 + aside)
+        return replace(card, lines=(*card.lines, line), width=wide, height=card.height + TINT_MORE)
+    if card.kind == "folded" or not is_dense:
+        return measured(replace(card, lines=(line, *card.lines)), card.device)
+    found = measured(replace(card, beside=(*line, *card.beside)), card.device)
+    return replace(found, width=found.width + 8 * (card.kind == "leaf"))
+
+
 def rest_size(card: Card) -> int:
     """Return the font size of what stands after the name: what an operation made is small."""
     return SMALL if card.rest.startswith("  →") else TITLE
@@ -269,7 +293,7 @@ def grad_row(tensor: TensorInfo, is_dense: bool = False) -> Row:
 
 def grad_words(grad: Gradient | None, is_dense: bool) -> str:
     """Say what a `.grad` holds, in a dense graph by its norm or shape where it is long."""
-    words = visible(str(grad), 60)
+    words = visible("None" if grad is None else grad.brief, 60)
     if not is_dense or grad is None or len(words) <= LONGEST_GRAD:
         return words
     if grad.norm is not None:
@@ -367,8 +391,11 @@ def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
         draw_bars(pen, card.device, left + 14, middle - 12, 24)
         x += card.device.room // 2
     pen.write("middle", x, top + 22, (card.name, "name"), (card.rest, "faint"))
-    for nr, (row,) in enumerate(card.lines):
-        if row.part == "grad":
+    for nr, line in enumerate(card.lines):
+        row = line[0]
+        if row.part in ("norm", "health"):
+            draw_line(pen, card, line, x - line_width(line) / 2, top + 52 + 18 * nr)
+        elif row.part == "grad":
             whole = width(GRAD, SMALL) + 6 + card.slot
             draw_grad(pen, row, card.slot, x - whole / 2, top + 43)
         else:
@@ -416,6 +443,8 @@ def draw_line(pen: Pen, card: Card, line: Rows, left: float, middle: float) -> N
         if row.part == "grad":
             slot = row.slot if line is card.beside else card.slot
             draw_grad(pen, row, slot, left, middle)
+        elif row.part == "health":
+            draw_badge(pen, row.state, row.text, left, middle)
         elif row.part == "saved":
             draw_sign(pen, row.state, left + 5, middle)
             words = (row.text, "")
@@ -476,16 +505,19 @@ def entry_words(key: str | Device) -> str:
     return LEGEND[key] if isinstance(key, str) else key.words
 
 
-def entry_width(key: str | Device) -> int:
-    return width(entry_words(key), SMALL) + 42
+def entry_width(key: Key) -> int:
+    return key.room if isinstance(key, Scale) else width(entry_words(key), SMALL) + 42
 
 
-def draw_legend(pen: Pen, keys: Sequence[str | Device], wide: int) -> int:
+def draw_legend(pen: Pen, keys: Sequence[Key], wide: int) -> int:
     """Draw the legend in as many rows as fit `wide` px; returns its height in px."""
     bottom = 0
     for key, x, y in _flow(keys, wide):
-        draw_key(pen, key, x, y)
-        pen.write("row", x + 30, y + 13, (entry_words(key), ""))
+        if isinstance(key, Scale):
+            key.draw(pen, x + 2, y)
+        else:
+            draw_key(pen, key, x, y)
+            pen.write("row", x + 30, y + 13, (entry_words(key), ""))
         bottom = y + 22
     return bottom
 
@@ -504,7 +536,7 @@ def draw_key(pen: Pen, key: str | Device, x: int, y: int) -> None:
         pen.rect(key, x + 2, y + 1, 22, 14, radius)
 
 
-def _flow(keys: Sequence[str | Device], wide: int) -> Iterator[tuple[str | Device, int, int]]:
+def _flow(keys: Sequence[Key], wide: int) -> Iterator[tuple[Key, int, int]]:
     """Yield where each entry of the legend stands, row after row."""
     x = y = 0
     for key in keys:

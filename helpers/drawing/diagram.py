@@ -20,12 +20,14 @@ from helpers.drawing.cards import (
     entry_width,
     legend,
     stub,
+    with_tint,
 )
 from helpers.drawing.devices import Device, devices, home
 from helpers.drawing.display_list import Drawing, Owner, Pen
 from helpers.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
 from helpers.drawing.palette import SMALL, TITLE
 from helpers.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
+from helpers.drawing.tints import Tint, Tints, tinted
 from helpers.graph import Edge, Frame, Graph, Root, TensorInfo, counted, tree
 from helpers.text import visible, width
 
@@ -70,14 +72,20 @@ class Laid:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Hold what is written on a wire: a gradient in a capsule, or a plain word on the ground."""
+    """Hold what is written on a wire: a gradient in a capsule, or a plain word on the ground.
+
+    `size` is the room (px) of a capsule that a player fills.
+    """
 
     text: str
     is_gradient: bool = False
+    size: tuple[int, int] | None = None
 
     @property
     def room(self) -> tuple[int, int]:
         """Return the px that layout has to reserve for it."""
+        if self.size:
+            return self.size
         if self.is_gradient:
             return width(self.text, TITLE, bold=True) + 20, CAPSULE
         return width(self.text, SMALL) + 10, CAPSULE
@@ -89,23 +97,25 @@ def drawing(
     alt: str | None = None,
     also: Sequence[str] = (),
     remarks: Callable[[Graph], Sequence[str]] | None = None,
+    tints: Tints | None = None,
 ) -> Drawing:
     """Return the display list of a graph; `gradients` puts a capsule with a text on edges, by edge
     number.
 
     Room for every capsule is reserved before layout. What is too much to lay out is cut, with a
     sentence. `also` adds keys to the legend: for what will be seen later. `remarks` makes the
-    sentences that stand in the place of the graph's own.
+    sentences that stand in the place of the graph's own. `tints` fill cards by what arrived there.
     """
-    part, dealt = fit(graph, gradients or {})
+    tints = tints or Tints()
+    part, dealt = fit(graph, gradients or {}, tints.nodes)
     words = [word_of(wire, gradients or {}) for wire in dealt.wires]
-    laid = laid_out(part, dealt, words)
+    laid = laid_out(part, dealt, words, is_dense(part))
     notes = [*part.remarks, *filter(None, [graph.memory])]
     told = None
     if remarks is not None:
         notes, told = remarks(part), remarks(graph)
-    caption = [*describe(graph), *notes]
-    keys = legend(laid.dealt.cards, also)
+    caption = [*describe(graph), *tints.remarks, *notes]
+    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards, also)]
     room = laid.room
     texts = caption_width(caption)
     wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))
@@ -117,15 +127,19 @@ def drawing(
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
     draw_graph(pen, laid.dealt, laid.placed, words)
+    pen.marks = list(tinted(pen.marks, tints.nodes))
     pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
-    return Drawing(*size, tuple(pen.marks), tree(graph, told), alt or alt_text(graph))
+    if tints.remarks:
+        told = [*tints.remarks, *(graph.closing if told is None else told)]
+    text = tree(graph, told, tints.lines)
+    return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
 
 
-def laid_out(part: Graph, dealt: Cards, words: Sequence[Word]) -> Laid:
+def laid_out(part: Graph, dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
     """Return the cards of a graph with their places, and the frames around them."""
     framed = [framed_cards(frame, dealt) for frame in part.frames]
-    dealt, placed = arranged(dealt, words, is_dense(part), framed)
+    dealt, placed = arranged(dealt, words, has_short_cards, framed)
     names = [frame.name for frame in part.frames]
     wires = []
     if framed:
@@ -175,7 +189,7 @@ def arranged(
     Where that is too wide, branches follow each other on a spine. `framed` are the cards of each
     frame.
     """
-    rooms = {nr: word.room for nr, word in enumerate(words) if word.text}
+    rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
     edges = [(wire.source, wire.target) for wire in dealt.wires]
     if not has_short_cards or not dealt.cards:
         return dealt, place(sizes(dealt), edges, rooms, LOOSE)
@@ -218,12 +232,14 @@ def aligned(cards: Sequence[Card]) -> list[Card]:
     return found
 
 
-def fit(graph: Graph, gradients: Mapping[int, str]) -> tuple[Graph, Cards]:
+def fit(
+    graph: Graph, gradients: Mapping[int, str], tints: Mapping[int, Tint]
+) -> tuple[Graph, Cards]:
     """Return the part of a graph, nearest to its roots, that can be laid out in a second or two."""
     count = min(len(graph.nodes), MOST_CARDS)
     while True:
         part = graph.head(count)
-        dealt = deal(part, is_dense(part))
+        dealt = deal(part, is_dense(part), tints)
         if count <= 1 or is_drawable(dealt, bool(gradients)):
             return part, dealt
         over = len(dealt.cards) - MOST_CARDS
@@ -241,7 +257,7 @@ def is_drawable(dealt: Cards, has_gradients: bool) -> bool:
     )
 
 
-def deal(graph: Graph, is_dense: bool = False) -> Cards:
+def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
     """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves
     come last.
     """
@@ -251,6 +267,9 @@ def deal(graph: Graph, is_dense: bool = False) -> Cards:
         card(node, nr, uses[nr], places.get(home(node)), is_dense)
         for nr, node in enumerate(graph.nodes)
     ]
+    for nr, tint in (tints or {}).items():
+        if nr < len(cards):
+            cards[nr] = with_tint(cards[nr], tint, is_dense)
     wires: list[Wire] = []
     used: set[int] = set()
     for number, edge, times in bundles(graph):
@@ -396,19 +415,18 @@ def points_of(curve: Sequence[Point]) -> list[Point]:
     """Return points on a curve, sixteen to a piece."""
     points = []
     for start in range(0, len(curve) - 1, 3):
-        piece = curve[start : start + 4]
-        points += [bezier(piece, step / 16) for step in range(17)]
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve[start : start + 4]
+        for a, b, c, d in WEIGHTS:
+            points.append((a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3))
     return points
 
 
-def bezier(piece: Sequence[Point], t: float) -> Point:
-    """Return the point of a Bézier piece, given by a start and three points, at `t` between 0 and
-    1.
-    """
-    weights = ((1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3)
-    x = sum(weight * point[0] for weight, point in zip(weights, piece, strict=True))
-    y = sum(weight * point[1] for weight, point in zip(weights, piece, strict=True))
-    return x, y
+def weights(t: float) -> tuple[float, float, float, float]:
+    """Return how much the points of a Bézier piece count at `t` between 0 and 1."""
+    return (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+
+
+WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 
 def describe(graph: Graph) -> list[str]:

@@ -151,11 +151,46 @@ _ON_LIGHT = {f"on{nr}": colour for nr, colour in enumerate(PLACES, 1)}
 _ON_DARK = {f"on{nr}": colour for nr, colour in enumerate(PLACES_DARK, 1)}
 
 
+# How large a gradient was, as the fill of a card, from little to much: only in pictures, as above.
+# Words on it are in ink. A rim says what else is wrong, and a badge says it in words.
+HEAT = ("#f5f0fe", "#eadffd", "#decdfb", "#d2bbf8", "#c5aaf5")
+HEAT_DARK = ("#2d2a3a", "#3a3150", "#483868", "#574082", "#66499f")
+LEVELS = len(HEAT)
+RIMS = {"": (), "first": ("{warn}", 3.2), "bad": ("{warn}", 2), "zero": ("{faint}", 1.6, "5 4")}
+TINT: dict[str, dict[str, str]] = {
+    "bar tint": _shape("{ink}"),
+    "row tint": _words("{ink}"),
+    "row freedtint": _words("{ink}", text_decoration="line-through"),
+    "run tint": {"fill": "{ink}"},
+    "run tintsmall": {"fill": "{ink}", "font-size": str(SMALL)},
+    "badge first": _shape("{warn}"),
+    "badge bad": _shape("{card}", "{warn}", 1.6),
+    "badge zero": _shape("{card}", "{faint}", 1.3, "3 3"),
+    "badgesign first": _shape("{ground}"),
+    "badgesign bad": _shape("{warn}"),
+    "badgesign zero": _shape("none", "{faint}", 1.6),
+    "badgeword first": _words("{ground}", font_weight="650"),
+    "badgeword bad": _words("{warn}", font_weight="650"),
+    "badgeword zero": _words("{ink}", font_weight="650"),
+}
+for _nr in range(LEVELS + 1):
+    for _rim, _look in RIMS.items():
+        for _kind in ("operation", "leaf"):
+            _own = (STYLE[_kind]["stroke"], float(STYLE[_kind]["stroke-width"]))
+            _fill = f"{{heat{_nr}}}" if _nr else STYLE[_kind]["fill"]
+            TINT[f"{_kind} tint{_nr}{_rim}"] = _shape(_fill, *(_look or _own))
+_HEAT_LIGHT = {f"heat{nr}": colour for nr, colour in enumerate(HEAT, 1)}
+_HEAT_DARK = {f"heat{nr}": colour for nr, colour in enumerate(HEAT_DARK, 1)}
+
+
 def attributes(role: str, state: str = "", palette: dict[str, str] = LIGHT) -> dict[str, str]:
     """Return the SVG attributes of a mark; a state with no look of its own looks like its role."""
     key = f"{role} {state}"
-    style = ON.get(key) or STYLE.get(key, STYLE.get(role))
+    style = ON.get(key) or TINT.get(key) or STYLE.get(key, STYLE.get(role))
     if style is None:
         raise KeyError(f"Nothing is drawn as {key.strip()!r}.")
-    colours = palette | (_ON_DARK if palette is DARK else _ON_LIGHT)
+    if palette is DARK:
+        colours = palette | _ON_DARK | _HEAT_DARK
+    else:
+        colours = palette | _ON_LIGHT | _HEAT_LIGHT
     return {name: value.format(**colours) for name, value in style.items()}

@@ -325,6 +325,16 @@ class Contraction:
         return replace(leaves[0], operation=name, outputs=(), is_leaf=False, folded=folded)
 
 
+def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
+    """Return for each new node the old ones that it stands for: a part has its operations, and
+    leaves of its own.
+    """
+    found: list[list[int]] = [[] for _ in contraction.met]
+    for nr in range(len(contraction.old.nodes)):
+        found[contraction.number[contraction.box(nr)]].append(nr)
+    return tuple(map(tuple, found))
+
+
 def prefix(names: Sequence[str]) -> str:
     """Return the path that titles lose because all share it, as long as they stay distinct words."""
     shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)

@@ -11,7 +11,7 @@ from functools import cached_property
 from graphlib import TopologicalSorter
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from helpers.folding.contract import Contraction, Leaves
+from helpers.folding.contract import Contraction, Leaves, members
 from helpers.folding.execution_order import Program
 from helpers.folding.frames import opened_calls
 from helpers.folding.lookup import LONGEST, NOWHERE, Lookup
@@ -27,6 +27,7 @@ LARGE = 60  # nodes: a smaller graph is drawn as it is
 LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
 FAULTS = "FOLDING_FAULTS"  # environment variable: "raise", as the tests set it, lets faults of the folding be seen
 Drawn = TypeVar("Drawn")
+Members = tuple[tuple[int, ...], ...]
 
 
 def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
@@ -37,13 +38,22 @@ def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
     part that is not there, TypeError for anything but names. A graph that cannot be folded comes
     back whole, and says so.
     """
+    return fold_and_tell(graph, unfold)[0]
+
+
+def fold_and_tell(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> tuple[Graph, Members]:
+    """Fold a graph, and tell of each node of the folded one which nodes it stands for."""
     wanted = demand_names(unfold)
     if wanted is True or not (wanted or is_large(graph)):
-        return graph
+        return _whole(graph)
     try:
-        return or_plainly(graph, lambda whole: _folded(whole, wanted), lambda whole: whole)
+        return or_plainly(graph, lambda whole: _folded(whole, wanted), _whole)
     except NoPart as fault:
         raise ValueError(str(fault)) from None
+
+
+def _whole(graph: Graph) -> tuple[Graph, Members]:
+    return graph, tuple((nr,) for nr in range(len(graph.nodes)))
 
 
 def or_plainly(
@@ -63,18 +73,19 @@ def or_plainly(
         return plain(replace(graph, folding_failed=True))
 
 
-def _folded(graph: Graph, wanted: Sequence[str]) -> Graph:
+def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
     folding = Folding(graph)
     lookup = Lookup(folding.outline)
     if not is_large(graph):
         for name in wanted:
             lookup.check(name)
-        return graph
+        return _whole(graph)
     opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
     for part in opened:
         if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):
             raise NoPart(lookup.fault(part.name))
-    return folding.graph(opened)
+    contraction = folding.contraction(opened)
+    return contraction.graph(), members(contraction)
 
 
 def demand_names(unfold: object) -> Sequence[str] | bool:

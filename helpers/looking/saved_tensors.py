@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from itertools import chain, islice
 from operator import attrgetter, methodcaller
 from typing import Any, NamedTuple
@@ -39,10 +39,14 @@ class Memory:
     """Number the storages of saved tensors in the order in which they are met, each once."""
 
     def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
-        known = map(memory_of, leaves)
-        self.leaves = {memory[0] for memory in known if memory}
+        self._of_leaves = leaves
         self.numbers: dict[int, int] = {}
         self.unknown = 0
+
+    @cached_property
+    def leaves(self) -> set[int]:
+        """Return where the leaves are, once that is asked."""
+        return {memory[0] for memory in map(memory_of, self._of_leaves) if memory}
 
     def storage(self, tensor: torch.Tensor | None) -> Storage:
         """Return the storage of a tensor; for None, or where torch cannot tell, one of unknown
@@ -78,6 +82,21 @@ def saved(
         if saved_tensor:
             found.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
     return tuple(found)
+
+
+def freed_since(node: Any, before: tuple[SavedTensor, ...]) -> tuple[SavedTensor, ...]:
+    """Describe what a node saved `before`, if all of it is freed now and nothing has to be
+    unpacked to see that; else return nothing.
+    """
+    if is_custom(node) or backward_elsewhere():
+        return ()
+    for one in before:
+        cell = getattr(node, f"_raw_saved_{one.name}", None)
+        if cell is None or isinstance(cell, tuple):
+            return ()
+        if cell.unpack_hook is not None or cell.data is not None:
+            return ()
+    return tuple([SavedTensor(one.name, "freed") for one in before])
 
 
 def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
@@ -211,20 +230,33 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
 
 
 def values_held(node: Any) -> dict[str, Any]:
-    """Return what a node saved, by torch's names: plain numbers, and the tensors that no hook has
-    packed.
+    """Return what a node saved, by torch's names: plain numbers, and the tensors and lists of them
+    that no hook has packed.
     """
     found: dict[str, Any] = {}
     if is_tensor(node) or is_custom(node):
         return found
-    for name in (
-        name for name in dir(type(node)) if name.startswith("_saved_") and not name.endswith("_")
-    ):
-        cell = getattr(node, f"_raw{name}", None)
-        if isinstance(cell, tuple) or (cell is not None and cell.unpack_hook is not None):
+    for raw, public, name in _held_names(type(node)):
+        cell = getattr(node, raw, None)
+        if _is_packed(cell):
             continue
         try:
-            found[name.removeprefix("_saved_")] = getattr(node, name)
+            found[name] = getattr(node, public)
         except RuntimeError:  # freed or modified: backward is about to say so itself
             continue
     return found
+
+
+def _is_packed(cell: Any) -> bool:
+    """Say whether a hook has packed a saved tensor, or any one of a list."""
+    cells = cell if isinstance(cell, tuple) else (cell,)
+    return any(one is not None and one.unpack_hook is not None for one in cells)
+
+
+@cache
+def _held_names(kind: type) -> tuple[tuple[str, str, str], ...]:
+    """Return what one of torch's own backward functions saves: the attribute with the raw cell,
+    that with the value, and the name in the formulas.
+    """
+    found = [name for name in dir(kind) if name.startswith("_saved_") and not name.endswith("_")]
+    return tuple((f"_raw{name}", name, name.removeprefix("_saved_")) for name in found)

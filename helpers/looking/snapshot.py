@@ -12,10 +12,11 @@ import torch
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
 from helpers.looking.calls import ModuleCalls
 from helpers.looking.freeing import make_freeable
-from helpers.looking.saved_tensors import Memory, saved
+from helpers.looking.saved_tensors import Memory, freed_since, saved
 from helpers.looking.torch_private import (
     grad_of,
     is_a,
+    is_custom,
     is_module,
     is_tensor,
     leaf_of,
@@ -26,6 +27,7 @@ from helpers.looking.torch_private import (
     read,
     tensor_info,
     type_name,
+    values,
     why_no_graph,
 )
 from helpers.looking.variable_names import Names, caller, find_names
@@ -84,7 +86,7 @@ def graph_of(walk: Walk, found: Names) -> Graph:
     """Describe what a walk met, with the names that were found."""
     roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
     memory = Memory(one for one in walk.met if is_tensor(one))
-    nodes = tuple(describe(one, found, memory) for one in walk.met)
+    nodes = tuple([describe(one, found, memory) for one in walk.met])
     numbers = sequence_numbers(walk)
     ran = tuple(sorted(numbers, key=lambda nr: (numbers[nr], -nr)))
     graph = Graph(nodes, tuple(walk.edges), roots, ran, at_least=walk.at_least)
@@ -92,6 +94,31 @@ def graph_of(walk: Walk, found: Names) -> Graph:
         return graph
     calls, without = found.calls.of(numbers, walk.edges)
     return replace(graph, calls=calls, without_calls=without)
+
+
+def graph_again(walk: Walk, found: Names, before: Graph) -> Graph:
+    """Describe what a walk met once more, after a backward: what cannot have changed since `before`
+    is taken over.
+    """
+    roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
+    memory = Memory(one for one in walk.met if is_tensor(one))
+    nodes = [
+        describe_again(one, found, memory, node)
+        for one, node in zip(walk.met, before.nodes, strict=True)
+    ]
+    return replace(before, nodes=tuple(nodes), roots=roots)
+
+
+def describe_again(one: Any, found: Names, memory: Memory, before: Node) -> Node:
+    """Describe what the walk met, after a backward; a node that made no named tensor and has
+    nothing saved is as before.
+    """
+    if before.is_leaf or is_custom(one) or any(made.names for made in before.outputs):
+        return describe(one, found, memory)
+    if not before.saved:
+        return before
+    now = freed_since(one, before.saved) or saved(one, found.of_tensor, (), memory)
+    return Node(before.operation, before.outputs, False, now)
 
 
 def sequence_numbers(walk: Walk) -> dict[int, int]:
@@ -191,7 +218,7 @@ class Walk:
 
 def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, found: Names) -> Root:
     """Describe a tensor that was asked about, and where the walk from it began."""
-    info = tensor_info(tensor, found.of_tensor(tensor))
+    info = replace(tensor_info(tensor, found.of_tensor(tensor)), values=values(tensor))
     if begin is None:
         return Root(info, reason=why_no_graph(tensor))
     return Root(info, *begin)

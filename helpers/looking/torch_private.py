@@ -20,7 +20,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers.graph import Gradient, TensorInfo
+from helpers.graph import Gradient, TensorInfo, tile_of
 from helpers.text import numbers, visible
 
 CUSTOM = torch._C._FunctionBase
@@ -32,9 +32,14 @@ with torch.inference_mode(False):  # whatever mode the course is imported in
 
 def is_a(thing: object, kind: type) -> bool:
     """Say what `isinstance` would say of a thing that does not lie about its class."""
-    if type(thing) is kind:
+    own = type(thing)
+    if own is kind:
         return True
-    return id(kind) in map(id, mro(thing))  # not `kind in`: a metaclass may say what equals it
+    # Not `kind in`: a metaclass may say what equals it. A generator would take three times as long.
+    for one in MRO(own):  # noqa: SIM110
+        if one is kind:
+            return True
+    return False
 
 
 def is_list(thing: object) -> bool:
@@ -113,16 +118,22 @@ def refusing() -> Iterator[None]:
         torch._C._dispatch_tls_set_dispatch_key_excluded(PYTHON, was)
 
 
+@cache
+def getter(attribute: str) -> Callable[[torch.Tensor], Any]:
+    """Return how torch itself reads an attribute of a tensor."""
+    return getattr(torch._C.TensorBase, attribute).__get__
+
+
 def read(tensor: torch.Tensor, attribute: str) -> Any:
     """Return an attribute through torch's own descriptor; None where torch raises, or would ask the
     tensor's class.
     """
-    descriptor = getattr(torch._C.TensorBase, attribute)
+    get = getter(attribute)
     try:
         if attribute not in ("shape", "device") or is_plain(tensor):
-            return descriptor.__get__(tensor)
+            return get(tensor)
         with refusing():
-            return descriptor.__get__(tensor)
+            return get(tensor)
     except Exception:
         return None
 
@@ -185,8 +196,8 @@ def tensor_info(
     small = values(tensor)
     value = None if small is None else numbers(small)
     if not read(tensor, "is_leaf"):
-        return TensorInfo(*known, value)
-    return TensorInfo(*known, value, keeps_grad=True, grad=grad_of(tensor))
+        return TensorInfo(*known, value, values=small)
+    return TensorInfo(*known, value, keeps_grad=True, grad=grad_of(tensor), values=small)
 
 
 @cache
@@ -212,8 +223,11 @@ def shape(thing: Any) -> tuple[int, ...] | None:
         sizes = tuple(read(thing, "shape") if is_tensor(thing) else thing.shape)
     except Exception:
         return None
-    if len(sizes) > MOST_DIMENSIONS or any(type(size) is not int for size in sizes):
+    if len(sizes) > MOST_DIMENSIONS:
         return None
+    for size in sizes:
+        if type(size) is not int:
+            return None
     return sizes
 
 
@@ -286,6 +300,8 @@ def reach(tensor: torch.Tensor) -> int:
     """Return how many elements of its storage come before the end of a tensor."""
     if not tensor.numel():
         return 0
+    if not tensor.is_nested and tensor.is_contiguous():
+        return tensor.storage_offset() + tensor.numel()
     steps = zip(tensor.shape, tensor.stride(), strict=True)
     return tensor.storage_offset() + sum((size - 1) * stride for size, stride in steps) + 1
 
@@ -307,28 +323,6 @@ def fits(flat: torch.Tensor, count: int) -> bool:
     return True
 
 
-def gradient(tensor: torch.Tensor | None) -> Gradient | None:
-    """Describe a gradient: its values where it is small, else shape, norm, least and greatest
-    value.
-
-    Nothing is computed over more than `LARGE` elements: of those only the shape is told.
-    """
-    if tensor is None:
-        return None
-    sizes, small = shape(tensor), values(tensor)
-    if small is not None:
-        return Gradient(sizes, small)
-    if sizes is None or not is_plain(tensor) or not 0 < torch.Size(sizes).numel() <= LARGE:
-        return Gradient(sizes)
-    try:
-        if has_memory(tensor):
-            least, greatest = tensor.aminmax()
-            return Gradient(sizes, None, tensor.norm().item(), least.item(), greatest.item())
-    except Exception:  # complex numbers have no least one, integers no norm
-        return Gradient(sizes)
-    return Gradient(sizes)
-
-
 def grad_of(tensor: torch.Tensor) -> Gradient | None:
     """Describe what a tensor's `.grad` holds, a large one by its shape alone; None where it is
     empty.
@@ -340,7 +334,8 @@ def grad_of(tensor: torch.Tensor) -> Gradient | None:
     grad = read(tensor, "grad")
     if grad is None:
         return None
-    return Gradient(shape(grad), values(grad))
+    small = values(grad)
+    return Gradient(shape(grad), small, tile=None if small is None else tile_of(small))
 
 
 def leaf_of(node: Any) -> Any:
@@ -398,6 +393,10 @@ def outputs(node: Any, names: Callable[[Any, int], tuple[str, ...]]) -> list[Ten
     return found
 
 
-def register(node: Any, kind: str, hook: Any) -> Any:
-    """Register a hook ("register_hook" or "register_prehook") on a node; returns its handle."""
-    return of_node(node, kind)(hook)
+def register(node: Any, prehook: Any, hook: Any) -> tuple[Any, Any]:
+    """Register a hook before and one after a node runs; returns their handles."""
+    if is_custom(node):
+        before, after = of_node(node, "register_prehook"), of_node(node, "register_hook")
+    else:
+        before, after = node.register_prehook, node.register_hook
+    return before(prehook), after(hook)

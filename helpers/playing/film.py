@@ -23,43 +23,25 @@ class Change:
 class Frame:
     """Hold one moment: a scene, what differs from it, and the sentence that says what happens.
 
-    `focus` is whose turn it is; clicking what is of it comes here. `guess` are the marks with the
-    new numbers of this frame, and `question` the sentence without them, for a class that guesses
-    first. `moves` are (action, number of the frame that it leads to), for a lab. `text` says what
-    the picture shows, for those who read it; where it is empty, that of the scene does.
+    `focus` is whose turn it is; clicking what is of it comes here. `moves` are (action, number of
+    the frame that it leads to). `text` says what the picture shows, for those who read it; where it
+    is empty, that of the scene does.
     """
 
     sentence: str
     scene: int = 0
     changes: tuple[Change, ...] = ()
     focus: Owner | None = None
-    guess: tuple[int, ...] = ()
-    question: str = ""
     moves: tuple[tuple[str, int], ...] = ()
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Unfolding:
-    """Hold where one leads to from a scene that is one of several views of the same steps.
-
-    `parent` is the view in which what is open here is folded. `opens` are (owner, ((from this frame
-    of the view on, view), …)): the view in which what is of this owner is open; 0 for none. None:
-    whoever has its turn.
-    """
-
-    parent: int
-    opens: tuple[tuple[Owner | None, tuple[tuple[int, int], ...]], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Film:
-    """Hold all that a player needs, with or without a kernel.
+    """Hold all that a player needs to show a lab, with or without a kernel.
 
-    `actions` are the (name, words) of a lab's buttons in order; empty for a film of steps. `text`
-    is what is shown where nothing plays, `alt` says in one sentence what to notice. Where there are
-    `views`, each scene is one, and has as many frames as any other, with the same words, view after
-    view.
+    `actions` are the (name, words) of its buttons in order. `text` is what is shown where nothing
+    plays, `alt` says in one sentence what to notice.
     """
 
     scenes: tuple[Drawing, ...]
@@ -68,7 +50,6 @@ class Film:
     alt: str
     actions: tuple[tuple[str, str], ...] = ()
     start: int = 0
-    views: tuple[Unfolding, ...] = ()
 
 
 def still(film: Film) -> Drawing:

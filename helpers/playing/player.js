@@ -1,20 +1,40 @@
-// Plays frames that Python made (helpers/playing/encode.py says how they are written): mounts a display list, then patches
-// it. It knows no shape, no colour and no word of its own, asks nothing of the network, and needs no kernel.
+// Plays what Python recorded. A film holds numbers, words and roles (helpers/playing/encode_backward.py and
+// encode_lab.py say how they are written); every shape is made here. Nothing is asked of the network or of a kernel.
 
-const BAND = 300; // marks that are painted together: of a large picture, a step repaints a band or two
+const SVG = "http://www.w3.org/2000/svg";
+const SHAPES = [["rect", "x", "y", "width", "height", "rx"], ["circle", "cx", "cy", "r"], ["path", "d"], ["polygon", "points"], ["text", "x", "y"]];
+const SIZES = [2.5, 2.1, 1.75, 1.4, 1.19, 1, 0.885]; // em: the arithmetic gets the largest that fits
+const PACE = 1800; // ms between two steps while playing
+const FEW = 12; // nodes: a picture of no more that is seen as a whole needs no buttons to look around
+const HURRY = 380; // ms: of two steps within so short a time nothing moves
+const KEYS = "Keys: click the player, or Tab into it, first";
+const TROUBLE = { NaN: "NaN", inf: "infinite", zero: "all 0", exploding: "exploding" };
+const LEGEND = {
+  operation: "backward function", folded: "folded part", leaf: "leaf", held: "saved", freed: "freed", none: "no gradient wanted",
+  next: "on its way", squares: "below 0, above 0; size: magnitude", bars: "how many values below 0, above 0",
+};
 
 function element(tag, name, parent, more) {
-  const made = Object.assign(document.createElement(tag), { className: name && `player-${name}`, ...more });
-  parent.append(made);
+  const made = Object.assign(document.createElement(tag), { className: name && "player-" + name, ...more });
+  parent?.append(made);
   return made;
 }
 
-function svg(tag, more) {
-  return Object.assign(document.createElementNS("http://www.w3.org/2000/svg", tag), more);
+function shape(tag, parent, more = {}, text) {
+  const made = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(more)) made.setAttribute(name, value);
+  if (text !== undefined) made.textContent = text;
+  parent?.append(made);
+  return made;
 }
 
 function focus(node) {
   node.focus({ preventScroll: true });
+}
+
+// Tab, Shift+Enter and keys with Ctrl are the page's; all others stay here: JupyterLab would cut cells, slides would move.
+function isPages({ key, ctrlKey, metaKey, altKey, shiftKey }) {
+  return ctrlKey || metaKey || altKey || key === "Tab" || (shiftKey && key === "Enter");
 }
 
 function pairs(flat) {
@@ -23,379 +43,1171 @@ function pairs(flat) {
   return found;
 }
 
-// Sentences travel once, among the lines. Several views of the same steps follow each other; the first has the words of
-// all. Where a row is 0, nothing changes.
-function unpack(film) {
-  const { frames, lines, views } = film;
-  film.span = frames.length / (views?.length ?? 1);
-  for (const frame of frames.slice(0, film.span)) for (const at of [0, 5]) frame[at] = lines[frame[at]];
-  for (let at = film.span; at < frames.length; at += 1) {
-    const [sentence, , , , , question] = frames[at % film.span];
-    const view = Math.floor(at / film.span);
-    frames[at] = [sentence, view, ...frames[at] || [[], frames[at - 1][3], []], question, [], views[view][2]];
-  }
+const names = (...all) => all.filter(Boolean).join(" ");
+const between = (least, value, most) => Math.max(least, Math.min(value, most));
+const ease = (part) => (part < 0.5 ? 2 * part * part : 1 - 2 * (1 - part) * (1 - part));
+const isStill = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+
+// A tensor as squares, whose side goes with the root of the magnitude, or as a histogram; filled above 0, hollow below.
+function tile([kind, words, norm, health, columns, numbers], wide, high, parent) {
+  const rows = kind === 1 ? Math.ceil(numbers.length / columns) : 0;
+  const [width, height] = kind === 1 ? [10 * columns, 10 * rows] : [6 * columns, 30];
+  const scale = Math.min(kind === 1 ? 1.6 : 9, wide / width, high / height);
+  const made = shape("svg", parent, { class: "player-tile", width: width * scale, height: height * scale, viewBox: `0 0 ${width} ${height}` });
+  const paths = { grid: "", below: "", above: "", zero: "", bad: "" };
+  numbers.forEach((number, at) => {
+    if (kind === 2) return number && (paths[at < 7 ? "below" : at > 7 ? "above" : "zero"] += `M${at * 6 + 0.8} 30v${-Math.max(number, 1)}h4.4v${Math.max(number, 1)}z`);
+    const [x, y, size] = [(at % columns) * 10, Math.floor(at / columns) * 10, Math.abs(number)];
+    paths.grid += `M${x} ${y}h10v10h-10z`;
+    if (size > 90) return paths.bad += `M${x + 2} ${y + 2}l6 6m0-6l-6 6`;
+    const side = number ? Math.max(2.6, size * 0.86) - (number < 0 ? 1.2 : 0) : 1.6;
+    paths[number > 0 ? "above" : number < 0 ? "below" : "zero"] += `M${x + 5 - side / 2} ${y + 5 - side / 2}h${side}v${side}h${-side}z`;
+  });
+  if (kind === 2) paths.grid = `M0 30h${width}`;
+  for (const [name, d] of Object.entries(paths)) if (d) shape("path", made, { class: `player-${name}`, d });
+  return made;
 }
 
-// The picture: the elements of a scene are made when it is first seen, and patched from then on.
-class Picture {
-  constructor(film, stage) {
-    this.film = film;
-    this.scenes = new Map();
-    this.linked = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
-    this.roots = film.parts.map(() => svg("svg", { role: "img", ariaLabel: film.alt }));
-    for (const root of this.roots.slice(0, -1)) root.ariaHidden = true;
-    stage.append(...this.roots);
+// What players of steps and of labs share: the frame, the keys, the words that say where the keys are.
+class Base {
+  constructor(host, film, state, save) {
+    Object.assign(this, { film, save: save ?? (() => {}), timer: 0, bounds: new Set() });
+    this.room = element("div", "room", host);
+    this.root = element("div", "", this.room, { className: "player", tabIndex: 0, role: "group", ariaLabel: "Player" });
+    this.live = element("p", "live", this.root, { ariaLive: "polite" });
+    this.buttons = new Map();
+    this.build();
+    this.room.addEventListener("keydown", (event) => this.onKey(event));
+    this.root.addEventListener("pointerdown", () => this.finish?.(), true);
+    this.begin(state);
+    this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
+    this.watch.observe(this.room);
+    this.room.addEventListener("player-fit", () => this.fit()); // slides that gave it another height
+    document.fonts?.ready.then(() => this.fit());
   }
 
-  // A part of the picture: where there is little room it shrinks as far as one can read, then stands above the next.
-  lay(root, nodes, box) {
-    const [, , width, height] = box;
-    for (const [name, value] of Object.entries({ width, height, viewBox: box.join(" ") })) root.setAttribute(name, value);
-    const least = 0.8 * width;
-    root.style.cssText = `flex:${width} 1 ${least}px;min-width:${least}px;max-width:${width}px`;
-    root.replaceChildren(...nodes);
+  button(parent, name, words, key, act) {
+    const made = element("button", name, parent, { type: "button", textContent: words });
+    if (key) made.title = `${words} (${key})`;
+    made.addEventListener("click", ({ detail }) => {
+      if (detail) focus(this.root); // after the mouse the space bar shall not press the same button once more
+      if (made.ariaDisabled !== "true") act();
+    });
+    this.buttons.set(name, made);
+    return made;
   }
 
-  draw(number, opens) {
-    const [shape, , owner, geometry, runs] = this.film.marks[number];
-    const [tag, ...names] = this.film.shapes[shape];
-    const node = svg(tag);
-    names.forEach((name, at) => node.setAttribute(name, geometry[at]));
-    if (owner) node.dataset.of = this.film.owners[owner];
-    if (this.linked.has(owner)) node.dataset.link = owner;
-    this.wear(node, number);
-    if (opens?.[owner]) {
-      node.dataset.opens = "";
-      if (!runs.length) node.append(svg("title", { textContent: this.film.words.unfold }));
+  // One line on the keys: while they go to the page it says how to get them, in here which there are.
+  keysLine(parent, keys) {
+    const line = element("p", "keys", parent);
+    element("span", "away", line, { textContent: KEYS });
+    const here = element("span", "here", line);
+    for (const [key, words] of [...keys, ["Esc", "leaves"]]) {
+      for (const one of key.split(" ")) element("kbd", "", here, { textContent: one });
+      here.append(` ${words} `);
     }
-    return node;
+    return line;
   }
 
-  wear(node, number, look) {
-    const [, ownName, , , ownRuns] = this.film.marks[number];
-    const [name, runs, hidden] = this.film.looks[look] || [ownName, null, 0];
-    node.setAttribute("class", this.film.classes[name] + (hidden ? " player-hidden" : ""));
-    if (ownRuns.length || runs) this.write(node, runs || ownRuns);
+  // The height that a notebook, a slide or a page really shows.
+  visible() {
+    const given = this.asked("high");
+    if (given) return given;
+    for (let outer = this.room.parentElement; outer && outer !== document.body; outer = outer.parentElement) {
+      const scrolls = /auto|scroll/.test(getComputedStyle(outer).overflowY) && outer.scrollHeight > outer.clientHeight + 1;
+      if (scrolls) this.bounds.add(outer); // others are as high as what is in them
+      if (this.bounds.has(outer)) return Math.min(outer.clientHeight, innerHeight);
+    }
+    return innerHeight;
+  }
+
+  // What the page that holds a player asks for, in px: its height (--player-high), its smallest text (--player-least).
+  asked(what) {
+    return parseFloat(getComputedStyle(this.room).getPropertyValue(`--player-${what}`)) || 0;
+  }
+
+  onKey(event) {
+    const { key, target } = event;
+    if (isPages(event)) return;
+    event.stopPropagation();
+    this.finish?.();
+    if (key === "Escape") return this.escape();
+    if (this.told.contains(target) || (target === this.stage && /^(Arrow|Page|Home|End| )/.test(key))) return;
+    if (target.type === "range" && /^(Arrow|Page|Home|End)/.test(key) && !event.shiftKey) return;
+    if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
+    if (target.type === "text") return;
+    if (this.press(key, event) !== false) event.preventDefault();
+  }
+
+  escape() {
+    const outer = this.room.parentElement.closest("[tabindex]");
+    outer ? focus(outer) : document.activeElement.blur();
+  }
+
+  mark([kind, role, state, ...rest], parent) {
+    const [tag, ...names] = SHAPES[kind];
+    const made = shape(tag, parent);
+    names.forEach((name, at) => made.setAttribute(name, rest[at]));
+    if (tag === "text") this.write(made, rest.slice(2));
+    this.wear(made, this.film.roles[role], this.film.roles[state]);
+    return Object.assign(made, { role_: this.film.roles[role], state_: this.film.roles[state] });
+  }
+
+  wear(node, role, state) {
+    node.setAttribute("class", names(`m-${role.replace(" ", "-")}`, state && `s-${state}`));
   }
 
   write(node, runs) {
-    node.replaceChildren(...pairs(runs).map(([textContent, name]) => {
-      const piece = svg("tspan", { textContent });
-      if (name) piece.setAttribute("class", this.film.classes[name]);
-      return piece;
-    }));
-  }
-
-  mount(number) {
-    const [, box, , opens] = this.film.views?.[number] ?? [];
-    const nodes = this.film.scenes[number].map((mark) => this.draw(mark, opens));
-    const sides = this.roots.map((_, side) => nodes.filter((_, at) => this.side(this.film.scenes[number][at]) === side));
-    const boxes = box ? [box] : this.film.parts;
-    this.scenes.set(number, { nodes, boxes, sides: sides.map((side) => this.bands(side)), worn: new Map() });
-  }
-
-  // Only texts and bars, which begin with their x, stand in the first of two parts.
-  side(mark) {
-    return this.roots.length > 1 && !(this.film.marks[mark][3][0] < this.film.parts[1][0]) ? 1 : 0;
-  }
-
-  bands(nodes) {
-    const bands = [];
-    for (let at = 0; at < nodes.length; at += BAND) {
-      const band = svg("g");
-      if (nodes.length > BAND) band.setAttribute("class", "player-band");
-      band.append(...nodes.slice(at, at + BAND));
-      bands.push(band);
-    }
-    return bands;
-  }
-
-  // Show a scene in which the marks at some places wear other looks than their own.
-  show(number, looks) {
-    if (!this.scenes.has(number)) this.mount(number);
-    const scene = this.scenes.get(number);
-    for (const at of new Set([...scene.worn.keys(), ...looks.keys()])) {
-      if (scene.worn.get(at) === looks.get(at)) continue;
-      this.wear(scene.nodes[at], this.film.scenes[number][at], looks.get(at));
-      this.changed ??= scene.nodes[at];
-    }
-    scene.worn = looks;
-    if (this.scene !== scene) this.roots.forEach((root, side) => this.lay(root, scene.sides[side], scene.boxes[side]));
-    this.scene = scene;
+    node.replaceChildren(...pairs(runs).map(([text, role]) => shape("tspan", null, this.film.roles[role] ? { class: `m-run-${this.film.roles[role]}` } : {}, text)));
   }
 }
 
-class Player {
-  constructor(host, film, state, save) {
-    unpack(film);
-    Object.assign(this, { film, save, trail: [], timer: 0 });
-    this.root = element("div", "", host, { className: "player", tabIndex: 0, role: "group", ariaLabel: film.words.player });
-    this.addWords();
-    this.stage = element("div", "stage", this.root, { role: "group", ariaLabel: film.words.picture });
-    this.picture = new Picture(film, this.stage);
-    this.buttons = new Map();
-    for (const row of film.rows) this.addRow(row);
-    if (!film.lab) this.addScrubber();
-    this.note = element("span", "note", this.bar, { ariaLive: "polite" });
-    this.addText();
-    this.root.addEventListener("keydown", (event) => this.onKey(event));
-    this.stage.addEventListener("click", (event) => this.onPicture(event.target));
-    this.show(state.frame ?? film.start, Boolean(state.guessing));
-    const watch = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
-    for (const part of [this.sentence, this.stage, this.bar]) watch.observe(part);
-  }
-
-  addWords() {
-    const words = element("div", "words", this.root);
-    this.sentence = element("p", "sentence", words, { ariaLive: "polite" });
-    for (const textContent of this.film.sizers) element("p", "sizer", words, { ariaHidden: true, textContent });
-  }
-
-  addRow(row) {
-    this.bar = element("div", "bar", this.root);
-    for (const [name, words, key] of row) {
-      const says = { type: "button", textContent: words, title: key ? `${words} (${key})` : words };
-      const button = element("button", name.split(" ")[0], this.bar, says);
-      button.dataset.key = key;
-      button.addEventListener("click", ({ detail }) => {
-        if (detail) focus(this.root); // after the mouse the space bar shall not press the same button once more
-        this.attempt(name);
-      });
-      this.buttons.set(name, button);
+// One real backward, step by step.
+class Steps extends Base {
+  build() {
+    const { film, root } = this;
+    film.offsets = [0];
+    for (const scene of film.scenes) {
+      const all = scene.stops ?? Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]).flat();
+      scene.at = [];
+      for (let at = 0; at < all.length; at += 3) scene.at.push(all.slice(at, at + 3));
+      film.offsets.push(film.offsets.at(-1) + scene.at.length);
     }
+    this.drawn = new Map();
+    const left = element("div", "left", root);
+    this.code = element("pre", "code", left, { hidden: !film.program.length });
+    this.pane = element("div", "pane", left);
+    this.svg = shape("svg", this.pane, { role: "img", "aria-label": film.alt });
+    this.tools(left);
+    this.panel = element("div", "panel", root);
+    this.controls();
+    this.title = element("h3", "title", this.panel);
+    this.say = element("p", "say", this.panel);
+    this.eq = element("div", "eq", this.panel);
+    this.more = element("div", "more", this.panel);
+    this.ask = element("div", "ask", this.panel);
+    this.verdict = element("p", "verdict", this.panel, { ariaLive: "polite" });
+    this.footer();
+    this.addText();
+    this.drag();
   }
 
-  addScrubber() {
-    const says = { type: "range", max: this.film.span - 1, value: 0, ariaLabel: this.film.words.position };
-    this.range = element("input", "range", this.bar, says);
-    this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value + this.base); });
-    this.count = element("span", "count", this.bar);
+  controls() {
+    const bar = this.controlBar = element("div", "bar", this.panel);
+    if (this.film.steps) {
+      this.button(bar, "back", "◀ Back", "←", () => this.go(this.at - 1));
+      this.button(bar, "next", "Next ▶", "→", () => this.next());
+      this.button(bar, "play", "Play", "space", () => this.play());
+      this.button(bar, "guess", "Guess", "g", () => this.visit(this.view, this.at, !this.guessing));
+    }
+    if (this.film.scenes.length > 1) {
+      this.button(bar, "into", this.film.steps ? "Step into" : "Unfold", "i", () => this.into());
+      this.button(bar, "fold", "Fold", "f", () => this.fold());
+    }
+    if (this.film.steps) {
+      const time = element("div", "time", this.panel);
+      this.range = element("input", "range", time, { type: "range", min: 0, ariaLabel: "Step" });
+      this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value); });
+      this.count = element("span", "count", time);
+      this.count.style.minWidth = `${9 + 2 * String(this.film.steps).length}ch`;
+    }
+    const keys = this.film.steps ? [["← →", "step"], ["space", "play"], ["g", "guess"]] : [];
+    if (this.film.scenes.length > 1) keys.push(["i", "into"], ["f", "fold"]);
+    if (this.film.trouble !== null) keys.push(["n", "first trouble"]);
+    if (!this.isSmall) keys.push(["/", "search"]);
+    this.keysLine(this.panel, keys);
+  }
+
+  tools(parent) {
+    const bar = this.bar = element("div", "tools", parent);
+    this.finder = element("input", "finder", bar, { type: "text", placeholder: "name or operation", ariaLabel: "Search", hidden: true });
+    this.found = element("span", "found", bar, { ariaLive: "polite" });
+    this.finder.addEventListener("input", () => this.search(0));
+    this.finder.addEventListener("keydown", (event) => {
+      if (isPages(event)) return;
+      if (event.key === "Enter") this.search(1);
+      if (event.key === "Escape") this.hideFinder();
+      event.stopPropagation();
+    });
+    for (const [name, words, key, act] of [["find", "Search", "/", () => this.showFinder()], ["smaller", "−", "-", () => this.zoom(0.8)], ["larger", "+", "+", () => this.zoom(1.25)], ["whole", "Fit", "0", () => this.whole()]]) this.button(bar, name, words, key, act);
+    this.buttons.get("smaller").ariaLabel = "Smaller";
+    this.buttons.get("larger").ariaLabel = "Larger";
+  }
+
+  footer() {
+    const foot = element("div", "foot", this.panel);
+    this.details = element("details", "formula", foot);
+    element("summary", "", this.details, { textContent: "torch’s own formula" });
+    this.formula = element("div", "", this.details);
+    this.bytes = element("p", "bytes", foot);
+    this.legend = element("div", "legend", foot);
+    for (const remark of this.film.remarks) element("p", "remark", foot, { textContent: remark });
   }
 
   addText() {
-    this.told = element("details", "told", this.root);
-    element("summary", "", this.told, { textContent: this.film.words.text });
-    this.text = element("pre", "", this.told, { tabIndex: 0 });
+    this.told = element("details", "told", this.room);
+    element("summary", "", this.told, { textContent: "As text" });
+    this.text = element("pre", "", this.told);
     this.told.addEventListener("toggle", () => this.tell());
   }
 
-  // The picture as text; in a film of steps also its sentences, when one guesses only those of frames that were seen.
+  begin(state) {
+    this.guessing = Boolean(state.guessing);
+    this.view = -1;
+    this.showFrame(state.frame ?? this.film.start);
+  }
+
+  showFrame(wanted, guessing = this.guessing) {
+    const frame = between(0, wanted, this.film.offsets.at(-1) - 1);
+    const view = this.film.offsets.findLastIndex((from) => from <= frame);
+    this.guessing = guessing;
+    this.show(view, frame - this.film.offsets[view]);
+  }
+
+  get frame() {
+    return this.film.offsets[this.view] + this.at;
+  }
+
+  get isSmall() {
+    return this.film.scenes.every((scene) => scene.turns.length <= FEW);
+  }
+
+  get scene() {
+    return this.film.scenes[this.view];
+  }
+
+  get stops() {
+    return this.scene.at;
+  }
+
+  get moment() {
+    return this.film.moments[this.stops[this.at][2]];
+  }
+
+  line(number) {
+    return this.film.lines[number] ?? "";
+  }
+
+  // The picture of a view is made when it is first seen: a group for each node and each wire.
+  draw(number) {
+    const scene = this.film.scenes[number], group = shape("g");
+    const under = shape("g", group);
+    for (const one of scene.marks[0]) this.mark(one, under);
+    const wires = [...scene.starts.map(([d, arrow, box, what, node]) => ({ d, arrow, box, what, times: [-1, scene.turns[node][0][0] ?? 0], node })),
+      ...scene.wires.map(([d, arrow, box, what, times, factor]) => ({ d, arrow, box, what, times, factor }))];
+    const lines = wires.map((wire) => this.drawWire(wire, group));
+    const nodes = scene.turns.map(([stretches, freed, inside, opens], node) => {
+      const made = shape("g", group, { class: "player-node" });
+      const marks = scene.marks[node + 1].map((one) => this.mark(one, made));
+      if (opens) made.dataset.opens = "";
+      return { made, marks, turns: pairs(stretches), freed, inside, opens: pairs(opens ?? []), slots: [] };
+    });
+    for (const [node, x, y, width, height, before, after] of scene.slots) {
+      const made = shape("g", nodes[node].made, { class: "player-grad" });
+      shape("rect", made, { x, y, width, height, rx: 5 });
+      nodes[node].slots.push({ made, content: shape("g", made), x: x + width / 2, y: y + height / 2, width, before, after });
+    }
+    for (const [node, x, y] of scene.corners) {
+      const badge = shape("g", nodes[node].made, { class: "player-tick", transform: `translate(${x + 1} ${y + 1})` });
+      shape("circle", badge, { r: 8.5 });
+      shape("path", badge, { d: "M-4 0l3 3.5 5.5-7" });
+      const alarm = shape("g", nodes[node].made, { class: "player-alarm", transform: `translate(${x + 1} ${y + 1})` });
+      shape("path", alarm, { d: "M0-10l11 18h-22z" });
+      shape("text", alarm, { y: 6 }, "!");
+      nodes[node].corner ??= [x, y];
+    }
+    nodes.forEach(({ made }, node) => made.addEventListener("click", () => this.onNode(node)));
+    const made = { group, lines, nodes, moving: shape("g", group, { class: "player-moving" }) };
+    this.drawn.set(number, made);
+    return made;
+  }
+
+  drawWire(wire, parent) {
+    const made = shape("g", parent, { class: "player-wire" });
+    const path = shape("path", made, { d: wire.d });
+    shape("polygon", made, { points: wire.arrow });
+    const found = { ...wire, made, path, times: pairs(wire.times) };
+    if (wire.box) {
+      const [x, y, width, height] = wire.box;
+      found.capsule = shape("g", made, { class: "player-capsule", transform: `translate(${x + width / 2} ${y + height / 2})` });
+      shape("rect", found.capsule, { x: -width / 2, y: -height / 2, width, height, rx: height / 2 });
+      found.content = shape("g", found.capsule);
+    }
+    if (wire.factor) found.gate = shape("text", made, { class: "player-gate" });
+    return found;
+  }
+
+  // What a capsule or a slot shows, around the middle: words, or a tensor.
+  fill(group, what, wide = 64) {
+    if (group.shown === what) return;
+    group.shown = what;
+    group.replaceChildren();
+    const tensor = typeof what === "number" ? this.film.tensors[what] : null;
+    if (!tensor?.[0]) return shape("text", group, { y: 5 }, tensor ? tensor[1] : what ?? "…");
+    const made = tile(tensor, wide, 18, group);
+    made.setAttribute("x", -made.getAttribute("width") / 2);
+    made.setAttribute("y", -made.getAttribute("height") / 2);
+  }
+
+  // Where along its wire a capsule sits, and where its factor stands: half way before it.
+  measure({ path, box, gate }, wire) {
+    if (wire.length) return;
+    wire.length = path.getTotalLength();
+    if (!box) return;
+    const [x, y] = [box[0] + box[2] / 2, box[1] + box[3] / 2];
+    let least = Infinity;
+    for (let at = 0; at <= 40; at += 1) {
+      const point = path.getPointAtLength((wire.length * at) / 40);
+      const far = Math.hypot(point.x - x, point.y - y);
+      if (far < least) [least, wire.along] = [far, (wire.length * at) / 40];
+    }
+    if (!gate) return;
+    const [start, half] = [path.getPointAtLength(0), path.getPointAtLength(Math.max(0, (wire.along - box[3] / 2) / 2))];
+    const isLevel = Math.abs(half.y - start.y) < 4;
+    const isLeft = x < start.x - 4;
+    const isShort = !isLevel && box[1] - start.y < 30; // then it stands beside the capsule
+    gate.setAttribute("x", isShort ? (isLeft ? box[0] - 5 : box[0] + box[2] + 5) : half.x + (isLevel ? 0 : isLeft ? -10 : 10));
+    gate.setAttribute("y", isShort ? y + 5 : half.y + (isLevel ? -8 : 6));
+    gate.setAttribute("text-anchor", isLevel ? "middle" : isLeft ? "end" : "start");
+  }
+
+  show(view, at, by = 0) {
+    this.finish?.();
+    if (view !== this.view) {
+      this.view = view;
+      this.picture = this.drawn.get(view) ?? this.draw(view);
+      this.svg.replaceChildren(this.picture.group);
+      for (const wire of this.picture.lines) this.measure(wire, wire);
+      this.camera = null;
+      this.matches = null;
+      if (this.range) this.range.max = this.stops.length - 1;
+      this.drawLegend();
+      this.bar.hidden = this.isSmall && this.finder.hidden;
+    }
+    this.at = between(0, at, this.stops.length - 1);
+    this.isRevealed = false;
+    const hurries = this.hurries();
+    this.paint();
+    this.fit();
+    if (by === 1 && !hurries) this.move(!this.pending());
+  }
+
+  visit(view, at, guessing = this.guessing, by = 0) {
+    this.guessing = guessing;
+    this.show(view, at, by);
+    this.save({ frame: this.frame, guessing });
+  }
+
+  go(at) {
+    at = between(0, at, this.stops.length - 1);
+    if (at !== this.at) this.visit(this.view, at, this.guessing, at - this.at);
+  }
+
+  next() {
+    if (this.pending()) return this.reveal();
+    this.go(this.at + 1);
+  }
+
+  hurries() {
+    const now = performance.now(), found = now - (this.last ?? -HURRY) < HURRY;
+    this.last = now;
+    return found || isStill();
+  }
+
+  pending() {
+    return this.guessing && !this.isRevealed && Boolean(this.moment.rows?.some((row) => row.some((cell) => cell[3])));
+  }
+
+  // The stop in a folded part that one can look into: where one is, else the next.
+  folded() {
+    return this.ahead(this.at) ?? this.ahead();
+  }
+
+  // What is folded and comes next, or has just been stepped over.
+  ahead(at = this.at + 1) {
+    const stop = this.stops[at];
+    return stop && stop[1] > stop[0] ? stop : undefined;
+  }
+
+  boxOf(step) {
+    return this.picture.nodes.findIndex(({ turns }) => turns.some(([first, last]) => first <= step && step <= last));
+  }
+
+  // The same step in the view in which a folded node is open.
+  opened(node, step) {
+    return this.picture.nodes[node]?.opens.findLast(([from]) => from <= step)?.[1];
+  }
+
+  into() {
+    const stop = this.folded();
+    if (stop) return this.open(this.boxOf(stop[0]), stop[0]);
+    const node = this.picture.nodes.findIndex(({ opens }) => opens.length);
+    if (!this.film.steps && node >= 0) this.open(node, -1);
+  }
+
+  open(node, step) {
+    const view = this.opened(node, step);
+    if (view) this.visit(view, this.stopAt(view, step));
+  }
+
+  fold() {
+    if (this.view) this.visit(this.scene.parent, this.stopAt(this.scene.parent, this.stops[this.at][1]));
+  }
+
+  stopAt(view, step) {
+    return Math.max(0, this.film.scenes[view].at.findIndex(([, last]) => last >= step));
+  }
+
+  onNode(node) {
+    focus(this.root);
+    if (this.wasDragged) return;
+    const [first, last] = this.stops[this.at];
+    const { turns, opens } = this.picture.nodes[node];
+    if (opens.length) {
+      const turn = turns.find(([from, to]) => to >= first && from <= last) ?? turns.find(([from]) => from > last) ?? turns.at(-1);
+      return this.open(node, turn?.[0] ?? -1);
+    }
+    this.verdict.textContent = this.scene.names[node];
+    if (!this.film.steps) return;
+    this.stop();
+    const about = turns.map(([from]) => this.stopAt(this.view, from));
+    if (about.length) this.go(about.find((at) => at > this.at) ?? about[0]);
+  }
+
+  paint() {
+    const hides = this.pending();
+    this.paintNodes(hides);
+    this.paintWires(hides);
+    this.paintCode();
+    this.words(hides);
+    this.paintControls(hides);
+    this.tell();
+    if (this.said !== this.frame || hides !== this.saidHiding) this.live.textContent = this.spoken(hides);
+    [this.said, this.saidHiding] = [this.frame, hides];
+  }
+
+  paintNodes(hides) {
+    const [first, last] = this.stops[this.at], { trouble } = this.film;
+    this.picture.nodes.forEach((node, number) => {
+      const isNow = node.turns.some(([from, to]) => from <= last && to >= first);
+      const had = node.turns.reduce((sum, [from, to]) => sum + Math.max(0, Math.min(to, last) - from + 1), 0);
+      const state = isNow ? "now" : had && had === node.inside ? "done" : "";
+      const frees = node.freed >= 0 && node.freed < last;
+      const isAlarm = (this.moment.error && number === this.scene.stopped) || (trouble !== null && last >= trouble + hides && node.turns.some(([from, to]) => from <= trouble && trouble <= to));
+      node.made.setAttribute("class", names("player-node", isAlarm && "is-alarm", state && `is-${state}`, this.matches?.includes(number) && "is-match"));
+      for (const mark of node.marks) {
+        if (/^(operation|leaf)$/.test(mark.role_)) this.wear(mark, mark.role_, state || mark.state_);
+        if (mark.state_ === "held") this.wear(mark, mark.role_, frees ? "freed" : "held");
+      }
+      const isFilled = had === node.inside && had > 0 && !(isNow && hides);
+      for (const slot of node.slots) this.paintSlot(slot, isFilled ? slot.after : isNow && hides ? "?" : slot.before);
+    });
+  }
+
+  paintSlot(slot, what) {
+    slot.made.setAttribute("class", names("player-grad", what !== null && "is-full"));
+    this.fill(slot.content, what ?? "None", slot.width - 12);
+    slot.content.setAttribute("transform", `translate(${slot.x} ${slot.y})`);
+  }
+
+  paintWires(hides) {
+    const [first, last] = this.stops[this.at];
+    for (const wire of this.picture.lines) {
+      const begun = wire.times.filter(([from]) => from <= last);
+      const isNew = begun.some(([from]) => from >= first) && first >= 0;
+      let state = "";
+      if (begun.some(([, to]) => to >= first && to <= last)) state = "now";
+      else if (begun.some(([, to]) => to > last)) state = "next";
+      else if (begun.length && begun.length === wire.times.length) state = "done";
+      const isSecret = isNew && hides;
+      wire.made.setAttribute("class", names("player-wire", state && `is-${state}`, isNew && !hides && "is-new"));
+      if (wire.content) this.fill(wire.content, isSecret ? "?" : state ? wire.what : "", wire.box[2] - 12); // nothing to come can be found in the page
+      if (wire.gate) wire.gate.textContent = isNew && !hides ? `× ${wire.factor}` : "";
+    }
+  }
+
+  // The program above the graph: the line of this step, what it computed, and its operator.
+  paintCode() {
+    const { program } = this.film, mark = this.moment.mark;
+    this.code.replaceChildren();
+    program.forEach((text, at) => {
+      const line = element("div", mark && mark[0] !== at ? "off" : "", this.code);
+      if (mark?.[0] !== at || mark[2] <= mark[1]) return void (line.textContent = text || " ");
+      const [, start, stop, from, to] = mark;
+      const made = element("mark", "", null);
+      made.append(text.slice(start, from));
+      element("u", "", made, { textContent: text.slice(from, to) });
+      made.append(text.slice(to, stop));
+      line.append(text.slice(0, start), made, text.slice(stop));
+    });
+  }
+
+  words(hides) {
+    const { moment } = this;
+    this.title.replaceChildren();
+    if (moment.health && !hides) element("span", "trouble", this.title, { textContent: `▲ ${TROUBLE[moment.health]} ` });
+    this.title.append(this.line(moment.title));
+    if (moment.kind) element("i", "", this.title, { textContent: this.line(moment.kind) });
+    this.title.title = this.line(moment.title);
+    this.say.textContent = this.line(hides ? moment.ask : moment.say);
+    this.say.classList.toggle("player-error", Boolean(moment.error));
+    this.eq.replaceChildren();
+    this.ask.replaceChildren();
+    if (!this.keepsVerdict) this.verdict.replaceChildren();
+    this.fields = [];
+    const rows = moment.rows ?? [];
+    for (const row of rows) this.row(row, hides);
+    this.formulas(hides ? [] : moment.formulas ?? []);
+    this.more.replaceChildren();
+    if (moment.way && !hides) {
+      this.more.append("the whole way: ");
+      element("b", "", this.more, { textContent: moment.way });
+    }
+    if (moment.bars) this.bars(moment.bars);
+    if (hides) this.choices(moment.choices ?? []);
+    const left = moment.bytes ?? 0, most = this.film.moments[0].bytes ?? 0;
+    this.bytes.textContent = most >= 1000 ? `kept for backward: ${inBytes(left)} of ${inBytes(most)}` : "";
+    this.bytes.style.setProperty("--part", most ? left / most : 0);
+  }
+
+  formulas(all) {
+    this.details.hidden = !all.length;
+    this.formula.replaceChildren();
+    for (const [name, rule] of all) {
+      const line = element("p", "", this.formula, { textContent: `${this.line(name)}: ` });
+      element("code", "", line, { textContent: this.line(rule) });
+    }
+  }
+
+  row(cells, hides) {
+    const row = element("div", "row", this.eq);
+    for (const [role, what, words, isAsked] of cells) {
+      const cell = element("span", `cell player-${role}`, row);
+      const value = element("b", "", cell);
+      const isHidden = hides && (isAsked || role === "factor" || role === "words");
+      const tensor = typeof what === "number" ? this.film.tensors[what] : null;
+      if (isHidden && isAsked) this.field(value, tensor ? tensor[1] : what);
+      else if (isHidden) value.textContent = "?";
+      else if (tensor) this.showTensor(value, tensor);
+      else value.textContent = what ?? "None";
+      const says = isHidden && !isAsked ? "" : this.line(words).replace("norm ", "norm\u00a0").replace(/\S{15,}/g, (long) => long.replace(/[._](?=\w{3})|[a-z](?=[A-Z])/g, "$&\u200b"));
+      if (role !== "sign") element("small", "", cell, { textContent: isHidden ? says.split("\n")[0] : says });
+    }
+  }
+
+  showTensor(value, tensor) {
+    value.className = "player-tensor";
+    if (!tensor[0]) return void (value.textContent = tensor[1]);
+    const made = tile(tensor, 96, 40, value);
+    made.style.cssText = `width:${made.getAttribute("width") / 15}em;height:${made.getAttribute("height") / 15}em`;
+    made.setAttribute("role", "img");
+    made.setAttribute("aria-label", `tensor ${tensor[1]}${tensor[3] ? `, ${TROUBLE[tensor[3]]}` : ""}`);
+    if (tensor[3]) element("em", "", value, { textContent: TROUBLE[tensor[3]] });
+  }
+
+  // How large the gradient was at the border of each copy.
+  bars(all) {
+    const most = Math.max(...all.map(([, size]) => size)) || 1;
+    const chart = element("div", "bars", this.more, { role: "img", ariaLabel: all.map(([name, size]) => `${name}: ${size}`).join(", ") });
+    for (const [name, size] of all) {
+      const bar = element("span", "", chart, { title: `${name}: norm ${size}` });
+      bar.style.setProperty("--part", size / most);
+    }
+    const [first, last] = [all[0], all.at(-1)];
+    const ends = element("div", "ends", this.more);
+    element("small", "", ends, { textContent: `norm ${first[1]} into ${first[0]}` });
+    element("small", "", ends, { textContent: `${last[1]} into ${last[0]}` });
+  }
+
+  // Guessing: a field stands where the number will be; of a tensor one gives the shape.
+  field(parent, truth) {
+    const made = element("input", "field", parent, { type: "text", inputMode: "decimal", placeholder: "?", ariaLabel: "Your guess", autocomplete: "off" });
+    made.truth = truth;
+    made.addEventListener("input", () => this.typed());
+    made.addEventListener("focus", () => { this.inField = made; });
+    made.addEventListener("keydown", (event) => {
+      if (isPages(event)) return;
+      if (event.key === "Enter") { event.preventDefault(); this.reveal(); }
+      if (event.key === "Escape") { event.preventDefault(); focus(this.root); }
+      event.stopPropagation();
+    });
+    this.fields.push(made);
+  }
+
+  choices(all) {
+    if (!all.length) return;
+    element("span", "", this.ask, { textContent: "Type, or choose:" });
+    for (const choice of all) {
+      const made = element("button", "choice", this.ask, { type: "button", textContent: choice });
+      made.addEventListener("click", () => {
+        const field = this.inField?.isConnected && !this.inField.value ? this.inField : this.fields.find((one) => !one.value) ?? this.fields.at(-1);
+        field.value = choice;
+        this.typed();
+        focus(this.root);
+      });
+    }
+  }
+
+  typed() {
+    this.buttons.get("next").textContent = this.fields.some((field) => field.value) ? "Check" : "Show";
+  }
+
+  reveal() {
+    const hasFocus = this.root.contains(document.activeElement);
+    const guesses = this.fields.filter((field) => field.value.trim()).map((field) => [field.value.trim(), field.truth, agrees(field.value, field.truth)]);
+    this.verdict.replaceChildren();
+    for (const [guess, truth, isRight] of guesses) {
+      element("b", isRight ? "right" : "wrong", this.verdict, { textContent: isRight ? `✓ ${truth}` : `✗ not ${guess}, but ${truth}` });
+      this.verdict.append(" ");
+    }
+    if (guesses.length) this.committed({ frame: this.frame, guesses });
+    this.isRevealed = this.keepsVerdict = true;
+    this.paint();
+    this.keepsVerdict = false;
+    this.fitWords();
+    if (hasFocus) focus(this.root);
+    if (!isStill()) this.move(true, true);
+  }
+
+  // Called once for every guess that is committed.
+  committed(guess) {
+    this.root.dispatchEvent(new CustomEvent("player-guess", { bubbles: true, detail: guess }));
+  }
+
+  paintControls(hides) {
+    const { at, film, stops } = this, isLast = at === stops.length - 1;
+    const can = { back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 };
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    if (!film.steps) return;
+    if (this.buttons.has("into") && film.steps) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
+    this.buttons.get("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";
+    this.buttons.get("guess").ariaPressed = this.guessing;
+    this.range.value = at;
+    const words = at === 0 ? `${stops.length - 2} steps` : isLast ? "the end" : `step ${at} of ${stops.length - 2}`;
+    this.range.ariaValueText = this.count.textContent = words;
+  }
+
+  canOpen() {
+    const stop = this.folded();
+    if (stop) return Boolean(this.opened(this.boxOf(stop[0]), stop[0]));
+    return !this.film.steps && this.picture.nodes.some(({ opens }) => opens.length);
+  }
+
+  // What a screen reader says once: the sentence and the arithmetic.
+  spoken(hides) {
+    const { moment } = this;
+    if (hides) return this.line(moment.ask);
+    return [TROUBLE[moment.health], this.line(moment.title), this.line(moment.say), ...this.rowsAsText(moment)].filter(Boolean).join(" ");
+  }
+
+  rowsAsText({ rows = [], way }) {
+    const told = rows.map((row) => row.map(([role, what, words]) => {
+      const shown = typeof what === "number" ? `tensor ${this.film.tensors[what][1]}` : what ?? "None";
+      const says = this.line(words).replaceAll("\n", ", ");
+      return says && says !== "arrives" ? `${shown} (${says})` : shown;
+    }).join(" "));
+    return way ? [...told, `the whole way: ${way}`] : told;
+  }
+
+  // All stops as text; who guesses is told of those that were seen.
   tell() {
     if (!this.told.open) return;
-    const { frames, lines, texts, lab } = this.film;
-    const told = texts[this.now[7]].map((line) => lines[line]);
-    const seen = frames.slice(this.base, this.guessing ? this.frame : this.end + 1);
-    if (!lab) told.push("", ...seen.map(([sentence]) => sentence));
-    this.text.textContent = told.join("\n");
+    const last = this.guessing ? this.at + (this.pending() ? 0 : 1) : this.stops.length;
+    const lines = this.stops.slice(0, last).map(([first, to, number]) => {
+      const moment = this.film.moments[number];
+      const which = first < 0 || first === this.film.steps ? "" : first === to ? `step ${first + 1} of ${this.film.steps}: ` : `steps ${first + 1} to ${to + 1}: `;
+      return [which + this.line(moment.title) + this.line(moment.kind), `  ${this.line(moment.say)}`, ...this.rowsAsText(moment).map((row) => `  ${row}`)].join("\n");
+    });
+    this.text.textContent = [this.line(this.scene.text), ...lines].join("\n");
   }
 
-  // Leave the stage what sentence and buttons do not need; a stage that scrolls is reached by Tab.
+  drawLegend() {
+    const { scene, film } = this;
+    this.legend.replaceChildren();
+    const kinds = new Set([...scene.wires.map((wire) => wire[3]), ...scene.slots.map((slot) => slot[6])].filter((what) => typeof what === "number").map((what) => film.tensors[what][0]));
+    const frees = scene.turns.some(([, freed]) => freed >= 0);
+    const keys = [...scene.keys, ...(frees ? ["freed"] : []), ...(film.steps ? ["next"] : []), ...(kinds.has(1) ? ["squares"] : []), ...(kinds.has(2) ? ["bars"] : [])];
+    for (const key of new Set(keys)) {
+      const entry = element("span", "", this.legend);
+      const sign = shape("svg", entry, { viewBox: "0 0 26 16", "aria-hidden": "true" });
+      this.sample(sign, key);
+      entry.append(typeof key === "string" ? LEGEND[key] ?? key : key[1]);
+    }
+  }
+
+  sample(parent, key) {
+    const round = { x: 1, y: 1, width: 24, height: 14 };
+    if (typeof key !== "string") for (let nr = 0; nr < key[0]; nr += 1) shape("rect", parent, { x: 6 * nr + 2, y: 1, width: 4, height: 14, class: "m-bar" });
+    else if (key === "held" || key === "freed") shape("circle", parent, { cx: 13, cy: 8, r: 5, class: `m-saved s-${key}` });
+    else if (key === "next") shape("rect", parent, { ...round, rx: 7, class: "m-capsule s-next" });
+    else if (key === "folded") for (const by of [4, 0]) shape("rect", parent, { x: 1 + by, y: 1 + by, width: 20, height: 10, rx: 3, class: "m-operation" });
+    else if (key === "squares" || key === "bars") {
+      shape("path", parent, { class: "player-below", d: key === "bars" ? "M3 15V8h6v7z" : "M3 4h8v8h-8z" });
+      shape("path", parent, { class: "player-above", d: key === "bars" ? "M16 15V3h6v12z" : "M15 4h9v9h-9z" });
+    } else shape("rect", parent, { ...round, rx: key === "operation" ? 3 : 7, class: `m-${key}` });
+  }
+
+  // Size: one unit for everything, from the room that the page really shows. Below 700 px panel and picture are stacked.
   fit() {
-    const rest = this.root.offsetHeight - this.stage.offsetHeight - (this.told.open ? this.text.offsetHeight : 0);
-    this.root.style.setProperty("--player-rest", `${rest}px`);
-    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = this.stage;
-    if (scrollHeight > clientHeight || scrollWidth > clientWidth) this.stage.tabIndex = 0;
-    else this.stage.removeAttribute("tabindex");
+    const wide = this.room.clientWidth, seen = this.visible();
+    if (!wide) return;
+    this.isWide = wide >= 700;
+    const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, 560));
+    const unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40), 44) : 15;
+    this.unit = unit;
+    if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
+    this.root.classList.toggle("player-wide", this.isWide);
+    this.root.style.fontSize = `${unit}px`;
+    this.root.style.height = this.isWide ? `${high}px` : "";
+    this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
+    this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (this.scene.size[1] + 20) * Math.max(0.8, Math.min(1, wide / this.scene.size[0])))}px`;
+    this.roomForWords();
+    this.fitWords();
+    this.frameCamera();
   }
 
-  // A button that does nothing here says why: an action ran, or its lab's map ends, and then what leads on.
-  attempt(name) {
-    const to = this.targets()[name];
-    if (this.able(name) && to !== this.frame) return this.act(name);
-    const { words } = this.film;
-    const ways = [this.now[6].length ? "beyond" : "end", ...["undo", "reset"].filter((way) => this.able(way))];
-    const why = to === this.frame ? words.ran : ways.map((way) => words[way]).join(" ");
-    this.note.textContent = `${this.buttons.get(name).textContent}: ${words["no " + name] ?? why}`;
+  // What is seen first is read first, and reached first by Tab.
+  placeBar() {
+    const focused = document.activeElement;
+    this.isWide ? this.panel.prepend(this.controlBar) : this.panel.append(this.controlBar);
+    if (this.controlBar.contains(focused)) focus(focused);
   }
 
-  act(name) {
-    if (name === "play") return this.timer ? this.stop() : this.play();
+  // Room for the longest sentence: nothing below it moves.
+  roomForWords() {
+    const key = `${this.say.clientWidth} ${this.unit}`;
+    if (this.roomKey === key) return;
+    this.roomKey = key;
+    this.keepRoom(this.say, this.film.moments.flatMap(({ say, ask }) => [this.line(say), this.line(ask)]));
+  }
+
+  keepRoom(node, texts) {
+    const sizer = node.cloneNode();
+    sizer.ariaHidden = true;
+    sizer.style.cssText = `min-height:0;width:${node.clientWidth}px`;
+    sizer.classList.add("player-sizer");
+    this.panel.append(sizer);
+    let most = 0;
+    for (const text of [...new Set(texts)].sort((a, b) => b.length - a.length).slice(0, 6)) {
+      sizer.textContent = text;
+      most = Math.max(most, sizer.getBoundingClientRect().height);
+    }
+    sizer.remove();
+    node.style.minHeight = `${Math.ceil(most)}px`;
+  }
+
+  // The largest of several sizes at which the arithmetic fits; the same for guess and answer.
+  fitWords() {
+    this.panel.classList.remove("is-crowded");
+    for (const size of SIZES) {
+      this.eq.style.setProperty("--size", `${size}em`);
+      this.eq.classList.toggle("is-tight", size < 1.2);
+      const isIn = this.eq.scrollWidth <= this.eq.clientWidth + 1 && (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1);
+      if (isIn) return;
+    }
+    this.panel.classList.add("is-crowded");
+  }
+
+  // The camera: the whole picture where it can be read, else as large as needed, and what has its turn in sight.
+  frameCamera() {
+    const { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
+    if (!wide || !high) return;
+    const em = this.unit / 15, least = this.unit >= 24 ? 1.03 * em : 0.81;
+    if (!this.camera || this.camera.isOurs) {
+      const scale = Math.max(Math.min(wide / width, high / height, 1.35 * em), least);
+      this.camera = { scale, x: this.camera?.x ?? width / 2, y: this.camera?.y ?? 0, isOurs: true };
+    }
+    this.follow();
+    this.aim();
+  }
+
+  // Bring what has its turn into sight where the picture is larger than its pane.
+  follow() {
+    const { camera } = this, { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
+    const [halfWide, halfHigh] = [wide / camera.scale / 2, high / camera.scale / 2];
+    const now = this.picture.nodes.findIndex(({ made }) => made.classList.contains("is-now"));
+    const node = now < 0 && !this.at && this.scene.starts.length ? this.scene.starts[0][4] : now;
+    if (node >= 0) this.bringIn(node, halfWide, halfHigh);
+    camera.x = width <= 2 * halfWide ? width / 2 : between(halfWide, camera.x, width - halfWide);
+    camera.y = height <= 2 * halfHigh ? height / 2 : between(halfHigh, camera.y, height - halfHigh);
+  }
+
+  bringIn(node, halfWide, halfHigh) {
+    const { camera } = this, box = this.picture.nodes[node].made.getBBox(), around = 60;
+    const beside = Math.min(around, halfWide - box.width / 2);
+    camera.x = Math.max(camera.x, box.x + box.width + beside - halfWide);
+    camera.x = Math.min(camera.x, box.x - beside + halfWide);
+    if (box.y - around < camera.y - halfHigh || box.y + box.height + around > camera.y + halfHigh) camera.y = box.y + box.height / 2;
+  }
+
+  aim() {
+    const { x, y, scale } = this.camera, { clientWidth: wide, clientHeight: high } = this.pane;
+    this.svg.setAttribute("viewBox", [x - wide / scale / 2, y - high / scale / 2, wide / scale, high / scale].join(" "));
+  }
+
+  zoom(by) {
+    this.camera = { ...this.camera, scale: between(0.1, this.camera.scale * by, 6), isOurs: false };
+    this.aim();
+  }
+
+  whole() {
+    const { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
+    const scale = Math.min(wide / width, high / height, 1.35 * this.unit / 15);
+    this.camera = { scale, x: width / 2, y: height / 2, isOurs: false };
+    this.aim();
+  }
+
+  pan(dx, dy) {
+    this.camera = { ...this.camera, x: this.camera.x - dx / this.camera.scale, y: this.camera.y - dy / this.camera.scale, isOurs: false };
+    this.aim();
+  }
+
+  drag() {
+    let from = null;
+    this.pane.addEventListener("pointerdown", (event) => {
+      from = event.target.closest("button,input") ? null : [event.clientX, event.clientY];
+      this.wasDragged = false;
+    });
+    this.pane.addEventListener("pointermove", (event) => {
+      if (!from || !event.buttons) return;
+      const [dx, dy] = [event.clientX - from[0], event.clientY - from[1]];
+      if (!this.wasDragged && Math.hypot(dx, dy) < 5) return;
+      this.wasDragged = true;
+      from = [event.clientX, event.clientY];
+      this.pan(dx, dy);
+    });
+    this.pane.addEventListener("wheel", (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      this.zoom(event.deltaY < 0 ? 1.1 : 0.9);
+    }, { passive: false });
+    this.pane.addEventListener("click", (event) => { if (!event.target.closest("button,input")) focus(this.root); });
+  }
+
+  showFinder() {
+    this.bar.hidden = this.finder.hidden = false;
+    this.fit();
+    focus(this.finder);
+    this.finder.select();
+  }
+
+  hideFinder() {
+    this.finder.hidden = true;
+    this.bar.hidden = this.isSmall;
+    this.fit();
+    this.found.textContent = "";
+    this.matches = null;
+    this.paintNodes(this.pending());
+    focus(this.root);
+  }
+
+  // Nodes by name or operation: those of this view first, then those inside what is folded here.
+  search(by) {
+    const wanted = this.finder.value.trim().toLowerCase();
+    const inView = (view) => this.film.scenes[view].names.flatMap((name, node) => (name.toLowerCase().includes(wanted) ? [[view, node]] : []));
+    const told = new Set();
+    const isNew = ([view, node]) => view === this.view || (!told.has(this.film.scenes[view].names[node]) && told.add(this.film.scenes[view].names[node]));
+    const home = inView(this.view);
+    for (const [view, node] of home) told.add(this.film.scenes[view].names[node]);
+    const others = [...this.film.scenes.keys()].filter((view) => view !== this.view).flatMap(inView).filter(isNew);
+    const all = wanted ? [...home, ...others] : [];
+    this.hit = wanted === this.wanted && all.length ? (this.hit + by) % all.length : 0;
+    this.wanted = wanted;
+    this.found.textContent = wanted ? (all.length ? `${this.hit + 1} of ${all.length}` : "nothing found") : "";
+    if (!all.length) this.matches = null;
+    else this.see(...all[this.hit]);
+    this.paintNodes(this.pending());
+  }
+
+  see(view, node) {
+    if (view !== this.view) {
+      const step = this.stops[this.at][1];
+      this.visit(view, this.stopAt(view, step));
+    }
+    this.matches = [node];
+    const box = this.picture.nodes[node].made.getBBox();
+    this.camera = { ...this.camera, x: box.x + box.width / 2, y: box.y + box.height / 2, isOurs: false };
+    this.aim();
+  }
+
+  // Motion: what arrives goes into its node; what is handed on comes out, takes its factor, and goes to its place.
+  move(shows, isLate) {
+    const [first, last] = this.stops[this.at];
+    const node = this.picture.nodes.find(({ turns }) => turns.some(([from, to]) => from <= last && to >= first));
+    if (!node || first < 0) return;
+    const slot = node.slots.find((one) => one.after !== one.before);
+    const isLeaf = node.marks[0]?.role_ === "leaf";
+    const cut = isLate && !isLeaf ? 0 : 0.36;
+    const copy = (wire) => ({ wire, made: this.picture.moving.appendChild(wire.capsule.cloneNode(true)) });
+    const drawn = this.picture.lines.filter(({ capsule }) => capsule);
+    const came = cut ? drawn.filter(({ times }) => times.some(([, to]) => to >= first && to <= last)).map(copy) : [];
+    const went = !shows || isLeaf ? [] : drawn.filter(({ times }) => times.some(([from]) => from >= first && from <= last)).map(copy);
+    const before = came.length === 1 ? came[0].made.querySelector("text")?.textContent : undefined;
+    for (const { wire, made } of came) if (isLeaf && slot) shape("text", made, { x: -wire.box[2] / 2 - 10, y: 7, class: "player-plus" }, "+");
+    for (const { wire } of went) wire.made.classList.add("is-flying");
+    if (isLeaf && slot && shows) this.paintSlot(slot, slot.before);
+    const ride = ({ wire, made }, along, size = 1) => {
+      const at = wire.path.getPointAtLength(along);
+      made.setAttribute("transform", `translate(${at.x} ${at.y}) scale(${size})`);
+      return at;
+    };
+    this.tween(this.timer ? 700 : 420, (part) => {
+      for (const one of came) {
+        const { wire, made } = one, done = ease(Math.min(1, part / (isLeaf ? 0.5 : cut)));
+        const at = ride(one, wire.along + (wire.length - wire.along) * done);
+        made.style.opacity = isLeaf ? +(part < 0.85) : +(part < cut);
+        if (isLeaf && slot && shows && part > 0.8) this.paintSlot(slot, slot.after);
+        if (isLeaf && slot && part > 0.5) {
+          const rest = ease(Math.min(1, (part - 0.5) / 0.3));
+          made.setAttribute("transform", `translate(${at.x + (slot.x - at.x) * rest} ${at.y + (slot.y - at.y) * rest})`);
+        }
+      }
+      for (const one of went) {
+        const { wire, made } = one, done = ease(Math.max(0, (part - cut) / (1 - cut)));
+        ride(one, wire.along * done, 0.7 + 0.3 * done);
+        made.style.opacity = +(part >= cut);
+        const text = made.querySelector("text");
+        if (text && before && typeof wire.what === "string") text.textContent = done < 0.55 ? before : wire.what;
+      }
+    }, () => {
+      for (const { wire } of went) wire.made.classList.remove("is-flying");
+      if (isLeaf && slot && shows) this.paintSlot(slot, slot.after);
+    });
+  }
+
+  tween(time, draw, end) {
+    const begin = performance.now();
+    let id = 0;
+    this.finish = () => {
+      this.finish = null;
+      cancelAnimationFrame(id);
+      this.picture.moving.replaceChildren();
+      end();
+    };
+    const tick = (now) => {
+      const part = between(0, (now - begin) / time, 1);
+      draw(part);
+      if (part < 1) id = requestAnimationFrame(tick);
+      else this.finish?.();
+    };
+    tick(begin);
+  }
+
+  play() {
+    if (this.timer) return this.stop();
+    if (this.at === this.stops.length - 1) this.go(0);
+    this.timer = setInterval(() => this.tick(), PACE);
+    this.buttons.get("play").textContent = "Pause";
+  }
+
+  tick() {
+    if (!this.root.isConnected) return this.stop();
+    this.next();
+    if (this.at === this.stops.length - 1 && !this.pending()) this.stop();
+  }
+
+  stop() {
+    clearInterval(this.timer);
+    this.timer = 0;
+    const button = this.buttons.get("play");
+    if (button) button.textContent = "Play";
+  }
+
+  press(key, event) {
+    if (event.shiftKey && key.startsWith("Arrow")) return this.pan(...{ ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] }[key]);
+    if (this.pending() && /^[-.\d[(ni]$/.test(key)) return focus(this.fields.find((field) => !field.value) ?? this.fields[0]), false;
+    const press = (name) => this.buttons.has(name) && this.buttons.get(name).ariaDisabled !== "true" && this.buttons.get(name).click();
+    const act = {
+      "/": () => this.showFinder(), "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.whole(),
+      n: () => this.film.trouble !== null && this.toStep(this.film.trouble), i: () => press("into"), o: () => press("into"), f: () => press("fold"),
+      ...(this.film.steps && {
+        ArrowRight: () => this.next(), ArrowLeft: () => this.go(this.at - 1), Home: () => this.go(0), End: () => this.go(this.stops.length - 1),
+        " ": () => (this.pending() ? this.reveal() : this.play()), Enter: () => this.pending() && this.reveal(), g: () => press("guess"),
+      }),
+    }[key];
+    if (!act) return false;
+    if (key.length > 1) this.stop();
+    return act();
+  }
+
+  toStep(step) {
     this.stop();
-    if (name === "guess") return this.visit(this.frame, !this.guessing);
-    if (name === "reveal" || (name === "next" && this.pending())) return this.reveal();
-    const to = this.targets()[name];
-    if (name !== "undo") return this.go(to);
-    this.trail.pop();
-    this.visit(to);
+    this.visit(this.view, this.stopAt(this.view, step));
+  }
+}
+
+// A lab: a map of states that one walks by its actions. Its picture is patched from state to state.
+class Lab extends Base {
+  build() {
+    const { film, root } = this;
+    root.classList.add("player-lab");
+    const words = element("div", "words", root);
+    this.sentence = element("p", "sentence", words);
+    for (const textContent of film.sizers) element("p", "sizer", words, { ariaHidden: true, textContent });
+    this.stage = element("div", "stage", root, { role: "group", ariaLabel: "Picture" });
+    this.svgs = film.parts.map((_, at) => shape("svg", this.stage, at === film.parts.length - 1 ? { role: "img", "aria-label": film.alt } : { "aria-hidden": "true" }));
+    this.stage.addEventListener("click", (event) => this.onPicture(event.target));
+    this.bars = [element("div", "bar", root), element("div", "bar", root)];
+    film.actions.forEach(([says, key], at) => this.add(this.bars[0], `action ${at}`, says, key));
+    this.add(this.bars[1], "undo", "Undo", "u");
+    this.add(this.bars[1], "reset", "Reset", "r");
+    this.focuses = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
+    if (this.focuses.size) for (const [name, says, key] of [["back", "Back", "←"], ["next", "Next", "→"]]) this.add(this.bars[1], name, says, key);
+    const keys = this.keysLine(this.bars[1], [["1", "to"], [film.actions.at(-1)[1] || "0", "act"], ["u", "undo"], ["r", "reset"]]);
+    this.note = element("span", "note", keys, { ariaLive: "polite" }); // it stands where the keys stood: nothing moves
+    this.told = element("details", "told", this.room);
+    element("summary", "", this.told, { textContent: "As text" });
+    this.text = element("pre", "", this.told);
+    this.told.addEventListener("toggle", () => this.tell());
+    this.trail = [];
+    this.scenes = new Map();
+    this.worn = new Map();
   }
 
-  able(name, targets = this.targets()) {
-    if (name === "guess") return true;
-    if (name === "play") return this.film.span > 1;
-    if (this.pending() && (name === "next" || name === "reveal")) return true;
-    return targets[name] !== undefined;
+  add(parent, name, says, key) {
+    const made = this.button(parent, name.split(" ")[0], says, key, () => {});
+    if (name.startsWith("action")) made.dataset.key = key;
+    made.addEventListener("click", () => this.attempt(name));
+    this.buttons.set(name, made);
+  }
+
+  begin(state) {
+    this.showFrame(state.frame ?? this.film.start);
+  }
+
+  // The looks of a frame are those of all frames before it, patched.
+  looksOf(frame) {
+    const looks = new Map();
+    for (const [, , patch] of this.film.frames.slice(0, frame + 1)) {
+      for (const [at, look] of pairs(patch)) look < 0 ? looks.delete(at) : looks.set(at, look);
+    }
+    return looks;
+  }
+
+  mount(number) {
+    const { film } = this;
+    const nodes = film.scenes[number].map((mark) => Object.assign(this.mark(film.marks[mark]), { owner_: film.owned[mark] }));
+    for (const node of nodes) if (this.focuses.has(node.owner_)) node.dataset.link = node.owner_;
+    const isAside = (at) => film.parts.length > 1 && film.marks[film.scenes[number][at]][3] < film.parts[1][0];
+    const sides = film.parts.length > 1 ? [nodes.filter((_, at) => isAside(at)), nodes.filter((_, at) => !isAside(at))] : [nodes];
+    this.scenes.set(number, { nodes, sides });
+  }
+
+  showFrame(frame) {
+    const { film } = this;
+    this.frame = between(0, frame, film.frames.length - 1);
+    const [say, number] = this.now, looks = this.looksOf(this.frame);
+    if (!this.scenes.has(number)) this.mount(number);
+    const scene = this.scenes.get(number);
+    scene.nodes.forEach((node, at) => this.look(node, film.marks[film.scenes[number][at]], film.looks[looks.get(at)]));
+    if (this.scene !== scene) {
+      this.svgs.forEach((one, side) => {
+        const [x, y, width, height] = film.parts[side], least = 0.8 * width;
+        for (const [name, value] of Object.entries({ width, height, viewBox: [x, y, width, height].join(" ") })) one.setAttribute(name, value);
+        one.style.cssText = `flex:${width} 1 ${least}px;min-width:${least}px;max-width:${width}px`;
+        one.replaceChildren(...scene.sides[side]);
+      });
+    }
+    this.scene = scene;
+    this.sentence.textContent = this.live.textContent = film.lines[say];
+    this.note.textContent = "";
+    this.tell();
+    const targets = this.targets();
+    for (const [name, button] of this.buttons) if (/action|undo|reset|back|next/.test(name)) button.ariaDisabled = targets[name] === undefined;
+  }
+
+  look(node, [kind, role, state, ...rest], look) {
+    const [ownRole, ownState, runs, isHidden] = look ?? [role, state, 0, 0];
+    this.wear(node, this.film.roles[ownRole], this.film.roles[ownState]);
+    node.classList.toggle("player-hidden", Boolean(isHidden));
+    if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
   }
 
   get now() {
     return this.film.frames[this.frame];
   }
 
-  // How far in its view the frame is; the first and the last frame of that view.
-  get step() {
-    return this.frame % this.film.span;
-  }
-
-  get base() {
-    return this.frame - this.step;
-  }
-
-  get end() {
-    return this.base + this.film.span - 1;
-  }
-
-  // The same step in the view in which what is of an owner is open: of several copies, the one whose turn it is.
-  opening(owner) {
-    const [, view] = pairs(this.film.views?.[this.now[1]][3][owner] ?? []).findLast(([from]) => from <= this.step) ?? [];
-    return view ? view + this.step : undefined;
-  }
-
-  // The frames that the buttons lead to from here.
   targets() {
-    const path = this.path();
-    const before = path.findLast((at) => at < this.frame);
-    const after = path.find((at) => at > this.frame);
-    const found = { previous: before, next: after, undo: this.trail.at(-1), unfold: this.opening(0) };
-    if (this.base) found.fold = this.film.views[this.now[1]][0] + this.step;
-    if (before !== undefined) found.first = path[0];
-    if (after !== undefined) found.last = path.at(-1);
+    const found = { undo: this.trail.at(-1) };
     if (this.frame !== this.film.start) found.reset = this.film.start;
-    for (const [action, to] of pairs(this.now[6])) found[`action ${action}`] = to;
+    for (const [action, to] of pairs(this.now[4])) found[`action ${action}`] = to;
+    const about = [...this.film.frames.keys()].filter((at) => this.film.frames[at][3] && this.film.frames[at][1] === this.now[1]);
+    found.back = about.findLast((at) => at < this.frame);
+    found.next = about.find((at) => at > this.frame);
     return found;
   }
 
-  // The frames that are walked one by one: all of them; in a lab those about a node of the scene that is seen.
-  path() {
-    const all = [...this.film.frames.keys()].slice(this.base, this.end + 1);
-    const isSeen = ([, scene, , node]) => node && scene === this.now[1];
-    return this.film.lab ? all.filter((at) => isSeen(this.film.frames[at])) : all;
-  }
-
-  go(frame) {
-    if (frame === undefined || frame === this.frame) return;
-    this.trail.push(this.frame);
-    this.visit(frame);
-  }
-
-  visit(frame, guessing = this.guessing) {
-    this.show(frame, guessing);
-    this.save({ frame: this.frame, guessing });
-  }
-
-  // Show a frame; a new number that is to be guessed is hidden again.
-  show(frame, guessing = this.guessing) {
-    this.frame = Math.max(0, Math.min(frame, this.film.frames.length - 1));
-    this.guessing = guessing;
-    this.revealed = false;
-    this.paint();
-    this.follow();
-  }
-
-  pending() {
-    const [, , , , cover, question] = this.now;
-    return this.guessing && !this.revealed && Boolean(cover.length || question);
-  }
-
-  reveal() {
-    this.revealed = true;
-    this.paint();
-  }
-
-  looks() {
-    const found = new Map();
-    for (const [, , patch] of this.film.frames.slice(this.base, this.frame + 1)) {
-      for (const [place, look] of pairs(patch)) look < 0 ? found.delete(place) : found.set(place, look);
+  // A button that does nothing here says why: an action ran, or its lab's map ends, and then what leads on.
+  attempt(name) {
+    const targets = this.targets(), to = targets[name];
+    if (to !== undefined && to !== this.frame) {
+      if (name === "undo") this.trail.pop();
+      else this.trail.push(this.frame);
+      return this.visit(to);
     }
-    return found;
+    const ways = [this.now[4].length ? LAB.beyond : LAB.end, ...["undo", "reset"].filter((way) => targets[way] !== undefined).map((way) => LAB[way])];
+    this.note.textContent = `${this.buttons.get(name).textContent}: ${LAB["no " + name] ?? (to === this.frame ? LAB.ran : ways.join(" "))}`;
   }
 
-  paint() {
-    const [sentence, scene, , , cover, question] = this.now;
-    const hides = this.pending();
-    const looks = this.looks();
-    this.picture.changed = undefined;
-    if (hides) for (const [place, look] of pairs(cover)) looks.set(place, look);
-    this.picture.show(scene, looks);
-    const words = hides && question ? question : sentence;
-    if (this.sentence.textContent !== words) this.sentence.textContent = words;
-    this.note.textContent = "";
-    this.tell();
-    const targets = this.targets();
-    for (const [name, button] of this.buttons) {
-      button.ariaDisabled = !this.able(name, targets);
-      if (name === "guess") button.ariaPressed = this.guessing;
-    }
-    if (!this.range) return;
-    this.range.value = this.step;
-    this.range.ariaValueText = this.count.textContent = `${this.step + 1} / ${this.film.span}`;
-  }
-
-  // Where the picture is larger than its stage, bring what this frame is about into sight.
-  follow() {
-    const node = this.stage.querySelector(`[data-link="${this.now[3]}"]`) || this.picture.changed;
-    if (!node) return;
-    const [seen, here] = [this.stage.getBoundingClientRect(), node.getBoundingClientRect()];
-    const [high, wide] = [seen.height / 4, seen.width / 4];
-    if (here.top < seen.top || here.bottom > seen.bottom - high) this.stage.scrollTop += here.top - seen.top - high;
-    if (here.left < seen.left || here.right > seen.right) this.stage.scrollLeft += here.left - seen.left - wide;
-  }
-
-  play() {
-    if (this.frame === this.end) this.go(this.base);
-    this.timer = setInterval(() => this.tick(), this.film.pace);
-    this.label();
-  }
-
-  tick() {
-    if (this.pending()) return this.reveal();
-    this.go(this.frame + 1);
-    if (this.frame === this.end && !this.pending()) this.stop();
-  }
-
-  stop() {
-    clearInterval(this.timer);
-    this.timer = 0;
-    this.label();
-  }
-
-  label() {
-    const button = this.buttons.get("play");
-    if (button) button.textContent = this.film.words[this.timer ? "pause" : "play"];
-  }
-
-  // Keys with Ctrl, and Tab, are for the page; all others stay here: JupyterLab would cut cells, slides would move.
-  onKey(event) {
-    const { key, target } = event;
-    if (event.ctrlKey || event.metaKey || event.altKey || key === "Tab") return;
-    if (event.shiftKey && key === "Enter") return;
-    event.stopPropagation();
-    if (key === "Escape") return this.leave();
-    if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
-    if ((target === this.stage || target === this.text) && /^(Arrow|Page|Home|End| )/.test(key)) return;
-    let name = this.film.keys[key];
-    if (!name) return;
-    event.preventDefault();
-    if (name === "space") name = this.guessing && !this.timer ? "reveal" : "play";
-    if (this.buttons.has(name) && (target !== this.range || this.able(name))) this.attempt(name);
-  }
-
-  // Give the keys back to the notebook or the slides around.
-  leave() {
-    const outer = this.root.parentElement.closest("[tabindex]");
-    outer ? focus(outer) : document.activeElement.blur();
+  visit(frame) {
+    this.showFrame(frame);
+    this.save({ frame: this.frame, guessing: false });
+    this.fit();
   }
 
   onPicture(target) {
     focus(this.root);
-    const node = target.closest("[data-of],text");
-    const at = this.picture.scene.nodes.indexOf(node);
-    const covered = pairs(this.now[4]).some(([place]) => place === at);
-    const owner = +node?.dataset.link;
-    if (this.pending() && (covered || !owner)) return this.reveal();
+    const owner = +target.closest("[data-link]")?.dataset.link;
     if (!owner) return;
-    const about = this.path().filter((at) => this.film.frames[at][3] === owner);
-    this.stop();
-    this.go(this.opening(owner) ?? about.find((at) => at > this.frame) ?? about[0]);
+    const about = [...this.film.frames.keys()].filter((at) => this.film.frames[at][3] === owner && this.film.frames[at][1] === this.now[1]);
+    const to = about.find((at) => at > this.frame) ?? about[0];
+    if (to === undefined || to === this.frame) return;
+    this.trail.push(this.frame);
+    this.visit(to);
   }
+
+  press(key) {
+    const name = { u: "undo", r: "reset", ArrowLeft: "back", ArrowRight: "next" }[key] ?? (/\d/.test(key) && `action ${this.film.actions.findIndex((action) => action[1] === key)}`);
+    if (!this.buttons.has(name)) return false;
+    this.attempt(name);
+  }
+
+  tell() {
+    if (this.told.open) this.text.textContent = this.film.lines[this.now[5]];
+  }
+
+  stop() {}
+
+  // Leave the stage what sentence and buttons do not need; a stage that scrolls is reached by Tab.
+  fit() {
+    const rest = this.root.offsetHeight - this.stage.offsetHeight;
+    this.stage.style.maxHeight = `${Math.max(120, this.visible() - rest)}px`;
+    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = this.stage;
+    if (scrollHeight > clientHeight || scrollWidth > clientWidth) this.stage.tabIndex = 0;
+    else this.stage.removeAttribute("tabindex");
+  }
+}
+
+const LAB = {
+  ran: "ran, and all that this lab shows is as before.",
+  beyond: "this lab's map has no such step here. Other buttons lead on.",
+  end: "this lab's map ends here, as after every error.",
+  undo: "Undo goes back.", reset: "Reset begins again.",
+  "no undo": "there is nothing to undo.", "no reset": "this is the start.", "no back": "this is the start.", "no next": "this is the end.",
+};
+
+function inBytes(count) {
+  if (count < 1000) return `${count} bytes`;
+  const at = Math.min(4, Math.floor(Math.log10(count) / 3));
+  return `${(count / 1000 ** at).toFixed(1)} ${["", "kB", "MB", "GB", "TB"][at]}`;
+}
+
+// A number agrees within one per cent, a shape or a list as it is written, however it is spaced.
+function agrees(guess, truth) {
+  const plain = (text) => String(text).trim().replace("−", "-").replace(/\s+/g, "").replace(/[x*,](?=\d)/g, "×").replace(/^[([]|[)\]]$/g, "");
+  const [one, other] = [plain(guess), plain(truth)];
+  const near = one !== "" && Number.isFinite(+one) && Number.isFinite(+other) && Math.abs(one - other) <= Math.abs(other) * 0.01;
+  return one === other || near;
 }
 
 // JupyterLab saves the widgets that a kernel knows, and leaves out the others. A player lives without a kernel, so
@@ -439,19 +1251,31 @@ function teller(model, tie) {
   };
 }
 
+const OLD = "This player was saved by an earlier version. Run its cell again.";
+
+function played(host, data, state, save) {
+  const film = JSON.parse(data);
+  if (film.version !== 2) return void element("p", "old", host, { textContent: OLD });
+  return new (film.moments ? Steps : Lab)(host, film, state, save);
+}
+
 function render({ model, el }) {
   const state = { frame: model.get("frame"), guessing: model.get("guessing") };
   const tie = new Tie(model);
-  const player = new Player(el, JSON.parse(model.get("film")), state, teller(model, tie));
-  const follow = () => player.show(model.get("frame"), model.get("guessing"));
+  const player = played(el, model.get("film"), state, teller(model, tie));
+  if (!player) return;
+  player.root.addEventListener("player-guess", ({ detail }) => {
+    try { model.send?.(detail); } catch { return; }
+  });
+  const follow = () => player.showFrame(model.get("frame"), model.get("guessing"));
   model.on("change:frame", () => { if (model.get("frame") !== player.frame) follow(); });
   model.on("change:guessing", () => { if (model.get("guessing") !== player.guessing) follow(); });
-  return () => { player.stop(); tie.loosen(); };
+  return () => { player.stop(); player.watch.disconnect(); tie.loosen(); };
 }
 
 export function playAll(page) {
   for (const slot of page.querySelectorAll(".player-slot")) {
-    new Player(slot, JSON.parse(slot.querySelector("script").textContent), {}, () => {});
+    played(slot, slot.querySelector("script").textContent, {}, () => {});
   }
 }
 

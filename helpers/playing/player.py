@@ -12,7 +12,8 @@ import anywidget
 from traitlets import Bool, Int, TraitError, Unicode, validate
 
 from helpers.drawing.svg import html, safe, svg
-from helpers.playing.encode import payload
+from helpers.playing import encode_backward, encode_lab
+from helpers.playing.backward_film import BackwardFilm
 from helpers.playing.film import Film, still
 from helpers.playing.stylesheet import stylesheet
 
@@ -23,8 +24,19 @@ IDENTITY = "helpers.player.Player"  # what saved players carry, wherever this mo
 NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
 
 
-SCRIPT = (HERE / "player.js").read_text(encoding="utf-8")
+def without_comments(script: str) -> str:
+    """Return a script without indentation, empty lines and lines that are comments; no text in ours
+    goes over several lines.
+    """
+    lines = [line.strip() for line in script.splitlines()]
+    return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
+
+
+SCRIPT = without_comments((HERE / "player.js").read_text(encoding="utf-8"))
 STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
+
+
+AnyFilm = Film | BackwardFilm
 
 
 class Player(anywidget.AnyWidget):
@@ -41,12 +53,18 @@ class Player(anywidget.AnyWidget):
     frame = Int().tag(sync=True)
     guessing = Bool().tag(sync=True)
 
-    def __init__(self, film: Film, **traits: object) -> None:
+    def __init__(self, film: AnyFilm, **traits: object) -> None:
         check(film)
-        self.text, self._count, self._still = film.text, len(film.frames), still_html(film)
+        self.text, self._title, self._count = film.text, film.alt, count(film)
+        self._still = still_html(film)
         super().__init__(
             film=as_json(film), _anywidget_id=IDENTITY, **({"frame": film.start} | traits)
         )
+
+    @property
+    def page(self) -> str:
+        """Return a page that plays this film, with no kernel and no network."""
+        return page_of(self.film, self.text, self._title)
 
     @validate("frame")
     def _there(self, proposal: dict) -> int:
@@ -67,17 +85,18 @@ class Player(anywidget.AnyWidget):
         return self.text
 
 
-def still_html(film: Film) -> str:
+def still_html(film: AnyFilm) -> str:
     """Return the first frame as a picture, with its sentence over it, and the text of the film
     folded under it.
     """
-    sentence = film.frames[film.start].sentence
-    return f"<p>{safe(sentence)}</p>" + html(
-        svg(still(film)), film.alt, film.text, "All of it as text"
-    )
+    if isinstance(film, BackwardFilm):
+        sentence, picture = film.moments[0].sentence, film.still
+    else:
+        sentence, picture = film.frames[film.start].sentence, still(film)
+    return f"<p>{safe(sentence)}</p>" + html(svg(picture), film.alt, film.text, "All of it as text")
 
 
-def player(film: Film) -> Player:
+def player(film: AnyFilm) -> Player:
     """Return the widget that plays a film; its text is the film's.
 
     Raises TypeError, ValueError or KeyError.
@@ -85,15 +104,26 @@ def player(film: Film) -> Player:
     return Player(film)
 
 
-def as_json(film: Film) -> str:
-    return json.dumps(payload(film), ensure_ascii=False, separators=(",", ":"))
+def as_json(film: AnyFilm) -> str:
+    """Return a film as JSON in one line."""
+    module = encode_backward if isinstance(film, BackwardFilm) else encode_lab
+    return json.dumps(module.payload(film), ensure_ascii=False, separators=(",", ":"))
 
 
-def check(film: Film) -> None:
+def count(film: AnyFilm) -> int:
+    """Return how many frames a film has: of a backward, the stops of all its views together."""
+    if isinstance(film, BackwardFilm):
+        return sum(len(scene.stops) for scene in film.scenes)
+    return len(film.frames)
+
+
+def check(film: AnyFilm) -> None:
     """Refuse what cannot be played. Raises TypeError, or ValueError that names the frame at fault."""
+    if isinstance(film, BackwardFilm):
+        return
     if not isinstance(film, Film):
         raise TypeError(
-            f"This is a {type(film).__name__}, and a player plays a Film. step_through(loss) makes one."
+            f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
         )
     if not film.frames or not film.scenes:
         raise ValueError(
@@ -103,27 +133,10 @@ def check(film: Film) -> None:
         raise ValueError(
             f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0."
         )
-    check_views(film)
     for number in range(len(film.frames)):
         for what in complaints(film, number):
             raise ValueError(
                 f"Frame {number} {what}. It can only refer to what its film holds, counted from 0."
-            )
-
-
-def check_views(film: Film) -> None:
-    """Refuse views that do not fit their frames, or lead nowhere. Raises ValueError."""
-    if film.views and (len(film.views) != len(film.scenes) or len(film.frames) % len(film.views)):
-        raise ValueError(
-            f"This film has {len(film.views)} views, {len(film.scenes)} scenes and {len(film.frames)} frames. Give it "
-            "a scene for each view, and each view equally many frames."
-        )
-    for number, view in enumerate(film.views):
-        for to in {view.parent, *(to for _, ways in view.opens for _, to in ways)} - {
-            *range(len(film.views))
-        }:
-            raise ValueError(
-                f"View {number} leads to view {to}, and there are {len(film.views)}, counted from 0."
             )
 
 
@@ -134,11 +147,7 @@ def complaints(film: Film, number: int) -> list[str]:
         return [f"is of scene {frame.scene}, and there are {len(film.scenes)}"]
     marks, names = len(film.scenes[frame.scene].marks), [name for name, _ in film.actions]
     places = Counter(change.mark for change in frame.changes)
-    found = [
-        f"has no mark {at}, its scene has {marks}"
-        for at in (*places, *frame.guess)
-        if at not in range(marks)
-    ]
+    found = [f"has no mark {at}, its scene has {marks}" for at in places if at not in range(marks)]
     found += [f"changes mark {at} twice" for at, times in places.items() if times > 1]
     found += [
         f"moves by {name!r}, which is no action of the lab"
@@ -174,10 +183,16 @@ def slot_of(data: str, text: str) -> str:
     )
 
 
-def page(film: Film) -> str:
+def page(film: AnyFilm) -> str:
     """Return a page that plays a film from a file, with no kernel and no network; its policy
     forbids any.
     """
+    check(film)
+    return page_of(as_json(film), film.text, film.alt)
+
+
+def page_of(data: str, text: str, title: str) -> str:
+    """Return the same for a film that is JSON already."""
     lines = [
         "<!doctype html>",
         '<html lang="en">',
@@ -185,9 +200,9 @@ def page(film: Film) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{NOTHING_ELSE}">',
         '<meta name="color-scheme" content="light dark">',
         '<meta name="viewport" content="width=device-width">',
-        f"<title>{safe(film.alt)}</title>",
+        f"<title>{safe(title)}</title>",
         head(),
-        slot(film),
+        slot_of(data, text),
         "</html>",
     ]
     return "\n".join(lines) + "\n"

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from helpers.folding.contract import Contraction
+from helpers.folding.contract import Contraction, members
 from helpers.folding.fold import Folding, is_large, or_plainly
 from helpers.folding.lookup import NOWHERE
 from helpers.folding.parts import Part
@@ -112,16 +112,6 @@ def boxes(
 def key(opened: Opened) -> tuple:
     """Return what is open by its places; leaves have none, but a name."""
     return tuple((one.start, one.stop, one.name if one.start == NOWHERE else "") for one in opened)
-
-
-def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
-    """Return for each new node the old ones that it stands for: a part has its operations, and
-    leaves of its own.
-    """
-    found: list[list[int]] = [[] for _ in contraction.met]
-    for nr in range(len(contraction.old.nodes)):
-        found[contraction.number[contraction.box(nr)]].append(nr)
-    return tuple(map(tuple, found))
 
 
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:

@@ -2,35 +2,82 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+import functools
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from helpers.graph import Gradient, Root
+from helpers.graph import Gradient, Graph, Root
 from helpers.looking.saved_tensors import values_held
-from helpers.looking.snapshot import NEAREST, Walk, graph_of
+from helpers.looking.snapshot import NEAREST, Walk, graph_again, graph_of
+from helpers.looking.summaries import Summaries, Ticket, are_equal, is_laid_out_as, is_still
 from helpers.looking.torch_private import (
-    grad_of,
-    gradient,
+    backward_elsewhere,
     graph_task,
     is_custom,
     is_list,
     is_tensor,
     leaf_of,
     quietly,
+    read,
     register,
 )
 from helpers.looking.variable_names import Names
-from helpers.recording.local_derivatives import computable, factors, formulas
-from helpers.recording.trace import LeafGrad, Step, Trace, with_saved
+from helpers.recording.local_derivatives import computable, formulas, local_derivatives
+from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace, saved_at
 
 Gradients = Sequence[torch.Tensor | None]
+SHORTCUTS = True  # tests switch them off: what is known of a gradient is then never taken over
 _UNSUMMED = object()  # stands for a gradient that is too large or too odd to be summed up once more
+
+
+class Handed(NamedTuple):
+    """Hold what is known of a gradient that was handed on along the only edge to where it goes."""
+
+    summary: Any
+    tensor: weakref.ref[torch.Tensor]
+
+
+@dataclass(slots=True)
+class Raw:
+    """Hold what is known of a step before what it saved is, with tickets for gradients."""
+
+    node: int
+    formulas: tuple[tuple[str, str], ...]
+    before_hooks: tuple[Any, ...]
+    grad_outputs: tuple[Any, ...]
+    held: dict[str, Any]
+    grad_inputs: tuple[Any, ...] = ()
+    locals: tuple[LocalDerivative | None, ...] = ()
+    leaf_before: Any = None
+    leaf_after: Any = None
+
+
+def unnoticed(look: Callable[..., None]) -> Callable[..., None]:
+    """Make a hook look quietly, and drop what cannot be read: nothing of ours may stop a backward.
+
+    A context manager of Python's would take as long as the look.
+    """
+
+    @functools.wraps(look)
+    def hook(*args: Any) -> None:
+        try:
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+                if not torch.is_grad_enabled():
+                    look(*args)
+                    return
+                with torch.no_grad():
+                    look(*args)
+        except Exception:  # what cannot be read
+            return
+
+    return hook
 
 
 class Log:
@@ -48,36 +95,49 @@ class Log:
         self.found, self.live = found, self.walk.live
         self.edges = self.graph.inputs_by_node()
         self.cut = bool(self.graph.left_out)  # a cut graph may hide a consumer
+        self.only = only_ways(self.graph) if SHORTCUTS else set()
         self.begins = {root.node for root in self.graph.roots}
+        self.summaries = Summaries()
         self.handles: list[Any] = []
         self.task: int | None = None
         self.pending: dict[tuple[int, int], Any] = {}
-        self.begun: dict[int, tuple[Step, dict[str, Any]]] = {}  # with what the node saved
-        self.steps: list[Step] = []
-        with unnoticed():
-            self._begin(roots, gradient)
+        self.begun: dict[int, Raw] = {}
+        self.steps: list[Raw] = []
+        self.starts: list[Any] = []
+        self.is_given = False
+        self.stopped_at: int | None = None  # what was begun and not left
+        self._begin(roots, gradient)
         self.start = dict(self.pending)
 
+    @unnoticed
     def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
         """Count what the roots are given as arrived, before any hook; what is no tensor, torch
         refuses.
         """
         given = gradient if is_list(gradient) else [gradient] * len(roots)
+        self.is_given = any(start is not None for start in given)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
             if start is None:
                 start = implicit_gradient(root, tensor)
+            self.starts.append(self.summaries.take(start) if is_tensor(start) else None)
             if root.node is not None and is_tensor(start):
                 self._add((root.node, root.output_nr), start)
 
-    def _add(self, place: tuple[int, int], arrived: torch.Tensor) -> None:
-        """Sum up what arrives at a place, in the order in which the engine does."""
+    def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
+        """Sum up what arrives at a place, in the order in which the engine does; `known` is its
+        summary.
+        """
         have = self.pending.get(place)
-        if have is _UNSUMMED or not computable(arrived):
+        if have is _UNSUMMED or not (type(known) is Ticket or computable(arrived)):
             self.pending[place] = _UNSUMMED
-        elif have is None:
-            self.pending[place] = arrived.detach().clone()
-        else:
+        elif place in self.only:
+            self.pending[place] = Handed(known, weakref.ref(arrived))
+        elif have is not None:
             self.pending[place] = have + arrived
+        elif SHORTCUTS and type(known) is Ticket and known.whole is not None:
+            self.pending[place] = known.whole
+        else:
+            self.pending[place] = arrived.detach().clone()
 
     def watch(self) -> None:
         """Hook every node."""
@@ -86,8 +146,7 @@ class Log:
                 self.live[number] = node = accumulator(
                     node
                 )  # held: a leaf alone would drop it, and our hooks with it
-            self.handles.append(register(node, "register_prehook", partial(self.enter, number)))
-            self.handles.append(register(node, "register_hook", partial(self.leave, number)))
+            self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
 
     def let_go(self) -> None:
         """Take the hooks away, look at the graph once more, and let go of its nodes from the root
@@ -95,8 +154,8 @@ class Log:
         """
         for handle in self.handles:
             handle.remove()
-        with unnoticed():
-            self.after = graph_of(self.walk, self.found)
+        self._look_again()
+        self.stopped_at = next(reversed(self.begun), None)
         for held in (self.pending, self.start, self.begun):
             held.clear()
         self.live.reverse()
@@ -104,6 +163,12 @@ class Log:
         while self.live:
             self.live.pop()
             self.walk.met.pop()
+
+    @unnoticed
+    def _look_again(self) -> None:
+        """Describe all gradients that were taken, and the graph as it is now."""
+        self.summaries.settle()
+        self.after = graph_again(self.walk, self.found, self.graph)
 
     def _is_other(self, number: int) -> bool:
         """Say whether a node runs for another backward than ours: in a hook of the user's, or in
@@ -118,60 +183,96 @@ class Log:
             self.steps.clear()
         return task != self.task
 
+    @unnoticed
     def enter(self, number: int, grad_outputs: Gradients) -> None:
         """Take down what arrives at a node, before and after the hooks of the user, and what it has
         saved.
         """
-        with unnoticed():
-            if self._is_other(number):
-                return
-            before = [self.pending.pop((number, nr), None) for nr in range(len(grad_outputs))]
-            step = Step(
-                number,
-                self.formulas(number),
-                before_hooks=self._sums(before, grad_outputs),
-                grad_outputs=tuple(map(gradient, grad_outputs)),
-            )
-            node = self.live[number]
-            if self.graph.nodes[number].is_leaf:
-                self.begun[number] = replace(step, leaf=LeafGrad(grad_of(leaf_of(node)), None)), {}
-            else:
-                self.begun[number] = step, values_held(node)
+        if self._is_other(number):
+            return
+        before, after = [], []
+        for nr, tensor in enumerate(grad_outputs):
+            arrived, used = self._arrived((number, nr), tensor)
+            before.append(arrived)
+            after.append(used)
+        if self.graph.nodes[number].is_leaf:
+            leaf_before, held = self._grad(number), {}
+        else:
+            leaf_before = None
+            held = values_held(self.live[number]) if are_little(after) else {}
+        self.begun[number] = Raw(
+            number,
+            self.formulas(number),
+            tuple(before),
+            tuple(after),
+            held,
+            leaf_before=leaf_before,
+        )
 
-    def _sums(self, before: Sequence[Any], grad_outputs: Gradients) -> tuple[Gradient | None, ...]:
-        """Describe what arrived before hooks; where we could not sum it up, only what came through
-        them is known.
+    def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
+        """Describe what arrives at a place, before hooks and after them; where we could not sum it
+        up, only what came through them is known.
         """
-        found = []
-        for have, after in zip(before, grad_outputs, strict=True):
-            found.append(gradient(after if self.cut or have is _UNSUMMED else have))
-        return tuple(found)
+        have = self.pending.pop(place, None)
+        if self.cut or have is _UNSUMMED:
+            now = self.summaries.take(tensor)
+            return now, now
+        if type(have) is Handed:
+            is_same = have.tensor() is tensor and type(have.summary) is Ticket
+            if is_same and is_still(have.summary, tensor):
+                return have.summary, have.summary
+            return have.summary, self.summaries.take(tensor)
+        now = self.summaries.take(tensor)
+        if SHORTCUTS and type(now) is Ticket and have is not None and are_equal(have, tensor):
+            return now, now
+        return self.summaries.take(have), now
 
+    def _grad(self, number: int, arrived: torch.Tensor | None = None, known: Any = None) -> Any:
+        """Describe the `.grad` of a leaf; `known` is the summary of what arrived, which `.grad` may
+        have become.
+        """
+        if backward_elsewhere():
+            return Gradient(None)
+        grad = read(leaf_of(self.live[number]), "grad")
+        is_known = SHORTCUTS and type(known) is Ticket and grad is not None
+        if is_known and is_laid_out_as(grad, arrived) and is_still(known, grad):
+            return known
+        return self.summaries.take(grad)
+
+    @unnoticed
     def leave(self, number: int, grad_inputs: Gradients, grad_outputs: Gradients) -> None:
         """Take down what a node hands on, and count it as arrived at its inputs."""
-        with unnoticed():
-            if self._is_other(number) or number not in self.begun:
-                return
-            step, held = self.begun.pop(number)
-            self._hand_on(number, grad_inputs)
-            if step.leaf:
-                leaf = LeafGrad(step.leaf.before, grad_of(leaf_of(self.live[number])))
-                self.steps.append(replace(step, leaf=leaf))
-                return
-            found = factors(
-                step.formulas, self.graph.nodes[number], held, grad_outputs, grad_inputs
+        if self._is_other(number) or number not in self.begun:
+            return
+        step = self.begun.pop(number)
+        if self.graph.nodes[number].is_leaf:
+            step.leaf_after = self._grad(number, grad_outputs[0], step.grad_outputs[0])
+            self.steps.append(step)
+            return
+        handed_on = tuple(map(self.summaries.take, grad_inputs))
+        self._hand_on(number, grad_inputs, handed_on)
+        step.locals = (None,) * len(grad_inputs)
+        if are_little((*step.grad_outputs, *handed_on)):
+            node = self.graph.nodes[number]
+            step.locals = local_derivatives(
+                step.formulas,
+                node,
+                step.held,
+                grad_outputs,
+                grad_inputs,
+                self.summaries.take,
             )
-            self.steps.append(
-                replace(step, grad_inputs=tuple(map(gradient, grad_inputs)), factors=found)
-            )
+        step.grad_inputs, step.held = handed_on, {}
+        self.steps.append(step)
 
-    def _hand_on(self, number: int, grad_inputs: Gradients) -> None:
+    def _hand_on(self, number: int, grad_inputs: Gradients, known: Sequence[Any]) -> None:
         """Count what a node hands on as arrived at the nodes behind its inputs."""
         for edge in self.edges.get(number, ()):
             if edge.target is None or edge.position >= len(grad_inputs):
                 continue
-            if grad_inputs[edge.position] is not None:
-                self._add((edge.target, edge.input_nr), grad_inputs[edge.position])
+            nr = edge.position
+            if grad_inputs[nr] is not None:
+                self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
 
     def formulas(self, number: int) -> tuple[tuple[str, str], ...]:
         """Return (input, formula) of a node, in PyTorch's own words; for a custom Function,
@@ -180,12 +281,58 @@ class Log:
         node = self.live[number]
         if is_custom(node):
             return (("input", "custom"),)
-        return tuple(formulas(self.graph.nodes[number].operation).items())
+        return formulas_of(self.graph.nodes[number].operation)
 
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
-        steps = tuple(with_saved(step, self.graph, self.after) for step in self.steps)
-        return Trace(self.graph, self.after, steps, error)
+        steps = tuple(map(self._step, self.steps))
+        starts = tuple(map(self.summaries.of, self.starts))
+        stopped_at = self.stopped_at if error else None
+        return Trace(self.graph, self.after, steps, error, stopped_at, starts, self.is_given)
+
+    def _step(self, raw: Raw) -> Step:
+        """Return a step with all that became known of it."""
+        of = self.summaries.of
+        used, freed = saved_at(raw.node, self.graph, self.after)
+        leaf = None
+        if self.graph.nodes[raw.node].is_leaf:
+            leaf = LeafGrad(of(raw.leaf_before), of(raw.leaf_after))
+        return Step(
+            raw.node,
+            raw.formulas,
+            tuple(map(of, raw.before_hooks)),
+            tuple(map(of, raw.grad_outputs)),
+            tuple(map(of, raw.grad_inputs)),
+            tuple([settled(local, of) for local in raw.locals]),
+            used,
+            freed,
+            leaf,
+        )
+
+
+def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
+    """Return a local derivative whose factor is described, in the place of a ticket for it."""
+    if local is None or type(local.value) is not Ticket:
+        return local
+    return replace(local, value=of(local.value))
+
+
+@functools.cache
+def formulas_of(operation: str) -> tuple[tuple[str, str], ...]:
+    """Return (input, formula) of one of torch's own backward functions."""
+    return tuple(formulas(operation).items())
+
+
+def only_ways(graph: Graph) -> set[tuple[int, int]]:
+    """Return the (node, output_nr) to which one edge leads alone, and where no root begins."""
+    ways = Counter((edge.target, edge.input_nr) for edge in graph.edges)
+    begins = {(root.node, root.output_nr) for root in graph.roots}
+    return {place for place, count in ways.items() if count == 1} - begins
+
+
+def are_little(summaries: Sequence[Any]) -> bool:
+    """Say whether none of some gradients is large, so that arithmetic on them takes no time."""
+    return not any(type(one) is Ticket and one.whole is None for one in summaries)
 
 
 def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
@@ -194,13 +341,6 @@ def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
     if sizes is None or torch.Size(sizes).numel() != 1:
         return None
     return torch.ones_like(tensor) if computable(tensor) else tensor
-
-
-@contextlib.contextmanager
-def unnoticed() -> Iterator[None]:
-    """Look, and drop what cannot be read: nothing of ours may stop a backward."""
-    with contextlib.suppress(Exception), quietly():
-        yield
 
 
 def accumulator(leaf: torch.Tensor) -> Any:

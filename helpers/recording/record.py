@@ -6,15 +6,18 @@ What it computes, torch computes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from types import NoneType
 from typing import Any
 
 import torch
 
 from helpers.looking.snapshot import Given, demand_tensor, names_in_reach
+from helpers.looking.source import program_of
 from helpers.looking.torch_private import is_list, mro, type_name
 from helpers.looking.variable_names import caller
 from helpers.recording.hooks import Gradients, Log
+from helpers.recording.recorded import remember
 from helpers.recording.trace import Trace
 from helpers.text import visible
 
@@ -37,15 +40,17 @@ def record(
 
     Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are
     watched. A gradient of more than 4 elements is told by shape, norm, least and greatest value;
-    over a million, by shape. What torch raises is raised; the steps before it are in the
-    exception's `trace`. Three common errors are raised in plainer words, from torch's own. Raises
-    TypeError for anything that is not a tensor.
+    over a million, by shape. `show(loss, color="grad")` finds the trace as long as the loss lives.
+    What torch raises is raised; the steps before it are in the exception's `trace`. Three common
+    errors are raised in plainer words, from torch's own. Raises TypeError for anything that is not
+    a tensor.
     """
     roots = tuple(loss) if is_list(loss) else (loss,)
     for thing in roots:
         demand_tensor(thing)
     found = names_in_reach(caller(), names)
     log = Log(roots, found, gradient)
+    program = program_of(caller(), log.graph, log.walk.met, found.calls)
     try:
         try:
             log.watch()
@@ -54,13 +59,16 @@ def record(
             log.let_go()
     except BaseException as error:
         said = words(error)
-        trace = attributes(error)["trace"] = log.trace(said)
+        trace = attributes(error)["trace"] = replace(log.trace(said), program=program)
+        remember(roots, trace)
         if type(error) is not RuntimeError or not (message := plainly(said, log)):
             raise
         raise stopped(
             message, trace
         ) from error  # no local name: a frame that holds its own error leaks
-    return log.trace()
+    trace = replace(log.trace(), program=program)
+    remember(roots, trace)
+    return trace
 
 
 def attributes(error: BaseException) -> dict[str, Any]:

@@ -39,7 +39,7 @@ PLACE = "() => [Reveal.getSlidePastCount(), (Reveal.getIndices().f ?? -1) + 1]"
 # too small to be read. A box of a traceback may scroll, for its last line stands below it.
 MEASURE = """(open) => {
   const slide = Reveal.getCurrentSlide();
-  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("aside, .unseen");
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("aside, .unseen, .player-live");
   const folds = [...slide.querySelectorAll("details")].filter(seen);
   if (open >= folds.length) return null;
   folds.forEach((fold, at) => { fold.open = at === open; });

@@ -202,15 +202,28 @@ class Player:
         self.root.query_selector(selector).click()
 
     def sentence(self):
-        return self.root.query_selector(".player-sentence").inner_text()
+        return self.root.query_selector(".player-say, .player-sentence").inner_text()
+
+    def title(self):
+        return self.root.query_selector(".player-title").inner_text()
+
+    def row(self):
+        """Return the arithmetic: the numbers of each row."""
+        cells = "(all) => all.map((row) => [...row.querySelectorAll('b')].map((one) => one.textContent).join(' '))"
+        return self.root.eval_on_selector_all(".player-row", cells)
+
+    def gradients(self):
+        """Return the gradients in the arithmetic, as text: what arrives, is handed on, stays."""
+        seen = ".player-arrives b, .player-handed b, .player-total b"
+        return self.root.eval_on_selector_all(seen, "(all) => all.map((one) => one.textContent)")
 
     def count(self):
         return self.root.query_selector(".player-count").inner_text()
 
     def capsules(self):
         """Return the gradients that are seen on edges."""
-        seen = "(all) => all.filter((one) => one.dataset.of?.startsWith('edge')).map((one) => one.textContent)"
-        return self.root.eval_on_selector_all("text.m-label:not(.player-hidden)", seen)
+        seen = "(all) => all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent)"
+        return self.root.eval_on_selector_all(".player-wire .player-capsule", seen)
 
     def texts(self, selector):
         return self.root.eval_on_selector_all(

@@ -22,6 +22,9 @@ LOADS = "iframe, object, embed, foreignObject, form, base, link, meta[http-equiv
 HANDLERS = """[...document.querySelectorAll("*")].flatMap((one) => one.getAttributeNames())
     .filter((name) => name.startsWith("on"))"""
 SLIDE = "Reveal.getSlidePastCount()"
+INNER = """[...document.querySelectorAll(".player, .player-panel, .player-eq, .player-code")]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)
+    .map((one) => one.className)"""
 
 
 def text(source, kind):
@@ -135,9 +138,10 @@ def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
     assert deck.inner_text(".keys") == ""
     deck.focus(".player")
     assert deck.inner_text(".keys") == "Keys: player · Esc for slides"
-    assert deck.evaluate("getComputedStyle(document.querySelector('.player')).boxShadow") != "none"
+    ring = deck.evaluate("getComputedStyle(document.querySelector('.player')).outlineWidth")
+    assert ring == "3px"
     deck.keyboard.press("ArrowRight")
-    assert (deck.inner_text(".player-count"), deck.evaluate(SLIDE)) == ("2 / 5", 1)
+    assert (deck.inner_text(".player-count"), deck.evaluate(SLIDE)) == ("step 1 of 4", 1)
     for key in ("ArrowDown", "n", "o", "s", "f", "b", "PageDown"):
         deck.keyboard.press(key)
     assert deck.evaluate(f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused()]") == [1, False, False]
@@ -145,7 +149,39 @@ def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
     expect(deck.locator(".keys")).to_have_text("")
     assert not deck.evaluate("Reveal.isOverview()")
     deck.keyboard.press("ArrowRight")
-    assert (deck.evaluate(SLIDE), deck.locator(".player-count").text_content()) == (2, "2 / 5")
+    assert (deck.evaluate(SLIDE), deck.locator(".player-count").text_content()) == (
+        2,
+        "step 1 of 4",
+    )
+
+
+def test_no_documented_key_moves_the_slides(deck):
+    deck.evaluate("Reveal.slide(1)")
+    state = f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused(), document.querySelectorAll('.cell').length]"
+    before = deck.evaluate(state)
+    keys = "ArrowRight ArrowLeft End Home g 2 Enter g n i f / Escape + - 0 Shift+ArrowUp Shift+ArrowLeft o"
+    for key in [*keys.split(), " ", " "]:
+        deck.focus(".player" if key != "Escape" else ":focus")
+        deck.keyboard.press(key)
+        assert deck.evaluate(state) == before, key
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_a_player_takes_the_free_height_of_its_slide_and_can_be_read(chromium, published, size):
+    viewport = dict(zip(("width", "height"), size, strict=True))
+    with watched(chromium, viewport=viewport) as watch:
+        page = opened(watch, published(small()))
+        page.evaluate("Reveal.slide(1)")
+        player = page.locator(".player")
+        found = "(one) => [one.offsetHeight, parseFloat(getComputedStyle(one).fontSize)]"
+        height, text = player.evaluate(found)
+        assert height > 590
+        assert text >= 18
+        assert page.evaluate("Reveal.getCurrentSlide().scrollHeight") <= 720
+        for _ in range(5):
+            assert page.evaluate(INNER) == []
+            page.focus(".player")
+            page.keyboard.press("ArrowRight")
 
 
 @pytest.mark.parametrize(
@@ -164,7 +200,7 @@ def test_a_click_beside_the_player_gives_the_keys_back(deck):
     deck.evaluate("Reveal.slide(1)")
     deck.click(".player-next")
     assert deck.inner_text(".keys").startswith("Keys: player")
-    deck.mouse.click(1100, 600)
+    deck.mouse.click(20, 300)
     expect(deck.locator(".keys")).to_have_text("")
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 2
@@ -250,7 +286,7 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
 CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {
     const { bottom } = page.getBoundingClientRect();
     const parts = [...page.querySelectorAll(".cell *")].filter((one) => one.checkVisibility()
-        && !one.closest(".scrolls, aside, .unseen, .player-told, .player-sizer, details:not([open]) :not(summary)"));
+        && !one.closest(".scrolls, aside, .unseen, .player-told, .player-sizer, details:not([open]) :not(summary), .player-live"));
     const cut = parts.filter((one) => one.getBoundingClientRect().bottom > bottom + 1);
     return cut.map((one) => one.outerHTML.slice(0, 99));
 })"""
@@ -288,8 +324,9 @@ def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
     deck.emulate_media(media="print", color_scheme="dark")
     for gone in (
         ".player-bar",
+        ".player-time",
+        ".player-keys",
         ".player-told",
-        ".player-sizer",
         "aside.notes",
         ".keys",
         ".slide-number",
@@ -297,7 +334,7 @@ def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
     ):
         for one in deck.locator(gone).all():
             assert not one.is_visible(), gone
-    for there in ("h1", ".player-sentence", ".player svg", ".verdict"):
+    for there in ("h1", ".player-say", ".player-eq", ".player-pane > svg", ".verdict"):
         assert deck.locator(there).first.is_visible(), there
     assert (
         deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"
@@ -363,7 +400,7 @@ def test_a_page_reads_at_320_pixels_and_its_player_plays(chromium, published, sc
         page.goto(published(small(), "page").as_uri())
         page.focus(".player")
         page.keyboard.press("ArrowRight")
-        assert page.inner_text(".player-count") == "2 / 5"
+        assert page.inner_text(".player-count") == "step 1 of 4"
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert "wait a minute" not in page.content()
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")

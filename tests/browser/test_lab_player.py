@@ -27,6 +27,7 @@ NAMED = ["ArrowUp", "ArrowDown", "ArrowRight", "Enter", "Delete", "Shift+M", "Sh
 def steps(notebook, lab):
     """The player of e = a * b + log(d) * c in Lab, just run."""
     name = lab.write("steps.ipynb", MAKE, "step_through(e)", "# another cell")
+    notebook.page.emulate_media(reduced_motion="reduce")
     notebook.open(name).run_all()
     return notebook.player(1)
 
@@ -47,87 +48,158 @@ def arriving():
 
 
 def shown(value):
-    return repr(float(f"{value.item():.4g}"))
+    return f"{value.item():.4g}"
+
+
+LEAVES = "cdab"
 
 
 def on_edges(said, gone):
-    """Return the gradients that the first `gone` nodes have handed on, sorted."""
+    """Return the gradients that entered, or that the first `gone` nodes have handed on, sorted."""
     handed = {"e": "uv", "v": "tc", "t": "d", "u": "ab"}
-    return sorted(said[to] for name in ORDER[:gone] for to in handed.get(name, ""))
+    return sorted(["1", *(said[to] for name in ORDER[:gone] for to in handed.get(name, ""))])
 
 
 def test_the_keys_step_through_the_numbers_that_torch_has(steps):
     said = arriving()
-    assert (steps.count(), steps.capsules()) == ("1 / 10", [])
+    assert (steps.count(), steps.capsules()) == ("8 steps", ["1"])
     for number, name in enumerate(ORDER, start=1):
         steps.press("ArrowRight")
-        sentence = steps.sentence()
-        assert sentence.startswith(f"step {number} of 8: ")
-        assert f"({name})" in sentence or f"(leaf {name})" in sentence
-        assert f": {said[name]} arrives" in sentence
+        assert steps.count() == f"step {number} of 8"
+        if name in LEAVES:
+            assert steps.title() == f"{name}.grad AccumulateGrad"
+            assert steps.row() == [f"None + {said[name]} = {said[name]}"]
+        else:
+            assert all(row.startswith(f"{said[name]} ") for row in steps.row())
         assert sorted(steps.capsules()) == on_edges(said, number)
     steps.press("ArrowRight", "ArrowRight")
-    assert (steps.count(), steps.capsules()) == ("10 / 10", steps.capsules())
-    assert f"d.grad = {said['d']}" in steps.sentence()
+    assert steps.count() == "the end"
+    assert f"d.grad {said['d']}" in steps.row()
     steps.press("ArrowLeft", "ArrowLeft")
-    assert steps.sentence().startswith("step 7 of 8: ")
+    assert steps.count() == "step 7 of 8"
     steps.press("Home")
-    assert (steps.count(), steps.capsules()) == ("1 / 10", [])
+    assert (steps.count(), steps.capsules()) == ("8 steps", ["1"])
     steps.press("End")
     assert sorted(steps.capsules()) == on_edges(said, 8)
+
+
+def test_the_program_stands_above_and_the_operation_of_the_step_is_underlined(steps):
+    lines = ["u = a * b", "t = torch.log(d)", "v = t * c", "e = u + v"]
+    seen = "(all) => all.map((one) => one.textContent)"
+    assert steps.root.eval_on_selector_all(".player-code div", seen) == lines
+    marked = []
+    for _ in range(2):
+        steps.press("ArrowRight")
+        marked += steps.root.eval_on_selector_all(".player-code mark", seen)
+    assert marked == ["u + v", "t * c"]
 
 
 def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
     said = arriving()
     steps.click(".player-next")
     steps.click(".player-next")
-    assert f"(v): {said['v']} arrives" in steps.sentence()
-    steps.click(".player-previous")
-    assert steps.sentence().startswith("step 1 of 8: ")
+    assert steps.row()[0].startswith(f"{said['v']} ")
+    steps.click(".player-back")
+    assert steps.count() == "step 1 of 8"
     for number, name in enumerate(ORDER, start=1):
-        steps.page.locator(".player text.m-tagged, .player text").get_by_text(
-            name, exact=True
+        steps.page.locator(
+            f".player text:not(.m-row) tspan:text-matches('^{name}( =|$)')"
         ).first.click()
-        assert steps.sentence().startswith(f"step {number} of 8: ")
-        assert f"{said[name]} arrives" in steps.sentence()
-    steps.click(".player-first")
-    assert steps.count() == "1 / 10"
-    steps.click(".player-last")
-    assert steps.count() == "10 / 10"
+        assert steps.count() == f"step {number} of 8", name
+    steps.page.locator(".player-range").fill("0")
+    assert steps.count() == "8 steps"
 
 
 def test_in_guess_mode_the_number_is_asked_for_and_then_told(steps):
     said = arriving()
     steps.press("g", "ArrowRight", "Enter", "ArrowRight")
-    assert (
-        steps.sentence()
-        == f"step 2 of 8: MulBackward0 (v): {said['v']} arrives. What does it hand on?"
-    )
-    assert sorted(steps.capsules()) == sorted([said["u"], said["v"], "?", "?"])
+    assert steps.sentence() == f"{said['v']} arrives. What does Mul hand on to each?"
+    assert sorted(steps.capsules()) == sorted(["1", said["u"], said["v"], "?", "?"])
     steps.press(" ")
-    assert said["t"] in steps.sentence()
+    assert steps.row()[0].endswith(said["t"])
     assert sorted(steps.capsules()) == on_edges(said, 2)
     steps.press("ArrowRight")
-    assert (
-        steps.sentence()
-        == f"step 3 of 8: AccumulateGrad (leaf c): {said['c']} arrives. What is .grad now?"
-    )
-    steps.click(".player-reveal")
-    assert steps.sentence().endswith(f".grad goes from None to {said['c']}")
+    assert steps.sentence() == f"{said['c']} arrives. What is c.grad now?"
+    steps.press(*said["c"], "Enter")
+    assert steps.texts(".player-verdict .player-right") == [f"✓ {said['c']}"]
     steps.click(".player-guess")
     steps.press("ArrowRight")
     assert "?" not in "".join(steps.capsules())
 
 
+# every key that the player names; and what JupyterLab would make of others
+KEYS = [
+    "i",
+    "o",
+    "f",
+    "n",
+    "+",
+    "-",
+    "0",
+    "g",
+    "ArrowRight",
+    "1",
+    "Enter",
+    "g",
+    "End",
+    "ArrowLeft",
+    "Home",
+    " ",
+    " ",
+]
+KEYS += [
+    "Shift+ArrowUp",
+    "Shift+ArrowDown",
+    "Shift+ArrowLeft",
+    "Shift+ArrowRight",
+    "/",
+    "d",
+    "d",
+    "Enter",
+    "Escape",
+]
+LAB_KEYS = [*"aabbddxcvzmyrsloj00", *NAMED]
+
+
 def test_the_shortcuts_of_lab_do_not_fire_inside(steps, notebook):
     before, active = notebook.cells(), notebook.active()
-    steps.press(*"aabbddxcvzmyrsloj00", *NAMED)
+    for place in (".player", ".player-guess", ".player-range", ".player-told summary"):
+        for key in KEYS + LAB_KEYS:
+            notebook.page.focus(place)
+            steps.press(key)
     assert (notebook.cells(), notebook.active()) == (before, active)
     assert notebook.page.locator(".jp-Dialog").count() == 0
-    assert notebook.page.evaluate("document.activeElement.closest('.player') !== null")
+    notebook.page.focus(".player")
+    steps.press("Escape")
+    assert notebook.cells() == before
+    assert notebook.page.evaluate("document.activeElement.closest('.player') === null")
     notebook.select(2)
     notebook.page.keyboard.press("b")
     assert len(notebook.cells()) == len(before) + 1, "outside of the player they do"
+
+
+def test_shift_enter_goes_on_through_a_lesson(notebook, lab):
+    name = lab.write("on.ipynb", MAKE, "step_through(e)", "1 + 1", "2 + 2")
+    notebook.open(name)
+    notebook.select(0)
+    for number in range(1, 5):
+        notebook.page.keyboard.press("Shift+Enter")
+        notebook.page.wait_for_function(
+            "(nr) => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some((one) => one.textContent.includes(`[${nr}]`))",
+            arg=number,
+        )
+        if number > 1:
+            notebook.page.wait_for_selector(".player")
+    assert notebook.page.evaluate("document.activeElement.closest('.player') === null")
+    assert notebook.output(3) == "4"
+
+
+def test_all_of_it_fits_the_panel_of_a_notebook(steps, notebook):
+    steps.page.evaluate("document.querySelector('.player').scrollIntoView()")
+    fits = """() => { const panel = document.querySelector(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
+        const one = document.querySelector(".player").getBoundingClientRect();
+        return one.height <= panel.height && one.width <= panel.width; }"""
+    assert steps.page.evaluate(fits)
 
 
 def test_with_its_kernel_restarted_stopped_and_gone_it_plays(steps, notebook):
@@ -137,21 +209,21 @@ def test_with_its_kernel_restarted_stopped_and_gone_it_plays(steps, notebook):
     notebook.restart()
     steps = notebook.player(1)
     steps.press("ArrowRight")
-    assert f"(v): {said['v']} arrives" in steps.sentence()
+    assert (steps.count(), steps.row()[0].split()[0]) == ("step 2 of 8", said["v"])
     notebook.stop_kernel()
     steps = notebook.player(1)
     steps.press("ArrowRight")
-    assert f"(leaf c): {said['c']} arrives" in steps.sentence()
+    assert steps.row() == [f"None + {said['c']} = {said['c']}"]
     notebook.reload()
     notebook.stop_kernel()
     steps = notebook.player(1)
-    assert steps.sentence().startswith("step 1 of 8: "), "it opens where it was saved"
+    assert steps.count() == "step 1 of 8", "it opens where it was saved"
     steps.press("End", "ArrowLeft")
-    assert f"(leaf b): {said['b']} arrives" in steps.sentence()
+    assert steps.row() == [f"None + {said['b']} = {said['b']}"]
     assert sorted(steps.capsules()) == on_edges(said, 8)
     steps.click(".player-guess")
-    steps.click(".player-previous")
-    assert steps.sentence().endswith("What is .grad now?")
+    steps.click(".player-back")
+    assert steps.sentence().endswith("What is a.grad now?")
 
 
 def test_saved_again_by_a_later_session_it_still_plays(steps, notebook):
@@ -163,10 +235,10 @@ def test_saved_again_by_a_later_session_it_still_plays(steps, notebook):
         # saved before it is restored, a widget's state is lost: ipywidgets' manager does so
         notebook.page.wait_for_selector(".jp-OutputArea .player")
         notebook.save()
-    assert notebook.output(1).startswith("8 steps to come"), notebook.output(1)
+    assert "e is 17.51. backward() puts the number 1 in" in notebook.output(1)
     steps = notebook.player(1)
     steps.press("End", "ArrowLeft")
-    assert f"(leaf b): {said['b']} arrives" in steps.sentence()
+    assert steps.row() == [f"None + {said['b']} = {said['b']}"]
 
 
 def test_the_theme_of_lab_is_followed(steps, notebook):
@@ -188,7 +260,7 @@ def test_untrusted_the_first_frame_and_the_table_are_what_one_sees(steps, notebo
     notebook.open("theirs.ipynb")
     names = made()
     table = str(record(names["e"], names={name: names[name] for name in ORDER}))
-    assert notebook.output(1).startswith("8 steps to come.")
+    assert notebook.output(1).startswith("e is 17.51. backward() puts the number 1 in at the top")
     assert notebook.page.evaluate("document.querySelector('.jp-OutputArea img').naturalWidth") > 300
     notebook.unfold()
     assert notebook.output(1).split("All of it as text")[1].split() == table.split()
@@ -202,14 +274,7 @@ torch.manual_seed(0)
 layer = torch.nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
 model = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
 loss = model(torch.randn(1, 3, 4)).pow(2).mean()"""
-DRAWN = "[...document.querySelectorAll('.player text.m-start')].map((one) => one.textContent)"
-BUSY = "[...document.querySelectorAll('.player rect.s-now')].map((one) => one.dataset.of)"
-
-
-def folded(page):
-    """Return how many layers are folded together with others."""
-    rows = [title for title in page.evaluate(DRAWN) if "layers" in title and "…" in title]
-    return sum(int(title.split(" × ")[1]) for title in rows)
+DRAWN = "[...document.querySelectorAll('.player-node')].map((one) => one.textContent)"
 
 
 def test_a_folded_graph_is_opened_and_folded_at_the_step_that_is_seen(notebook, lab):
@@ -217,26 +282,23 @@ def test_a_folded_graph_is_opened_and_folded_at_the_step_that_is_seen(notebook, 
     notebook.open(name).run_all()
     steps = notebook.player(1)
     page = steps.page
-    assert folded(page) == 11
-    page.locator(".player-range").fill("200")
-    steps.press("ArrowRight")
-    sentence, count = steps.sentence(), steps.count()
-    (owner,) = set(page.evaluate(BUSY))
-    page.locator(f".player rect[data-of='{owner}']").last.click()
-    assert (steps.sentence(), steps.count()) == (sentence, count)
+    whole = page.evaluate(DRAWN)
+    assert len(whole) < 8
+    assert page.locator(".player-node[data-opens]").count() > 1
+    steps.press("ArrowRight", "ArrowRight", "ArrowRight")
+    count = steps.count()
+    page.locator(".player-node.is-now text").first.click()
     assert len(page.evaluate(DRAWN)) > 10
-    assert folded(page) == 10
-    steps.press("ArrowRight", "ArrowRight")
-    assert steps.sentence().startswith("step 203 of ")
     steps.press("f")
-    assert folded(page) == 11
-    assert steps.sentence().startswith("step 203 of ")
-    steps.click(".player-unfold")
+    assert (page.evaluate(DRAWN), steps.count()) == (whole, count)
+    steps.click(".player-into")
+    steps.press("ArrowRight", "ArrowRight")
+    opened, count = page.evaluate(DRAWN), steps.count()
     notebook.save()
     notebook.stop_kernel()
     notebook.reload()
+    notebook.page.wait_for_selector(".jp-OutputArea .player")
     steps = notebook.player(1)
-    assert folded(page) == 10, "it opens where it was left"
-    assert steps.sentence().startswith("step 203 of ")
+    assert (page.evaluate(DRAWN), steps.count()) == (opened, count), "it opens where it was left"
     steps.click(".player-fold")
-    assert folded(page) == 11
+    assert page.evaluate(DRAWN) == whole

@@ -28,10 +28,10 @@ WRONG = {
     f'HTML(\'<details><p><img alt="" src="{DOT}"></p></details>\')': SILENT,
     "SVG('<svg xmlns=\"http://www.w3.org/2000/svg\"/>')": SILENT,
     'HTML(\'<img alt="gone" src="figs/gone.svg">\')': "pictures: cell {} has a picture that did not load: ",
-    "p = step_through(x * 3)\np.film = p.film.replace('hands on 3.0', 'hands on 4.0')\np": (
-        "players: cell {}: the player says 'step 1 of 2: MulBackward0: 1.0 arrives, hands on 4.0"
+    'p = step_through(x * 3)\np.film = p.film.replace(\'"handed","3"\', \'"handed","4"\')\np': (
+        "players: cell {}: the player shows 4, the text 'step 1 of 2: MulBackward0: 1.0 arrives"
     ),
-    "p = step_through(x * 3)\np.text = p.text.partition('\\n')[0]\np": "players: cell {}: the player stands at 3 / 4",
+    "p = step_through(x * 3)\np.text = p.text.partition('\\n')[0]\np": "players: cell {}: the player stands at step 2 of 2 after 1 steps",
     f"display({{'{VIEW}': {{'model_id': 'gone'}}}}, raw=True)": (
         "outputs_are_seen: cell {} put out a player, and none is there"
     ),

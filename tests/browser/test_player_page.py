@@ -1,57 +1,55 @@
-"""The player in a page from a file, in a real browser: keys, mouse, guessing, themes, small
-windows. No kernel.
+"""The player in a page from a file, in a real browser: keys, mouse, focus, guesses, motion, large
+graphs, labs, and as a widget. No kernel.
 """
 
+import json
 import random
-from dataclasses import replace
 
 import pytest
 from driver import watched
-from made_up_film import explorer, lab, meant, restless, restless_views, steps, unfolding
+from made_up_film import explorer, folded, lab, meant, restless, steps
+from player_films import HOSTILE, film_of, unplayed
 
 from helpers.drawing.palette import DARK, LIGHT
-from helpers.playing.film import Film, Frame
-from helpers.playing.player import SCRIPT, as_json, page
+from helpers.playing.player import SCRIPT, as_json, head, page, page_of, slot
 
 pytestmark = pytest.mark.browser
-LONG = "a sentence with so many words that it takes several lines where there is little room, " * 3
-BOXES = """() => [".player", ".player-words", ".player-stage", ".player-bar", ".player-play", ".player-range"]
-    .flatMap((name) => { const box = document.querySelector(name).getBoundingClientRect();
-                         return [box.x, box.y, box.width, box.height]; })"""
+AWAY = "Keys: click the player, or Tab into it, first"
+HEAR = """() => { window.heard = [];
+    document.addEventListener("keydown", (event) => window.heard.push(event.key)); }"""
+GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
+
+
+@pytest.fixture(scope="module")
+def window(chromium):
+    """A page whose clock stands still until it is told to go on."""
+    with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
+        watch.page.clock.install()
+        yield watch.page
 
 
 @pytest.fixture
-def play(chromium, tmp_path):
-    """Return a function that opens the page of a film, with options for the browser's context."""
-    opened = []
+def play(window, tmp_path):
+    """Return a function that opens the page of a film, or of several, in the one window."""
 
-    def start(film, html=page, **options):
-        path = tmp_path / f"{len(opened)}.html"
-        path.write_text(html(film), encoding="utf-8")
-        opened.append(watched(chromium, **options))
-        shown = opened[-1].__enter__().page
-        shown.clock.install()
-        shown.goto(path.as_uri())
-        shown.clock.run_for(100)
-        shown.focus(".player")
-        return shown
+    def start(*films, focused=True, **media):
+        html = page(films[0])
+        if len(films) > 1:
+            html = f"<!doctype html><meta charset=utf-8>{head()}{''.join(map(slot, films))}"
+        (tmp_path / "film.html").write_text(html, encoding="utf-8")
+        plain = {
+            "color_scheme": "light",
+            "reduced_motion": "no-preference",
+            "forced_colors": "none",
+        }
+        window.emulate_media(**(plain | media))
+        window.goto((tmp_path / "film.html").as_uri())
+        window.clock.run_for(1000)
+        if focused:
+            window.focus(".player")
+        return window
 
-    yield start
-    for one in opened:
-        one.__exit__(None, None, None)
-
-
-def words(shown):
-    return shown.inner_text(".player-sentence")
-
-
-def count(shown):
-    return shown.inner_text(".player-count")
-
-
-def numbers(shown):
-    """Return the gradients that are seen on edges."""
-    return shown.locator("text.m-label:not(.player-hidden)").all_text_contents()
+    return start
 
 
 def press(shown, *keys):
@@ -59,305 +57,709 @@ def press(shown, *keys):
         shown.keyboard.press(key)
 
 
-def click(shown, name):
-    shown.click(f".player-{name}")
+def step(shown, *keys):
+    """Press keys as slowly as a person."""
+    for key in keys:
+        shown.clock.run_for(1000)
+        shown.keyboard.press(key)
+
+
+def text(shown, name):
+    return shown.text_content(f".player-{name}")
+
+
+def count(shown):
+    return text(shown, "count")
+
+
+def main(shown):
+    return text(shown, "next")
+
+
+def focused(shown):
+    return shown.evaluate(
+        "document.activeElement.className.split(' ')[0] || document.activeElement.tagName"
+    )
+
+
+# keys
 
 
 def test_the_keys_step_forwards_and_back(play):
-    shown = play(steps(3))
-    assert (words(shown), numbers(shown), count(shown)) == (
-        "before the first of 4 steps",
-        [],
-        "1 / 5",
-    )
-    press(shown, "ArrowRight", "ArrowRight")
-    assert words(shown) == "step 2 of 4: 2.0 arrives, 4.0 is handed on"
-    assert numbers(shown) == ["2.0", "4.0"]
-    assert shown.locator("rect.m-operation.s-now").get_attribute("data-of") == "node 1"
-    assert shown.locator("rect.m-operation.s-done").get_attribute("data-of") == "node 0"
-    press(shown, "ArrowLeft")
-    assert (numbers(shown), count(shown)) == (["2.0"], "2 / 5")
+    shown = play(film_of("square"))
+    assert (count(shown), text(shown, "title")) == ("6 steps", "e.backward()")
+    press(shown, "ArrowRight")
+    assert (count(shown), text(shown, "title")) == ("step 1 of 6", "PowBackward0")
+    press(shown, "ArrowRight", "ArrowRight", "ArrowLeft")
+    assert (count(shown), text(shown, "title")) == ("step 2 of 6", "AddBackward0")
     press(shown, "End", "ArrowRight")
-    assert (numbers(shown), count(shown)) == (["2.0", "4.0", "8.0"], "5 / 5")
+    assert (count(shown), text(shown, "title")) == ("the end", "backward() is done")
     press(shown, "Home", "ArrowLeft")
-    assert (numbers(shown), count(shown)) == ([], "1 / 5")
-    assert shown.locator(".s-now, .s-done:not(.player-hidden)").count() == 0
+    assert count(shown) == "6 steps"
+    assert shown.locator(".is-now, .is-done").count() == 0
+    assert shown.locator(".is-next .player-capsule").text_content() == "1", "on its way to the root"
 
 
-SEEN = """() => [...document.querySelectorAll("svg [class^='m-']:not(tspan)")].map((node) =>
-    [node.getAttribute("class").replace(" player-hidden", ""), node.textContent,
-     getComputedStyle(node).display === "none"])"""
+VIEW_BOX = (
+    "document.querySelector('.player-pane > svg').getAttribute('viewBox').split(' ').map(Number)"
+)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_every_frame_shows_what_was_meant_from_wherever_one_comes(play, seed):
-    film = restless(seed)
-    shown = play(film)
-    visits = random.Random(seed).choices(range(len(film.frames)), k=25)
-    for number in [*range(len(film.frames)), *visits]:
-        shown.locator(".player-range").fill(str(number))
-        assert shown.evaluate(SEEN) == [list(mark) for mark in meant(film, number)], number
+def test_the_keys_that_zoom_and_pan(play):
+    shown = play(film_of("square"))
+    x, y, wide, high = shown.evaluate(VIEW_BOX)
+    press(shown, "+")
+    assert shown.evaluate(VIEW_BOX)[2] == pytest.approx(wide / 1.25)
+    press(shown, "-", "-")
+    assert shown.evaluate(VIEW_BOX)[2] == pytest.approx(
+        wide * 1.25 / 1.25 / 0.8 / 0.8 / 1.25, rel=0.3
+    )
+    press(shown, "0")
+    assert shown.evaluate(VIEW_BOX) == pytest.approx([x, y, wide, high])
+    before = shown.evaluate(VIEW_BOX)
+    for key, where, by in (
+        ("Shift+ArrowRight", 0, 1),
+        ("Shift+ArrowLeft", 0, -1),
+        ("Shift+ArrowDown", 1, 1),
+        ("Shift+ArrowUp", 1, -1),
+    ):
+        now = shown.evaluate(VIEW_BOX)
+        press(shown, key)
+        moved = [there - here for here, there in zip(now, shown.evaluate(VIEW_BOX), strict=True)]
+        assert moved[where] * by > 40, key
+        assert moved[1 - where] == pytest.approx(0), key
+    assert shown.evaluate(VIEW_BOX) == pytest.approx(before)
+    assert count(shown) == "6 steps", "Shift and an arrow is no step"
 
 
-def test_the_mouse_does_the_same(play):
-    shown = play(steps(3))
-    click(shown, "next")
-    click(shown, "next")
-    click(shown, "previous")
-    assert (numbers(shown), count(shown)) == (["2.0"], "2 / 5")
-    click(shown, "last")
-    assert count(shown) == "5 / 5"
-    assert shown.get_attribute(".player-next", "aria-disabled") == "true"
-    click(shown, "first")
-    assert count(shown) == "1 / 5"
-    assert shown.get_attribute(".player-previous", "aria-disabled") == "true"
-    shown.locator(".player-range").fill("3")
-    assert (numbers(shown), count(shown)) == (["2.0", "4.0", "8.0"], "4 / 5")
-    assert shown.get_attribute(".player-range", "aria-valuetext") == "4 / 5"
+# Every key that the player, its README or the lessons name, and what it does where it does something.
+DOCUMENTED = [
+    "ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "g", "i", "o", "f", "n", "/", "+", "-", "0",
+    "Shift+ArrowLeft", "Shift+ArrowRight", "Shift+ArrowUp", "Shift+ArrowDown", "Escape",
+]  # fmt: skip
+OTHERS = [
+    "1",
+    "7",
+    ".",
+    "a",
+    "b",
+    "c",
+    "d",
+    "d",
+    "m",
+    "x",
+    "y",
+    "z",
+    "v",
+    "j",
+    "k",
+    "l",
+    "M",
+    "Delete",
+    "Backspace",
+]
+OTHERS += ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "F2", "s", "h", "?"]
+PAGES = ["Tab", "Shift+Tab", "Control+s", "Control+Enter", "Meta+k", "Shift+Enter"]
+PLACES = [
+    ".player",
+    ".player-next",
+    ".player-guess",
+    ".player-range",
+    ".player-field",
+    ".player-finder",
+]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_no_key_but_those_of_the_page_reaches_it(play, place):
+    shown = play(film_of("sick"))
+    shown.evaluate(HEAR)
+    for key in DOCUMENTED + OTHERS:
+        ready(shown, place)
+        press(shown, key)
+    heard = [key for key in shown.evaluate("window.heard.splice(0)") if key not in ("Shift",)]
+    assert heard == []
+    for key in PAGES:
+        ready(shown, place)
+        press(shown, key)
+    heard = [
+        key for key in shown.evaluate("window.heard") if key not in ("Shift", "Control", "Meta")
+    ]
+    assert heard == [key.split("+")[-1] for key in PAGES]
+
+
+def ready(shown, place):
+    """Put the focus on a place in the player, at a step that is asked for."""
+    shown.evaluate("document.activeElement.blur()")
+    if shown.get_attribute(".player-guess", "aria-pressed") == "false":
+        shown.click(".player-guess")
+    shown.evaluate("""() => { const range = document.querySelector(".player-range");
+        range.value = 0; range.dispatchEvent(new Event("input"));
+        range.value = 1; range.dispatchEvent(new Event("input")); }""")
+    if place == ".player-finder":
+        shown.evaluate(
+            "document.querySelector('.player-finder').hidden || document.querySelector('.player').focus()"
+        )
+        if not shown.is_visible(".player-finder"):
+            shown.focus(".player")
+            press(shown, "/")
+    shown.focus(place)
+
+
+def test_escape_gives_the_keys_back(play):
+    shown = play(film_of("square"))
+    shown.evaluate(HEAR)
+    press(shown, "Escape", "ArrowRight")
+    assert focused(shown) == "BODY"
+    assert shown.evaluate("window.heard") == ["ArrowRight"]
+    assert count(shown) == "6 steps"
 
 
 def test_the_scrubber_has_the_same_keys(play):
-    shown = play(steps(3))
+    shown = play(film_of("square"))
     shown.focus(".player-range")
     press(shown, "ArrowRight", "ArrowRight", "ArrowLeft")
-    assert count(shown) == "2 / 5"
+    assert count(shown) == "step 1 of 6"
     press(shown, "End")
-    assert count(shown) == "5 / 5"
-
-
-def test_play_goes_to_the_end_and_can_be_paused(play):
-    shown = play(steps(3))
-    press(shown, " ")
-    assert shown.inner_text(".player-play") == "Pause"
-    shown.clock.run_for(3200)
-    assert count(shown) == "3 / 5"
-    press(shown, " ")
-    shown.clock.run_for(9000)
-    assert (count(shown), shown.inner_text(".player-play")) == ("3 / 5", "Play")
-    click(shown, "play")
-    shown.clock.run_for(9000)
-    assert (count(shown), shown.inner_text(".player-play")) == ("5 / 5", "Play")
-    press(shown, " ")
-    assert count(shown) == "1 / 5", "at the end, play begins again"
-
-
-def test_a_step_by_hand_stops_the_playing(play):
-    shown = play(steps(3))
-    press(shown, " ", "ArrowRight")
-    shown.clock.run_for(9000)
-    assert count(shown) == "2 / 5"
-
-
-def test_guessing_is_off_until_asked_for(play):
-    shown = play(steps(3))
-    press(shown, "ArrowRight")
-    assert shown.get_attribute(".player-guess", "aria-pressed") == "false"
-    assert shown.get_attribute(".player-reveal", "aria-disabled") == "true"
-    assert "?" not in numbers(shown)
-
-
-KEYS = [("press", key) for key in (" ", "Enter", "ArrowRight")]
-CLICKS = [("click", place) for place in (".player-reveal", ".player-next", "text.s-next", "svg")]
-
-
-@pytest.mark.parametrize(("how", "what"), KEYS + CLICKS)
-def test_a_new_number_is_a_question_mark_until_a_key_or_a_click(play, how, what):
-    shown = play(steps(3))
-    press(shown, "g", "ArrowRight", "ArrowRight", "ArrowRight")
-    assert (words(shown), numbers(shown)) == ("step 2 of 4: what is handed on?", ["2.0", "?"])
-    press(shown, what) if how == "press" else shown.click(what, position={"x": 3, "y": 3})
-    assert (words(shown), numbers(shown)) == (
-        "step 2 of 4: 2.0 arrives, 4.0 is handed on",
-        ["2.0", "4.0"],
+    assert count(shown) == "the end"
+    assert shown.get_attribute(".player-range", "aria-valuetext") == "the end"
+    press(shown, "g", "Home")
+    assert (count(shown), shown.get_attribute(".player-guess", "aria-pressed")) == (
+        "6 steps",
+        "true",
     )
-    assert count(shown) == "3 / 5"
-
-
-def test_after_the_mouse_the_space_bar_reveals(play):
-    shown = play(steps(3))
-    click(shown, "guess")
-    press(shown, "ArrowRight")
-    assert numbers(shown) == ["?"]
-    press(shown, " ")
-    assert numbers(shown) == ["2.0"]
-    click(shown, "guess")
-    press(shown, "ArrowLeft", "ArrowRight")
-    assert numbers(shown) == ["2.0"]
-
-
-def test_play_in_guess_mode_asks_and_tells(play):
-    shown = play(steps(3))
-    press(shown, "g", " ")
-    assert shown.inner_text(".player-play") == "Play", "in guess mode the space bar reveals"
-    click(shown, "play")
-    shown.clock.run_for(1600)
-    assert numbers(shown) == ["?"]
-    shown.clock.run_for(1500)
-    assert numbers(shown) == ["2.0"]
-    shown.clock.run_for(30_000)
-    assert (count(shown), shown.inner_text(".player-play")) == ("5 / 5", "Play")
 
 
 def test_a_button_with_the_focus_obeys_the_space_bar(play):
-    shown = play(steps(3))
+    shown = play(film_of("square"))
     shown.focus(".player-next")
     press(shown, " ", "Enter")
-    assert (count(shown), shown.inner_text(".player-play")) == ("3 / 5", "Play")
+    assert (count(shown), text(shown, "play")) == ("step 2 of 6", "Play")
+    assert focused(shown) == "player-next"
 
 
-def test_a_click_on_a_node_goes_to_its_step_and_cycles_through_several(play):
-    film = steps(3)
-    shown = play(replace(film, frames=(*film.frames, *film.frames[1:3])))
-    shown.click("rect.m-operation[data-of='node 1']")
-    assert count(shown) == "3 / 7"
-    shown.click("rect.m-operation[data-of='node 1']")
-    assert count(shown) == "7 / 7"
-    shown.click("text[data-of='node 1']")
-    assert count(shown) == "3 / 7"
-    shown.click("text=saved")
-    assert count(shown) == "3 / 7"
+# focus
 
 
-def test_a_lab_walks_its_map(play):
-    shown = play(lab())
-    assert shown.locator(".player-play, .player-range, .player-next, .player-guess").count() == 0
-    buttons = shown.locator(".player-action")
-    assert buttons.all_inner_texts() == ["Switch a on", "Switch b on"]
-    buttons.nth(0).click()
-    assert words(shown) == "a is on"
-    assert shown.locator("rect.m-operation").count() == 3, "two nodes and the legend"
-    assert buttons.nth(0).get_attribute("aria-disabled") == "true"
-    buttons.nth(0).click(force=True)
-    assert words(shown) == "a is on", "a button that says no does nothing"
-    press(shown, "2")
-    assert words(shown) == "both are on: nothing is left to do"
-    press(shown, "u")
-    assert words(shown) == "a is on"
-    click(shown, "reset")
-    assert words(shown) == "nothing is on"
-    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
-    click(shown, "undo")
-    assert words(shown) == "a is on"
-    press(shown, "u", "u", "u", "1", "1", "r")
-    assert words(shown) == "nothing is on"
-
-
-def test_a_lab_of_nodes_is_walked_by_arrows_and_by_clicks(play):
-    shown = play(explorer())
-    assert words(shown) == "program 0: choose a node"
-    press(shown, "ArrowRight", "ArrowRight", "ArrowRight")
-    assert words(shown) == "program 0, node 1", "the arrows stay in the program that is seen"
-    shown.click("rect[data-of='node 0']")
-    assert words(shown) == "program 0, node 0"
-    press(shown, "1")
-    assert words(shown) == "program 1: choose a node"
-    shown.click("rect[data-of='node 1']")
-    assert words(shown) == "program 1, node 1"
-    press(shown, "u", "u")
-    assert words(shown) == "program 0, node 0"
-
-
-def test_other_keys_stay_inside_and_those_of_the_page_pass(play):
-    shown = play(steps(3))
+def test_the_focus_is_never_taken(play):
+    shown = play(film_of("square"), focused=False)
+    assert focused(shown) == "BODY", "not on load"
     shown.evaluate(
-        "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
+        "document.body.prepend(Object.assign(document.createElement('input'), { className: 'cell' }))"
     )
-    press(
-        shown,
-        "x",
-        "d",
-        "d",
-        "ArrowRight",
-        "ArrowUp",
-        "Enter",
-        "Shift+Enter",
-        "Control+s",
-        "Tab",
-        "Escape",
-    )
-    heard = shown.evaluate("window.heard")
-    assert [key for key in heard if key not in ("Shift", "Control")] == ["Enter", "s", "Tab"]
-    shown.evaluate("document.activeElement.blur()")
+    for button in ("play", "guess"):
+        shown.click(f".player-{button}")
+    shown.focus(".cell")
+    for _ in range(20):
+        shown.clock.run_for(1900)
+        assert focused(shown) == "cell", "not while it plays, nor while it tells what was asked"
+    assert count(shown) == "the end"
+
+
+def test_where_the_keys_go_is_said_in_words_and_seen_as_a_ring(play):
+    for theme, colours in (("light", LIGHT), ("dark", DARK)):
+        shown = play(film_of("square"), focused=False, color_scheme=theme)
+        seen = "(all) => all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent)"
+        ring = "(one) => { const { outlineStyle, outlineWidth, outlineColor } = getComputedStyle(one); return [outlineStyle, outlineWidth, outlineColor]; }"
+        before = shown.eval_on_selector(".player", ring)
+        assert shown.eval_on_selector_all(".player-keys > *", seen) == [AWAY]
+        for way in ("tab", "click"):
+            if way == "click":
+                press(shown, "Escape")
+                shown.click(".player-say")
+            else:
+                press(shown, "Tab")
+            assert focused(shown) == "player"
+            (said,) = shown.eval_on_selector_all(".player-keys > *", seen)
+            assert "".join(said.split()) == "←→stepspaceplaygguessEscleaves"
+            style, width, colour = shown.eval_on_selector(".player", ring)
+            assert (style, width) == ("solid", "3px")
+            assert colour == rgb(colours, "leafrim")[0] != before[2]
+        press(shown, "Tab", "Tab")
+        assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+        assert shown.eval_on_selector(".player", ring)[1] == "3px", (
+            "its ring stays while one of its buttons has the focus"
+        )
+        press(shown, "Escape")
+        assert shown.eval_on_selector_all(".player-keys > *", seen) == [AWAY]
+        assert shown.eval_on_selector(".player", ring) == before
+
+
+# mouse
+
+
+def test_the_mouse_does_the_same(play):
+    shown = play(film_of("square"), focused=False)
+    for name in ("next", "next", "back"):
+        shown.click(f".player-{name}")
+    assert count(shown) == "step 1 of 6"
+    shown.locator(".player-range").fill("3")
+    assert count(shown) == "step 3 of 6"
+    shown.locator(".player-range").fill("7")
+    assert shown.get_attribute(".player-next", "aria-disabled") == "true"
+    shown.click(".player-next", force=True)
+    assert count(shown) == "the end"
+    shown.locator(".player-range").fill("0")
+    assert shown.get_attribute(".player-back", "aria-disabled") == "true"
+
+
+def node(shown, words):
+    return shown.locator(".player-node", has_text=words).first.locator("text").first
+
+
+def test_a_click_on_a_node_goes_to_its_step_and_a_drag_does_not(play):
+    shown = play(film_of("square"))
+    node(shown, "Mul").click()
+    assert (count(shown), focused(shown)) == ("step 4 of 6", "player")
+    box = node(shown, "Add").bounding_box()
+    before = shown.evaluate(VIEW_BOX)
+    shown.mouse.move(box["x"] + 9, box["y"] + 9)
+    shown.mouse.down()
+    shown.mouse.move(box["x"] + 90, box["y"] + 60, steps=4)
+    shown.mouse.up()
+    assert count(shown) == "step 4 of 6"
+    assert shown.evaluate(VIEW_BOX)[0] < before[0]
+
+
+# playing
+
+
+def test_play_goes_to_the_end_and_can_be_paused(play):
+    shown = play(film_of("square"))
+    press(shown, " ")
+    assert text(shown, "play") == "Pause"
+    shown.clock.run_for(3700)
+    assert count(shown) == "step 2 of 6"
+    press(shown, " ")
+    shown.clock.run_for(20_000)
+    assert (count(shown), text(shown, "play")) == ("step 2 of 6", "Play")
+    shown.click(".player-play")
+    shown.clock.run_for(20_000)
+    assert (count(shown), text(shown, "play")) == ("the end", "Play")
+    press(shown, " ")
+    assert count(shown) == "6 steps", "at the end, play begins again"
+
+
+@pytest.mark.parametrize("key", ["ArrowRight", "ArrowLeft", "End", "Home"])
+def test_a_step_by_hand_stops_the_playing(play, key):
+    shown = play(film_of("square"))
+    press(shown, "ArrowRight", " ", key)
+    here = count(shown)
+    shown.clock.run_for(20_000)
+    assert (count(shown), text(shown, "play")) == (here, "Play")
+
+
+def test_play_in_guess_mode_asks_and_tells(play):
+    shown = play(film_of("square"))
+    press(shown, "g")
+    shown.click(".player-play")
+    shown.clock.run_for(1900)
+    assert (count(shown), main(shown)) == ("step 1 of 6", "Show")
+    shown.clock.run_for(1800)
+    assert (count(shown), main(shown)) == ("step 1 of 6", "Next ▶")
+    shown.clock.run_for(60_000)
+    assert (count(shown), text(shown, "play")) == ("the end", "Play")
+
+
+# guessing
+
+TOLD = """() => { const words = [document.querySelector(".player-room").innerText, document.querySelector(".player-live").textContent, document.querySelector(".player-told pre").textContent];
+    for (const one of document.querySelectorAll(".player-room *")) for (const { name, value } of one.attributes) if (/title|aria|label|value|placeholder|alt|data/.test(name)) words.push(value);
+    for (const one of document.querySelectorAll(".player text")) if (one.checkVisibility({ visibilityProperty: true })) words.push(one.textContent);
+    return words.filter((one) => one !== null); }"""
+SECRET = """() => [...document.querySelectorAll(".player-told pre, .player-live, .player-eq, .player-say, .player-title, .player-wire, .player-grad, .player-more, .player-verdict")].map((one) => one.textContent).join(" ")"""
+
+
+def test_guessing_is_off_until_asked_for(play):
+    shown = play(film_of("square"))
     press(shown, "ArrowRight")
-    assert count(shown) == "2 / 5", "keys act only where the player has the focus"
+    assert shown.get_attribute(".player-guess", "aria-pressed") == "false"
+    assert main(shown) == "Next ▶"
+    assert shown.locator(".player-field, .player-choice").count() == 0
 
 
-def test_a_step_is_announced_once(play):
-    shown = play(steps(3))
-    assert shown.get_attribute(".player-sentence", "aria-live") == "polite"
-    shown.evaluate("""() => { window.said = 0;
-        const watch = new MutationObserver((list) => { window.said += list.length; });
-        const what = { childList: true, characterData: true, subtree: true };
-        watch.observe(document.querySelector(".player-words"), what); }""")
-    press(shown, "ArrowRight", "ArrowRight", "ArrowRight")
-    assert shown.evaluate("window.said") == 3
+def test_who_guesses_finds_the_answer_nowhere(play):
+    shown = play(film_of("square"))
+    shown.click(".player-told summary")
+    shown.focus(".player")
+    press(shown, "g", "ArrowRight")
+    assert text(shown, "say") == "1 arrives. What does Pow hand on?"
+    assert text(shown, "live") == "1 arrives. What does Pow hand on?"
+    assert "20" not in shown.evaluate(SECRET)
+    told = " ".join(one for one in shown.evaluate(TOLD))
+    assert told.count("20") == told.count("\n20\n") == 1, "among the choices alone"
+    assert shown.locator(".player-choice").all_inner_texts().count("20") == 1
+    press(shown, "Enter")
+    assert "20" in shown.evaluate(SECRET)
 
 
-def test_everything_has_a_name(play):
-    shown = play(steps(3))
-    film = steps(3)
-    assert shown.get_by_role("img", name=film.alt).count() == 1
-    assert shown.get_by_role("group", name="Player").count() == 1
-    assert shown.get_by_role("slider", name="Position").count() == 1
-    for name in ("First", "Back", "Play", "Next", "Last", "Guess", "Reveal"):
-        assert shown.get_by_role("button", name=name, exact=True).count() == 1
+def test_what_is_not_well_is_an_answer_too(play):
+    film = film_of("sick")
+    shown = play(film)
+    press(shown, "n")
+    assert "NaN" in text(shown, "title") or "inf" in text(shown, "title")
+    assert shown.locator(".is-alarm").count() == 1
+    press(shown, "g", "ArrowLeft", "ArrowRight")
+    if main(shown) == "Show":
+        assert shown.locator(".player-trouble, .is-alarm, .player-eq em").count() == 0
+
+
+@pytest.mark.parametrize("key", [" ", "Enter", "ArrowRight", ".player-next"])
+def test_without_a_guess_it_is_shown(play, key):
+    shown = play(film_of("square"))
+    press(shown, "g", "ArrowRight")
+    assert main(shown) == "Show"
+    shown.click(key) if key.startswith(".") else press(shown, key)
+    assert (count(shown), main(shown), text(shown, "verdict")) == ("step 1 of 6", "Next ▶", "")
+    assert "20" in text(shown, "eq")
+    press(shown, "ArrowRight", "Enter")
+    assert text(shown, "eq").count("20") == 4
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict", "kind"),
+    [
+        ("20", "✓ 20", "right"),
+        ("20.1", "✓ 20", "right"),
+        ("2", "✗ not 2, but 20", "wrong"),
+        ("-20", "✗ not -20, but 20", "wrong"),
+        ("x", "✗ not x, but 20", "wrong"),
+    ],
+)
+def test_digits_go_straight_into_the_field_and_are_judged(play, typed, verdict, kind):
+    shown = play(film_of("square"))
+    shown.evaluate(GUESSES)
+    press(shown, "g", "ArrowRight")
+    assert focused(shown) == "player"
+    if typed[0] == "x":
+        shown.focus(".player-field")
+    press(shown, *typed)
+    assert shown.input_value(".player-field") == typed
+    assert (focused(shown), main(shown)) == ("player-field", "Check")
+    press(shown, "Enter")
+    assert text(shown, "verdict").strip() == verdict
+    assert shown.locator(f".player-verdict .player-{kind}").count() == 1
+    assert focused(shown) == "player"
+    assert shown.evaluate("window.guesses") == [
+        {"frame": 1, "guesses": [[typed, "20", kind == "right"]]}
+    ]
+    press(shown, "ArrowRight")
+    assert (count(shown), text(shown, "verdict")) == ("step 2 of 6", "")
+    assert len(shown.evaluate("window.guesses")) == 1, "once"
+
+
+def test_two_fields_are_filled_by_clicks_on_choices(play):
+    shown = play(film_of("square"))
+    shown.evaluate(GUESSES)
+    press(shown, "g", *["ArrowRight", "Enter"] * 3, "ArrowRight")
+    assert text(shown, "title") == "MulBackward0"
+    choices = shown.locator(".player-choice")
+    right = choices.all_inner_texts()
+    assert {"60", "40"} < set(right)
+    assert right == sorted(right, key=float), "in an order that tells nothing"
+    choices.get_by_text("60", exact=True).click()
+    choices.get_by_text("60", exact=True).click()
+    assert shown.eval_on_selector_all(".player-field", "(all) => all.map((one) => one.value)") == [
+        "60",
+        "60",
+    ]
+    assert main(shown) == "Check"
+    press(shown, "Enter")
+    assert text(shown, "verdict").split("  ")[0].strip().startswith("✓ 60 ✗ not 60, but 40")
+    assert shown.evaluate("window.guesses")[0]["guesses"] == [
+        ["60", "60", True],
+        ["60", "40", False],
+    ]
+
+
+def test_after_the_mouse_the_space_bar_reveals(play):
+    shown = play(film_of("square"))
+    shown.click(".player-guess")
+    press(shown, "ArrowRight", " ")
+    assert main(shown) == "Next ▶"
+    shown.click(".player-guess")
+    press(shown, "ArrowRight")
+    assert main(shown) == "Next ▶"
+    assert shown.locator(".player-field").count() == 0
+
+
+@pytest.mark.parametrize("typed", ["5x1", "5×1", "(5, 1)", "5, 1", "[5, 1]"])
+def test_of_a_tensor_one_gives_the_shape(play, typed):
+    shown = play(film_of("mlp"))
+    press(shown, "g", "ArrowRight")
+    assert "Which shape does MseLoss hand on?" in text(shown, "say")
+    shown.fill(".player-field", typed)
+    press(shown, "Enter")
+    assert text(shown, "verdict").strip() == "✓ 5×1"
+    assert shown.locator(".player-handed .player-tile").count() == 1
+
+
+def test_escape_leaves_the_field_first(play):
+    shown = play(film_of("square"))
+    press(shown, "g", "ArrowRight", "2", "Escape")
+    assert (focused(shown), shown.input_value(".player-field")) == ("player", "2")
+    press(shown, "Escape")
+    assert focused(shown) == "BODY"
+
+
+def test_a_guess_is_kept_out_of_the_text_until_it_is_shown(play):
+    film = film_of("square")
+    shown = play(film)
+    shown.click(".player-told summary")
+    shown.focus(".player")
+    press(shown, "g", "ArrowRight")
+    told = text(shown, "told")
+    assert "PowBackward0" in told.split("step")[0], "the graph itself is told"
+    assert "step 1" not in told
+    press(shown, "Enter")
+    assert "step 1" in text(shown, "told")
+    assert "step 2" not in text(shown, "told")
+    press(shown, "g")
+    assert "step 6" in text(shown, "told")
+
+
+# motion
+
+MOVING = "document.querySelectorAll('.player-moving > *').length"
+
+
+def test_what_arrives_and_what_is_handed_on_moves_and_then_is_gone(play):
+    shown = play(film_of("square"))
+    step(shown, "ArrowRight")
+    assert shown.evaluate(MOVING) == 2, "the 1 that arrives, the 20 that is handed on"
+    places = set()
+    for _ in range(5):
+        shown.clock.run_for(60)
+        places.add(
+            tuple(
+                shown.eval_on_selector_all(
+                    ".player-moving > *", "(all) => all.map((one) => one.getAttribute('transform'))"
+                )
+            )
+        )
+    assert len(places) == 5
+    shown.clock.run_for(400)
+    assert shown.evaluate(MOVING) == 0
+    assert shown.locator(".is-flying").count() == 0
+
+
+def test_into_a_leaf_it_goes_with_a_plus(play):
+    shown = play(film_of("square"))
+    step(shown, "ArrowRight", "ArrowRight", "ArrowRight")
+    assert shown.text_content(".player-moving .player-plus") == "+"
+    assert "None" in shown.text_content(".is-now .player-grad"), "not there before it arrives"
+    shown.clock.run_for(600)
+    assert shown.text_content(".is-now .player-grad") == "20"
+
+
+@pytest.mark.parametrize(
+    "what", ["ArrowLeft", "g", "+", ".player-guess", ".player-say", ".player-pane", "a"]
+)
+def test_any_input_finishes_the_motion(play, what):
+    shown = play(film_of("square"))
+    step(shown, "ArrowRight", "ArrowRight")
+    assert shown.evaluate(MOVING) > 0
+    shown.clock.run_for(50)
+    shown.click(what) if what.startswith(".") else press(shown, what)
+    assert shown.evaluate(MOVING) == 0
+
+
+def test_nothing_moves_when_stepping_fast_or_back_or_far(play):
+    shown = play(film_of("square"))
+    step(shown, "ArrowRight")
+    press(shown, "ArrowRight")
+    assert shown.evaluate(MOVING) == 0, "fast"
+    step(shown, "ArrowLeft")
+    assert shown.evaluate(MOVING) == 0, "back"
+    step(shown, "End")
+    assert shown.evaluate(MOVING) == 0, "far"
+
+
+def test_nothing_moves_for_whoever_wants_no_motion(play):
+    shown = play(film_of("square"), reduced_motion="reduce")
+    for _ in range(7):
+        step(shown, "ArrowRight")
+        assert shown.evaluate(MOVING) == 0
+    assert shown.evaluate("document.getAnimations().length") == 0
+
+
+def test_after_a_guess_it_moves_too(play):
+    shown = play(film_of("square"))
+    press(shown, "g")
+    step(shown, "ArrowRight")
+    shown.clock.run_for(1000)
+    press(shown, "Enter")
+    assert shown.evaluate(MOVING) == 1
+    shown.clock.run_for(1000)
+    assert shown.evaluate(MOVING) == 0
+
+
+# large graphs
+
+
+def titles(shown):
+    return shown.eval_on_selector_all(".player-node", "(all) => all.map((one) => one.textContent)")
+
+
+def test_one_steps_over_a_folded_part_into_it_and_out_again(play):
+    shown = play(film_of("layers"))
+    assert main(shown) == "Next ▶"
+    press(shown, "ArrowRight", "ArrowRight")
+    assert main(shown) == "Step over"
+    whole = titles(shown)
+    press(shown, "ArrowRight")
+    assert text(shown, "say").startswith("Stepped over 55 steps")
+    press(shown, "ArrowLeft", "i")
+    assert count(shown) != "step 3 of 5"
+    assert len(titles(shown)) > len(whole)
+    assert shown.locator(".is-now").count() >= 1, "at the same step"
+    assert shown.get_attribute(".player-fold", "aria-disabled") == "false"
+    press(shown, "f")
+    assert (titles(shown), count(shown)) == (whole, "step 3 of 5")
+    shown.click(".player-into")
+    assert len(titles(shown)) > len(whole)
+    shown.click(".player-fold")
+    assert titles(shown) == whole
+    assert shown.get_attribute(".player-fold", "aria-disabled") == "true"
+    press(shown, "f", "o")
+    assert len(titles(shown)) > len(whole), "o opens, as it always did"
+
+
+def test_a_folded_box_opens_by_click(play):
+    shown = play(film_of("layers"))
+    whole = titles(shown)
+    node(shown, "reads layers.11.*").click()
+    assert len(titles(shown)) > len(whole)
+    assert focused(shown) == "player"
     assert (
-        shown.locator("[aria-hidden=true]").all_inner_texts()
-        == [""] * shown.locator(".player-sizer").count()
+        shown.eval_on_selector(".player-node[data-opens]", "(one) => getComputedStyle(one).cursor")
+        == "zoom-in"
     )
 
 
-@pytest.mark.parametrize(("width", "height"), [(1280, 720), (640, 360), (320, 500)])
-def test_nothing_jumps(play, width, height):
-    film = steps(3)
-    film = replace(film, frames=(*film.frames, Frame(LONG), Frame("short")))
-    shown = play(film, viewport={"width": width, "height": height})
-    boxes = shown.evaluate(BOXES)
-    for key in ["ArrowRight"] * 6 + ["g"] + ["ArrowLeft"] * 6 + [" "]:
-        press(shown, key)
-        assert shown.evaluate(BOXES) == boxes, (key, words(shown))
+def test_the_bytes_that_are_kept_fall_as_they_are_freed(play):
+    shown = play(film_of("layers"))
+    parts = []
+    for _ in range(7):
+        parts.append(
+            float(
+                shown.eval_on_selector(
+                    ".player-bytes", "(one) => one.style.getPropertyValue('--part')"
+                )
+            )
+        )
+        press(shown, "ArrowRight")
+    assert parts[0] == 1
+    assert parts == sorted(parts, reverse=True)
+    assert len(set(parts)) >= 4
+    assert parts[-1] == 0
+    assert text(shown, "bytes").startswith("kept for backward: 0 bytes of ")
 
 
-@pytest.mark.parametrize("scale", [1, 2])
-def test_in_a_small_window_nothing_is_lost(play, scale):
-    shown = play(steps(8), viewport={"width": 320, "height": 640}, device_scale_factor=scale)
-    inside = shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert inside, "the page is not wider than the window"
-    for box in shown.locator("button, .player-range, .player-count, .player-sentence").all():
-        place = box.bounding_box()
-        assert 0 <= place["x"] <= place["x"] + place["width"] <= 320
-    shown.hover(".player-stage")
-    shown.mouse.wheel(9999, 9999)
-    shown.wait_for_function("""() => { const stage = document.querySelector(".player-stage");
-        const [inner, outer] = [stage.firstChild.getBoundingClientRect(), stage.getBoundingClientRect()];
-        return inner.right <= outer.right + 1 && inner.bottom <= outer.bottom + 1; }""")
+def test_names_and_operations_are_found_here_and_in_what_is_folded(play):
+    shown = play(film_of("layers"))
+    whole = titles(shown)
+    press(shown, "/")
+    assert focused(shown) == "player-finder"
+    shown.keyboard.type("pow")
+    assert text(shown, "found").startswith("1 of ")
+    assert "Pow" in shown.text_content(".is-match")
+    assert titles(shown) == whole, "what is here comes first"
+    shown.fill(".player-finder", "relu")
+    assert shown.locator(".is-match").count() == 1
+    assert len(titles(shown)) != len(whole), "what is folded is opened"
+    assert in_sight(shown, ".is-match")
+    first = shown.text_content(".is-match")
+    assert "relu" in first.lower()
+    shown.fill(".player-finder", "norm")
+    press(shown, "Enter", "Enter")
+    assert text(shown, "found").startswith("3 of ")
+    assert in_sight(shown, ".is-match")
+    shown.fill(".player-finder", "no such thing")
+    assert (text(shown, "found"), shown.locator(".is-match").count()) == ("nothing found", 0)
+    press(shown, "Escape")
+    assert focused(shown) == "player"
+    assert not shown.is_visible(".player-finder")
 
 
-def test_the_node_of_the_step_is_brought_into_sight(play):
+def in_sight(shown, what):
+    return shown.evaluate(
+        """(what) => { const [a, b] = [what, ".player-pane"].map((one) => document.querySelector(one).getBoundingClientRect());
+        return a.left >= b.left - 1 && a.right <= b.right + 1 && a.top >= b.top - 1 && a.bottom <= b.bottom + 1; }""",
+        what,
+    )
+
+
+def test_the_node_whose_turn_it_is_is_brought_into_sight(play):
     shown = play(steps(40))
-    press(shown, *["ArrowRight"] * 30)
-    card, stage = (shown.locator(one).bounding_box() for one in ("rect.s-now", ".player-stage"))
-    assert stage["y"] <= card["y"]
-    assert card["y"] + card["height"] <= stage["y"] + stage["height"]
-    press(shown, "Home", "ArrowRight")
-    assert shown.locator("rect.s-now").bounding_box()["y"] >= stage["y"]
+    for key in [*["ArrowRight"] * 30, "End", "ArrowLeft", "Home", "ArrowRight"]:
+        press(shown, key)
+        if shown.locator(".player-node.is-now").count():
+            assert in_sight(shown, ".player-node.is-now"), count(shown)
 
 
-def colours(shown):
-    """Return the colours of the card that is now, of its name and of the sentence."""
-    return shown.evaluate("""() => { const look = (name) => getComputedStyle(document.querySelector(name));
-        return [look("rect.s-now").stroke, look("rect.s-now").fill, look(".m-title").fill,
-                look(".player-sentence").color, look(".player").backgroundColor]; }""")
+def test_n_goes_to_the_first_nan(play):
+    shown = play(film_of("sick"))
+    film = film_of("sick")
+    assert "n" in shown.eval_on_selector_all(
+        ".player-here kbd", "(all) => all.map((one) => one.textContent)"
+    )
+    press(shown, "n")
+    assert count(shown) == f"step {film.trouble + 1} of {film.steps}"
+    assert shown.text_content(".player-trouble").startswith("▲ ")
+    shown = play(film_of("square"))
+    press(shown, "n")
+    assert count(shown) == "6 steps", "where all is well it does nothing"
+
+
+def test_a_graph_without_steps_is_looked_around_in(play):
+    shown = play(unplayed())
+    assert shown.locator(".player-next, .player-range, .player-guess, .player-play").count() == 0
+    press(shown, "ArrowRight", " ", "g", "End", "Enter", "5", "n")
+    whole = titles(shown)
+    press(shown, "i")
+    assert len(titles(shown)) > len(whole)
+    press(shown, "f")
+    assert titles(shown) == whole
+    node(shown, "Pow").click()
+    assert "Pow" in text(shown, "verdict")
+
+
+def test_ten_thousand_steps_stay_quick(window, tmp_path):
+    data = json.loads(as_json(film_of("square")))
+    first, *between, last = data["moments"]
+    data["steps"] = 10_000
+    data["moments"] = [first, *(between * 1_667)[:10_000], last]
+    (tmp_path / "film.html").write_text(page_of(json.dumps(data), "", "Many steps"), "utf-8")
+    window.goto((tmp_path / "film.html").as_uri())
+    window.clock.run_for(100)
+    window.locator(".player-range").fill("5000")
+    assert count(window) == "step 5000 of 10000"
+    window.focus(".player")
+    press(window, *["ArrowRight"] * 10)
+    assert count(window) == "step 5010 of 10000"
+    press(window, "End")
+    assert count(window) == "the end"
+
+
+# looks
 
 
 def rgb(palette, *names):
     return ["rgb({}, {}, {})".format(*bytes.fromhex(palette[name][1:])) for name in names]
 
 
+def colours(shown):
+    """Return the colours of the card that is now, of its name and of the sentence."""
+    return shown.evaluate("""() => { const look = (name) => getComputedStyle(document.querySelector(name));
+        return [look("rect.s-now").stroke, look("rect.s-now").fill, look(".player-node text").fill,
+                look(".player-say").color, look(".player").backgroundColor]; }""")
+
+
 @pytest.mark.parametrize("system", ["light", "dark"])
 @pytest.mark.parametrize("lab_is", [None, "light", "dark"])
 def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab_is):
-    shown = play(steps(1), color_scheme=system)
+    shown = play(film_of("square"), color_scheme=system)
     press(shown, "ArrowRight")
     if lab_is:
         shown.evaluate(
@@ -369,7 +771,7 @@ def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab
 
 
 def test_colours_that_the_reader_forces_are_kept(play):
-    shown = play(steps(1), forced_colors="active", color_scheme="dark")
+    shown = play(film_of("square"), forced_colors="active", color_scheme="dark")
     press(shown, "ArrowRight")
     now, paper, title, sentence, ground = colours(shown)
     assert title == sentence
@@ -377,32 +779,129 @@ def test_colours_that_the_reader_forces_are_kept(play):
     assert len({now, paper, title}) == 3
 
 
-def test_nothing_moves_by_itself_and_the_focus_is_seen(play):
-    shown = play(steps(3), reduced_motion="reduce")
-    press(shown, "ArrowRight", "Tab")
-    assert shown.evaluate("document.getAnimations().length") == 0
-    look = shown.evaluate(
-        "(() => { const s = getComputedStyle(document.activeElement); return [s.outlineStyle, s.outlineWidth]; })()"
-    )
-    assert look == ["solid", "2px"]
-
-
 def test_hostile_names_are_shown_as_text(play):
-    name = "<img src=x onerror=alert(1)></script><b>"
-    film = steps(1, name=name)
-    shown = play(replace(film, frames=(Frame(name),), alt=name))
-    assert words(shown) == name
-    assert shown.locator(".player img, .player b").count() == 0
-    assert shown.get_attribute("svg", "aria-label") == name
+    shown = play(film_of("long"))
+    for _ in range(6):
+        press(shown, "ArrowRight")
+        assert shown.locator(".player img, .player script").count() == 0
+    press(shown, "ArrowLeft")
+    assert HOSTILE in text(shown, "say")
 
 
-def module(film):
-    return '<div id="here"></div>'
+def test_everything_has_a_name(play):
+    film = film_of("square")
+    shown = play(film)
+    assert shown.get_by_role("img", name=film.alt).count() == 1
+    assert shown.get_by_role("group", name="Player").count() == 1
+    assert shown.get_by_role("slider", name="Step").count() == 1
+    for name in ("◀ Back", "Play", "Next ▶", "Guess"):
+        assert shown.get_by_role("button", name=name, exact=True).count() == 1
 
+
+# several, old, labs
+
+
+def test_two_players_on_a_page_do_not_disturb_each_other(play):
+    shown = play(film_of("square"), film_of("sine"))
+    counts = "[...document.querySelectorAll('.player-count')].map((one) => one.textContent)"
+    press(shown, "ArrowRight", "ArrowRight")
+    assert shown.evaluate(counts) == ["step 2 of 6", "5 steps"]
+    shown.locator(".player").nth(1).focus()
+    press(shown, "g", "ArrowRight")
+    assert shown.evaluate(counts) == ["step 2 of 6", "step 1 of 5"]
+    assert shown.locator(".player-guess").evaluate_all(
+        "(all) => all.map((one) => one.ariaPressed)"
+    ) == ["false", "true"]
+    assert shown.locator(".player").first.locator(".player-field").count() == 0
+
+
+def test_a_film_of_another_version_says_what_to_do(play):
+    shown = play(film_of("square"))
+    old = as_json(film_of("square")).replace('"version":2', '"version":1')
+    shown.set_content(f"<main></main>{head()}")
+    shown.goto("about:blank")
+    shown.set_content(
+        f"<!doctype html>{head()}<div class='player-slot'><script type='application/json'>{old}</script></div>"
+    )
+    shown.wait_for_selector(".player-old")
+    assert (
+        shown.inner_text("body")
+        == "This player was saved by an earlier version. Run its cell again."
+    )
+
+
+SEEN = """() => [...document.querySelectorAll("svg [class^='m-']:not(tspan)")].map((node) =>
+    [node.getAttribute("class").replace(" player-hidden", ""), node.textContent,
+     getComputedStyle(node).display === "none"])"""
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_frame_of_a_lab_shows_what_was_meant_from_wherever_one_comes(play, seed):
+    film = restless(seed)
+    shown, at = play(film), 0
+    for key in ["1"] * len(film.frames) + random.Random(seed).choices(
+        ["1", "u", "r"], [5, 3, 1], k=25
+    ):
+        before = at
+        press(shown, key)
+        sentence = text(shown, "sentence")
+        at = int(sentence.removeprefix("frame "))
+        assert at == (before + 1) % len(film.frames) or key != "1"
+        assert shown.evaluate(SEEN) == [list(mark) for mark in meant(film, at)], at
+
+
+def test_a_lab_walks_its_map(play):
+    shown = play(lab())
+
+    def words():
+        return text(shown, "sentence")
+
+    assert shown.locator(".player-play, .player-range, .player-next, .player-guess").count() == 0
+    buttons = shown.locator(".player-action")
+    assert buttons.all_inner_texts() == ["Switch a on", "Switch b on"]
+    buttons.nth(0).click()
+    assert words() == "a is on"
+    assert shown.locator("rect.m-operation").count() == 3, "two nodes and the legend"
+    assert buttons.nth(0).get_attribute("aria-disabled") == "true"
+    buttons.nth(0).click(force=True)
+    assert words() == "a is on", "a button that says no does nothing"
+    press(shown, "2")
+    assert words() == "both are on: nothing is left to do"
+    press(shown, "u")
+    assert words() == "a is on"
+    shown.click(".player-reset")
+    assert words() == "nothing is on"
+    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
+    shown.click(".player-undo")
+    assert words() == "a is on"
+    press(shown, "u", "u", "u", "1", "1", "r")
+    assert words() == "nothing is on"
+
+
+def test_a_lab_of_nodes_is_walked_by_arrows_and_by_clicks(play):
+    shown = play(explorer())
+
+    def words():
+        return text(shown, "sentence")
+
+    assert words() == "program 0: choose a node"
+    press(shown, "ArrowRight", "ArrowRight", "ArrowRight")
+    assert words() == "program 0, node 1", "the arrows stay in the program that is seen"
+    shown.click("rect.m-operation >> nth=0")
+    assert words() == "program 0, node 0"
+    press(shown, "1")
+    assert words() == "program 1: choose a node"
+    shown.click("rect.m-operation >> nth=1")
+    assert words() == "program 1, node 1"
+    press(shown, "u", "u")
+    assert words() == "program 0, node 0"
+
+
+# as a widget
 
 START = """async ([script, film, frame, comm]) => {
   class Model {
-    constructor(state, live) { Object.assign(this, { state, live, heard: [] }); }
+    constructor(state, live) { Object.assign(this, { state, live, heard: [], sent: [] }); }
     get comm_live() { return this.live; }
     set comm_live(live) { this.live = live; this.tell("comm_live_update"); }
     tell(name) { for (const [wanted, handler] of [...this.heard]) if (wanted === name) handler(this); }
@@ -410,6 +909,7 @@ START = """async ([script, film, frame, comm]) => {
     set(name, value) { if (this.state[name] !== value) { this.state[name] = value; this.tell("change:" + name); } }
     on(name, handler) { this.heard.push([name, handler]); }
     off(name, handler) { this.heard = this.heard.filter((one) => one[0] !== name || one[1] !== handler); }
+    send(what) { if (comm === "none") throw "Syncing error: no comm channel"; this.sent.push(what); }
     save_changes() { if (comm === "none") throw "Syncing error: no comm channel"; window.saved = { ...this.state }; }
   }
   const live = comm !== "none" && comm !== "restored";
@@ -431,9 +931,9 @@ def widget(chromium):
     """
     with watched(chromium) as watch:
 
-        def start(film, comm):
+        def start(film, comm, frame=2):
             watch.page.set_content('<body><div id="here"></div>')
-            watch.page.evaluate(START, [SCRIPT, as_json(film), 2, comm])
+            watch.page.evaluate(START, [SCRIPT, as_json(film), frame, comm])
             return watch.page
 
         yield start
@@ -441,24 +941,29 @@ def widget(chromium):
 
 @pytest.mark.parametrize("comm", ["live", "dead", "restored", "none"])
 def test_as_a_widget_it_tells_the_kernel_where_there_is_one(widget, comm):
-    shown = widget(steps(3), comm)
-    assert count(shown) == "3 / 5", "it opens where it was left"
+    shown = widget(film_of("square"), comm)
+    assert count(shown) == "step 2 of 6", "it opens where it was left"
+    assert focused(shown) == "BODY"
     assert not shown.evaluate("Boolean(window.saved)"), "showing is no change"
     shown.focus(".player")
     press(shown, "ArrowRight", "g")
-    assert count(shown) == "4 / 5"
+    assert count(shown) == "step 3 of 6"
     assert shown.evaluate(SAVED) == ([3, True] if comm == "live" else None)
+    press(shown, "2", "Enter")
+    assert "✗ not 2, but 20" in text(shown, "verdict")
+    sent = [{"frame": 3, "guesses": [["2", "20", False]]}]
+    assert shown.evaluate("window.model.sent") == ([] if comm == "none" else sent)
     shown.evaluate("window.model.set('frame', 0)")
-    assert count(shown) == "1 / 5"
+    assert count(shown) == "6 steps"
     shown.evaluate("window.model.set('frame', 99)")
-    assert count(shown) == "5 / 5"
+    assert count(shown) == "the end"
 
 
 @pytest.mark.parametrize("comm", ["live", "restored"])
 def test_without_a_kernel_it_still_counts_as_a_widget_to_be_saved_as_long_as_it_is_seen(
     widget, comm
 ):
-    shown = widget(steps(3), comm)
+    shown = widget(film_of("square"), comm)
     assert shown.evaluate(COUNTED) == [True, True]
     shown.evaluate("window.model.comm_live = window.layout.comm_live = false")
     assert shown.evaluate(COUNTED) == [True, True]
@@ -470,141 +975,20 @@ def test_without_a_kernel_it_still_counts_as_a_widget_to_be_saved_as_long_as_it_
 
 
 def test_a_widget_whose_kernel_lives_is_left_to_it(widget):
-    shown = widget(steps(3), "live")
+    shown = widget(film_of("square"), "live")
     shown.evaluate("window.stop()")
     assert shown.evaluate(COUNTED) == [True, True]
 
 
-def test_a_film_of_one_frame_is_a_picture(play):
-    film = steps(1)
-    shown = play(Film(film.scenes, film.frames[:1], "", ""))
-    for key in ("ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "g", "5"):
-        press(shown, key)
-    assert count(shown) == "1 / 1"
-    assert set(
-        shown.locator("button").evaluate_all("(all) => all.map((one) => one.ariaDisabled)")
-    ) == {"true"}
-
-
-CELL = """() => { const text = (name) => document.querySelector(name).textContent;
-    return [text(".player-sentence"), text(".player-count"), document.querySelectorAll("rect.m-operation").length]; }"""
-
-
-def test_a_folded_box_opens_at_the_same_step_by_click_and_by_key(play):
-    shown = play(unfolding())
-    press(shown, "ArrowRight")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], "one node and the legend"
-    shown.click("rect.m-operation[data-of='node 0']")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
-    press(shown, "o", "o")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 4]
-    press(shown, "f")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
-    press(shown, "ArrowRight", "f")
-    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
-    click(shown, "unfold")
-    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 4], (
-        "at another step the same box opens another view"
-    )
-    click(shown, "fold")
-    click(shown, "fold")
-    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 2]
-    assert shown.get_attribute(".player-fold", "aria-disabled") == "true"
-    press(shown, "f", "ArrowRight", "o")
-    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 2], "nothing opens here"
-    assert shown.get_attribute(".player-unfold", "aria-disabled") == "true"
-    shown.click("rect.m-operation[data-of='node 0']")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 2], (
-        "a box that does not open here leads to its step"
-    )
-
-
-def test_all_else_stays_within_the_view(play):
-    shown = play(unfolding())
-    press(shown, "o")
-    for key, seen in (
-        ("End", "4 / 4"),
-        ("ArrowRight", "4 / 4"),
-        ("Home", "1 / 4"),
-        ("ArrowLeft", "1 / 4"),
-    ):
-        press(shown, key)
-        assert shown.evaluate(CELL)[1:] == [seen, 3]
-    shown.locator(".player-range").fill("2")
-    assert shown.evaluate(CELL) == ["step 2", "3 / 4", 3]
-    shown.click("rect.m-operation[data-of='node 0']")
-    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 3], "a plain box leads to its step"
-    press(shown, " ")
-    shown.clock.run_for(20_000)
-    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 3], "playing ends with the view"
-    press(shown, "g", "Home", "ArrowRight")
-    assert shown.evaluate(CELL) == ["which?", "2 / 4", 3]
-    press(shown, "Enter")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
-    shown.click("summary")
-    told = shown.locator(".player-told pre", has_text="MulBackward0").inner_text()
-    assert told.count("MulBackward0") == 2, "the text is that of the view"
-    assert "step 0" in told
-    assert "step 1" not in told, "in guess mode what comes is not told"
-
-
-def test_only_what_opens_says_so_by_cursor_and_title(play):
-    shown = play(unfolding())
-    press(shown, "ArrowRight")
-    looks = "([name, what]) => getComputedStyle(document.querySelector(name))[what]"
-    assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "zoom-in"
-    assert shown.evaluate(looks, ["text[data-of='node 0']", "pointerEvents"]) == "none"
-    assert (
-        shown.locator("rect.m-operation[data-of='node 0'] title").text_content()
-        == "Click to unfold"
-    )
-    assert shown.locator("[data-of='node 1'] title").count() == 0
-    press(shown, "o")
-    assert shown.evaluate(looks, ["rect[data-of='node 0']", "cursor"]) == "pointer"
-
-
-def test_without_views_there_are_no_buttons_to_fold(play):
-    shown = play(steps(3))
-    press(shown, "o", "f")
-    assert count(shown) == "1 / 5"
-    assert shown.locator(".player-unfold, .player-fold, svg title").count() == 0
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_every_frame_of_every_view_shows_what_was_meant_from_wherever_one_comes(play, seed):
-    film = restless_views(seed)
-    shown, span = play(film), len(film.frames) // 2
-    dice, view = random.Random(seed), 0
-    for number in [*range(span), *dice.choices(range(span), k=30)]:
-        shown.locator(".player-range").fill(str(number))
-        shown.focus(".player")
-        if dice.random() < 0.5:
-            press(shown, "f" if view else "o")
-            view = 0 if view else int(number < 4)
-        seen = [
-            [name, words.removesuffix("Click to unfold"), hidden]
-            for name, words, hidden in shown.evaluate(SEEN)
-        ]
-        assert seen == [list(mark) for mark in meant(film, view * span + number)], (view, number)
-
-
-def test_the_picture_of_a_view_is_as_large_as_it_is(play):
-    film = unfolding()
-    shown = play(film)
-    for scene in film.scenes:
-        assert (
-            shown.get_attribute(".player-stage svg", "viewBox")
-            == f"0 0 {scene.width} {scene.height}"
-        )
-        press(shown, "o")
-
-
 @pytest.mark.parametrize("comm", ["live", "none"])
 def test_an_opened_view_is_where_it_was_left(widget, comm):
-    shown = widget(unfolding(), comm)
+    shown = widget(folded(), comm, 0)
     shown.focus(".player")
-    press(shown, "o", "ArrowRight")
-    assert shown.evaluate(CELL) == ["step 3", "4 / 4", 4]
-    assert shown.evaluate(SAVED) == ([11, False] if comm == "live" else None)
-    shown.evaluate("window.model.set('frame', 5)")
-    assert shown.evaluate(CELL) == ["step 1", "2 / 4", 3]
+    press(shown, "ArrowRight", "ArrowRight", "i", "ArrowRight")
+    here, seen = count(shown), titles(shown)
+    saved = shown.evaluate("window.model.get('frame')")
+    assert shown.evaluate(SAVED) == ([saved, False] if comm == "live" else None)
+    shown.evaluate("window.model.set('frame', 1)")
+    assert titles(shown) != seen
+    shown = widget(folded(), comm, saved)
+    assert (count(shown), titles(shown)) == (here, seen)

@@ -27,6 +27,33 @@ NOISE = (  # the RISE app's own
     # the two small views in the speaker's window talk to the same kernel
     "Comm not found for comm id",
 )
+CELLS = "[...document.querySelectorAll('.jp-Cell')].map((one) => one.querySelector('.cm-content')?.innerText ?? '')"
+LAB_KEYS = ("1", "2", "3", "u", "r", "ArrowLeft", "ArrowRight")
+PLAYER_KEYS = [
+    "ArrowRight",
+    "ArrowLeft",
+    "End",
+    "Home",
+    "g",
+    "2",
+    "Enter",
+    "g",
+    "n",
+    "i",
+    "f",
+    "/",
+    "+",
+    "-",
+    "0",
+    "Shift+ArrowUp",
+    "Shift+ArrowLeft",
+    "o",
+    " ",
+    " ",
+]
+INSIDE = f"""[...{HERE}.querySelectorAll('.player, .player-panel, .player-eq')]
+    .filter((one) => one.scrollWidth > one.clientWidth + 1 || one.scrollHeight > one.clientHeight + 1)
+    .map((one) => one.className)"""
 MADE = [
     ("slide", "# 90 · Live"),
     ("skip", "import torch\n\nfrom helpers import labs, step_through"),
@@ -149,13 +176,45 @@ def test_a_lab_and_a_trace_play_and_keep_their_keys_until_escape(slides):
     slides.press("Escape")
     assert "jp-Cell" in slides.focus()
     slides.go(" ", to="2-1").run()
-    page.wait_for_selector(sentence)
+    page.wait_for_selector(f"{SLIDE} .player-say")
     page.focus(f"{SLIDE} .player")
     slides.press("ArrowRight", "ArrowRight")
-    assert page.inner_text(sentence).startswith("step 2 of 2: ")
+    assert page.inner_text(f"{SLIDE} .player-count") == "step 2 of 2"
     assert slides.place() == "/slide-2-1"
-    page.mouse.click(1200, 600)
+    page.mouse.click(1260, 300)
     slides.go(" ", to="2-2")
+
+
+def test_no_documented_key_of_a_lab_or_a_trace_edits_the_notebook(slides):
+    page = slides.open("90_live.ipynb").go(" ", to="0-1").run().page
+    slides.go(" ", to="1-0").go(" ", to="1-0/0").go(" ", to="2-0").run()
+    page.wait_for_selector(f"{SLIDE} .player-sentence")
+    for keys, to in ((LAB_KEYS, "2-1"), (PLAYER_KEYS, "2-2")):
+        before = [page.evaluate(CELLS), slides.place()]
+        for key in keys:
+            page.focus(f"{SLIDE} .player")
+            slides.press(key, *("Escape" for _ in range(key == "/")))
+            assert [page.evaluate(CELLS), slides.place()] == before, key
+        slides.press("Escape")
+        assert "jp-Cell" in slides.focus()
+        slides.go(" ", to=to).run()
+        if to == "2-1":
+            page.wait_for_selector(f"{SLIDE} .player-say")
+
+
+@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)])
+def test_a_trace_is_seen_whole_in_its_slide(chromium, stage, size):
+    width, height = size
+    with watched(chromium, NOISE, viewport={"width": width, "height": height}) as watch:
+        slides = Slides(watch.page, stage).open("90_live.ipynb").go(" ", to="0-1").run()
+        slides.page.evaluate("location.hash = '#/slide-2-1'")
+        slides.page.wait_for_url("**#/slide-2-1")
+        slides.run().page.wait_for_selector(f"{SLIDE} .player-wide")
+        assert slides.page.evaluate(f"{HERE}.scrollHeight <= {HERE}.clientHeight")
+        size = slides.page.evaluate(f"getComputedStyle({HERE}.querySelector('.player')).fontSize")
+        assert float(size.removesuffix("px")) >= 18
+        assert slides.page.evaluate(INSIDE) == []
+    stage.stop_kernels()
 
 
 def test_a_key_hit_by_mistake_changes_no_cell(slides):

@@ -30,23 +30,31 @@ window.addEventListener("keydown", (event) => {
 document.addEventListener("focusin", tell);
 document.addEventListener("focusout", () => setTimeout(tell));
 
-// Where a slide is too full, long lines of code make room for the picture beside them.
+// Where a slide is too full, long lines of code make room for the picture beside them; a player of steps gets the
+// width of the slide, and all the height that the rest of it leaves.
 function fit(slide) {
   if (slide.dataset.fitted) return;
   slide.dataset.fitted = "yes";
-  slide.style.setProperty("--player-high", "5000px");
-  for (const cell of slide.querySelectorAll(".code:has(.source):has(.outputs img, .outputs .player)")) {
+  const rooms = [...slide.querySelectorAll(".player-room")];
+  give(rooms, () => 5000);
+  for (const cell of slide.querySelectorAll(".code:has(.source):has(.outputs img, .outputs .player-lab)")) {
     const before = slide.scrollHeight;
     if (before <= 720) break;
     cell.classList.add("beside");
     const narrow = cell.querySelector(".source").clientWidth < 330;
     if (narrow || slide.scrollHeight >= before || slide.scrollWidth > 1280) cell.classList.remove("beside");
   }
-  for (const player of slide.querySelectorAll(".player")) {
-    player.style.setProperty("--player-high", `${Math.max(320, player.offsetHeight + 720 - slide.scrollHeight)}px`);
-  }
+  give(rooms, (room) => Math.max(320, room.firstChild.offsetHeight + 720 - slide.scrollHeight));
   grow(slide, [...slide.querySelectorAll(".output.html > img, .words img")].filter((one) => one.clientWidth));
   unroll(slide);
+}
+
+// Tell players how high they may be.
+function give(rooms, high) {
+  for (const room of rooms) {
+    room.style.setProperty("--player-high", `${high(room)}px`);
+    room.dispatchEvent(new Event("player-fit"));
+  }
 }
 
 // A traceback gets the room that is left, in whole lines: nobody scrolls on paper.

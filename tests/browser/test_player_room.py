@@ -1,0 +1,123 @@
+"""All of a step is seen at once: at every size nothing scrolls inside the player, nothing is cut off
+or covered, no word is too small, and no step moves what it is not about.
+"""
+
+import pytest
+from driver import photograph, watched
+from player_films import PROGRAMS, film_of, unplayed
+from player_page import FAULTS, PLACES, SETTLED, go_through
+
+from helpers.playing.player import page
+
+pytestmark = pytest.mark.browser
+# size of the window: the least size of a word, px
+SIZES = {
+    (960, 600): 10.4,
+    (833, 600): 10.4,
+    (1200, 650): 10.4,
+    (1440, 900): 10.4,
+    (720, 560): 10.4,
+    (390, 800): 10.4,
+    (1920, 1000): 22,
+}
+sizes = pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
+DARK = {(833, 600), (1920, 1000), (390, 800)}
+
+
+@pytest.fixture(scope="module")
+def pages(chromium, tmp_path_factory):
+    """Return a function that opens the page of a film in a window of some size, always the same."""
+    folder = tmp_path_factory.mktemp("films")
+    with watched(chromium, reduced_motion="reduce") as watch:
+
+        def opened(name, size, film=None):
+            path = folder / f"{name}.html"
+            if not path.exists():
+                path.write_text(page(film or film_of(name)), encoding="utf-8")
+            watch.page.set_viewport_size({"width": size[0], "height": size[1]})
+            watch.page.emulate_media(
+                color_scheme="dark" if size in DARK else "light", reduced_motion="reduce"
+            )
+            watch.page.goto(path.as_uri())
+            watch.page.evaluate(SETTLED)
+            return watch.page
+
+        yield opened
+
+
+@sizes
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_everything_is_seen_at_once_and_stays_where_it_is(pages, name, size):
+    shown = pages(name, size)
+    places, asked = shown.evaluate(PLACES), 0
+    for stop in go_through(shown):
+        assert shown.evaluate(FAULTS, SIZES[size]) == [], stop
+        assert shown.evaluate(PLACES) == places, stop
+        asked += stop.endswith("asks")
+        photograph(shown, f"player/{name}-{size[0]}x{size[1]}-{stop.replace(' ', '-')}")
+    assert asked
+
+
+@sizes
+def test_inside_an_opened_part_everything_is_seen_too(pages, size):
+    shown = pages("layers", size)
+    shown.focus(".player")
+    for key in ("ArrowRight", "ArrowRight", "i"):
+        shown.keyboard.press(key)
+    assert shown.evaluate("!document.querySelector('.player-fold').ariaDisabled.includes('true')")
+    places = shown.evaluate(PLACES)
+    for stop in range(12):
+        assert shown.evaluate(FAULTS, SIZES[size]) == [], stop
+        assert shown.evaluate(PLACES) == places, stop
+        shown.keyboard.press("ArrowRight")
+
+
+@sizes
+def test_a_graph_to_look_around_in_has_room_too(pages, size):
+    shown = pages("unplayed", size, unplayed())
+    shown.focus(".player")
+    for key in ("", "i", "f"):
+        if key:
+            shown.keyboard.press(key)
+        assert shown.evaluate(FAULTS, SIZES[size]) == [], key
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("one('.player-eq').style.maxHeight = '1em'", "too full"),
+        ("one('.player-eq').style.cssText += ';overflow:auto;max-height:1em'", "scrolls"),
+        ("one('.player-legend').style.marginBottom = '-3em'", "cut off"),
+        ("one('.player-title').style.marginBottom = '-2em'", "over one another"),
+        ("one('.player-cell small').style.cssText = 'max-width:1em;white-space:nowrap'", "wider"),
+        ("one('.player-count').style.fontSize = '9px'", "9.0 px"),
+        ("one('.player-node text').style.fontSize = '9px'", "px: "),
+        ("one('.player').style.height = '700px'", "higher"),
+        ("one('.player-pane svg').setAttribute('viewBox', '500 500 300 300')", "out of sight"),
+    ],
+)
+def test_what_a_person_would_see_is_found(pages, fault, said):
+    shown = pages("square", (960, 600))
+    shown.focus(".player")
+    shown.keyboard.press("ArrowRight")
+    assert shown.evaluate(FAULTS, 10.4) == []
+    shown.evaluate(f"{{ const one = (what) => document.querySelector(what); {fault}; }}")
+    assert any(said in one for one in shown.evaluate(FAULTS, 10.4)), shown.evaluate(FAULTS, 10.4)
+
+
+def test_without_the_focus_as_with_it_everything_stands_at_the_same_place(pages):
+    for size in SIZES:
+        shown = pages("square", size)
+        away = shown.evaluate(PLACES)
+        assert shown.evaluate(FAULTS, SIZES[size]) == []
+        shown.focus(".player")
+        assert shown.evaluate(PLACES) == away
+
+
+@pytest.mark.parametrize("size", [(960, 600), (1440, 900), (390, 800)])
+def test_another_size_is_taken_up_at_once(pages, size):
+    shown = pages("square", (1200, 650))
+    shown.set_viewport_size({"width": size[0], "height": size[1]})
+    shown.evaluate(SETTLED)
+    there = shown.evaluate(PLACES)
+    assert pages("square", size).evaluate(PLACES) == there

@@ -1,0 +1,323 @@
+"""What holds for every film of a backward, whatever ran: told by its trace, read as the player reads
+it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from itertools import pairwise
+
+from nbformat.v4 import new_notebook, new_output
+from reading_film import is_in_order, read
+
+from course.publishing.films import film_of
+from helpers.graph import Gradient
+from helpers.playing import animate, equations, moments, summaries
+from helpers.playing.backward_film import BackwardFilm
+from helpers.playing.encode_backward import STEPS
+from helpers.playing.player import FILM, as_json
+from helpers.playing.views import MOST_NODES, views
+from helpers.text import short_number, visible
+
+
+def check_film(trace, film=None):
+    """Check a film against its trace; return it, and its data as read."""
+    film = film or animate.film(trace)
+    text = as_json(film)
+    text.encode()
+    assert text.isprintable()
+    assert "\n" not in text
+    data = json.loads(text)
+    output = new_output("display_data", data={FILM: text})
+    assert json.loads(film_of(new_notebook(), output) or "null") == data, "our publisher refuses it"
+    found = read(text)
+    drawn = views(trace.graph, animate.MOST_VIEWS)
+    assert len(film.scenes) == len(found.scenes) == len(drawn) <= animate.MOST_VIEWS
+    assert sum(len(view.nodes) for view in drawn[:-1]) <= MOST_NODES
+    check_stops(trace, film, drawn)
+    check_moments(trace, film)
+    check_read(film, found)
+    for nr, view in enumerate(drawn):
+        check_parts(trace, film.scenes[nr], view, len(drawn), nr)
+        scene = found.scenes[nr]
+        for stop in some(len(scene.stops)):
+            check_nodes(trace, view, found, nr, stop)
+            check_wires(trace, view, film.scenes[nr], found, nr, stop)
+    assert film.steps == len(trace.steps)
+    return film, found
+
+
+def some(count):
+    """Return the numbers of all stops, or of thirty spread over them."""
+    return sorted({*range(0, count, max(1, count // 30)), count - 1, max(count - 2, 0)})
+
+
+def check_stops(trace, film, drawn):
+    """Check that each view stops at each step once, in order, and over folded parts once."""
+    count, over = len(trace.steps), []
+    for scene, view in zip(film.scenes, drawn, strict=True):
+        box = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+        begin, *stops = scene.stops
+        assert (begin.first, begin.last, begin.moment) == (-1, -1, 0)
+        if not count:
+            assert not stops
+            continue
+        *stops, end = stops
+        assert (end.first, end.last, end.moment) == (count, count, count + 1)
+        gone = [now for stop in stops for now in range(stop.first, stop.last + 1)]
+        assert gone == list(range(count))
+        for stop in stops:
+            inside = {box[trace.steps[now].node] for now in range(stop.first, stop.last + 1)}
+            if stop.first == stop.last:
+                assert stop.moment == stop.first + 1
+            else:
+                over.append(stop.moment)
+                (only,) = inside
+                assert view.graph.nodes[only].folded
+        for one, other in pairwise(stops):
+            boxes = {box[trace.steps[now].node] for now in (one.last, other.first)}
+            is_folded = all(view.graph.nodes[nr].folded for nr in boxes)
+            assert not (len(boxes) == 1 and is_folded), "one stop for steps in a row in a part"
+    assert over == list(range(count + 2, len(film.moments)))
+    seen = {stop.moment for scene in film.scenes for stop in scene.stops}
+    words = {nr for nr, moment in enumerate(film.moments) if moment is not None}
+    assert words - seen <= {count + 1}, "no words for what is never shown"
+
+
+def check_moments(trace, film):
+    for moment in film.moments:
+        if moment is None:
+            continue
+        assert len(moment.title) <= moments.LONGEST_TITLE + len(".backward()")
+        assert len(moment.choices) <= moments.MOST_CHOICES
+        assert len(moment.bars) <= summaries.MOST_BARS
+        assert len(moment.rows) <= equations.MOST_ROWS + 1
+        assert all(len(rule) <= moments.LONGEST_FORMULA for _, rule in moment.formulas)
+        assert moment.bytes_held >= 0
+        check_choices(moment)
+    held = [moment.bytes_held for moment in film.moments[: len(trace.steps) + 2] if moment]
+    assert held == sorted(held, reverse=True), "what is kept only falls"
+    end = film.moments[len(trace.steps) + 1]
+    assert end.is_error == bool(trace.error)
+    assert not [one for one in film.moments if one and one.is_error and one is not end]
+
+
+def check_choices(moment):
+    """Check that the right answers are among the choices, and a wrong one at least."""
+    answers = {answer(cell.what) for row in moment.rows for cell in row if cell.is_asked}
+    assert bool(moment.question) or not answers
+    assert len(set(moment.choices)) == len(moment.choices)
+    if moment.choices:
+        assert answers <= set(moment.choices)
+        assert set(moment.choices) - answers
+
+
+def answer(what):
+    """Return what one has to type: the shape of a tensor, as its caption says it."""
+    return equations.shape(what.shape) if isinstance(what, Gradient) else what
+
+
+def check_parts(trace, scene, view, count, nr):
+    """Check that what a scene refers to is there."""
+    nodes, edges = len(view.graph.nodes), len(view.graph.edges)
+    assert (len(scene.turns), len(scene.ways), len(scene.names)) == (nodes, edges, nodes)
+    assert scene.parent < max(nr, 1)
+    picture = scene.picture
+    assert min(nodes, 1) <= picture.drawn <= nodes
+    for line in picture.lines:
+        if line.edge is not None:
+            edge = view.graph.edges[line.edge]
+            is_cut = edge.target is None or edge.target >= picture.drawn
+            assert line.target == (None if is_cut else edge.target)
+        assert line.target is None or line.target < picture.drawn
+    for turn in scene.turns:
+        assert is_in_order([number for pair in turn.stretches for number in pair])
+        assert all(0 <= to < count for _, to in turn.opens)
+        assert is_in_order([start for start, _ in turn.opens])
+    assert all(node < nodes for node, _ in scene.starts)
+
+
+def check_nodes(trace, view, found, nr, stop):
+    """Compare the states of nodes with what the steps say, counted anew."""
+    first, last, _ = found.scenes[nr].stops[stop]
+    turn = {step.node: number for number, step in enumerate(trace.steps)}
+    for shown, inside in zip(found.nodes_at(nr, stop), view.nodes, strict=False):
+        state, is_freed, slots = shown
+        turns = [turn.get(one, len(trace.steps)) for one in inside]
+        is_now = any(first <= one <= last for one in turns) and first < len(trace.steps)
+        is_done = all(one <= last and one < len(trace.steps) for one in turns)
+        assert state == ("now" if is_now else "done" if is_done else "")
+        frees = [turn[one] for one in inside if one in turn and trace.steps[turn[one]].freed]
+        assert is_freed == (bool(frees) and max(frees) < last)
+        if not slots:
+            continue
+        (one,) = inside
+        before, after = grads(trace, one)
+        for slot in slots:
+            assert_shows(slot, after if is_done else before)
+
+
+def grads(trace, node):
+    """Return `.grad` of a node's tensor before and after its turn."""
+    for step in trace.steps:
+        if step.node == node and step.leaf:
+            return step.leaf.before, step.leaf.after
+    return trace.graph.nodes[node].outputs[0].grad, trace.after.nodes[node].outputs[0].grad
+
+
+def check_wires(trace, view, scene, found, nr, stop):
+    """Compare what travels along wires with what the steps handed on, counted anew."""
+    first, last, _ = found.scenes[nr].stops[stop]
+    turn = {step.node: number for number, step in enumerate(trace.steps)}
+    shown = found.wires_at(nr, stop)[len(found.scenes[nr].starts) :]
+    lines = [line for line in scene.picture.lines if line.edge is not None]
+    for line, (state, is_new, what) in zip(lines, shown, strict=True):
+        olds = [trace.graph.edges[one] for one in view.edges[line.edge]]
+        olds = [one for one in olds if one.source in turn and one.target is not None]
+        olds = [one for one in olds if handed_on(trace, turn, one) is not None]
+        gone = [one for one in olds if turn[one.source] <= last]
+        goals = [turn.get(one.target, len(trace.steps) + 1) for one in gone]
+        wanted = "done" if gone and len(gone) == len(olds) else ""
+        wanted = "next" if any(goal > last for goal in goals) else wanted
+        wanted = "now" if any(first <= goal <= last for goal in goals) else wanted
+        assert state == wanted
+        assert is_new == any(first <= turn[one.source] <= last for one in olds)
+        if not state:
+            assert what == "", "nothing to come is told"
+        elif len(olds) == 1:
+            assert_shows(what, handed_on(trace, turn, olds[0]))
+        else:
+            assert what is None
+
+
+def handed_on(trace, turn, edge):
+    grads = trace.steps[turn[edge.source]].grad_inputs
+    return grads[edge.position] if edge.position < len(grads) else None
+
+
+def assert_shows(what, gradient):
+    """Check that a text, or a tensor as read, shows a gradient."""
+    if gradient is None:
+        assert what is None
+    elif isinstance(what, str):
+        assert what == text_of(gradient.values)
+    else:
+        assert_tensor(what, gradient)
+
+
+def text_of(values):
+    """Return numbers as text; one alone without the brackets of its shape."""
+    alone = values
+    while isinstance(alone, tuple) and len(alone) == 1:
+        (alone,) = alone
+    return short_number(alone) if not isinstance(alone, tuple) else listed(values)
+
+
+def listed(values):
+    if isinstance(values, tuple):
+        return "[" + ", ".join(map(listed, values)) + "]"
+    return short_number(values)
+
+
+def assert_tensor(tensor, gradient):
+    """Check that the squares or bars of a tensor say what its numbers say."""
+    kind, shape, norm, _, columns, numbers = tensor
+    assert shape == equations.shape(gradient.shape)
+    assert bool(norm) == (gradient.norm is not None)
+    if gradient.tile is not None:
+        flat = [value for row in gradient.tile for value in row]
+        assert (kind, columns, len(numbers)) == (1, len(gradient.tile[0]), len(flat))
+        most = max([abs(one) for one in flat if abs(one) < float("inf")], default=0)
+        for value, size in zip(flat, numbers, strict=True):
+            if value != value:
+                assert size == 99
+            elif abs(value) == float("inf"):
+                assert size == (98 if value > 0 else -98)
+            else:
+                assert (size > 0, size < 0) == (value > 0, value < 0)
+                assert value == 0 or abs(abs(size) - STEPS * (abs(value) / most) ** 0.5) <= 1
+    elif gradient.bins is not None:
+        assert (kind, columns, len(numbers)) == (2, 15, 15)
+        order = sorted(range(15), key=gradient.bins.__getitem__)
+        assert is_in_order([numbers[place] for place in order]), "more values, a higher bar"
+    else:
+        assert kind == 0
+
+
+def check_read(film, found):
+    """Check that all of a film comes back out of its data."""
+    assert isinstance(film, BackwardFilm)
+    assert len(found.moments) == len(film.moments)
+    for moment, said in zip(film.moments, found.moments, strict=True):
+        if moment is None:
+            assert said is None
+            continue
+        for name in ("title", "kind", "sentence", "question"):
+            assert said[name] == clean(getattr(moment, name))
+        for name in ("choices", "whole_way", "bytes_held", "health", "is_error"):
+            given = getattr(moment, name)
+            assert said[name] == (list(given) if name == "choices" else given)
+        assert said["formulas"] == [(clean(name), clean(rule)) for name, rule in moment.formulas]
+        assert [name for name, _ in said["bars"]] == [name for name, _ in moment.bars]
+        assert len(said["rows"]) == len(moment.rows)
+        for row, cells in zip(moment.rows, said["rows"], strict=True):
+            check_row(row, cells)
+        span = moment.span
+        assert (span is None) == (said["span"] is None)
+        if span is not None:
+            line, start, stop, left, right = said["span"]
+            stops = [-1, span.start, span.op_start, span.op_stop, span.stop]
+            assert is_in_order([*stops, len(film.program[span.line])])
+            words = found.program[line].encode("utf-16-le")
+            part = film.program[span.line][max(span.start, 0) : max(span.stop, 0)]
+            assert words[2 * max(start, 0) : 2 * max(stop, 0)].decode("utf-16-le") == part
+            assert (left - start, right - stop) == (
+                span.op_start - span.start,
+                span.op_stop - span.stop,
+            )
+    for scene, seen in zip(film.scenes, found.scenes, strict=True):
+        check_scene(scene, seen)
+    assert len(found.program) == len(film.program)
+    assert (found.steps, found.trouble, found.start) == (film.steps, film.trouble, film.start)
+
+
+def clean(text):
+    return "\n".join(visible(line, 600) for line in text.split("\n"))
+
+
+def check_row(row, cells):
+    assert [(role, asked, words) for role, _, words, asked in cells] == [
+        (cell.role, cell.is_asked, clean(cell.caption)) for cell in row
+    ]
+    for cell, (_, what, _, _) in zip(row, cells, strict=True):
+        if isinstance(cell.what, Gradient):
+            assert_tensor(what, cell.what)
+        else:
+            assert what == cell.what
+
+
+def check_scene(scene, seen):
+    picture = scene.picture
+    assert seen.size == (picture.width, picture.height)
+    assert seen.text == "\n".join(map(visible, scene.text.split("\n")))
+    assert seen.names == [visible(name, 120) for name in scene.names[: picture.drawn]]
+    assert seen.parent == scene.parent
+    assert [(node, *corner) for node, *corner in seen.corners] == list(picture.corners)
+    assert len(seen.wires) + len(seen.starts) == len(picture.lines)
+    stops = [(stop.first, stop.last, stop.moment) for stop in scene.stops]
+    assert seen.stops == stops
+    for nr, turn in enumerate(seen.turns):
+        given = scene.turns[nr]
+        assert turn == {
+            "stretches": list(given.stretches),
+            "freed": -1 if given.freed is None else given.freed,
+            "inside": given.inside,
+            "opens": list(given.opens),
+        }
+    count = Counter(mark.shape for mark in picture.marks)
+    assert Counter(mark.shape for group in seen.marks for mark in group) == count
+    words = Counter("".join(text for text, _ in mark.runs) for mark in picture.marks)
+    assert words == Counter(
+        "".join(text for text, _ in mark.words) for group in seen.marks for mark in group
+    )

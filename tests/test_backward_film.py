@@ -1,0 +1,988 @@
+"""A film of a backward says what its steps say: numbers, states, stops and words, in every view."""
+
+import functools
+import math
+import time
+
+import pytest
+import torch
+from checked_film import answer, check_film, text_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from made_up_film import chain_trace, folded_trace
+from programs import FAMILIES, often, programs
+from reading_film import read
+from test_record import nodes_of
+from torch import nn
+
+from helpers import module_calls, snapshot
+from helpers.graph import Gradient
+from helpers.playing import animate, summaries
+from helpers.playing.animate import explored, film
+from helpers.playing.equations import MOST_ROWS
+from helpers.playing.moments import MOST_LEAVES
+from helpers.playing.player import as_json
+from helpers.playing.views import views
+from helpers.recording.record import record
+from helpers.recording.trace import Trace
+from helpers.text import short_number
+
+
+def example():
+    """Return the trace of e = (a*b + c)**2, of six steps."""
+    a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
+    t = a * b
+    d = t + c
+    e = d**2
+    return record(e)
+
+
+def cells(moment, *roles):
+    """Return what the cells of a moment show that have one of these roles."""
+    return [cell.what for row in moment.rows for cell in row if cell.role in roles]
+
+
+def cells_of(row):
+    return [cell.what for cell in row]
+
+
+def words(moment):
+    return [" ".join(str(cell.what) for cell in row) for row in moment.rows]
+
+
+def at_step(made, number):
+    return made.moments[number + 1]
+
+
+def traced(make):
+    """Return the trace of a backward, also of one that raised."""
+    try:
+        return make()
+    except RuntimeError as error:
+        return error.trace
+
+
+def heard(loss, go):
+    """Go backward under hooks of torch's alone; return (arrived, handed on) of every step."""
+    nodes, steps = nodes_of(loss), []
+    for node in nodes:
+        owner = torch._C._FunctionBase if isinstance(node, torch._C._FunctionBase) else type(node)
+        owner.register_hook(
+            node, lambda handed, arrived: steps.append((kept(arrived), kept(handed)))
+        )
+    try:
+        go(loss)
+    except RuntimeError:
+        steps = list(steps)
+    return steps
+
+
+def kept(gradients):
+    return [None if one is None else one.detach().clone() for one in gradients]
+
+
+def assert_cell(what, tensor):
+    """Check that a cell shows a tensor of torch's."""
+    if tensor is None:
+        assert what == "None"
+    elif isinstance(what, Gradient):
+        assert what.shape == tuple(tensor.shape)
+        flat = tensor.flatten().tolist()
+        if what.tile is not None:
+            assert str([value for row in what.tile for value in row]) == str(flat)
+        else:
+            assert what.norm == pytest.approx(tensor.double().norm().item(), rel=1e-4, nan_ok=True)
+            assert 0 < sum(what.bins) <= tensor.isfinite().sum()
+    else:
+        assert what == text_of(nested(tensor.tolist()))
+
+
+def nested(values):
+    return tuple(map(nested, values)) if isinstance(values, list) else values
+
+
+def assert_says(trace, steps, leaves):
+    """Check the numbers of a film's moments against what torch's hooks heard, and the leaves'
+    `.grad`: (before, after) in the order of the steps.
+    """
+    made, _ = check_film(trace)
+    edges = trace.graph.inputs_by_node()
+    leaves = iter(leaves)
+    for number, (arrived, handed) in enumerate(steps):
+        moment, step = at_step(made, number), trace.steps[number]
+        total = summed(trace, number)
+        if total:
+            assert_sum(moment.rows[0], total, step.before_hooks[0])
+        if step.leaf:
+            before, after = next(leaves)
+            assert_leaf(moment, before, arrived[0], after)
+            continue
+        extra = (step.before_hooks != step.grad_outputs) + bool(total)
+        goals = [edge.position for edge in edges.get(step.node, ()) if edge.target is not None]
+        goals = goals[: MOST_ROWS - extra]
+        rows = moment.rows[extra:][: len(goals)]
+        assert len(rows) == len(goals)
+        for position, row in zip(goals, rows, strict=True):
+            given = [cell.what for cell in row if cell.role == "handed"]
+            if handed[position] is None:
+                assert not given
+                assert row[0].what.startswith("and nothing to ")
+                continue
+            assert_cell(*given, handed[position])
+            came = [cell.what for cell in row if cell.role == "arrives"]
+            there = [one for one in arrived if one is not None]
+            for what, one in zip(came, there, strict=False):
+                assert_cell(what, one)
+
+
+def summed(trace, number):
+    """Return the gradients that are added up before a step; none where there is only one."""
+    step, before = trace.steps[number], {one.node: one for one in trace.steps[:number]}
+    found = [
+        start
+        for root, start in zip(trace.graph.roots, trace.starts, strict=True)
+        if root.node == step.node
+    ]
+    for edge in trace.graph.edges:
+        if edge.target == step.node and edge.source in before:
+            found.append(before[edge.source].grad_inputs[edge.position])
+    found = [one for one in found if one is not None]
+    is_one = len(step.before_hooks) == 1 and step.before_hooks[0] is not None
+    return found if is_one and len(found) > 1 else []
+
+
+def assert_sum(row, parts, total):
+    """Check that a row says what is added up, in any order."""
+    came = [cell.what for cell in row if cell.role == "arrives"]
+    assert_gradient(came[-1:], total)
+    assert len(came) - 1 == min(len(parts), 3)
+    assert all(
+        any(one == part or one == text_of(part.values) for part in parts) for one in came[:-1]
+    )
+
+
+def assert_leaf(moment, before, arrived, after):
+    """Check that the last row of a leaf's step says what becomes of its `.grad`."""
+    row = moment.rows[-1]
+    if arrived is None:
+        assert row[0].what.startswith("nothing arrives: ")
+        return
+    by_role = {cell.role: cell.what for cell in row}
+    assert_cell(by_role["before"], before)
+    assert_cell(by_role["arrives"], arrived)
+    assert_cell(by_role["total"], after)
+
+
+def test_the_example_moment_by_moment():
+    made, _ = check_film(example())
+    begin, *steps, end = made.moments
+    said = "e is 100. backward() puts the number 1 in at the top, since ∂e/∂e is 1."
+    assert (begin.title, begin.sentence) == ("e.backward()", said)
+    assert [(moment.title, words(moment), moment.whole_way) for moment in steps] == [
+        ("Pow", ["1 × 2·10 = 20"], ""),
+        ("Add", ["20 × 1 = 20", "20 × 1 = 20"], ""),
+        ("c.grad", ["None + 20 = 20"], "1 × 2·10 × 1 = 20"),
+        ("Mul", ["20 × 3 = 60", "20 × 2 = 40"], ""),
+        ("a.grad", ["None + 60 = 60"], "1 × 2·10 × 1 × 3 = 60"),
+        ("b.grad", ["None + 40 = 40"], "1 × 2·10 × 1 × 2 = 40"),
+    ]
+    assert [moment.choices for moment in steps[:3]] == [
+        ("1", "2", "20", "21", "40"),
+        ("1", "20", "21", "40", "400"),
+        ("0", "20", "40", "400"),
+    ]
+    assert (end.title, words(end)) == (
+        "backward() is done",
+        ["c.grad 20", "a.grad 60", "b.grad 40"],
+    )
+    assert end.sentence == "Backward reached every leaf."
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@given(st.data())
+@settings(often, max_examples=often.max_examples // 10)
+def test_numbers_of_random_programs_are_those_that_torchs_hooks_hear(family, data):
+    program = data.draw(programs(last=family))
+    if not program.run()[-1].requires_grad:
+        return
+    steps = heard(program.run()[-1].sum(), lambda loss: loss.backward())
+    pool = program.run()
+    trace = traced(lambda: record(pool[-1].sum(), names=dict(zip("abc", pool, strict=False))))
+    assert_says(
+        trace, steps[: len(trace.steps)], named(trace, dict(zip("abc", pool, strict=False)))
+    )
+
+
+def named(trace, leaves):
+    """Return `.grad` before and after of the leaves that had their step, in order; of fresh ones."""
+    names = [trace.graph.nodes[step.node].outputs[0].names for step in trace.steps if step.leaf]
+    return [(None, leaves[name[0]].grad) for name in names]
+
+
+SCALARS = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / (y + 3),
+    "neg": lambda x, y: -x,
+    "by": lambda x, y: x * 0.7,
+    "square": lambda x, y: x**2,
+    "cube": lambda x, y: x**3,
+    "root": lambda x, y: (x * x + 1).sqrt(),
+    "sin": lambda x, y: x.sin(),
+    "cos": lambda x, y: x.cos(),
+    "tanh": lambda x, y: x.tanh(),
+    "sigmoid": lambda x, y: x.sigmoid(),
+    "exp": lambda x, y: (x / 4).exp(),
+    "log": lambda x, y: (x * x + 2).log(),
+    "reciprocal": lambda x, y: (x * x + 1).reciprocal(),
+    "softplus": lambda x, y: nn.functional.softplus(x),
+    "alone": lambda x, y: (x.reshape(1, 1) * y).sum(),
+}
+
+
+@st.composite
+def scalars(draw):
+    """Draw a program of scalars: values of the leaves, and (operation, two operands)."""
+    values = draw(st.lists(st.sampled_from([0.5, 1.5, -0.75, 2.0, 3.0]), min_size=3, max_size=3))
+    step = st.tuples(st.sampled_from(sorted(SCALARS)), st.integers(0, 2), st.integers(0, 6))
+    return values, draw(st.lists(step, min_size=1, max_size=6))
+
+
+def run_scalars(program):
+    values, steps = program
+    leaves = [torch.tensor(value, dtype=torch.float64, requires_grad=True) for value in values]
+    pool = list(leaves)
+    for name, left, right in steps:
+        pool.append(SCALARS[name](pool[-1 - left], pool[right % len(pool)]))
+    return leaves, pool[-1]
+
+
+def paths(graph):
+    """Return how many ways lead from the roots to each node."""
+    count = dict.fromkeys(range(len(graph.nodes)), 0)
+    waiting = [root.node for root in graph.roots]
+    while waiting:
+        node = waiting.pop()
+        count[node] += 1
+        edges = graph.inputs_by_node().get(node, ())
+        waiting += [edge.target for edge in edges if edge.target is not None]
+    return count
+
+
+MATHS = {name: getattr(math, name) for name in ("sin", "cos", "exp", "log", "sqrt", "tanh")}
+MATHS |= {"sigmoid": lambda x: 1 / (1 + math.exp(-x)), "σ": lambda x: 1 / (1 + math.exp(-x))}
+
+
+def evaluated(text):
+    """Work out a product as it is written for people."""
+    for sign, plain in (
+        ("×", "*"),
+        ("·", "*"),
+        ("²", "**2"),
+        ("³", "**3"),
+        ("−", "-"),
+        ("√", "sqrt"),
+    ):
+        text = text.replace(sign, plain)
+    return eval(text, {"__builtins__": {}}, MATHS)
+
+
+@given(scalars())
+@settings(often, max_examples=often.max_examples // 2)
+def test_the_whole_way_is_right_and_there_only_where_one_path_leads(program):
+    leaves, root = run_scalars(program)
+    if not root.requires_grad or root.is_leaf:
+        return
+    trace = record(root, names=dict(zip("abc", leaves, strict=True)))
+    made, ways = film(trace), paths(trace.graph)
+    called = dict(zip("abc", leaves, strict=True))
+    for number, step in enumerate(trace.steps):
+        way = at_step(made, number).whole_way
+        if not way:
+            continue
+        assert step.leaf
+        assert ways[step.node] == 1, "several paths lead here"
+        product, _, result = way.rpartition(" = ")
+        (name,) = trace.graph.nodes[step.node].outputs[0].names
+        assert result == short_number(called[name].grad.item())
+        assert evaluated(product) == pytest.approx(called[name].grad.item(), rel=0.01, abs=1e-3)
+
+
+def test_the_whole_way_of_a_chain_is_there_and_with_a_hook_on_it_is_not():
+    x = torch.tensor(0.5, requires_grad=True)
+    made = film(record((x.tanh() * 3).sin()))
+    assert made.moments[-2].whole_way
+    y = x.tanh()
+    y.register_hook(lambda grad: grad * 2)
+    assert not film(record((y * 3).sin())).moments[-2].whole_way
+    assert not film(record(x * x)).moments[-2].whole_way, "two paths"
+    a, b = x * 2, x * 3
+    assert not film(record([a, b])).moments[-2].whole_way, "two roots"
+
+
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 3
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3
+
+
+def leaf(*shape, value=None):
+    tensor = torch.linspace(-1, 2, max(1, math.prod(shape))).reshape(shape)
+    return (tensor if value is None else torch.tensor(value)).clone().requires_grad_()
+
+
+def several_roots():
+    x, y = leaf(), leaf(3)
+    return [x * 2, (y * x).sum(), y.exp().sum()], {"x": x, "y": y}, {}
+
+
+def retained():
+    x = leaf(value=2.0)
+    y = x.exp()
+    y.retain_grad()
+    return y * 5, {"x": x, "y": y}, {}
+
+
+def held_already():
+    x, w = leaf(3), leaf(3)
+    x.grad, w.grad = torch.ones(3), torch.full((3,), 0.5)
+    return (x * w + x).sum(), {"x": x, "w": w}, {}
+
+
+def broadcast():
+    matrix, row, one = leaf(4, 5), leaf(5), leaf()
+    return ((matrix + row) * one).sum(), {"matrix": matrix, "row": row, "one": one}, {}
+
+
+def graph_of_graph():
+    x = leaf(3)
+    return (x**3).sum(), {"x": x}, {"create_graph": True}
+
+
+def only_one():
+    x, w = leaf(3), leaf(3)
+    return (x * w).sum(), {"x": x, "w": w}, {"inputs": [w]}
+
+
+def given_gradient():
+    x = leaf(3)
+    return x.sin() * x, {"x": x}, {"gradient": torch.tensor([1.0, -2.0, 0.0])}
+
+
+def kept_graph():
+    x = leaf(3)
+    return (x.sin() * x).sum(), {"x": x}, {"retain_graph": True}
+
+
+def hooked():
+    x = leaf(3)
+    y = x.sin()
+    y.register_hook(lambda grad: grad * 10)
+    x.register_hook(lambda grad: grad - 1)
+    return (y * y).sum(), {"x": x}, {}
+
+
+def undefined():
+    x, y = leaf(3), leaf(3)
+    return (
+        x.detach() * 2 + torch.where(torch.tensor([True, False, True]), x, y),
+        {"x": x},
+        {"gradient": torch.ones(3)},
+    )
+
+
+def custom():
+    x = leaf(3)
+    return Scaled.apply(x.sin()).sum(), {"x": x}, {}
+
+
+def many_inputs():
+    parts = [leaf(2) for _ in range(7)]
+    whole = torch.cat(parts)
+    whole.register_hook(lambda grad: grad * 2)
+    return (whole * whole).sum(), {f"p{nr}": part for nr, part in enumerate(parts)}, {}
+
+
+def mixed_sizes():
+    matrix, vector = leaf(3, 3), leaf(3)
+    return (matrix @ vector).sum(), {"matrix": matrix, "vector": vector}, {}
+
+
+def large():
+    weight, x = leaf(30, 40), leaf(40)
+    return (weight @ x).relu().sum(), {"weight": weight, "x": x}, {}
+
+
+def leaf_alone():
+    x = leaf()
+    return x, {"x": x}, {}
+
+
+CASES = [
+    several_roots,
+    retained,
+    held_already,
+    broadcast,
+    graph_of_graph,
+    only_one,
+    given_gradient,
+    kept_graph,
+    hooked,
+    undefined,
+    custom,
+    many_inputs,
+    mixed_sizes,
+    large,
+    leaf_alone,
+]
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+
+
+def backward(roots, how):
+    how = dict(how)
+    gradient = how.pop("gradient", None)
+    torch.autograd.backward(roots, gradient, **how)
+
+
+@pytest.mark.filterwarnings("ignore:Using backward.* with create_graph")
+@each_case
+def test_moments_say_what_torch_does(case):
+    roots, named, how = case()
+    before = {
+        name: one.grad.clone() if one.grad is not None else None for name, one in named.items()
+    }
+    trace = record(roots, names=named, **how)
+    made, found = check_film(trace)
+    other, again, how = case()
+    backward(other, how)
+    for number, step in enumerate(trace.steps):
+        if step.leaf and trace.graph.nodes[step.node].name in named:
+            moment = at_step(made, number)
+            name = trace.graph.nodes[step.node].name
+            (arrived,) = step.grad_outputs
+            assert arrived is not None
+            by_role = {cell.role: cell.what for cell in moment.rows[-1]}
+            assert_cell(by_role["before"], before[name])
+            assert_cell(by_role["total"], again[name].grad)
+            assert moment.title == f"{name}.grad"
+    last = found.nodes_at(0, len(found.scenes[0].stops) - 1)
+    for node, name in (
+        (nr, one.name) for nr, one in enumerate(trace.graph.nodes) if one.name in named
+    ):
+        for slot in last[node][2]:
+            kind = again[name].grad
+            if kind is None or isinstance(slot, str):
+                assert slot == (None if kind is None else text_of(nested(kind.tolist())))
+            else:
+                assert slot[1] == "×".join(map(str, kind.shape))
+                assert slot[0] == (1 if kind.numel() <= 64 and kind.shape[-1] <= 16 else 2)
+
+
+@each_case
+def test_equal_programs_give_equal_films(case):
+    first, other = (
+        film(record(roots, names=named, **how)) for roots, named, how in (case(), case())
+    )
+    assert first == other
+    assert as_json(first) == as_json(other)
+
+
+def test_where_a_shape_is_asked_for_no_number_is():
+    made, _ = check_film(record(mixed_sizes()[0]))
+    (moment,) = [one for one in made.moments if one.title == "Mv"]
+    assert moment.question.endswith("Which shape does Mv hand on?")
+    asked = [cell.what for row in moment.rows for cell in row if cell.is_asked]
+    assert [answer(what) for what in asked] == ["3×3"]
+    assert moment.choices == ("3", "3×3")
+    assert len(cells(moment, "handed")) == 2
+
+
+def test_further_inputs_are_counted():
+    trace = record(many_inputs()[0])
+    (moment,) = [one for one in film(trace).moments if one.title == "Cat"]
+    assert len(cells(moment, "handed")) == 2, "the sum and the hook have a row each"
+    assert words(moment)[-1].startswith("and 5 more inputs")
+
+
+def test_a_hook_has_a_row_before_the_arithmetic():
+    made = film(record(hooked()[0]))
+    rows = [
+        row for moment in made.moments for row in moment.rows if "a hook makes it" in cells_of(row)
+    ]
+    assert [[cell.role for cell in row] for row in rows] == [["arrives", "words", "arrives"]] * 2
+
+
+def sizes_kept(roots, named):
+    """Return how many bytes a graph keeps for backward, told by torch's own attributes alone."""
+    leaves = {one.untyped_storage().data_ptr() for one in named.values() if one.is_leaf}
+    sizes = {}
+    for root in roots if isinstance(roots, list) else [roots]:
+        for node in nodes_of(root):
+            for name in dir(node):
+                value = getattr(node, name) if name.startswith("_saved_") else None
+                for tensor in value if isinstance(value, tuple) else [value]:
+                    if isinstance(tensor, torch.Tensor):
+                        storage = tensor.untyped_storage()
+                        sizes[storage.data_ptr()] = storage.nbytes()
+    return sum(size for place, size in sizes.items() if place not in leaves)
+
+
+@each_case
+def test_bytes_held_are_those_that_torch_keeps_and_fall_to_what_is_not_freed(case):
+    roots, named, how = case()
+    whole = sizes_kept(roots, named)
+    trace = record(roots, names=named, **how)
+    made = film(trace)
+    assert made.moments[0].bytes_held == whole
+    freed, last = set(), len(trace.steps) - 1
+    for number, step in enumerate(trace.steps):
+        freed |= {step.node} if step.freed else set()
+        kept = {}
+        for nr, node in enumerate(trace.graph.nodes):
+            for storage in (one for saved in node.saved for one in saved.storages):
+                if nr not in freed and not storage.is_leaf:
+                    kept[storage.number] = storage.size or 0
+        after = (
+            made.moments[-1].bytes_held if number == last else at_step(made, number + 1).bytes_held
+        )
+        assert after == sum(kept.values())
+    is_kept = how.get("retain_graph") or how.get("create_graph")
+    if not how.get("inputs"):
+        assert made.moments[-1].bytes_held == (whole if is_kept else 0)
+
+
+def test_health_and_the_first_trouble_are_told():
+    x, w = leaf(value=[0.0, 4.0]), leaf(value=[1.0, 1.0])
+    trace = record((torch.sqrt(x * 0) * w).sum())
+    made, found = check_film(trace)
+    titles = [moment.title for moment in made.moments[1:-1]]
+    assert found.trouble == made.trouble == titles.index("Sqrt")
+    health = {moment.title: moment.health for moment in made.moments}
+    assert (health["Sqrt"], health["Sum"]) == ("inf", "")
+    assert at_step(made, found.trouble + 1).health == "NaN"
+    told = [
+        moment.title for moment in made.moments if "The first inf arises here." in moment.sentence
+    ]
+    assert told == ["Sqrt"]
+    assert "inf" in made.moments[-1].sentence
+    zero = leaf(3)
+    assert [one.health for one in film(record((zero * 0).sum())).moments[1:-1]] == [
+        "",
+        "zero",
+        "",
+    ], "a leaf hands on nothing"
+    assert film(example()).trouble is None
+
+
+def test_what_explodes_is_told():
+    y = leaf(4)
+    for _ in range(8):
+        y = y * 10
+    y = (y * 0.01).sin()
+    for _ in range(8):
+        y = y * 1.0
+    made, _ = check_film(record(y.sum()))
+    assert "exploding" in {moment.health for moment in made.moments}
+
+
+def test_an_error_in_the_middle_stands_at_the_end_and_at_its_node():
+    x = leaf(2)
+    y = x.exp()
+    loss = (y * y).sum()
+    with torch.no_grad():
+        y.add_(1)
+    trace = traced(lambda: record(loss))
+    made, found = check_film(trace)
+    assert [moment.title for moment in made.moments] == [
+        f"{trace.graph.nodes[0].name or 'the root'}.backward()",
+        "Sum",
+        "backward() stopped at Mul",
+    ]
+    end = made.moments[-1]
+    assert end.is_error
+    assert end.bytes_held == made.moments[1].bytes_held > 0
+    assert end.sentence.startswith("After 1 step: one of the variables needed")
+    (scene,) = made.scenes
+    assert trace.graph.nodes[scene.stopped_at].operation == "MulBackward0"
+    assert found.data["scenes"][0]["stopped"] == scene.stopped_at
+
+
+def test_a_film_without_steps_is_there_to_look_around_in():
+    made, found = check_film(Trace(example().graph, example().graph, ()))
+    (moment,) = [one for one in made.moments if one.title == "e"]
+    assert (len(made.scenes[0].stops), found.steps) == (1, 0)
+    assert moment.sentence == "3 operations, 3 leaves. Click a card to read what is in it."
+    alone = torch.ones(2)
+    made = explored(snapshot(alone), "nothing")
+    assert read(as_json(made)).frames
+    folded = explored(folded_trace().graph, "Layers.")
+    assert len(folded.scenes) > 3
+    assert [len(scene.stops) for scene in folded.scenes] == [1] * len(folded.scenes)
+    assert folded.scenes[0].turns[1].opens or folded.scenes[0].turns[2].opens
+
+
+def complex_ones():
+    x = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
+    return record((x * x.conj()).real.sum())
+
+
+def sparse_ones():
+    embedding = nn.Embedding(10, 3, sparse=True)
+    return record(embedding(torch.tensor([1, 1, 4])).sum())
+
+
+def nested_ones():
+    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], requires_grad=True)
+    return record(torch.nested.to_padded_tensor(parts.sin(), 0.0).sum())
+
+
+def meta_ones():
+    x = torch.ones(3, 4, device="meta", requires_grad=True)
+    return record((x * x).sum())
+
+
+def huge_ones():
+    x = torch.ones(3000, 1000, requires_grad=True)
+    return record((x * 2).sum())
+
+
+def integers_of_any_size():
+    x = torch.tensor([1e38, 1e-45, -0.0], requires_grad=True)
+    return record((x * 1e10).sum())
+
+
+def empty_ones():
+    x = torch.ones(0, 3, requires_grad=True)
+    return record((x * 2).sum())
+
+
+def one_of_many_outputs():
+    x = leaf(6)
+    parts = x.unbind()
+    return record(parts[2] * parts[4])
+
+
+HOSTILE_NAMES = [
+    "</script><img src=x onerror=alert(1)>",
+    "{self}{0}{x!r}%s",
+    "\u202e\n\x00\ud800\x1b[31m",
+    "n" * 300,
+    "",
+    " = × ",
+]
+
+
+def hostile_names():
+    leaves = [leaf(2) for _ in HOSTILE_NAMES]
+    total = leaves[0] * leaves[1]
+    for one in leaves[2:]:
+        total = total * one
+    return record(total.sum(), names=dict(zip(HOSTILE_NAMES, leaves, strict=True)))
+
+
+def hook_to_none():
+    x = leaf(2)
+    y = x.sin()
+    y.grad_fn.register_prehook(lambda grads: (None,))
+    return record((y * 2).sum())
+
+
+def raising_hook():
+    x = leaf(2)
+    y = x.sin()
+
+    def stop(grad):
+        raise RuntimeError("</b> stopped\n\x00 {here}")
+
+    y.register_hook(stop)
+    return record((y * 2).sum())
+
+
+STRANGE = [
+    complex_ones,
+    sparse_ones,
+    nested_ones,
+    meta_ones,
+    huge_ones,
+    integers_of_any_size,
+    empty_ones,
+    one_of_many_outputs,
+    hostile_names,
+    hook_to_none,
+    raising_hook,
+]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("make", STRANGE, ids=lambda make: make.__name__)
+def test_whatever_ran_can_be_played(make):
+    check_film(traced(make))
+
+
+class Cells(nn.Module):
+    """Run an LSTM cell over a sequence: the same weights at every step."""
+
+    def __init__(self):
+        super().__init__()
+        self.cell = nn.LSTMCell(2, 2)
+
+    def forward(self, x):
+        state = None
+        for step in x:
+            state = self.cell(step, state)
+        return state[0]
+
+
+def transformer(layers):
+    layer = nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
+    return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+
+
+def chained(x, length, apply=torch.sin):
+    for _ in range(length):
+        x = apply(x)
+    return x
+
+
+def half_stopped():
+    """Return the trace of a backward that stops on its way through the ninth of twelve equal
+    blocks.
+    """
+    x = y = torch.ones(2, requires_grad=True)
+    kept = []
+    for _ in range(12):
+        kept.append(y := (y.exp() * y).tanh().sigmoid() + y)
+    with torch.no_grad():
+        kept[3].add_(1)
+    with pytest.raises(RuntimeError) as caught:
+        record(kept[-1].sum(), names={"x": x})
+    return caught.value.trace
+
+
+def large_trace(what):
+    """Return the trace of a program that is folded."""
+    torch.manual_seed(0)
+    if what == "stopped":
+        return half_stopped()
+    if what == "made up":
+        return folded_trace(9)
+    if what == "one layer, again and again":
+        return record(chained(torch.randn(1, 3, 4), 6, transformer(1)).pow(2).mean())
+    if what == "chain":
+        return record(chained(torch.ones(2, requires_grad=True), 300).sum())
+    if what == "with calls":
+        model, x = transformer(6), torch.randn(1, 3, 4)
+        with module_calls(model) as calls:
+            loss = model(x).pow(2).mean()
+        return record(loss, names=calls)
+    if what == "two losses":
+        model = nn.Sequential(*[nn.Linear(2, 2) for _ in range(40)])
+        out = model(torch.ones(1, 2))
+        return record([out.sum(), model[:20](torch.ones(1, 2)).sum()], names=model)
+    model, x = (
+        (transformer(12), torch.randn(1, 3, 4))
+        if "transformer" in what
+        else (Cells(), torch.randn(50, 1, 2))
+    )
+    loss = (model(x) ** 2).mean()
+    if what == "transformer, again":
+        loss.backward(retain_graph=True)
+        return record(loss, names=model, retain_graph=True)
+    inputs = [model.layers[5].linear1.weight] if what == "transformer, part" else None
+    return record(loss, names=model, inputs=inputs)
+
+
+LARGE = [
+    "transformer",
+    "transformer, again",
+    "transformer, part",
+    "cells",
+    "chain",
+    "stopped",
+    "one layer, again and again",
+    "with calls",
+    "two losses",
+    "made up",
+]
+each_large = pytest.mark.parametrize("what", LARGE)
+
+
+@functools.cache
+def staged(what):
+    trace = large_trace(what)
+    return trace, *check_film(trace), views(trace.graph, animate.MOST_VIEWS)
+
+
+@each_large
+def test_in_every_view_every_node_is_in_one_box_and_every_edge_in_one_or_inside(what):
+    trace, made, _, drawn = staged(what)
+    assert len(drawn) == len(made.scenes) > 1
+    for view in drawn:
+        inside = [one for inside in view.nodes for one in inside]
+        assert sorted(inside) == list(range(len(trace.graph.nodes)))
+        box = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+        ends = [(edge.source, edge.target) for edge in view.graph.edges]
+        for nr, together in enumerate(view.edges):
+            for old in (trace.graph.edges[one] for one in together):
+                assert (box[old.source], box.get(old.target)) == ends[nr]
+
+
+@each_large
+def test_what_a_view_opens_is_what_has_its_turn_and_is_open_there(what):
+    trace, made, _, drawn = staged(what)
+    turn = {step.node: number for number, step in enumerate(trace.steps)}
+    for view, scene in zip(drawn, made.scenes, strict=True):
+        copies = dict(view.copies)
+        assert {nr for nr, node in enumerate(view.graph.nodes) if node.folded} == set(copies)
+        for node, turned in enumerate(scene.turns):
+            if node not in copies:
+                assert not turned.opens
+                continue
+            assert turned.opens[0][0] == -1
+            for now in range(-1, len(trace.steps) + 1):
+                (*_, to) = [view for start, view in turned.opens if start <= now]
+                at_turn = [
+                    copy for copy in copies[node] for one in copy.nodes if turn.get(one, -2) == now
+                ]
+                if at_turn and at_turn[0].view:
+                    assert to == at_turn[0].view
+                    there = drawn[to]
+                    boxes = [
+                        inside
+                        for box, inside in zip(there.graph.nodes, there.nodes, strict=True)
+                        if box.folded and trace.steps[now].node in inside
+                    ]
+                    assert boxes != [view.nodes[node]], "it is folded in the same box there"
+    reached = {0} | {to for scene in made.scenes for turn in scene.turns for _, to in turn.opens}
+    assert reached == set(range(len(drawn)))
+    for nr, scene in enumerate(made.scenes[1:], start=1):
+        assert scene.parent < nr
+
+
+@each_large
+def test_a_summary_tells_what_entered_and_what_left(what):
+    trace, made, _, drawn = staged(what)
+    turn = {step.node: number for number, step in enumerate(trace.steps)}
+    count = 0
+    for scene, view in zip(made.scenes, drawn, strict=True):
+        box = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+        for stop in (one for one in scene.stops if one.last > one.first):
+            moment, steps = made.moments[stop.moment], range(stop.first, stop.last + 1)
+            count += 1
+            here = box[trace.steps[stop.first].node]
+            assert f"Stepped over {len(steps):,} steps" in moment.sentence
+            arrived = [one for one in trace.steps[stop.first].grad_outputs if one is not None]
+            left = [
+                trace.steps[now].grad_inputs[edge.position]
+                for now in steps
+                for edge in trace.graph.inputs_by_node().get(trace.steps[now].node, ())
+                if edge.target is not None and box[edge.target] != here
+            ]
+            left = [one for one in left if one is not None]
+            if not left:
+                assert_ends(trace, steps, moment)
+                continue
+            assert len(moment.rows) == min(len(left), 1 if moment.bars else 2)
+            for row, one in zip(moment.rows, left, strict=False):
+                assert_gradient([cell.what for cell in row if cell.role == "arrives"], arrived[0])
+                assert_gradient([cell.what for cell in row if cell.role == "handed"], one)
+            assert_bars(trace, view, here, steps, turn, moment.bars)
+    assert count
+
+
+def most_rows(moment):
+    return 1 if moment.bars else summaries.MOST_ROWS
+
+
+def assert_ends(trace, steps, moment):
+    """Check that of a part that hands nothing on the first `.grad`s are told."""
+    leaves = [trace.steps[now].leaf for now in steps if trace.steps[now].leaf]
+    assert len(moment.rows) == min(len(leaves), most_rows(moment))
+    assert not any(cell.is_asked for row in moment.rows for cell in row)
+    for row, leaf in zip(moment.rows, leaves, strict=False):
+        assert_gradient([cell.what for cell in row if cell.role == "total"], leaf.after)
+
+
+def assert_gradient(shown, gradient):
+    (what,) = shown
+    assert what == gradient if isinstance(what, Gradient) else what == text_of(gradient.values)
+
+
+def assert_bars(trace, view, here, steps, turn, bars):
+    """Check the norms at the borders of copies: one for each that ran in these steps."""
+    copies = dict(view.copies)[here]
+    entered = [
+        min([turn[one] for one in copy.nodes if turn.get(one) in steps], default=None)
+        for copy in copies
+    ]
+    entered = sorted(one for one in entered if one is not None)
+    if not 1 < len(entered) <= summaries.MOST_BARS:
+        assert not bars
+        return
+    norms = []
+    for now in entered:
+        one = next(one for one in trace.steps[now].grad_outputs if one is not None)
+        flat = torch.tensor(one.values, dtype=torch.float64) if one.values is not None else None
+        norms.append(one.norm if flat is None else flat.norm().item())
+    assert [size for _, size in bars] == pytest.approx(norms, rel=1e-3)
+    assert len({name for name, _ in bars}) == len(bars)
+
+
+@each_large
+def test_to_fold_leads_to_the_stop_that_holds_the_step(what):
+    _, made, _, _ = staged(what)
+    for scene in made.scenes:
+        parent = made.scenes[scene.parent]
+        for stop in scene.stops:
+            at = next(one for one in parent.stops if one.last >= stop.last)
+            assert at.first <= stop.last
+
+
+def test_few_views_and_few_nodes_are_drawn(monkeypatch):
+    trace = staged("cells")[0]
+    monkeypatch.setattr(animate, "MOST_VIEWS", 3)
+    assert len(check_film(trace)[0].scenes) == 3
+    monkeypatch.setattr("helpers.playing.views.MOST_NODES", 1)
+    assert len(film(trace).scenes) == 1
+
+
+def test_a_graph_that_is_not_folded_has_one_view():
+    made = film(example())
+    assert (len(made.scenes), made.scenes[0].parent) == (1, 0)
+    assert not [turn.opens for turn in made.scenes[0].turns if turn.opens]
+
+
+def test_a_film_of_many_leaves_tells_some_of_them():
+    leaves = [leaf(2) for _ in range(9)]
+    made, _ = check_film(record(sum(one.sum() for one in leaves)))
+    assert len(made.moments[-1].rows) == MOST_LEAVES + 1
+    assert words(made.moments[-1])[-1] == "and 5 more"
+
+
+def test_a_picture_that_is_cut_plays_all_steps_and_says_so(monkeypatch):
+    monkeypatch.setattr("helpers.folding.fold.LARGE", 10_000)
+    trace = chain_trace(700)
+    made, found = check_film(trace)
+    assert found.steps == 701
+    assert made.scenes[0].picture.drawn < 701
+    (remark,) = found.remarks
+    assert remark.startswith(f"Cut here: the {made.scenes[0].picture.drawn} nodes nearest")
+
+
+@pytest.mark.slow
+def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
+    spent = {}
+    for length in (2_500, 9_999):
+        trace = chain_trace(length)
+        begin = time.process_time()
+        made = film(trace)
+        as_json(made)
+        spent[length] = time.process_time() - begin
+    assert len(made.moments) >= 10_002
+    assert spent[9_999] < 10 * spent[2_500] + 1, spent
+    assert spent[9_999] < 30

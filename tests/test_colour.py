@@ -1,0 +1,724 @@
+"""`show(loss, color="grad")`: each card is filled by the norm of what arrived, says it in words, and
+marks what is wrong with it; torch is the judge of the norms.
+"""
+
+import gc
+import math
+import re
+import weakref
+import xml.etree.ElementTree as ET
+from itertools import pairwise
+
+import pytest
+import torch
+from hypothesis import given, settings
+from programs import programs
+from test_palette import contrast
+from torch import nn
+
+from helpers import module_calls, record, show
+from helpers.drawing.diagram import drawing
+from helpers.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
+from helpers.drawing.tints import Scale, scale_of
+from helpers.folding.fold import fold, fold_and_tell
+from helpers.graph import Edge, Gradient, Graph, Node, Root, TensorInfo
+from helpers.recording import health, recorded
+from helpers.recording.trace import LeafGrad, Step, Trace
+from helpers.tinting import Tinting
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def number(value, **more):
+    return torch.tensor(value, requires_grad=True, **more)
+
+
+def small():
+    a, b, c = map(number, (2.0, 3.0, 5.0))
+    e = (a * b + c) ** 2
+    record(e)
+    return e
+
+
+def mlp():
+    torch.manual_seed(0)
+    model = nn.Sequential(
+        nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)
+    )
+    return model, model(torch.randn(4, 8)).pow(2).mean()
+
+
+def chain(length, factor):
+    h = t = number([1.0, 2.0])
+    for _ in range(length):
+        t = t * factor
+    return h, t.sum()
+
+
+def words(picture):
+    return ["".join(text.itertext()) for text in ET.fromstring(picture.svg).iter(f"{SVG}text")]
+
+
+def marks_by_node(trace, unfold=()):
+    """Return the marks of each card as it is drawn, by its number."""
+    graph, members = fold_and_tell(trace.after, unfold)
+    drawn = drawing(graph, tints=Tinting(trace).tints(members))
+    found = {}
+    for mark in drawn.marks:
+        if mark.owner is not None and mark.owner.kind == "node":
+            found.setdefault(mark.owner.number, []).append(mark)
+    return found
+
+
+def said(marks):
+    return [text for mark in marks for text, _ in mark.runs]
+
+
+def test_each_card_has_the_norm_and_the_scale_has_its_ends():
+    picture = show(small(), color="grad")
+    seen = words(picture)
+    assert [word for word in seen if word.startswith("norm ")] == [
+        "norm 1.0",
+        "norm 22.0",
+        "norm 22.0",
+        "norm 22.0",
+        "norm 66.0",
+        "norm 44.0",
+    ]
+    at = seen.index("gradient norm 1.0")
+    assert seen[at + 1] == "66.0"
+    assert (
+        seen[1]
+        == "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale)."
+    )
+    assert picture.alt.endswith("Gradient norm 1.0 to 66.0.")
+    assert picture.text.splitlines() == [
+        "PowBackward0 → e   ○ self (freed)   grad norm 1.0",
+        "└─ AddBackward0   grad norm 22.0",
+        "   ├─ MulBackward0   ○ self (freed)   ○ other (freed)   grad norm 22.0",
+        "   │  ├─ AccumulateGrad (leaf a = 2.0, .grad 66.0)   grad norm 66.0",
+        "   │  └─ AccumulateGrad (leaf b = 3.0, .grad 44.0)   grad norm 44.0",
+        "   └─ AccumulateGrad (leaf c = 5.0, .grad 22.0)   grad norm 22.0",
+        "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale).",
+    ]
+
+
+def test_norms_are_those_that_torchs_own_hooks_see():
+    model, loss = mlp()
+    met, live = {}, [loss.grad_fn]
+    while live:
+        node = live.pop()
+        if node in met:
+            continue
+        met[node] = None
+        node.register_prehook(
+            lambda grads, node=node: met.__setitem__(node, grads[0].norm().item())
+        )
+        live += [after for after, _ in node.next_functions if after is not None]
+    trace = record(loss, names=model)
+    ours = sorted(health.norm_at(step) for step in trace.steps)
+    assert ours == pytest.approx(sorted(met.values()), rel=1e-6)
+
+
+@given(programs())
+@settings(deadline=None, max_examples=60)
+def test_colouring_is_silent_and_each_tinted_card_has_a_word(program):
+    loss = program.run()[-1].sum()
+    if not loss.requires_grad:
+        return
+    try:
+        trace = record(loss)
+    except RuntimeError:
+        return
+    before = repr(trace)
+    state = torch.get_rng_state()
+    picture = show(loss, color="grad")
+    assert repr(trace) == before
+    assert torch.equal(torch.get_rng_state(), state)
+    assert picture.svg == show(trace, color="grad").svg
+    ran = {step.node for step in trace.steps}
+    for node, marks in marks_by_node(trace, True).items():
+        bodies = [mark for mark in marks if mark.part == "body"]
+        told = [
+            word for word in said(marks) if re.match(r"norm |first |NaN|inf|zero|nothing", word)
+        ]
+        assert bool(told) == (node in ran)
+        assert all(mark.state.startswith("tint") == (node in ran) for mark in bodies)
+
+
+def test_a_fill_is_stronger_where_the_norm_is_larger():
+    _, loss = chain(9, 10)
+    trace = record(loss)
+    levels = {}
+    for node, marks in marks_by_node(trace).items():
+        body = next(mark for mark in marks if mark.part == "body")
+        levels[node] = int(body.state[4])
+    norms = {step.node: health.norm_at(step) for step in trace.steps}
+    in_order = [levels[node] for node in sorted(norms, key=norms.get)]
+    assert in_order == sorted(in_order)
+    assert set(in_order) == set(range(1, LEVELS + 1))
+
+
+def log_of_zero():
+    p, q = number([1.0, 0.0]), torch.tensor([1.0, 0.0])
+    logs = torch.log(p)
+    return (logs * q).sum()
+
+
+def root_of_zero():
+    v = number([1.0, 0.0])
+    return torch.sqrt(v).sum()
+
+
+@pytest.mark.parametrize(
+    ("loss", "kind", "operation"),
+    [(log_of_zero, "NaN", "LogBackward0 (logs)"), (root_of_zero, "inf", "SqrtBackward0")],
+)
+def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
+    loss = loss()
+    trace = record(loss)
+    nr = health.first_bad(trace)
+    first = trace.graph.nodes[trace.steps[nr].node]
+    assert operation.startswith(first.operation)
+    picture = show(trace, color="grad")
+    if kind == "inf":
+        assert f"The first {kind} arises at {operation}." in picture.alt
+        assert f"The first {kind} arises at {operation}." in words(picture)
+    else:
+        assert re.search(r"The first NaN arises at LogBackward0", picture.alt)
+    assert words(picture).count(f"first {kind}") == 1
+    assert words(picture).count(kind) == 1, "the leaf, where it arrives"
+    assert sum(f"first {kind} here" in line for line in picture.text.splitlines()) == 1
+    assert sum(f"grad {kind}" in line for line in picture.text.splitlines()) == 1
+    marks = marks_by_node(trace)[trace.steps[nr].node]
+    assert {"badge", "badgesign", "badgeword"} <= {mark.role for mark in marks}
+    assert next(mark for mark in marks if mark.part == "body").state.endswith("first")
+    assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
+
+
+def test_a_backward_that_starts_with_nan_says_so():
+    x = number([1.0, 2.0])
+    y = x * 2
+    trace = record(y, gradient=torch.tensor([math.nan, 1.0]))
+    assert health.first_bad(trace) == 0
+    assert "backward() starts with NaN, at MulBackward0 (y)." in words(show(trace, color="grad"))
+
+
+def test_a_hook_that_makes_an_inf_is_told():
+    x = number([1.0, 2.0])
+    y = x.sin()
+    y.register_hook(lambda grad: grad * math.inf)
+    trace = record(y.sum())
+    assert health.first(trace) == health.First(1, "inf", "arrived")
+    (told,) = [word for word in words(show(trace, color="grad")) if "a hook or a sum" in word]
+    assert told.startswith("The first inf arrives at SinBackward0")
+
+
+def test_a_grad_that_overflows_when_it_is_summed_up_is_the_first():
+    x = number([1.0])
+    x.grad = torch.full((1,), 3e38)
+    trace = record((x * 3e38).sum())
+    assert trace.graph.nodes[trace.steps[health.first_bad(trace)].node].is_leaf
+    again = number([1.0])
+    again.grad = torch.full((1,), math.nan)
+    assert health.first_bad(record(again * 2)) is None, (
+        "an old NaN in .grad is none of this backward"
+    )
+
+
+def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():
+    w = number([-1.0, -2.0])
+    loss = (w * 2).relu().sum()
+    trace = record(loss)
+    picture = show(loss, color="grad")
+    assert words(picture).count("zero") == 2
+    assert "Zero at 2 nodes." in picture.alt
+    assert sum("grad zero" in line for line in picture.text.splitlines()) == 2
+    for marks in marks_by_node(trace).values():
+        body = next(mark for mark in marks if mark.part == "body")
+        is_zero = "zero" in said(marks)
+        assert is_zero == (body.state == "tint0zero")
+        assert is_zero == ("stroke-dasharray" in attributes(body.role, body.state))
+
+
+def test_nothing_but_zeros_has_no_scale():
+    x = number([1.0, 2.0])
+    y = x * 2
+    record(y, gradient=torch.zeros(2))
+    picture = show(y, color="grad")
+    assert not any(word.startswith(("gradient norm", "Fill")) for word in words(picture))
+    assert words(picture).count("zero") == 2
+
+
+def test_gradients_that_explode_are_told_with_the_rule():
+    _, loss = chain(9, 10)
+    trace = record(loss)
+    norms = [health.norm_at(step) for step in trace.steps]
+    middle = sorted(norms)[(len(norms) - 1) // 2]
+    assert health.exploding(trace) == {nr for nr, norm in enumerate(norms) if norm > 1_000 * middle}
+    assert len(health.exploding(trace)) == 2
+    picture = show(loss, color="grad")
+    assert words(picture).count("exploding") == 2
+    rule = "norm over 1,000 times the median and over 10 times that at the start"
+    assert f"Exploding at 2 nodes: {rule}." in words(picture)
+    assert picture.text.count(", exploding") == 2
+
+
+@pytest.mark.parametrize(("length", "factor"), [(9, 0.1), (9, 1.0), (1, 1e6)])
+def test_gradients_that_vanish_or_stay_do_not_explode(length, factor):
+    _, loss = chain(length, factor)
+    trace = record(loss)
+    is_large = factor > 1
+    assert bool(health.exploding(trace)) == is_large
+
+
+class Spoil(torch.autograd.Function):
+    """Hand on NaN."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * math.nan
+
+
+class Spoiler(nn.Module):
+    def forward(self, x):
+        return Spoil.apply(x)
+
+
+def transformer(spoil=None):
+    torch.manual_seed(0)
+    layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+    model = nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
+    if spoil is not None:
+        model.layers[spoil].dropout1 = Spoiler()
+    with module_calls(model) as calls:
+        out = model(torch.randn(2, 3, 8))
+    loss = (out * torch.randn(2, 3, 8)).mean()
+    return loss, calls
+
+
+def test_a_folded_part_has_the_range_of_what_is_in_it():
+    loss, calls = transformer()
+    trace = record(loss, names=calls)
+    norms = {step.node: health.norm_at(step) for step in trace.steps}
+    graph, members = fold_and_tell(trace.after)
+    assert graph == fold(trace.after)
+    assert sorted(node for nodes in members for node in nodes) == list(
+        range(len(trace.graph.nodes))
+    )
+    tints = Tinting(trace).tints(members)
+    boxes = [nr for nr, node in enumerate(graph.nodes) if node.folded]
+    assert boxes
+    for box in boxes:
+        inside = sorted(norms[node] for node in members[box])
+        assert len(inside) > 1
+        low, high = re.fullmatch(r"norm (\S+) to (\S+)", tints.nodes[box].words).groups()
+        assert float(low) == pytest.approx(inside[0], rel=1e-3)
+        assert float(high) == pytest.approx(inside[-1], rel=1e-3)
+        assert tints.nodes[box].level == tints.scale.level(inside[-1])
+
+
+def test_the_first_nan_inside_of_a_folded_part_is_told_there():
+    loss, calls = transformer()
+    trace = record(loss, names=calls)
+    _, members = fold_and_tell(trace.after)
+    box = max(range(len(members)), key=lambda nr: len(members[nr]))
+    steps = [nr for nr, step in enumerate(trace.steps) if step.node in members[box]]
+    bad = {steps[5]: "inf", steps[6]: "NaN"}
+    seen = Tinting(trace)
+    seen.first = health.First(steps[5], "inf", "made")
+    for nr, word in bad.items():
+        seen.words[nr] = word
+    tint = seen.tint(steps, True)
+    assert (tint.health, tint.badge) == ("first inf inside", "first")
+    assert tint.line.endswith("first inf inside")
+    seen.first = None
+    assert seen.tint(steps, True).health == "NaN inside"
+    seen.words[steps[5]] = seen.words[steps[6]] = "zero"
+    assert seen.tint(steps, True).health == "zero inside"
+    assert seen.tint(steps[5:7], True).health == "zero", "all that is in it"
+
+
+def test_a_nan_in_a_transformer_is_found_in_its_module_and_its_pile_has_one_rim():
+    loss, calls = transformer(spoil=4)
+    trace = record(loss, names=calls)
+    first = trace.graph.nodes[trace.steps[health.first_bad(trace)].node]
+    told = f"The first NaN arises at {first.operation} in model.layers.4.dropout1."
+    picture = show(loss, color="grad")
+    assert told in words(picture)
+    assert told in picture.alt
+    assert told in picture.text.splitlines()
+    assert words(picture).count("first NaN inside") == 1
+    (marks,) = [
+        marks for marks in marks_by_node(trace).values() if "first NaN inside" in said(marks)
+    ]
+    rims = [mark.state[5:] for mark in marks if mark.part == "body"]
+    assert rims == ["", "", "first"]
+
+
+def test_several_roots_are_one_picture_from_any_of_them():
+    x = number([1.0, 2.0])
+    p, q = x.sin().sum(), (x * 3).sum()
+    trace = record([p, q])
+    for picture in (show(p, color="grad"), show(q, color="grad"), show(p, q, color="grad")):
+        assert picture.svg == show(trace, color="grad").svg
+    other = x.cos().sum()
+    record(other)
+    with pytest.raises(ValueError, match="recorded in different backwards"):
+        show(p, other, color="grad")
+    with pytest.raises(ValueError, match="Show it alone"):
+        show(trace, trace, color="grad")
+
+
+def test_what_did_not_run_is_plain_and_counted():
+    x, y = number([1.0, 2.0]), number([3.0, 4.0])
+    loss = (x.sin() * y.cos()).sum()
+    trace = record(loss, inputs=[x])
+    ran = {step.node for step in trace.steps}
+    assert len(ran) < len(trace.graph.nodes)
+    for node, marks in marks_by_node(trace).items():
+        body = next(mark for mark in marks if mark.part == "body")
+        assert (body.state == "") == (node not in ran)
+    missing = len(trace.graph.nodes) - len(ran)
+    assert f"No gradient reached {missing} nodes: no fill, and no norm." in words(
+        show(loss, color="grad")
+    )
+
+
+def test_a_backward_that_stopped_is_shown_as_far_as_it_went():
+    x = number([1.0, 0.0])
+    with torch.autograd.set_detect_anomaly(True, check_nan=True):
+        loss = (torch.log(x) * torch.tensor([1.0, 0.0])).sum()
+        with pytest.raises(RuntimeError), pytest.warns(UserWarning, match="LogBackward0"):
+            record(loss)
+    picture = show(loss, color="grad")
+    assert any(word.startswith("backward() stopped: ") for word in words(picture))
+    with pytest.raises(RuntimeError, match="freed"):
+        record(loss)
+    assert show(loss, color="grad").svg == picture.svg, "what stopped replaces nothing"
+
+
+NOT_RECORDED = re.escape(
+    "No backward of this loss was recorded. Call record(loss) or step_through(loss) first, or give "
+    "its trace: show(trace, color='grad')."
+)
+
+
+def test_without_a_recorded_backward_it_says_what_to_do():
+    loss = number(2.0) * 3
+    with pytest.raises(ValueError, match=NOT_RECORDED):
+        show(loss, color="grad")
+    loss.backward()
+    with pytest.raises(ValueError, match=NOT_RECORDED):
+        show(loss, color="grad")
+    with pytest.raises(TypeError, match="Pass the loss that was recorded"):
+        show(color="grad")
+    with pytest.raises(TypeError, match="Pass a tensor"):
+        show("loss", color="grad")
+
+
+class Loud(str):
+    """Be a text that may not be asked."""
+
+    def __eq__(self, other):
+        raise AssertionError
+
+    __hash__ = str.__hash__
+
+
+@pytest.mark.parametrize(
+    ("color", "given"),
+    [
+        ("size", "'size'"),
+        (True, "bool"),
+        (Loud("grad"), "Loud"),
+        ("", "''"),
+        ("\x1b[31m" * 99, "…'"),
+    ],
+)
+def test_another_color_is_named_with_the_choices(color, given):
+    with pytest.raises(ValueError, match=re.escape(f"{given}. Pass color='grad'")) as raised:
+        show(number(2.0) * 3, color=color)
+    assert str(raised.value).isprintable()
+    assert len(str(raised.value)) < 250
+
+
+def test_other_names_are_welcome_where_the_graph_is_still_the_same():
+    e = small()
+    a = e.grad_fn.next_functions[0][0].next_functions[0][0].next_functions[0][0].variable
+    assert any("my_a" in word for word in words(show(e, color="grad", names={"my_a": a})))
+    trace = record(number(2.0) * 3)
+    with pytest.raises(ValueError, match="Give them to record"):
+        show(trace, color="grad", names={"a": a})
+    e.mul_(2)
+    with pytest.raises(ValueError, match="Give them to record"):
+        show(e, color="grad", names={"my_a": a})
+
+
+@pytest.mark.parametrize(
+    "evil", ["<script>alert(1)</script>", "a\x00b\x1b[31m", "\ud800", "]]>", "x" * 500]
+)
+def test_hostile_names_stay_text(evil):
+    x = number([0.0, 1.0])
+    y = torch.sqrt(x)
+    loss = y.sum()
+    record(loss, names={evil: y})
+    picture = show(loss, color="grad")
+    root = ET.fromstring(picture.svg)
+    assert {element.tag.removeprefix(SVG) for element in root.iter()} <= {
+        *("svg", "title", "desc", "style", "rect", "circle", "path", "polygon", "text", "tspan")
+    }
+    picture.svg.encode("utf-8")
+    assert int(root.get("width")) < 2_000
+
+
+def test_the_registry_keeps_nothing_alive_and_forgets():
+    gc.collect()
+    before = len(recorded._TRACES)
+    x = number([1.0, 2.0])
+    y = x.sin()
+    loss = y.sum()
+    record(loss, retain_graph=True)
+    assert len(recorded._TRACES) == before + 1
+    gone = [weakref.ref(one) for one in (x, y, loss)]
+    del x, y, loss
+    gc.collect()
+    assert [one() for one in gone] == [None, None, None]
+    assert len(recorded._TRACES) == before
+
+
+def test_a_graph_is_freed_with_its_loss_without_the_collector():
+    def run():
+        x = number([1.0, 2.0])
+        loss = x.sin().sum()
+        record(loss, retain_graph=True)
+        return weakref.ref(x)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert run()() is None
+    finally:
+        gc.enable()
+
+
+def test_a_later_backward_takes_the_place_of_an_earlier_one():
+    x = number([1.0, 2.0])
+    loss = x.sin().sum()
+    first = record(loss, retain_graph=True)
+    second = record(loss)
+    assert recorded.latest(loss) is second is not first
+    assert recorded.latest(x) is None
+
+
+def test_an_id_that_is_used_again_belongs_to_its_new_owner():
+    one, other = torch.ones(1), torch.ones(1)
+    trace = record(number(1.0) * 2)
+    recorded.remember([one], trace)
+    recorded._forget(id(one), weakref.ref(other))
+    assert recorded.latest(one) is trace
+    recorded._TRACES[id(other)] = recorded._TRACES[id(one)]
+    assert recorded.latest(other) is None
+    del recorded._TRACES[id(other)]
+
+
+class Odd(torch.Tensor):
+    """Be a tensor that may not be compared nor hashed."""
+
+    def __eq__(self, other):
+        raise AssertionError
+
+    def __hash__(self):
+        raise AssertionError
+
+
+def test_a_loss_of_a_class_of_its_own_is_known_by_identity():
+    x = number([1.0, 2.0])
+    loss = (x * 2).sum().as_subclass(Odd)
+    record(loss)
+    assert "norm 1.0" in words(show(loss, color="grad"))
+
+
+def test_after_step_through_the_picture_is_there():
+    from helpers import step_through
+
+    x = number([1.0, 2.0])
+    loss = x.sin().sum()
+    step_through(loss)
+    assert "norm 1.0" in words(show(loss, color="grad"))
+
+
+def test_a_plain_picture_is_as_it_was():
+    e = small()
+    plain = show(e)
+    assert "norm" not in plain.svg
+    assert plain.text == str(plain.graph)
+
+
+# health
+
+
+@pytest.mark.parametrize(
+    ("gradient", "norm", "word"),
+    [
+        (None, None, ""),
+        (Gradient((2,), (3.0, 4.0)), 5.0, ""),
+        (Gradient((), -2.0), 2.0, ""),
+        (Gradient((2, 1), ((3.0,), (4.0,))), 5.0, ""),
+        (Gradient((2,), (math.inf, math.nan)), math.nan, "NaN"),
+        (Gradient((2,), (1.0, -math.inf)), math.inf, "inf"),
+        (Gradient((2,), (0.0, -0.0)), 0.0, "zero"),
+        (Gradient((0,), ()), 0.0, ""),
+        (Gradient((2,), (3 + 4j, 0j)), 5.0, ""),
+        (Gradient((1,), (complex(math.nan, 1),)), math.nan, "NaN"),
+        (Gradient((9,), None, 2.0, -1.0, 1.0), 2.0, ""),
+        (Gradient((9,), None, 0.0, 0.0, 0.0), 0.0, "zero"),
+        (Gradient((9,), None, math.nan, math.nan, math.nan), math.nan, "NaN"),
+        (Gradient((9,), None, math.inf, -math.inf, 1.0), math.inf, "inf"),
+        (Gradient((9,), None, math.inf, -3e38, 1.0), math.inf, ""),
+        (Gradient((9_000_000,)), None, ""),
+        (Gradient(None), None, ""),
+    ],
+)
+def test_norm_and_health_of_a_gradient(gradient, norm, word):
+    found = health.norm_of(gradient)
+    assert found == norm or (math.isnan(norm) and math.isnan(found))
+    assert health.health_of(gradient) == word
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf])
+@pytest.mark.parametrize("size", [4, 9])
+def test_health_is_that_of_the_tensor(bad, size):
+    value = torch.ones(size)
+    value[2] = bad
+    x = torch.ones(size, requires_grad=True)
+    trace = record(x * 1, gradient=value)
+    (arrived,) = trace.steps[0].grad_outputs
+    assert health.health_of(arrived) == ("NaN" if math.isnan(bad) else "inf")
+    torch.testing.assert_close(health.norm_of(arrived), value.norm().item(), equal_nan=True)
+
+
+def made_up(*arrived):
+    """Return a trace of a chain at whose nodes these gradients arrive."""
+    nodes = tuple(Node("SinBackward0", (TensorInfo(),)) for _ in arrived)
+    edges = tuple(Edge(nr, 0, nr + 1) for nr in range(len(arrived) - 1))
+    graph = Graph(nodes, edges, (Root(TensorInfo(), 0),))
+    steps = tuple(Step(nr, (), (one,), (one,), (None,), ("",)) for nr, one in enumerate(arrived))
+    return Trace(graph, graph, steps)
+
+
+def test_norms_at_the_ends_of_floats_have_a_place_on_the_scale():
+    tiny, huge = 5e-324, 1.7e308
+    trace = made_up(
+        Gradient((), tiny),
+        Gradient((), 1.0),
+        Gradient((), huge),
+        Gradient((9,), None, math.inf, -huge, 1.0),
+    )
+    picture = show(trace, color="grad")
+    assert "norm inf" in words(picture)
+    assert "gradient norm 4.941e-324" in words(picture)
+    scale = scale_of([tiny])
+    assert scale.level(tiny) in range(1, LEVELS + 1)
+    assert Scale(tiny, huge).level(1.0) in range(1, LEVELS + 1)
+    assert Scale(tiny, huge).level(math.inf) == LEVELS
+
+
+def test_what_was_not_computed_is_unknown_and_has_no_fill():
+    trace = made_up(Gradient((), 1.0), Gradient((9_000_000,)), None)
+    picture = show(trace, color="grad")
+    assert {"norm unknown", "nothing arrived"} <= set(words(picture))
+    bodies = {
+        nr: mark.state
+        for nr, marks in marks_by_node(trace).items()
+        for mark in marks
+        if mark.part == "body"
+    }
+    assert bodies == {0: f"tint{LEVELS}", 1: "tint0", 2: "tint0"}
+
+
+def test_a_scale_spans_a_factor_of_ten_at_least():
+    assert scale_of([1.0, 1.1]) == Scale(1.1 / 10, 1.1)
+    assert scale_of([0.0, math.inf, math.nan]) is None
+    assert scale_of([1e-3, 1.0, 0.0]) == Scale(1e-3, 1.0)
+
+
+# looks
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("level", range(LEVELS + 1))
+@pytest.mark.parametrize("kind", ["operation", "leaf"])
+def test_words_are_read_on_every_tint(theme, level, kind):
+    ground = attributes(kind, f"tint{level}", theme)["fill"]
+    for role, state in (
+        ("row", "tint"),
+        ("row", "freedtint"),
+        ("start", ""),
+        ("word", ""),
+        ("run", "tint"),
+    ):
+        assert contrast(attributes(role, state, theme)["fill"], ground) >= 4.5
+    assert contrast(attributes("run", "tintsmall", theme)["fill"], ground) >= 4.5
+    for sign in ("held", "modified", "edited"):
+        assert contrast(attributes("saved", sign, theme)["stroke"], ground) >= 3
+    assert contrast(attributes("bar", "tint", theme)["fill"], ground) >= 3
+    for kind_of_badge in ("first", "bad", "zero"):
+        under = attributes("badge", kind_of_badge, theme)["fill"]
+        assert contrast(attributes("badgeword", kind_of_badge, theme)["fill"], under) >= 4.5
+        sign = attributes("badgesign", kind_of_badge, theme)
+        drawn = sign["stroke"] if sign["fill"] == "none" else sign["fill"]
+        assert contrast(drawn, under) >= 3
+    rim = attributes(kind, f"tint{level}bad", theme)["stroke"]
+    assert contrast(rim, theme["ground"]) >= 3
+    assert contrast(rim, ground) >= 3
+
+
+@pytest.mark.parametrize(("scale", "is_dark"), [(HEAT, False), (HEAT_DARK, True)])
+def test_a_stronger_step_stands_out_more_from_the_ground(scale, is_dark):
+    ground = (DARK if is_dark else LIGHT)["ground"]
+    found = [contrast(one, ground) for one in scale]
+    assert found == sorted(found)
+    assert all(later / before > 1.08 for before, later in pairwise(found))
+
+
+def test_rims_differ_by_more_than_colour():
+    looks = [attributes("operation", f"tint3{rim}") for rim in ("", "first", "bad", "zero")]
+    shapes = {(look.get("stroke-width"), look.get("stroke-dasharray")) for look in looks}
+    assert len(shapes) == 4
+
+
+def test_no_word_of_a_tinted_card_is_faint():
+    e = small()
+    for marks in marks_by_node(recorded.latest(e)).values():
+        for mark in marks:
+            if mark.shape == "text":
+                assert not {"faint", "small"} & {look for _, look in mark.runs}
+                if mark.role == "row":
+                    assert mark.state in ("tint", "freedtint")
+
+
+def test_words_stay_in_their_card():
+    for trace in (record(log_of_zero()), record(chain(9, 10)[1]), record(mlp()[1])):
+        for marks in marks_by_node(trace).values():
+            left, top, wide, high, _ = next(mark for mark in marks if mark.part == "body").at
+            for mark in marks:
+                if mark.part == "health" and mark.shape == "rect":
+                    x, y, w, h, _ = mark.at
+                    assert left <= x
+                    assert x + w <= left + wide
+                    assert top <= y
+                    assert y + h <= top + high
+
+
+def test_a_sum_that_overflows_is_told():
+    grads = LeafGrad(Gradient((1,), (3e38,)), Gradient((1,), (math.inf,)))
+    step = Step(0, (), (Gradient((1,), (3e38,)),), (Gradient((1,), (3e38,)),), leaf=grads)
+    leaf = Graph(
+        (Node("AccumulateGrad", (TensorInfo(("x",)),), True),), (), (Root(TensorInfo(), 0),)
+    )
+    assert health.first(Trace(leaf, leaf, (step,))) == health.First(0, "inf", "made")

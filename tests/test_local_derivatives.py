@@ -1,0 +1,564 @@
+"""How the gradient of each input is made: told for every operation of the table, in forms that give
+what torch handed on, and for no other.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+
+import operations
+import pytest
+import torch
+import torch.nn.functional as F
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import often, programs
+from torch.utils.checkpoint import checkpoint
+
+from helpers.graph import Node
+from helpers.recording import human_forms, local_derivatives
+from helpers.recording.form_functions import FUNCTIONS, WORDS
+from helpers.recording.local_derivatives import known_operations
+from helpers.recording.record import record
+from helpers.recording.sentences import SENTENCES, fallback, family, sentence
+from helpers.recording.trace import LocalDerivative, filled
+
+NAMES = "abcde"
+LINES = 130  # characters of a sentence
+
+
+@cache
+def recorded(case):
+    """Run and record a case from a gradient of unequal numbers."""
+    inputs = case.inputs()
+    torch.manual_seed(1)
+    result = case.run(*inputs)
+    gradient = torch.randn(result.shape).to(result.dtype)
+    return record(result, gradient=gradient, names=dict(zip(NAMES, inputs, strict=False)))
+
+
+def handed_on(trace):
+    """Return (node, step, position, local) of all that a trace hands on."""
+    return [
+        (trace.graph.nodes[step.node], step, position, local)
+        for step in trace.steps
+        if not step.leaf
+        for position, local in enumerate(step.locals)
+        if step.grad_inputs[position] is not None
+    ]
+
+
+@pytest.mark.parametrize(
+    "case", operations.ALL, ids=[f"{case.name} {case.shapes}" for case in operations.ALL]
+)
+def test_every_input_of_every_operation_has_a_form_that_gives_what_was_handed_on(case):
+    found = handed_on(recorded(case))
+    assert found
+    for node, _, position, local in found:
+        assert is_known(local), f"{node.operation} has no form for input {position}"
+        assert "{" not in local.told() + local.told_form() + local.numbers
+        assert (local.sign == "") == (local.symbol == "")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", operations.ALL, ids=lambda case: f"{case.name} {case.shapes}")
+def test_a_factor_times_what_arrives_is_what_was_handed_on(case):
+    """The factor is told apart from the form: where all are single numbers, it can be seen."""
+    for _, step, position, local in handed_on(recorded(case)):
+        if local.sign != "×":
+            continue
+        arrived, handed = step.grad_outputs[0].values, step.grad_inputs[position].values
+        factor = local.value.values
+        if all(isinstance(number, float | int) for number in (arrived, factor, handed)):
+            assert handed == pytest.approx(arrived * factor, rel=1e-3)
+
+
+@pytest.mark.slow
+def test_the_table_has_at_least_sixty_operations_on_three_shapes_each():
+    shapes = {}
+    for case in operations.ALL:
+        shapes.setdefault(case.name, set()).add(case.shapes)
+    assert {name for name, found in shapes.items() if len(found) < 3} == set()
+    met = {
+        node.operation
+        for case in operations.ALL
+        if case not in operations.VIEWS
+        for node, *_ in handed_on(recorded(case))
+    }
+    moving = {family(case) for case in known_operations() if SENTENCES.get(family(case)) in MOVED}
+    families = {family(operation) for operation in met} - moving
+    assert len(families) >= 60
+    assert not families - {family(operation) for operation in known_operations()}
+
+
+MOVED = {SENTENCES["View"], SENTENCES["Permute"]}
+
+
+@pytest.mark.parametrize("name", ["conv2d", "mul", "softmax", "sum", "pow", "mm", "index"])
+def test_a_wrong_form_is_refused(name, monkeypatch):
+    """Each form of an operation with its numbers a little off is found out by what was handed on."""
+    case = next(case for case in operations.ALL if case.name == name and case.shapes != ((),))
+    right = human_forms.expression
+
+    def wrong(line):
+        tree, names = right(line)
+        return ast.BinOp(tree, ast.Mult(), ast.Constant(1.01)), names
+
+    human_forms.human_form.cache_clear()
+    monkeypatch.setattr(human_forms, "expression", wrong)
+    assert {is_known(local) for *_, local in handed_on(recorded.__wrapped__(case))} == {False}
+    human_forms.human_form.cache_clear()
+
+
+def is_known(local):
+    return local is not None and not local.is_refuted
+
+
+def local_of(result, position=0, **names):
+    """Return the local derivative of one input of the operation that made a result."""
+    return record(result, gradient=torch.ones_like(result), names=names).steps[0].locals[position]
+
+
+def test_a_square_is_told_as_in_a_book():
+    a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
+    local = local_of((a * b + c) ** 2, a=a, b=b, c=c)
+    assert (local.sign, local.symbol) == ("×", "2 · {self}")
+    assert local.told() == "2 · 10"
+    assert local.told({"self": "a*b + c"}) == "2 · (a*b + c)"
+    assert local.told_form({"self": "a*b + c"}) == "g × 2 · (a*b + c)"
+    assert local.numbers == "2·10"
+    assert local.value.values == 20.0
+
+
+def test_names_are_put_in_once_whatever_they_hold():
+    assert filled("cos({x}) · {x}", {"x": "{y} + 1", "y": "no"}) == "cos({y} + 1) · ({y} + 1)"
+    assert filled("{x}ᵀ", {"x": "Wᵀ"}) == "W"
+    assert filled("{x}", {}) == "x"
+    assert filled("2 · {x}", {"x": "model.fc.weight"}) == "2 · model.fc.weight"
+    assert filled("2 · {x}", {"x": "f(y)"}) == "2 · f(y)"
+    assert filled("2 · {x}", {"x": "-3.0"}) == "2 · (-3.0)"
+
+
+def test_sums_and_views_say_what_becomes_of_the_product():
+    x = torch.ones(2, 3, requires_grad=True)
+    assert local_of(x.sum()).told_form() == "g, spread over all 6 elements"
+    assert local_of(x.sum(1)).after == "spread over dim 1"
+    assert local_of(x.mean()).told() == "1 / 6"
+    assert local_of(x.view(6)).told_form() == "g, reshaped to (2, 3)"
+    assert local_of(x.clone()).is_unchanged
+    b = torch.ones(3, requires_grad=True)
+    assert local_of(x * b, 1, x=x, b=b).told_form().startswith("g × x, summed over dim 0")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.expand(20_000),
+        lambda x: (x + 1j) * (2 + 3j),
+        lambda x: x.expand(2, 2).to_sparse() * 2,
+        lambda x: x.to("meta") * 2,
+        lambda x: torch.nested.nested_tensor([x.detach()]).requires_grad_() * 2,
+        lambda x: (x * float("nan")).exp(),
+        lambda x: x.expand(0, 2, 1).sum(0),
+        lambda x: x.half() * 3,
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_odd_tensors_do_no_harm(make):
+    recorded = outcome(make, lambda result, gradient: record(result, gradient=gradient))
+    assert recorded == outcome(make, torch.autograd.backward)
+
+
+def outcome(make, go):
+    """Go backward from an odd tensor; return the gradient, or torch's error."""
+    x = torch.ones(1, requires_grad=True)
+    result = make(x)
+    try:
+        go(result, torch.ones_like(result.detach()))
+    except RuntimeError as error:
+        return type(error), str(error)
+    return repr(x.grad)
+
+
+def test_nothing_is_computed_with_large_tensors(monkeypatch):
+    computed = []
+    monkeypatch.setattr(local_derivatives.StepValues, "verified", lambda *_: computed.append(1))
+    for size in (10_000, 10_001):
+        wide = torch.ones(size, requires_grad=True)
+        local_of(wide * 2)
+        local_of(wide.sum())
+    assert len(computed) == 2
+
+
+def test_every_function_has_words():
+    assert WORDS.keys() == FUNCTIONS.keys()
+
+
+def test_a_local_derivative_is_plain_data():
+    local = local_of(torch.ones(3, requires_grad=True).exp())
+    assert hash(local) == hash(local)
+    assert LocalDerivative() == LocalDerivative()
+
+
+# The sentences
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", operations.ALL, ids=lambda case: f"{case.name} {case.shapes}")
+def test_every_step_has_a_short_sentence(case):
+    trace = recorded(case)
+    for step in trace.steps:
+        words = sentence(trace.graph.nodes[step.node], step.locals, step)
+        assert 0 < len(words) <= LINES
+        assert words.endswith(".")
+        assert "{" not in words
+
+
+@given(programs())
+@settings(often, max_examples=60)
+def test_what_a_sentence_claims_is_so(program):
+    """ "unchanged" and "the same" are said where the numbers are the same."""
+    loss = program.run()[-1].sum()
+    if not loss.requires_grad:
+        return
+    try:
+        trace = record(loss)
+    except RuntimeError as error:
+        trace = error.trace
+    for step in trace.steps:
+        words = sentence(trace.graph.nodes[step.node], step.locals, step)
+        handed = [gradient for gradient in step.grad_inputs if gradient is not None]
+        if "unchanged." in words and "the rest" not in words:
+            assert set(handed) == set(step.grad_outputs)
+        if "the same gradient to both" in words and "broadcast" not in words:
+            assert len(set(handed)) == 1
+
+
+def said(result, position=0, **names):
+    trace = record(result, gradient=torch.ones_like(result), names=names)
+    step = trace.steps[position]
+    return sentence(trace.graph.nodes[step.node], step.locals, step)
+
+
+def test_sentences_depend_on_what_was_verified():
+    a = torch.tensor([2.0, 1.0], requires_grad=True)
+    b = torch.tensor([1.0, 3.0], requires_grad=True)
+    number = torch.tensor(5.0, requires_grad=True)
+    assert said(a + b) == "A sum hands the same gradient to both its terms, unchanged."
+    assert said(a + 1) == "A sum hands its term the gradient, unchanged."
+    assert "unchanged" not in said(torch.add(a, b, alpha=2))
+    assert said(a + number).endswith("What was broadcast gets the sum over its copies.")
+    assert said(a * 3) == "A product hands a factor the gradient, times the other factor."
+    assert said(a**2, a=a).endswith("times twice its base: that is why it kept a.")
+    assert "twice" not in said(a**3, a=a)
+    assert said(2**a) == "A power hands on what arrives, times the slope of the power there."
+    assert said(a.floor()).endswith("so torch hands on 0.")
+    assert said(torch.complex(a, b) * 2) == "Mul hands on what arrives, times a factor of its own."
+    assert said(torch.complex(a, b) * (2 + 3j)) == fallback("Mul")
+    assert said(a - b) == (
+        "A difference hands both terms the gradient, to what was taken away with minus."
+    )
+
+
+def test_a_leaf_says_where_its_gradient_stays():
+    a = torch.tensor(2.0, requires_grad=True)
+    assert said(a, a=a) == "a is a leaf: the gradient stays here, in a.grad."
+    assert said(a, a=a).endswith(" It is added to what was there.")
+
+
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+def test_a_custom_function_and_an_unknown_operation_have_sentences():
+    x = torch.ones(3, 3, requires_grad=True)
+    assert said(Twice.apply(x)).startswith("A Function written in Python")
+    assert "(by its own backward)" in str(record(Twice.apply(x).sum()))
+    assert said(torch.linalg.det(x + torch.eye(3))) == fallback("LinalgDet")
+    assert sentence.__module__ == "helpers.recording.sentences"
+    assert Node("X", ()).operation == "X"
+
+
+# What a sceptic found
+
+
+def number(*values):
+    """Return a leaf with these values; a lone one is a single number."""
+    return torch.tensor(values if len(values) > 1 else values[0], requires_grad=True)
+
+
+def changed_by(result, hook):
+    """Let a hook change what the node of a result hands on."""
+    result.grad_fn.register_hook(hook)
+    return result
+
+
+PAIR = ((2.0, 3.0), (4.0, 5.0))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda a, b: a * b,
+        lambda a, b: a + b,
+        lambda a, b: a - b,
+        lambda a, b: a / b,
+        lambda a, b: a**2,
+        lambda a, b: a.exp(),
+        lambda a, b: a.relu(),
+        lambda a, b: a.clone(),
+        lambda a, b: a.sum(),
+        lambda a, b: a.view(1, 2),
+        lambda a, b: a.dot(b),
+        lambda a, b: a.softmax(0) * 1,
+    ],
+)
+def test_a_hook_on_a_node_is_suspected_where_the_rule_gives_something_else(make):
+    a, b = (number(*values) for values in PAIR)
+    result = make(a, b)
+    changed_by(result, lambda handed, arrived: (handed[0] * 7, *[None] * (len(handed) - 1)))
+    assert "a hook on this node may have changed it" in said(result)
+    result = make(a, b)
+    changed_by(result, lambda handed, arrived: (handed[0] * 7, *[None] * (len(handed) - 1)))
+    trace = record(result, gradient=torch.ones_like(result))
+    assert trace.steps[0].locals[0].is_refuted
+    assert "(not what the rule gives: a hook?)" in str(trace)
+    assert trace.steps[0].locals[0].told_form() == "not what the rule gives: a hook?"
+
+
+def fills(shape):
+    """Return numbers of a shape at which a rule may be another: 0, equal ones, whole ones, limits,
+    large ones, nan.
+    """
+    count = torch.Size(shape).numel()
+    torch.manual_seed(0)
+    odd = torch.tensor([-3.0, 3.0, 0.3, 0.1, -0.5, 0.7, 6.0, 1.0, 0.0])
+    yield torch.zeros(shape)
+    yield torch.ones(shape)
+    yield odd[torch.arange(count) % 9].reshape(shape)
+    yield torch.randn(shape) * 50
+    yield torch.randn(shape) * (torch.rand(shape) > 0.5)
+    yield torch.full(shape, float("nan"))
+    yield torch.full(shape, float("inf"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", operations.ALL[::3], ids=lambda case: f"{case.name} {case.shapes}")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_no_hook_is_suspected_where_there_is_none(case, dtype):
+    """Neither at kinks, nor where much is rounded, does a form of ours give something else than
+    torch.
+    """
+    for values in zip(*map(fills, case.shapes), strict=True):
+        inputs = [value.to(dtype).requires_grad_() for value in values]
+        try:
+            result = case.run(*inputs)
+            trace = record(result, gradient=torch.randn(result.shape).to(result.dtype))
+        except (RuntimeError, IndexError):  # what torch has not in this dtype, or refuses
+            continue
+        for step in trace.steps:
+            assert not any(local and local.is_refuted for local in step.locals)
+
+
+def test_nothing_that_arrives_is_told_as_such():
+    x = number(2.0)
+    result = Nothing.apply(x * 3)
+    assert said(result, 1) == "Nothing arrives, so nothing is handed on."
+    none = changed_by(x * 3, lambda handed, arrived: (None, None))
+    assert said(none) == "What arrives goes no further: Mul hands nothing on here."
+
+
+class Nothing(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 1
+
+    @staticmethod
+    def backward(ctx, grad):
+        return None
+
+
+def test_functions_of_torch_that_are_written_in_python_are_told_by_what_they_do():
+    x = number(1.0, 2.0)
+    layer = torch.nn.Linear(2, 2)
+    layer.register_full_backward_hook(lambda *_: None)
+    assert said(layer(x)).startswith("The backward hooks of a module run at this node")
+    ran = checkpoint(torch.sin, x, use_reentrant=True)
+    assert said(ran).startswith("A checkpoint runs its part of the forward again")
+
+
+def test_what_is_too_large_to_try_is_told_in_words_that_are_true_of_all():
+    wide, x = torch.ones(20_000, requires_grad=True), number(2.0)
+    copies = " What was broadcast gets the sum over its copies."
+    second = "times alpha (alpha is 1 unless given) for the second."
+    assert said(wide + x) == f"A sum hands both terms the gradient, {second}{copies}"
+    assert said(wide + wide) == f"A sum hands both terms the gradient, {second}"
+    assert said(wide + 1) == "A sum hands its term the gradient."
+    assert said(wide - x) == (
+        "A difference hands both terms the gradient, to what was taken away times -alpha "
+        f"(alpha is 1 unless given).{copies}"
+    )
+    assert said(wide * x).endswith(copies)
+
+
+def test_the_terms_of_a_difference_are_told_by_their_places():
+    a, b = (number(*values) for values in PAIR)
+    one = torch.tensor(2.0)
+    taken = "A difference hands what was taken away the gradient, "
+    assert said(torch.sub(one, number(3.0), alpha=-1)) == f"{taken}times -alpha."
+    assert local_of(torch.sub(one, number(3.0), alpha=-1), 1).told_form() == "g"
+    assert said(2 - a) == f"{taken}with the sign turned."
+    assert said(a - 2) == "A difference hands the term that it starts from the gradient."
+    assert said(torch.rsub(a, b)) == said(a - b)
+    assert said(torch.rsub(one, a)).startswith("A difference hands the term that it starts from")
+    assert said(torch.rsub(a, b, alpha=3)).endswith("to what was taken away times -alpha.")
+    assert said(torch.add(a, b, alpha=3)).endswith("times alpha for the second.")
+
+
+def test_a_row_for_padding_and_counts_of_look_ups_are_told():
+    def form(**given):
+        return local_of(F.embedding(operations.ROWS, torch.rand(3, 2, requires_grad=True), **given))
+
+    plain = "g, added to the rows that were looked up, 0 elsewhere"
+    averaged = "g, averaged in the rows that were looked up, 0 elsewhere"
+    assert form().told_form() == plain
+    assert form(padding_idx=1).told_form() == f"{plain} and in row 1"
+    assert form(scale_grad_by_freq=True).told_form() == averaged
+    both = form(padding_idx=0, scale_grad_by_freq=True)
+    assert both.told_form() == f"{averaged} and in row 0"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        torch.sign,
+        torch.floor,
+        torch.ceil,
+        torch.round,
+        torch.trunc,
+        lambda x: torch.div(x, 1.0, rounding_mode="floor"),
+    ],
+)
+def test_a_step_function_is_told_as_constant_between_its_jumps(make):
+    assert said(make(number(0.0))) == (
+        "Between its jumps the result is constant, so torch hands on 0."
+    )
+
+
+def test_zero_is_told_where_there_is_no_jump():
+    assert said(number(2.0) ** 0).startswith("Whatever arrives, 0 is handed on")
+
+
+def test_every_input_that_gets_a_gradient_is_told():
+    a, b = (number(*values) for values in PAIR)
+    mask, x = torch.tensor([True, False]), number(1.0)
+    assert said(a.masked_fill(mask, x)).startswith("The value that was written in gets the sum")
+    assert said(a.masked_fill(mask, 1.0)).startswith("What was overwritten gets 0")
+    assert local_of(a.masked_fill(mask, x), 1).after.startswith("summed over")
+    limits = said(a.clamp(min=b))
+    assert limits.startswith("Inside the limits the input gets the gradient; beyond one, that")
+    assert said(a.clamp(min=1.0)).endswith("beyond them it gets 0.")
+    words = said(
+        F.conv1d(torch.ones(1, 1, 4), *[number(1.0).reshape(1, 1, 1), number(1.0).view(1)])
+    )
+    assert "its weight" in words
+    assert "its bias" in words
+    assert "its input" not in words
+    norm = torch.nn.LayerNorm(3)
+    assert said(norm(torch.rand(2, 3, requires_grad=True))).endswith("weight and bias get sums.")
+
+
+def test_limits_that_cross_have_a_form_that_gives_what_was_handed_on():
+    x, low, high = number(1.0, 2.0, 9.0), number(3.0, 0.0, 4.0), number(2.0, 1.0, 5.0)
+    trace = record(x.clamp(low, high).sum())
+    for local in trace.steps[1].locals:
+        assert is_known(local)
+
+
+def test_a_pool_and_moved_elements_are_told():
+    x = torch.rand(1, 1, 4, 4, requires_grad=True)
+    assert said(F.max_pool2d(x, 2)).endswith("the result is a copy of it.")
+    for result in (x.flip(2), x.roll(1, 2), x.transpose(2, 3), x[0, 0].t(), x.permute(1, 0, 3, 2)):
+        assert "change of shape" not in said(result)
+    assert "change of shape" in said(x.view(16))
+
+
+def test_the_absolute_value_of_a_complex_number_has_no_sign():
+    local = local_of(number(3 + 4j).abs())
+    assert "sign" not in local.told_form()
+    assert "sign of" not in said(number(3 + 4j).abs())
+    assert "its sign" in said(number(0j, 1j).abs())
+    assert said(number(-3.0).abs()).endswith("times the sign of its input.")
+
+
+def test_an_edited_slice_is_told():
+    base, x = number(1.0, 2.0, 3.0) * 1, number(4.0)
+    base[0] = x
+    assert said(base).endswith("backward of the edit; the rest passes unchanged.")
+    base = torch.zeros(3)
+    base[0] = x
+    assert said(base).endswith("goes through the backward of the edit.")
+
+
+def test_a_known_form_is_not_told_as_torchs_own():
+    a, b = (number(*values) for values in PAIR)
+    assert said(torch.remainder(a, 2)) == "Remainder hands on what arrives, unchanged."
+    assert "torch's" not in said(torch.remainder(a, b))
+    assert said(torch.lerp(a, b, 0.25)) == (
+        "Lerp hands each input what arrives, times a factor of its own."
+    )
+
+
+def test_a_norm_without_a_slope_is_told():
+    assert said(number(0.0, 0.0).norm()).endswith("where it has none, torch chooses.")
+
+
+def test_one_element_is_spread_over_nothing():
+    local = local_of(torch.ones(1, requires_grad=True).sum())
+    assert (local.after, local.told_form()) == ("", "g")
+    assert "spread" not in local_of(torch.ones(1, 1, requires_grad=True).mean()).told_form()
+
+
+@pytest.mark.parametrize(
+    ("make", "numbers"),
+    [
+        (lambda: number(6.0).relu(), ""),
+        (lambda: (number(3.0) * number(2.0)).tanh(), ""),
+        (lambda: number(1.0).tanh(), "1 - 0.7616²"),
+        (lambda: number(9.0).sigmoid(), ""),
+        (lambda: number(3.0) ** 2, "2·3"),
+        (lambda: number(3.0) ** 3, "3·3²"),
+        (lambda: number(4.0).sqrt(), "1 / (2·2)"),
+        (lambda: number(-4.0).abs(), "sign(-4)"),
+    ],
+)
+def test_numbers_give_the_factor_as_they_are_written(make, numbers):
+    assert local_of(make()).numbers == numbers
+
+
+@given(
+    st.sampled_from([torch.tanh, torch.sigmoid, torch.sqrt, torch.log1p, torch.reciprocal]),
+    st.floats(1e-3, 30),
+)
+@settings(often, max_examples=60)
+def test_written_numbers_can_be_computed_again(make, value):
+    local = local_of(make(number(value)))
+    if local.numbers:
+        plain = local.numbers.replace("²", "**2").replace("·", "*")
+        assert eval(plain) == pytest.approx(local.value.values, rel=1.1e-3)
+
+
+def test_numbers_of_a_second_backward_are_plain():
+    x = number(3.0)
+    (first,) = torch.autograd.grad(x**3, x, create_graph=True)
+    text = str(record(first))
+    assert "times 1 =" not in text
+    assert "times 3)" in text
+    assert "times 2 · x = 6.0" in text

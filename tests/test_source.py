@@ -1,0 +1,337 @@
+"""The program above the graph: which source lines made it, and where in them each node was made.
+Never a wrong highlight.
+"""
+
+import contextlib
+import io
+import json
+import linecache
+import os
+import pickle
+import sys
+from pathlib import Path
+
+import pytest
+import source_programs
+import torch
+from IPython.display import display
+
+import helpers.looking.source
+import helpers.recording.record
+from helpers import module_calls
+from helpers.graph import Operands, Span
+from helpers.recording.record import record
+
+LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+SEEDS = int(os.environ.get("RANDOM_PROGRAMS", "900"))  # 25,000 were run once
+PORTION = 300
+LEAST = 0.8
+
+
+def program(*texts):
+    """Run cells, and return the program of the last one's trace, and the trace."""
+    trace = source_programs.run(["import torch\nfrom helpers import module_calls", *texts])["trace"]
+    return trace.program, trace
+
+
+def told(*texts):
+    """Return (operation, expression, operator) of every node of which a place is known."""
+    found, trace = program(*texts)
+    if found is None:
+        return []
+    rows = []
+    for node, span in found.spans:
+        line = found.lines[span.line]
+        words = line[span.start : span.stop], line[span.op_start : span.op_stop]
+        rows.append((trace.graph.nodes[node].operation, *(("", "") if span.is_line else words)))
+    return [row for row in rows if row[0] != "AccumulateGrad"]
+
+
+ABC = "a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))"
+
+
+def test_each_operation_has_its_expression_and_its_operator():
+    assert told(f"{ABC}\ne = (a * b + c) ** 2\ntrace = record(e)") == [
+        ("PowBackward0", "(a * b + c) ** 2", "**"),
+        ("AddBackward0", "a * b + c", "+"),
+        ("MulBackward0", "a * b", "*"),
+    ]
+
+
+def test_a_program_is_plain_data():
+    found, _ = program(f"{ABC}\ne = a * b\ntrace = record(e)")
+    assert found.lines == ("e = a * b",)
+    assert found.span_of(0) == Span(0, 4, 9, 6, 7)
+    assert found.operands_of(0) == Operands("a * b", ("a", "b"))
+    assert (found.span_of(1), found.operands_of(1)) == (Span(0, 4, 5, 4, 5), Operands("a"))
+    assert found.span_of(9) is None
+    assert found.operands_of(9) == Operands()
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_a_name_that_is_used_twice_has_no_span():
+    found, _ = program(f"{ABC}\ne = a * a\ntrace = record(e)")
+    assert [node for node, _ in found.spans] == [0]
+    assert found.operands_of(0).inputs == ("a", "a")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("1 - a", ("RsubBackward1", "1 - a", "-")),
+        ("2 * a", ("MulBackward0", "2 * a", "*")),
+        ("-a", ("NegBackward0", "-a", "-")),
+        ("a.sin()", ("SinBackward0", "a.sin()", "sin")),
+        ("torch.sin(a)", ("SinBackward0", "torch.sin(a)", "torch.sin")),
+        ("abs(a)", ("AbsBackward0", "abs(a)", "abs")),
+        ("(a)[None]", ("UnsqueezeBackward0", "(a)[None]", "[None]")),
+        ("W.T", ("PermuteBackward0", "W.T", "T")),
+        ("torch.maximum(a, b)", ("MaximumBackward0", "torch.maximum(a, b)", "torch.maximum")),
+        ("torch.addmv(v, W, v)", ("AddmvBackward0", "torch.addmv(v, W, v)", "torch.addmv")),
+        ("W @ v", ("MvBackward0", "W @ v", "@")),
+        ("a ** b", ("PowBackward1", "a ** b", "**")),
+        (
+            "torch.nn.functional.mse_loss(v, t)",
+            (
+                "MseLossBackward0",
+                "torch.nn.functional.mse_loss(v, t)",
+                "torch.nn.functional.mse_loss",
+            ),
+        ),
+        ("loss_of(v, t)", ("MseLossBackward0", "loss_of(v, t)", "loss_of")),
+        ("torch.cat([v, v])", ("CatBackward0", "torch.cat([v, v])", "torch.cat")),
+    ],
+)
+def test_operations_are_known(line, expected):
+    more = "v, W = torch.rand(2, requires_grad=True), torch.rand(2, 2, requires_grad=True)\nt = torch.rand(2)\nloss_of = torch.nn.MSELoss()"
+    assert told(f"{ABC}\n{more}\ne = {line}\ntrace = record(e.sum())")[1:] == [expected]
+
+
+def test_steps_of_one_name_and_of_a_function():
+    given = "def run(x):\n    x = x * 2\n    x = x.sin()\n    return record(x + 1)\ntrace = run(a)"
+    assert [row[1] for row in told(ABC, given)] == ["x + 1"]  # no name holds what was given
+    known = "def run():\n    x = torch.tensor(2.0, requires_grad=True)\n    y = x * 2\n    y = y.sin()\n    return record(y + 1)\ntrace = run()"
+    assert [row[1] for row in told(known)] == ["y + 1", "y.sin()", "x * 2"]
+
+
+def test_what_a_name_held_counts_only_where_all_below_is_certain():
+    assert told(ABC, "def f(x):\n    return x * 2", "y = f(a).sin()\ntrace = record(y)") == []
+    kept = "h = f(a)\ny = h.sin()\ntrace = record(y)"
+    assert told(ABC, "def f(x):\n    return x * 2", kept) == [("SinBackward0", "h.sin()", "sin")]
+
+
+def test_an_edit_in_place_is_never_taken_for_the_expression():
+    assert told(ABC, "y = a * b\ny *= c\ntrace = record(y)") == []
+    assert told(ABC, "def g(t):\n    t.mul_(2)", "y = a * b\ng(y)\ntrace = record(y)") == []
+
+
+def test_a_cell_that_failed_does_not_count():
+    failed = "raise RuntimeError\ny = a * b"
+    assert told(ABC, "y = b * a", failed, "trace = record(y)") == []
+    assert told(ABC, "y = b * a", "trace = record(y)") == [("MulBackward0", "b * a", "*")]
+
+
+def test_where_ipython_tells_which_cells_failed_the_others_count(monkeypatch):
+    cells = ABC, "y = a * b", "raise RuntimeError\ny = a *b", "y = a*b", "trace = record(y)"
+    assert told(*cells) == []
+    monkeypatch.setattr(helpers.looking.source, "failures", lambda: {4})
+    assert told(*cells) == [("MulBackward0", "a*b", "*")]
+
+
+def test_a_longer_source_is_not_read():
+    assert told(f"{ABC}\ne = a * b\n" + "\n" * 2_100 + "trace = record(e)") == []
+
+
+def test_lines_without_highlight_where_nothing_is_certain():
+    found, _ = program(ABC, "y = (lambda: a * 2)()\ntrace = record(y)")
+    assert (found.lines, found.spans) == (("y = (lambda: a * 2)()",), ())
+
+
+def test_no_source_no_program():
+    space = {"record": record, "x": torch.tensor(2.0, requires_grad=True)}
+    exec("trace = record(x * 2)", space)
+    assert space["trace"].program is None
+
+
+def test_a_source_that_was_edited_since_does_not_count():
+    name, ran = "<ipython-edited>", f"import torch\n{ABC}\ny = a * b\ntrace = record(y)"
+    edited = ran.replace("a * b", "b * c")
+    linecache.cache[name] = len(edited), None, edited.splitlines(True), name
+    space = {"record": record}
+    exec(compile(ran, name, "exec"), space)
+    assert space["trace"].program is None
+
+
+def test_a_long_line_is_cut_and_spans_past_the_cut_are_dropped():
+    found, _ = program(ABC, f"y = a.sin() + {'b' + ' * 1' * 40}\ntrace = record(y)")
+    assert len(found.lines[0]) == 100
+    assert found.lines[0].endswith("…")
+    assert found.spans
+    assert all(span.stop < 100 for _, span in found.spans)
+
+
+def test_an_expression_on_several_lines_has_its_line_alone():
+    found, _ = program(ABC, "y = (\n    a\n    * b\n)\ntrace = record(y)")
+    assert found.span_of(0) == Span(0 if len(found.lines) == 1 else 1)
+    assert found.span_of(0).is_line
+
+
+def test_lines_under_anomaly_mode():
+    block = "with torch.autograd.set_detect_anomaly(True, check_nan=False):\n    y = a\n    for _ in range(2):\n        y = y * 2\n    y = y + b\ntrace = record(y)"
+    found, trace = program(ABC, block)
+    lines = [found.lines[found.span_of(node).line].strip() for node in trace.graph.ran]
+    assert lines == ["y = y * 2", "y = y * 2", "y = y + b"]
+
+
+LINES = """model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Tanh())
+def double(x):
+    return x * 2
+with module_calls(model, lines=True) as calls:
+    h = model(torch.ones(2, 2))
+    for _ in range(2):
+        h = double(h) - 1
+    h = h.mean()
+trace = record(h, names=calls)
+"""
+
+
+def test_lines_that_module_calls_took_down():
+    was = sys.gettrace()
+    sys.settrace(None)
+    try:
+        found, trace = program(LINES)
+        assert sys.gettrace() is None
+    finally:
+        sys.settrace(was)
+    lines = [found.lines[found.span_of(node).line].strip() for node in trace.graph.ran]
+    assert lines == [
+        *["h = model(torch.ones(2, 2))"] * 3,
+        *["return x * 2", "h = double(h) - 1"] * 2,
+        "h = h.mean()",
+    ]
+
+
+def test_another_trace_function_is_left_alone():
+    was, seen = sys.gettrace(), []
+
+    def other(frame, event, _):
+        seen.append(event)
+
+    sys.settrace(other)
+    try:
+        found, _ = program(LINES)
+        assert sys.gettrace() is other
+    finally:
+        sys.settrace(was)
+    assert all(span.start >= 0 for _, span in found.spans)
+
+
+def test_lines_are_not_taken_down_unless_asked_for():
+    model = torch.nn.Linear(2, 1)
+    was = sys.gettrace()
+    with module_calls(model) as calls:
+        assert sys.gettrace() is was
+    assert calls.lines is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", range(0, SEEDS, PORTION))
+def test_no_highlight_of_a_random_program_is_wrong(begin):
+    known = 0
+    for seed in range(begin, begin + PORTION):
+        texts = source_programs.random_cells(seed)
+        trace = source_programs.recorded(texts)
+        if trace is None or trace.program is None:
+            continue
+        makers, called = source_programs.truth(texts)
+        assert {node: operation for node, (operation, _) in makers.items()} == {
+            node: one.operation for node, one in enumerate(trace.graph.nodes) if not one.is_leaf
+        }
+        assert list(source_programs.mistakes(trace, makers, called)) == [], seed
+        known += len(trace.program.spans)
+    assert known > PORTION
+
+
+def test_a_planted_mistake_is_seen():
+    texts = [source_programs.HEAD, "y = x * c + b\ntrace = record(y.sum())"]
+    trace = source_programs.recorded(texts)
+    makers, called = source_programs.truth(texts)
+    assert list(source_programs.mistakes(trace, makers, called)) == []
+    makers[0], makers[1] = makers[1], makers[0]
+    assert len(list(source_programs.mistakes(trace, makers, called))) == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begin", range(0, 600, PORTION))
+def test_cells_that_say_something_else_than_what_ran_never_raise(begin):
+    """`In` is what ran; if somebody writes other text into it, highlights still fit the graph."""
+    for seed in range(begin, begin + PORTION):
+        texts, other = (
+            source_programs.random_cells(seed),
+            source_programs.random_cells(seed + 10_000),
+        )
+        lies = [source_programs.HEAD, *other[1:-1]]
+        with contextlib.suppress(Exception):
+            trace = source_programs.run(texts, lies=lies)["trace"]
+            check_operators(trace)
+
+
+SYMBOLS = {
+    "*": "Mul",
+    "-": "Sub Rsub Neg",
+    "+": "Add",
+    "**": "Pow",
+    "@": "Dot Mv Mm Squeeze Unsqueeze",
+    "/": "Div Mul Reciprocal",
+}
+
+
+def check_operators(trace):
+    for node, span in trace.program.spans if trace.program else ():
+        symbol = trace.program.lines[span.line][span.op_start : span.op_stop]
+        stem = trace.graph.nodes[node].operation.partition("Backward")[0]
+        assert stem in SYMBOLS.get(symbol, stem).split()
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """Collect (graph, program) of all that is recorded."""
+    found, real = [], helpers.recording.record.program_of
+
+    def watched(frame, graph, *given):
+        found.append((graph, real(frame, graph, *given)))
+        return found[-1][1]
+
+    monkeypatch.setattr(helpers.recording.record, "program_of", watched)
+    return found
+
+
+def run_lesson(path):
+    """Run a lesson's cells as IPython does: their sources known, and those before in `In`."""
+    space = {"__name__": "__main__", "display": display, "In": [""]}
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        source, name = "".join(cell["source"]), f"<ipython-{path.stem}-{cell['id']}>"
+        linecache.cache[name] = len(source), None, source.splitlines(True), name
+        space["In"].append(source)
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(Exception):
+            exec(compile(source, name, "exec"), space)
+
+
+@pytest.mark.notebooks
+def test_most_steps_of_the_lessons_have_a_highlight(traces, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    for path in LESSONS:
+        if any(
+            f"{name}(" in path.read_text(encoding="utf-8") for name in ("step_through", "record")
+        ):
+            run_lesson(path)
+    steps = known = 0
+    for graph, found in traces:
+        operations = [number for number, node in enumerate(graph.nodes) if not node.is_leaf]
+        spans = [found and found.span_of(number) for number in operations]
+        steps += len(spans)
+        known += sum(span is not None and not span.is_line for span in spans)
+    assert steps >= 15
+    assert known >= LEAST * steps

@@ -1,0 +1,377 @@
+"""What is told of a gradient by its numbers: torch computes the same, one tensor at a time."""
+
+import contextlib
+import math
+import pickle
+from unittest import mock
+
+import pytest
+import torch
+from hostile_running import CASES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from programs import often, programs
+
+from helpers.graph import Gradient
+from helpers.looking import summaries
+from helpers.looking.snapshot import graph_again, graph_of
+from helpers.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
+from helpers.recording import hooks
+from helpers.recording.local_derivatives import MOST_VERIFIED
+from helpers.recording.record import record
+
+NAN, INF = float("nan"), float("inf")
+SHAPES = [
+    (5,), (16,), (17,), (4, 4), (8, 8), (9, 2), (2, 3, 4), (8, 1), (65,), (1, 64), (2, 2, 2, 2),
+    (30, 30), (WHOLE,), (WHOLE + 1,), (7, 11, 13, 17), (3, 5, 7, 2, 11, 13),
+]  # fmt: skip
+KINDS = [torch.float32, torch.float64, torch.bfloat16, torch.float16]
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    torch.manual_seed(0)
+
+
+def spoiled(tensor, share):
+    """Put nan and both infinities into a tensor."""
+    for value in (NAN, INF, -INF):
+        tensor[torch.rand(tensor.shape) < share] = value
+    return tensor
+
+
+def bin_of(value, most):
+    return min(int(value / most * (BINS / 2) + BINS / 2), BINS - 1)
+
+
+def counts(tensor):
+    """Count finite values into bins, in Python."""
+    values = [value for value in tensor.flatten().tolist() if math.isfinite(value)]
+    most = max(map(abs, values), default=0.0) or 1.0
+    found = [0] * BINS
+    for value in values:
+        found[bin_of(value, most)] += 1
+    return found
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 1.0])
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_a_tensor_is_told_as_torch_tells_it(shape, kind, share):
+    tensor = spoiled(torch.randn(shape, dtype=torch.float64).to(kind), share)
+    told = gradient(tensor)
+    norm, (least, greatest) = tensor.norm().item(), tensor.aminmax()
+    assert (told.shape, told.values) == (shape, None)
+    assert told.norm == pytest.approx(norm, rel=1e-2, nan_ok=True)
+    assert repr((told.least, told.greatest)) == repr((least.item(), greatest.item()))
+    assert (told.nans, told.infs) == (tensor.isnan().sum(), tensor.isinf().sum())
+    assert told.health == ("nan" if told.nans else "inf" if told.infs else "")
+    rows = tensor.reshape(-1, shape[-1])
+    if tensor.numel() <= 64 and rows.shape[0] <= 8 and rows.shape[1] <= 16:
+        assert repr(told.tile) == repr(tuple(map(tuple, rows.tolist())))
+        assert told.bins is None
+        return
+    assert told.tile is None
+    assert len(told.bins) == BINS
+    if tensor.numel() <= SAMPLE and kind in (torch.float32, torch.float64):
+        assert list(told.bins) == counts(tensor)
+
+
+@pytest.mark.parametrize("count", [SAMPLE + 1, WHOLE, WHOLE + 1, 123_456, 1_000_000])
+def test_a_histogram_of_many_is_that_of_a_sample(count):
+    tensor = torch.randn(count)
+    told = gradient(tensor)
+    assert SAMPLE / 2 <= sum(told.bins) <= SAMPLE
+    for share, found in zip(counts(tensor), told.bins, strict=True):
+        assert share / count == pytest.approx(found / sum(told.bins), abs=0.05)
+
+
+def test_a_sample_does_not_step_in_time_with_rows():
+    """Every second column is 0, as a convolution of stride 2 hands it on."""
+    tensor = torch.zeros(2, 64, 56, 56)
+    tensor[..., ::2, ::2] = 1
+    told = gradient(tensor)
+    assert told.bins[-1] / sum(told.bins) == pytest.approx(0.25, abs=0.05)
+
+
+def test_a_sample_does_not_step_in_time_with_its_size():
+    tensor = torch.zeros(1_000, 11)
+    tensor[:, 0] = 1
+    told = gradient(tensor)
+    assert told.bins[-1] / sum(told.bins) == pytest.approx(1 / 11, abs=0.02)
+
+
+def test_what_is_alike_is_counted_alike():
+    for tensor, place in ((torch.zeros(100), 7), (torch.full((100,), 1e-42), 14)):
+        assert gradient(tensor).bins == tuple(100 * (nr == place) for nr in range(BINS))
+    assert gradient(torch.full((100,), -3e38)).bins[0] == 100
+    assert sum(gradient(torch.full((100,), NAN)).bins) == 0
+
+
+@pytest.mark.parametrize(
+    ("tensor", "tile", "health"),
+    [
+        (torch.tensor(2.0), None, ""),
+        (torch.tensor([2.0]), None, ""),
+        (torch.tensor([[1.0, 2.0]]), ((1.0, 2.0),), ""),
+        (torch.tensor([[1.0], [NAN]]), ((1.0,), (NAN,)), "nan"),
+        (torch.ones(1, 2, 2), ((1.0, 1.0), (1.0, 1.0)), ""),
+        (torch.ones(2, 0), None, ""),
+        (torch.ones(0), None, ""),
+        (torch.tensor(-0.0), None, "zero"),
+        (torch.zeros(2, 2), ((0.0, 0.0), (0.0, 0.0)), "zero"),
+        (torch.zeros(3, 3), ((0.0,) * 3,) * 3, "zero"),
+        (torch.zeros(300), None, "zero"),
+        (torch.tensor(-INF), None, "inf"),
+        (torch.tensor([NAN, INF]), ((NAN, INF),), "nan"),
+        (torch.ones(3, dtype=torch.complex64), None, ""),
+        (torch.tensor([complex(NAN, 1)]), None, "nan"),
+        (torch.ones(70, dtype=torch.complex64), None, ""),
+        (torch.arange(4), ((0, 1, 2, 3),), ""),
+        (torch.arange(10), None, ""),
+        (torch.eye(3).to_sparse(), None, ""),
+        (torch.ones(3, 3, device="meta"), None, ""),
+        (torch.ones(1).expand(10**9), None, ""),
+        (torch.ones(8).to(torch.float8_e5m2), None, ""),
+    ],
+    ids=str,
+)
+def test_odd_tensors_have_no_tile_and_small_ones_have_their_values(tensor, tile, health):
+    told = gradient(tensor)
+    assert repr(told.tile) == repr(tile)
+    assert told.health == health
+    assert tensor.numel() == 300 or told.bins is None
+    assert pickle.loads(pickle.dumps(told)) == told
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda parts: torch.nested.nested_tensor(parts),
+        lambda parts: torch.nested.nested_tensor(parts, layout=torch.jagged),
+        lambda parts: torch.quantize_per_tensor(parts[1], 0.1, 0, torch.qint8),
+    ],
+)
+def test_nothing_is_computed_of_what_is_no_plain_dense_tensor(make):
+    told = gradient(make([torch.ones(2), torch.ones(9)]))
+    assert (told.values, told.tile, told.bins, told.norm) == (None,) * 4
+
+
+def test_the_memory_of_a_tensor_may_be_gone():
+    tensor = torch.ones(100)
+    tensor.untyped_storage().resize_(0)
+    assert gradient(tensor) == Gradient((100,))
+
+
+def test_equal_are_gradients_that_look_alike():
+    one, other = torch.arange(9.0), torch.arange(9.0)
+    other[3], other[4] = 4, 3
+    assert gradient(one) == gradient(one.clone())
+    assert str(gradient(one)) == str(gradient(other)) == "(9,) norm 14.28, 0.0 to 8.0"
+    assert gradient(one) != gradient(other)
+    assert hash(gradient(one)) == hash(gradient(one.clone()))
+
+
+def test_many_together_are_told_as_each_alone():
+    """Else a gradient that no hook changed could differ in its last bit before and after hooks."""
+    shapes = [SHAPES[nr % len(SHAPES)] for nr in range(400)]
+    tensors = [
+        spoiled(torch.randn(shape).to(KINDS[nr % 3]), 0.01 * (nr % 5 == 0))
+        for nr, shape in enumerate(shapes)
+    ]
+    together = Summaries()
+    taken = [together.take(tensor) for tensor in tensors]
+    assert [together.of(one) for one in taken] == [gradient(tensor) for tensor in tensors]
+    with mock.patch.object(summaries, "MOST_KEPT", 0):
+        assert [gradient(tensor) for tensor in tensors] == [together.of(one) for one in taken]
+
+
+def test_a_copy_is_taken_so_that_what_is_edited_later_is_told_as_it_was():
+    for count in (5, 100, WHOLE + 1):
+        tensor, found = torch.ones(count), Summaries()
+        ticket = found.take(tensor)
+        tensor.mul_(3)
+        assert found.of(ticket) == gradient(torch.ones(count))
+
+
+# What is known of a gradient is taken over where it is still the same.
+
+whole = mock.patch.multiple(summaries, SMALL=0)  # 2×2 tensors, as if they were larger
+sampled = mock.patch.multiple(summaries, SMALL=0, WHOLE=0)  # as if they were larger still
+slowly = mock.patch.object(hooks, "SHORTCUTS", False)
+
+
+def steps(make):
+    """Record what a function makes; return all that is told of the steps."""
+    try:
+        return record(make()).steps
+    except RuntimeError as error:
+        return error.trace.steps
+
+
+@pytest.mark.parametrize("size", [whole, sampled], ids=["whole", "sampled"])
+@given(program=programs())
+@settings(often, max_examples=often.max_examples // 2)
+def test_what_is_taken_over_is_what_is_found_when_looked_at_anew(size, program):
+    with size:
+        quick = steps(lambda: program.run()[-1].sum())
+        with slowly:
+            assert steps(lambda: program.run()[-1].sum()) == quick
+
+
+def edited(edit):
+    """Return a hook that edits a gradient in place and returns nothing."""
+
+    def hook(grad):
+        edit(grad)
+
+    return hook
+
+
+def through_numpy(grad):
+    grad.numpy()[...] *= 10
+
+
+def through_a_view(grad):
+    with torch.no_grad():
+        grad.view(-1)[1] = 10
+
+
+def through_its_storage(grad):
+    grad.untyped_storage().copy_((grad * 10).untyped_storage())
+
+
+HOOKS = {
+    "another": [lambda grad: grad * 10],
+    "twice another": [lambda grad: grad * 5, lambda grad: grad * 2],
+    "there and back": [lambda grad: grad * 4, lambda grad: grad / 4],
+    "in place": [edited(lambda grad: grad.mul_(10))],
+    "in place, unseen": [edited(lambda grad: grad.data.mul_(10))],
+    "numpy": [edited(through_numpy)],
+    "a view": [edited(through_a_view)],
+    "its storage": [edited(through_its_storage)],
+    "the same": [lambda grad: grad],
+    "a copy": [lambda grad: grad.clone()],
+    "nan": [lambda grad: grad * NAN],
+    "nothing": [],
+}
+
+
+@pytest.mark.parametrize("size", [6, 30, WHOLE + 100])
+@pytest.mark.parametrize("where", ["tensor", "node before", "node after", "leaf", "fork"])
+@pytest.mark.parametrize("named", HOOKS)
+def test_a_hook_that_changes_a_gradient_is_seen(named, where, size):
+    def make():
+        x = torch.linspace(0.5, 2, size).requires_grad_()
+        y = x.sin()
+        z = y.exp()
+        for hook in HOOKS[named]:
+            if where in ("tensor", "fork"):
+                y.register_hook(hook)
+            elif where == "leaf":
+                x.register_hook(hook)
+            elif where == "node before":
+                y.grad_fn.register_prehook(lambda grads, hook=hook: over(hook, grads))
+            else:
+                z.grad_fn.register_hook(lambda grads, _, hook=hook: over(hook, grads))
+        return (z * y if where == "fork" else z * 3).sum()
+
+    quick = steps(make)
+    with slowly:
+        assert steps(make) == quick
+    told = sum(step.before_hooks != step.grad_outputs for step in quick)
+    is_changed = named not in ("the same", "a copy", "nothing", "there and back")
+    if where != "node after":  # there it is handed on as the hook made it
+        assert told == is_changed
+
+
+def over(hook, grads):
+    """Return what a hook of one tensor makes of the gradients of a node."""
+    made = hook(grads[0])
+    return None if made is None else (made, *grads[1:])
+
+
+@pytest.mark.parametrize("size", [100, WHOLE + 100])
+def test_a_root_that_others_are_made_of_gets_a_sum(size):
+    x = torch.ones(size, requires_grad=True)
+    y = x * 2
+    with torch.no_grad():
+        start = torch.arange(float(size))
+    at_y = record([y, (y * 3).sum()], gradient=[start, None]).steps[-2]
+    assert at_y.before_hooks == at_y.grad_outputs == (gradient(start + 3),)
+
+
+@pytest.mark.parametrize("size", [100, WHOLE + 100])
+def test_a_gradient_is_summed_up_once_on_its_way(size):
+    x = torch.ones(size, requires_grad=True)
+    y = x
+    for _ in range(10):
+        y = y.sin()
+    with mock.patch.object(Summaries, "_keep", autospec=True, side_effect=Summaries._keep) as keep:
+        record(y.sum())
+    handed_on = 11  # by `sum` and the ten `sin`; `.grad` is the last of these
+    factors = 10 if size <= MOST_VERIFIED else 0
+    assert keep.call_count == handed_on + factors
+
+
+@pytest.mark.parametrize("size", [100, WHOLE + 100])
+def test_what_a_hook_makes_of_grad_is_told(size):
+    def make():
+        x = torch.ones(size, requires_grad=True)
+        x.register_post_accumulate_grad_hook(edited(lambda leaf: leaf.grad.data.mul_(10)))
+        return (x * 3).sum()
+
+    assert steps(make)[-1].leaf.after == gradient(torch.full((size,), 30.0))
+
+
+def test_grad_is_told_by_its_numbers_before_and_after():
+    x = torch.ones(100, requires_grad=True)
+    record((x * 2).sum())
+    leaf = record((x * 3).sum()).steps[-1].leaf
+    assert leaf.before == gradient(torch.full((100,), 2.0))
+    assert leaf.after == gradient(torch.full((100,), 5.0))
+    assert str(leaf) == "(100,) to (100,)"
+
+
+def compared(found):
+    """Return `graph_again`, and let it add to a list what a whole new look finds and what it finds."""
+
+    def look(walk, names, before):
+        again = graph_again(walk, names, before)
+        found.append((graph_of(walk, names), again))
+        return again
+
+    return mock.patch.object(hooks, "graph_again", look)
+
+
+@given(program=programs(), keep=st.booleans())
+@settings(often, max_examples=often.max_examples // 2)
+def test_the_second_look_at_a_graph_finds_what_a_first_one_would(program, keep):
+    pool, found = program.run(), []
+    names = {f"t{nr}": tensor for nr, tensor in enumerate(pool[::2])}
+    for tensor in pool[::4]:
+        if tensor.requires_grad:
+            tensor.retain_grad()
+    with compared(found), contextlib.suppress(RuntimeError):
+        record(pool[-1].sum(), names=names, retain_graph=keep)
+    ((anew, again),) = found
+    assert again == anew
+
+
+def test_the_second_look_finds_what_a_named_tensor_retains():
+    x = torch.ones(2, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    trace = record(y.sum())
+    assert str(trace.after.nodes[1].outputs[0].grad) == "[1.0, 1.0]"
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_the_second_look_at_a_hostile_graph_finds_the_same(case):
+    world, found = case.make([]), []
+    ends = pytest.raises(case.error) if case.error else contextlib.nullcontext()
+    with compared(found), ends, world.around():
+        record(world.roots, **world.how)
+    assert all(again == anew for anew, again in found)
