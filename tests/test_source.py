@@ -23,7 +23,7 @@ from helpers.graph import Operands, Span
 from helpers.recording.record import record
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-SEEDS = int(os.environ.get("RANDOM_PROGRAMS", "900"))  # 25,000 were run once
+SEEDS = int(os.environ.get("RANDOM_PROGRAMS", "600"))  # 25,000 were run once
 PORTION = 300
 LEAST = 0.8
 
