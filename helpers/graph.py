@@ -4,7 +4,7 @@ torch in here.
 
 from __future__ import annotations
 
-import cmath
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +16,7 @@ BY_PARAMETERS = "Boxes are guessed from the parameters read; `module_calls` make
 NOT_FOLDED = "This graph could not be folded, so it is drawn node by node. Please report the model."
 DEEPEST = 24  # levels of indentation of the text tree; what is deeper continues at the left margin
 WORTH_TELLING = 1_000  # bytes: what holds less is told without them
+SUFFIX = re.compile(r"(?<=.)Backward(Autograd[A-Za-z]*)?\d*$")
 MARKS = {"held": "●", "freed": "○", "modified": "▲", "packed": "◆", "edited": "◇", "busy": "◌"}
 NOTES = {
     "held": "",
@@ -51,19 +52,6 @@ class Gradient:
     bins: tuple[int, ...] | None = None
     nans: int = 0
     infs: int = 0
-
-    @property
-    def health(self) -> str:
-        """Return "nan" or "inf" where there is one, "zero" where all elements are 0, else ""."""
-        if self.values is None:
-            known = [] if self.norm is None else [self.least, self.greatest]
-            has_nan, has_inf = self.nans > 0, self.infs > 0
-        else:
-            known = elements(self.values)
-            has_nan, has_inf = any(map(cmath.isnan, known)), any(map(cmath.isinf, known))
-        if has_nan or has_inf:
-            return "nan" if has_nan else "inf"
-        return "zero" if known and not any(known) else ""
 
     @property
     def brief(self) -> str:
@@ -281,6 +269,11 @@ class Folded:
         if self.with_grad:
             text += f", {self.with_grad:,} with .grad"
         return text
+
+
+def stem(operation: str) -> str:
+    """Return an operation without what torch adds: "Mul" of "MulBackward0"."""
+    return SUFFIX.sub("", operation)
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -545,16 +538,12 @@ class Graph:
     @property
     def remarks(self) -> list[str]:
         """Return the sentences on what is not shown, or not as it should be."""
-        return self.remarks_with(self.how_to_open)
-
-    def remarks_with(self, how_to_open: str) -> list[str]:
-        """Return the same, with another sentence on how to see what is folded."""
         not_folded = NOT_FOLDED if self.folding_failed else ""
         remarks = [
             not_folded,
             self.without_calls,
             self.left_out,
-            how_to_open,
+            self.how_to_open,
             self.how_exact,
         ]
         return [text for text in remarks if text]

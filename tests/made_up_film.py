@@ -236,7 +236,7 @@ def explorer():
 def restless(seed, frames=12):
     """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
-    scenes = (drawing(chain(1)), drawing(chain(2), {0: "4.0", 1: "8.0"}))
+    scenes = (drawing(chain(1)), drawing(chain(2)))
     made = tuple(_restless(dice, nr, scenes, frames) for nr in range(frames))
     return Film(scenes, made, "", "", (("on", "Go on"),))
 

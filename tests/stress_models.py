@@ -13,6 +13,7 @@ from stress_layout import faults, timed
 from torch import nn
 
 from helpers import show, snapshot
+from helpers.drawing.bare import bare
 from helpers.drawing.diagram import drawing
 from helpers.drawing.layout import MOST_WORK, work
 
@@ -79,12 +80,12 @@ def wiring(graph, labelled):
 
 
 def picture(graph, labelled):
-    """Draw each node that the cap lets through, as `show` does, with a capsule on every edge or on
-    none.
+    """Draw each node that the cap lets through, as `show` does, or as a player does, with a capsule on
+    every edge.
     """
-    return drawing(
-        graph, dict.fromkeys(range(len(graph.edges)), "(200,) norm 1.234") if labelled else None
-    )
+    if not labelled:
+        return drawing(graph)
+    return bare(graph, dict.fromkeys(range(len(graph.edges)), (180, 24)), {}, {})
 
 
 def seconds_of(graph, labelled):

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 from programs import often, programs
 from torch.utils.checkpoint import checkpoint
 
-from helpers.graph import Node
+from helpers.graph import Node, stem
 from helpers.recording import human_forms, local_derivatives
 from helpers.recording.form_functions import FUNCTIONS, WORDS
 from helpers.recording.local_derivatives import known_operations
 from helpers.recording.record import record
-from helpers.recording.sentences import SENTENCES, fallback, family, sentence
+from helpers.recording.sentences import SENTENCES, fallback, sentence
 from helpers.recording.trace import LocalDerivative, filled
 
 NAMES = "abcde"
@@ -86,10 +86,10 @@ def test_the_table_has_at_least_sixty_operations_on_three_shapes_each():
         if case not in operations.VIEWS
         for node, *_ in handed_on(recorded(case))
     }
-    moving = {family(case) for case in known_operations() if SENTENCES.get(family(case)) in MOVED}
-    families = {family(operation) for operation in met} - moving
+    moving = {stem(case) for case in known_operations() if SENTENCES.get(stem(case)) in MOVED}
+    families = {stem(operation) for operation in met} - moving
     assert len(families) >= 60
-    assert not families - {family(operation) for operation in known_operations()}
+    assert not families - {stem(operation) for operation in known_operations()}
 
 
 MOVED = {SENTENCES["View"], SENTENCES["Permute"]}

@@ -17,6 +17,7 @@ from helpers.looking import summaries
 from helpers.looking.snapshot import graph_again, graph_of
 from helpers.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
 from helpers.recording import hooks
+from helpers.recording.health import health_of
 from helpers.recording.local_derivatives import MOST_VERIFIED
 from helpers.recording.record import record
 
@@ -65,7 +66,7 @@ def test_a_tensor_is_told_as_torch_tells_it(shape, kind, share):
     assert told.norm == pytest.approx(norm, rel=1e-2, nan_ok=True)
     assert repr((told.least, told.greatest)) == repr((least.item(), greatest.item()))
     assert (told.nans, told.infs) == (tensor.isnan().sum(), tensor.isinf().sum())
-    assert told.health == ("nan" if told.nans else "inf" if told.infs else "")
+    assert health_of(told) == ("NaN" if told.nans else "inf" if told.infs else "")
     rows = tensor.reshape(-1, shape[-1])
     if tensor.numel() <= 64 and rows.shape[0] <= 8 and rows.shape[1] <= 16:
         assert repr(told.tile) == repr(tuple(map(tuple, rows.tolist())))
@@ -114,7 +115,7 @@ def test_what_is_alike_is_counted_alike():
         (torch.tensor(2.0), None, ""),
         (torch.tensor([2.0]), None, ""),
         (torch.tensor([[1.0, 2.0]]), ((1.0, 2.0),), ""),
-        (torch.tensor([[1.0], [NAN]]), ((1.0,), (NAN,)), "nan"),
+        (torch.tensor([[1.0], [NAN]]), ((1.0,), (NAN,)), "NaN"),
         (torch.ones(1, 2, 2), ((1.0, 1.0), (1.0, 1.0)), ""),
         (torch.ones(2, 0), None, ""),
         (torch.ones(0), None, ""),
@@ -123,9 +124,9 @@ def test_what_is_alike_is_counted_alike():
         (torch.zeros(3, 3), ((0.0,) * 3,) * 3, "zero"),
         (torch.zeros(300), None, "zero"),
         (torch.tensor(-INF), None, "inf"),
-        (torch.tensor([NAN, INF]), ((NAN, INF),), "nan"),
+        (torch.tensor([NAN, INF]), ((NAN, INF),), "NaN"),
         (torch.ones(3, dtype=torch.complex64), None, ""),
-        (torch.tensor([complex(NAN, 1)]), None, "nan"),
+        (torch.tensor([complex(NAN, 1)]), None, "NaN"),
         (torch.ones(70, dtype=torch.complex64), None, ""),
         (torch.arange(4), ((0, 1, 2, 3),), ""),
         (torch.arange(10), None, ""),
@@ -139,7 +140,7 @@ def test_what_is_alike_is_counted_alike():
 def test_odd_tensors_have_no_tile_and_small_ones_have_their_values(tensor, tile, health):
     told = gradient(tensor)
     assert repr(told.tile) == repr(tile)
-    assert told.health == health
+    assert health_of(told) == health
     assert tensor.numel() == 300 or told.bins is None
     assert pickle.loads(pickle.dumps(told)) == told
 

@@ -23,7 +23,6 @@ from helpers.drawing.diagram import (
     fit,
     laid_out,
     nearest,
-    word_of,
 )
 from helpers.drawing.display_list import Mark, Owner, Pen
 from helpers.drawing.layout import Placed, Point
@@ -97,7 +96,7 @@ def bare(
     `.grad`, by that of the node. A small graph has cards of several lines where that fits a
     player's pane, a larger one only leaves of two lines, or none.
     """
-    part, _ = fit(graph, dict.fromkeys(capsules, ""), {})
+    part, _ = fit(graph, has_capsules=bool(capsules))
     room = Room(capsules, starts, slots)
     found = []
     for has_long_cards, has_tall_leaves in forms(part):
@@ -205,8 +204,8 @@ def room_of(dealt: Cards, nr: int, capsules: Mapping[int, Size]) -> Word:
     wire = dealt.wires[nr]
     if wire.edge in capsules:
         wide, high = capsules[wire.edge]
-        return Word("", is_gradient=True, size=(wide - CLOSER, high))
-    return word_of(wire, {})
+        return Word("", size=(wide - CLOSER, high))
+    return Word(wire.word)
 
 
 def draw_lines(

@@ -482,13 +482,13 @@ def draw_bars(pen: Pen, device: Device, left: float, top: float, tall: float) ->
         pen.rect("bar", left + 6 * nr, top, 4, tall, 1, state=device.look)
 
 
-def legend(cards: Sequence[Card], also: Sequence[str] = ()) -> list[str | Device]:
+def legend(cards: Sequence[Card]) -> list[str | Device]:
     """Return the keys of what occurs in a picture and has no words of its own, in the order of the
-    legend; `also` adds to them, devices follow.
+    legend; devices follow.
 
     Kinds of cards need an entry only where there are two.
     """
-    seen = set(also)
+    seen: set[str] = set()
     places: dict[str, Device] = {}
     for card in cards:
         seen.add(card.kind)

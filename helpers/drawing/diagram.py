@@ -5,7 +5,7 @@ what it means.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from helpers.drawing import frames
@@ -38,7 +38,6 @@ DENSE = 10  # nodes: from so many on a card has one line
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
 MOST_CARDS = 400
 MOST_HEARD = 6  # leaves that the alternative text names
-LONGEST_GRADIENT = 60  # characters of a gradient on its wire
 LONGEST_NAMES = 120  # characters of the names of all roots in the caption
 
 
@@ -72,13 +71,9 @@ class Laid:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """Hold what is written on a wire: a gradient in a capsule, or a plain word on the ground.
-
-    `size` is the room (px) of a capsule that a player fills.
-    """
+    """Hold what stands on a wire: a plain word, or room (px) for a capsule that a player fills."""
 
     text: str
-    is_gradient: bool = False
     size: tuple[int, int] | None = None
 
     @property
@@ -86,36 +81,21 @@ class Word:
         """Return the px that layout has to reserve for it."""
         if self.size:
             return self.size
-        if self.is_gradient:
-            return width(self.text, TITLE, bold=True) + 20, CAPSULE
         return width(self.text, SMALL) + 10, CAPSULE
 
 
-def drawing(
-    graph: Graph,
-    gradients: Mapping[int, str] | None = None,
-    alt: str | None = None,
-    also: Sequence[str] = (),
-    remarks: Callable[[Graph], Sequence[str]] | None = None,
-    tints: Tints | None = None,
-) -> Drawing:
-    """Return the display list of a graph; `gradients` puts a capsule with a text on edges, by edge
-    number.
+def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None) -> Drawing:
+    """Return the display list of a graph; what is too much to lay out is cut, with a sentence.
 
-    Room for every capsule is reserved before layout. What is too much to lay out is cut, with a
-    sentence. `also` adds keys to the legend: for what will be seen later. `remarks` makes the
-    sentences that stand in the place of the graph's own. `tints` fill cards by what arrived there.
+    `tints` fill cards by what arrived there.
     """
     tints = tints or Tints()
-    part, dealt = fit(graph, gradients or {}, tints.nodes)
-    words = [word_of(wire, gradients or {}) for wire in dealt.wires]
+    part, dealt = fit(graph, tints.nodes)
+    words = [Word(wire.word) for wire in dealt.wires]
     laid = laid_out(part, dealt, words, is_dense(part))
     notes = [*part.remarks, *filter(None, [graph.memory])]
-    told = None
-    if remarks is not None:
-        notes, told = remarks(part), remarks(graph)
     caption = [*describe(graph), *tints.remarks, *notes]
-    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards, also)]
+    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards)]
     room = laid.room
     texts = caption_width(caption)
     wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))
@@ -130,9 +110,7 @@ def drawing(
     pen.marks = list(tinted(pen.marks, tints.nodes))
     pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
-    if tints.remarks:
-        told = [*tints.remarks, *(graph.closing if told is None else told)]
-    text = tree(graph, told, tints.lines)
+    text = tree(graph, [*tints.remarks, *graph.closing], tints.lines)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
 
 
@@ -233,24 +211,26 @@ def aligned(cards: Sequence[Card]) -> list[Card]:
 
 
 def fit(
-    graph: Graph, gradients: Mapping[int, str], tints: Mapping[int, Tint]
+    graph: Graph, tints: Mapping[int, Tint] | None = None, has_capsules: bool = False
 ) -> tuple[Graph, Cards]:
-    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two."""
+    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two,
+    with its cards; capsules on its edges take time too.
+    """
     count = min(len(graph.nodes), MOST_CARDS)
     while True:
         part = graph.head(count)
         dealt = deal(part, is_dense(part), tints)
-        if count <= 1 or is_drawable(dealt, bool(gradients)):
+        if count <= 1 or is_drawable(dealt, has_capsules):
             return part, dealt
         over = len(dealt.cards) - MOST_CARDS
         count = count - over if 0 < over < count // 4 else count * 3 // 4
 
 
-def is_drawable(dealt: Cards, has_gradients: bool) -> bool:
+def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
     """Say whether cards and wires are few enough to be laid out."""
     if len(dealt.cards) > MOST_CARDS:
         return False
-    has_words = has_gradients or any(wire.word for wire in dealt.wires)
+    has_words = has_capsules or any(wire.word for wire in dealt.wires)
     return (
         work(len(dealt.cards), [(wire.source, wire.target) for wire in dealt.wires], has_words)
         <= MOST_WORK
@@ -338,13 +318,6 @@ def pile(one: Card) -> int:
     return 2 * PILE if one.kind == "folded" else 0
 
 
-def word_of(wire: Wire, gradients: Mapping[int, str]) -> Word:
-    """Return what is written on a wire."""
-    if wire.edge in gradients:
-        return Word(visible(gradients[wire.edge], LONGEST_GRADIENT), is_gradient=True)
-    return Word(wire.word)
-
-
 def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
     """Draw the sentences above a graph, the first as its title."""
     for nr, text in enumerate(lines):
@@ -380,14 +353,10 @@ def draw_wire(pen: Pen, curve: Sequence[Point], goal: Device | None) -> None:
 
 
 def draw_word(pen: Pen, word: Word, x: float, y: float) -> None:
-    """Draw what is written on a wire, around a point of its curve."""
-    wide, part = word.room[0], "gradient" if word.is_gradient else "word"
-    role = "capsule" if word.is_gradient else "ground"
-    pen.rect(role, x - wide / 2, y - CAPSULE / 2, wide, CAPSULE, CAPSULE // 2, part=part)
-    if word.is_gradient:
-        pen.write("label", x, y + 5, (word.text, ""), part=part)
-    else:
-        pen.write("word", x, y + 5, (word.text, ""), part=part)
+    """Draw a word on its wire, around a point of the curve."""
+    wide = word.room[0]
+    pen.rect("ground", x - wide / 2, y - CAPSULE / 2, wide, CAPSULE, CAPSULE // 2, part="word")
+    pen.write("word", x, y + 5, (word.text, ""), part="word")
 
 
 def arrow(curve: Sequence[Point]) -> list[Point]:

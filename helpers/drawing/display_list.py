@@ -66,7 +66,7 @@ class Mark:
     and Bézier triples), polygon (x, y pairs) or text (x, y of the baseline). `role` and `state` say
     how it looks. `owner` is what it belongs to, None for what belongs to the whole picture. `part`
     says what of its owner it shows, where that can change: "body", "grad", "saved", "count",
-    "gradient", "word". `runs` are the pieces of a text, each with a role.
+    "word". `runs` are the pieces of a text, each with a role.
     """
 
     shape: str

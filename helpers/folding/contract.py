@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from helpers.folding.execution_order import SUFFIX, Program
+from helpers.folding.execution_order import Program
 from helpers.folding.frames import frame
 from helpers.folding.owners import Path, common, owner
 from helpers.folding.parts import MOST_JOINED, Part, called
-from helpers.graph import Folded, all_storages, counted
+from helpers.graph import Folded, all_storages, counted, stem
 
 if TYPE_CHECKING:
     from helpers.graph import Edge, Frame, Graph, Node, SavedTensor
@@ -350,7 +350,7 @@ def prefix(names: Sequence[str]) -> str:
 
 def operations(nodes: Sequence[Node]) -> str:
     """Name the operations of a part, of many the first ones: "Mul, Sin, Add, …"."""
-    names = list(dict.fromkeys(SUFFIX.sub("", node.operation) for node in nodes))
+    names = list(dict.fromkeys(stem(node.operation) for node in nodes))
     more = ["…"] if len(names) > MOST_TITLES else []
     return ", ".join(names[:MOST_TITLES] + more)
 

@@ -4,7 +4,6 @@ data in and out.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
@@ -12,8 +11,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from helpers.graph import Graph
-
-SUFFIX = re.compile(r"(?<=.)Backward\d*$")
 
 
 class Program:

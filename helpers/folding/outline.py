@@ -6,11 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from helpers.folding.execution_order import SUFFIX, Program
+from helpers.folding.execution_order import Program
 from helpers.folding.owners import guessed_calls
 from helpers.folding.parts import Part, distinct, qualified, row_names
 from helpers.folding.pieces import Item, Piece, Reader, size
 from helpers.folding.rows import Row, Rows
+from helpers.graph import stem
 
 LOOSE = 6  # operations side by side that are drawn one by one where there are parts beside them
 
@@ -91,7 +92,7 @@ class Outline:
             return ""
         if len(places) > 1:
             return f"+{len(places)} operations"
-        return f"+{SUFFIX.sub('', self.program.operation(places[0]))}"
+        return f"+{stem(self.program.operation(places[0]))}"
 
     def _new_name(self, found: Sequence[Part], holder: str, word: str) -> str:
         """Return the name of the next part without a module: "block 2", or "operations 1"."""

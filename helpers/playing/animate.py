@@ -11,7 +11,6 @@ from helpers.playing.moments import Moments
 from helpers.playing.scenes import Stage
 from helpers.playing.summaries import Summaries
 from helpers.playing.views import views
-from helpers.recording.health import first_bad
 from helpers.recording.trace import Trace
 
 MOST_VIEWS = 24
@@ -44,7 +43,7 @@ def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
         still,
         trace.program.lines if trace.program else (),
         tuple(remarks(stages[0].graph, scenes[0].picture.drawn)),
-        first_bad(trace),
+        moments.first and moments.first.step,
     )
 
 

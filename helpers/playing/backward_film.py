@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from helpers.drawing.bare import Bare
 from helpers.drawing.display_list import Drawing
@@ -37,7 +37,7 @@ class Moment:
     first; `choices` are right and wrong answers. `formulas` are (input, torch's own formula).
     `whole_way` multiplies all factors from the root to this leaf. `bars` are (copy, norm) where it
     stands for several. `bytes_held` are kept for backward until the step is done. `health` says what
-    is not well: "nan", "inf", "zero", "exploding"; `is_error` that backward stopped here.
+    is not well: "NaN", "inf", "zero", "exploding"; `is_error` that backward stopped here.
     """
 
     title: str
@@ -136,4 +136,4 @@ class BackwardFilm:
     program: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
     trouble: int | None = None
-    start: int = field(default=0)
+    start: int = 0

@@ -12,11 +12,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from helpers.drawing.bare import Line
 from helpers.drawing.devices import Device
 from helpers.drawing.diagram import arrow
 from helpers.drawing.display_list import Mark, Runs, path_data, points_data
 from helpers.graph import Gradient, Span
-from helpers.playing.backward_film import BackwardFilm, Cell, Moment, Scene, What
+from helpers.playing.backward_film import BackwardFilm, Cell, Moment, Scene, Turn, What
 from helpers.playing.equations import brief, shape
 from helpers.recording.health import health_of
 from helpers.text import visible
@@ -27,7 +28,6 @@ STEPS = 9  # sizes of squares
 HIGH = 30  # the highest bar
 LONGEST = 600  # characters of a sentence
 NOT_A_NUMBER, INFINITE = 99, 98
-HIDDEN = {"\t": " "}
 
 
 class Pool:
@@ -70,9 +70,9 @@ class Encoder:
         pools = {"roles": self.roles.things, "lines": self.lines.things, "tensors": tensors}
         return data | pools
 
-    def words(self, text: str, longest: int = LONGEST) -> int:
+    def words(self, text: str) -> int:
         """Return the number of a text; its lines stay lines."""
-        return self.lines("\n".join([visible(line, longest) for line in text.split("\n")]))
+        return self.lines("\n".join([visible(line, LONGEST) for line in text.split("\n")]))
 
     def what(self, what: What) -> str | int | None:
         """Return what a cell, a capsule or a slot shows."""
@@ -159,13 +159,13 @@ class Encoder:
             found += [visible(text), self.roles(role)]
         return found
 
-    def wire(self, line, scene: Scene) -> list:
+    def wire(self, line: Line, scene: Scene) -> list:
         """Return [curve, arrow, capsule, what, times, factor]."""
         way = scene.ways[line.edge]
         times = [number for pair in way.times for number in pair]
         return [*self.curve(line), self.what(way.carried), times, way.factor]
 
-    def curve(self, line) -> list:
+    def curve(self, line: Line) -> list:
         """Return a curve, its arrow and the box of its capsule."""
         points = [number for point in line.curve for number in point]
         corners = [round(number) for point in arrow(line.curve) for number in point]
@@ -178,7 +178,7 @@ class Encoder:
         return [node, *box, self.what(before), self.what(after)]
 
 
-def turn_data(turn) -> list:
+def turn_data(turn: Turn) -> list:
     """Return [stretches, freed, inside, opens] of a node, without what is empty at its end."""
     stretches = [number for pair in turn.stretches for number in pair]
     opens = [number for pair in turn.opens for number in pair]
@@ -196,7 +196,7 @@ def source(line: str) -> str:
     """Return a line of the program in which what cannot be seen is a sign, of one column too."""
     if line.isprintable():
         return line
-    shown = [letter if letter.isprintable() else HIDDEN.get(letter, "�") for letter in line]
+    shown = [letter if letter.isprintable() else "�" for letter in line.replace("\t", " ")]
     return "".join(shown)
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from math import prod
+from math import isfinite
 
-from helpers.graph import Edge, Gradient, Node, Operands
+from helpers.graph import Edge, Gradient, Node, Operands, stem
 from helpers.playing.backward_film import Cell, Row
 from helpers.recording.trace import CUSTOM, LocalDerivative, Step, Trace
 from helpers.text import short_number, visible
@@ -23,7 +23,6 @@ LONGEST_NAME = 28  # characters of a name in a caption
 LONGEST_PATH = 20  # characters of a dotted name in a caption, where its end is as short
 LONGEST_SYMBOL = 44  # characters of a factor in symbols
 NOTHING = "None"
-BROADCAST = ", where it was broadcast"  # the step's sentence says it
 WORDS = re.compile(r" [a-z]+ ")  # "1 where 0.5 > 0, else 2"
 CLOSE = 1e-2  # relative: rounding of half precision, and no hook
 TRANSPOSED = ("TBackward0", "TransposeBackward0")
@@ -140,7 +139,8 @@ class Equations:
     def sum_rows(self, step: Step) -> list[Row]:
         """Return how what arrives is summed up, where several hand it on; none where one does."""
         parts = self.parts(step.node)
-        if len(parts) < 2 or len(step.before_hooks) != 1 or step.before_hooks[0] is None:
+        total = step.before_hooks[0] if len(step.before_hooks) == 1 else None
+        if len(parts) < 2 or total is None or not self.is_sum([part for _, part in parts], total):
             return []
         cells: list[Cell] = []
         for words, part in parts[:MOST_PARTS]:
@@ -149,8 +149,16 @@ class Equations:
             cells.append(Cell("arrives", told(part), words))
         if len(parts) > MOST_PARTS:
             cells += [Cell("sign", "+"), Cell("words", f"{len(parts) - MOST_PARTS:,} more")]
-        total = step.before_hooks[0]
         return [(*cells, Cell("sign", "="), Cell("arrives", told(total), "arrives"))]
+
+    def is_sum(self, parts: Sequence[Gradient], total: Gradient) -> bool:
+        """Say whether parts are all of a sum: not in a graph that was cut, where some may be hidden,
+        and not where numbers tell otherwise.
+        """
+        numbers = [single(part) for part in parts]
+        if self.graph.left_out or None in numbers:
+            return not self.graph.left_out
+        return is_near(sum(numbers), single(total), sum(map(abs, numbers)))
 
     def parts(self, node: int) -> list[tuple[str, Gradient]]:
         """Return (from whom, gradient) of all that is handed to a node, in the order of the steps."""
@@ -214,18 +222,18 @@ class Equations:
             return (
                 came,
                 Cell("sign", "→"),
-                Cell("words", local.after.removesuffix(BROADCAST)),
+                Cell("words", local.after),
                 Cell("sign", "→"),
             )
         if not local.sign:
-            words = visible(local.told_form(known).removesuffix(BROADCAST), LONGEST_FORM)
+            words = visible(local.told_form(known), LONGEST_FORM)
             return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
         factor = factor_cell(local, known)
         if local.after:
             factor = Cell(
                 factor.role,
                 factor.what,
-                f"{factor.caption}\n{local.after.removesuffix(BROADCAST)}".strip(),
+                f"{factor.caption}\n{local.after}".strip(),
             )
         sign = Cell("sign", SIGNS[local.sign])
         pair = (factor, sign, came) if local.sign == "@left" else (came, sign, factor)
@@ -295,6 +303,8 @@ class Equations:
         """
         found: list[tuple[Step, Edge]] = []
         node = step.node
+        if self.graph.left_out:  # what was cut off may lead there too
+            return []
         while consumers := self.consumers.get(node, ()):
             edge = consumers[0]
             if len(consumers) > 1 or edge.source not in self.step_of or node in self.roots:
@@ -318,12 +328,11 @@ class Equations:
 
 
 def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, handed: Gradient) -> bool:
-    """Say whether what is handed on are the very numbers that arrive, summed over a dim of 1."""
-    if local is None or local.symbol != "1" or not local.after.startswith("summed"):
+    """Say whether what is handed on is the very number that arrives, in another shape."""
+    if local is None or arrived is None or local.symbol != "1" or arrived.shape == handed.shape:
         return False
-    if arrived is None or None in (arrived.shape, handed.shape):
-        return False
-    return prod(arrived.shape) == prod(handed.shape)
+    number = single(arrived)
+    return number is not None and number == single(handed)
 
 
 def as_factor(text: str) -> str:
@@ -388,14 +397,18 @@ def is_kept(step: Step) -> bool:
     if None in numbers:
         return True
     there, came, now = numbers
-    return now != now or abs(there + came - now) <= CLOSE * (abs(there) + abs(came))
+    return is_near(there + came, now, abs(there) + abs(came))
+
+
+def is_near(one: complex, other: complex | None, size: float) -> bool:
+    """Say whether two numbers are alike but for rounding of numbers of this size; what is not finite
+    counts as alike.
+    """
+    if other is None:
+        return False
+    far = abs(one - other)
+    return far <= CLOSE * size or not isfinite(far)
 
 
 def leaf_name(node: Node) -> str:
     return node.name or "leaf"
-
-
-def stem(operation: str) -> str:
-    """Return "Mul" of "MulBackward0"."""
-    cut = operation.rfind("Backward")
-    return operation[:cut] if cut > 0 else operation

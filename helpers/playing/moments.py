@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from helpers.graph import Gradient, Node, Storage, counted
+from helpers.graph import Gradient, Node, Storage, counted, stem
 from helpers.playing.backward_film import Cell, Moment, Row
 from helpers.playing.equations import (
     LONGEST_PATH,
@@ -18,7 +18,6 @@ from helpers.playing.equations import (
     number_of,
     shape,
     single,
-    stem,
     told,
 )
 from helpers.recording.health import exploding, first, first_words, health_of, worst
@@ -50,7 +49,7 @@ class Moments:
             f"{visible(', '.join(roots), LONGEST_TITLE)}.backward()" if all(roots) else "backward()"
         )
         if not self.trace.steps:
-            return self.graph_alone(title.removesuffix(".backward()"))
+            return self.graph_alone(visible(", ".join(filter(None, roots)), LONGEST_TITLE))
         rows = []
         for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
             where = f"enters at {visible(name, LONGEST_NAME)}" if name else "enters at the root"
@@ -60,8 +59,11 @@ class Moments:
 
     def beginning(self, roots: list[str]) -> str:
         """Say with which gradient backward starts, and why."""
-        if self.trace.is_given:
-            return "backward() starts with the gradient that it was given."
+        if all(self.trace.given):
+            gradient = "gradient" if len(roots) == 1 else "gradients"
+            return f"backward() starts with the {gradient} that it was given."
+        if any(self.trace.given):
+            return "backward() starts with what it was given, and with 1 at the other roots."
         if len(roots) != 1:
             return "backward() puts the number 1 in at each root."
         (name,) = roots
@@ -77,7 +79,7 @@ class Moments:
         operations, leaves = self.graph.size
         found = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
         said = f"{found}. Click a card to read what is in it."
-        return Moment(title, "", said, bytes_held=self.bytes_held[0])
+        return Moment(title or "The graph", "", said, bytes_held=self.bytes_held[0])
 
     def step(self, number: int) -> Moment:
         """Say what step `number` (from 0) does."""

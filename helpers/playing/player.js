@@ -10,7 +10,7 @@ const HURRY = 380; // ms: of two steps within so short a time nothing moves
 const KEYS = "Keys: click the player, or Tab into it, first";
 const TROUBLE = { NaN: "NaN", inf: "infinite", zero: "all 0", exploding: "exploding" };
 const LEGEND = {
-  operation: "backward function", folded: "folded part", leaf: "leaf", held: "saved", freed: "freed", none: "no gradient wanted",
+  operation: "backward function", folded: "folded part", leaf: "leaf", held: "saved", freed: "freed",
   next: "on its way", squares: "below 0, above 0; size: magnitude", bars: "how many values below 0, above 0",
 };
 
@@ -145,9 +145,9 @@ class Base {
   }
 
   mark([kind, role, state, ...rest], parent) {
-    const [tag, ...names] = SHAPES[kind];
+    const [tag, ...attributes] = SHAPES[kind];
     const made = shape(tag, parent);
-    names.forEach((name, at) => made.setAttribute(name, rest[at]));
+    attributes.forEach((name, at) => made.setAttribute(name, rest[at]));
     if (tag === "text") this.write(made, rest.slice(2));
     this.wear(made, this.film.roles[role], this.film.roles[state]);
     return Object.assign(made, { role_: this.film.roles[role], state_: this.film.roles[state] });
@@ -293,7 +293,7 @@ class Steps extends Base {
     const scene = this.film.scenes[number], group = shape("g");
     const under = shape("g", group);
     for (const one of scene.marks[0]) this.mark(one, under);
-    const wires = [...scene.starts.map(([d, arrow, box, what, node]) => ({ d, arrow, box, what, times: [-1, scene.turns[node][0][0] ?? 0], node })),
+    const wires = [...scene.starts.map(([d, arrow, box, what, node]) => ({ d, arrow, box, what, times: [-1, scene.turns[node][0][0] ?? 0] })),
       ...scene.wires.map(([d, arrow, box, what, times, factor]) => ({ d, arrow, box, what, times, factor }))];
     const lines = wires.map((wire) => this.drawWire(wire, group));
     const nodes = scene.turns.map(([stretches, freed, inside, opens], node) => {
@@ -314,7 +314,6 @@ class Steps extends Base {
       const alarm = shape("g", nodes[node].made, { class: "player-alarm", transform: `translate(${x + 1} ${y + 1})` });
       shape("path", alarm, { d: "M0-10l11 18h-22z" });
       shape("text", alarm, { y: 6 }, "!");
-      nodes[node].corner ??= [x, y];
     }
     nodes.forEach(({ made }, node) => made.addEventListener("click", () => this.onNode(node)));
     const made = { group, lines, nodes, moving: shape("g", group, { class: "player-moving" }) };
@@ -350,7 +349,8 @@ class Steps extends Base {
   }
 
   // Where along its wire a capsule sits, and where its factor stands: half way before it.
-  measure({ path, box, gate }, wire) {
+  measure(wire) {
+    const { path, box, gate } = wire;
     if (wire.length) return;
     wire.length = path.getTotalLength();
     if (!box) return;
@@ -377,7 +377,7 @@ class Steps extends Base {
       this.view = view;
       this.picture = this.drawn.get(view) ?? this.draw(view);
       this.svg.replaceChildren(this.picture.group);
-      for (const wire of this.picture.lines) this.measure(wire, wire);
+      for (const wire of this.picture.lines) this.measure(wire);
       this.camera = null;
       this.matches = null;
       if (this.range) this.range.max = this.stops.length - 1;
@@ -627,7 +627,11 @@ class Steps extends Base {
     made.addEventListener("focus", () => { this.inField = made; });
     made.addEventListener("keydown", (event) => {
       if (isPages(event)) return;
-      if (event.key === "Enter") { event.preventDefault(); this.reveal(); }
+      if (event.key === "Enter") {
+        event.preventDefault();
+        const empty = this.fields.find((field) => !field.value);
+        made.value && empty ? focus(empty) : this.reveal();
+      }
       if (event.key === "Escape") { event.preventDefault(); focus(this.root); }
       event.stopPropagation();
     });
@@ -679,7 +683,7 @@ class Steps extends Base {
     const can = { back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 };
     for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
     if (!film.steps) return;
-    if (this.buttons.has("into") && film.steps) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
+    if (this.buttons.has("into")) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
     this.buttons.get("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";
     this.buttons.get("guess").ariaPressed = this.guessing;
     this.range.value = at;
@@ -905,10 +909,9 @@ class Steps extends Base {
   search(by) {
     const wanted = this.finder.value.trim().toLowerCase();
     const inView = (view) => this.film.scenes[view].names.flatMap((name, node) => (name.toLowerCase().includes(wanted) ? [[view, node]] : []));
-    const told = new Set();
-    const isNew = ([view, node]) => view === this.view || (!told.has(this.film.scenes[view].names[node]) && told.add(this.film.scenes[view].names[node]));
-    const home = inView(this.view);
-    for (const [view, node] of home) told.add(this.film.scenes[view].names[node]);
+    const home = inView(this.view), nameOf = ([view, node]) => this.film.scenes[view].names[node];
+    const told = new Set(home.map(nameOf));
+    const isNew = (one) => !told.has(nameOf(one)) && told.add(nameOf(one)); // a node is in many views
     const others = [...this.film.scenes.keys()].filter((view) => view !== this.view).flatMap(inView).filter(isNew);
     const all = wanted ? [...home, ...others] : [];
     this.hit = wanted === this.wanted && all.length ? (this.hit + by) % all.length : 0;
@@ -1061,7 +1064,6 @@ class Lab extends Base {
     this.told.addEventListener("toggle", () => this.tell());
     this.trail = [];
     this.scenes = new Map();
-    this.worn = new Map();
   }
 
   add(parent, name, says, key) {

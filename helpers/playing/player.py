@@ -1,4 +1,4 @@
-"""The one widget of the course: plays the frames of a Film in a notebook, with or without a kernel,
+"""The one widget of the course: plays a film, of a backward or of a lab, in a notebook, with or without a kernel,
 and in a page.
 """
 

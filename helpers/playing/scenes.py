@@ -10,7 +10,7 @@ from helpers.drawing.bare import Size, bare
 from helpers.drawing.palette import TITLE
 from helpers.graph import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
 from helpers.playing.backward_film import Scene, Stop, Turn, Way, What
-from helpers.playing.equations import Equations, is_unknown, listed, number_of, single, told
+from helpers.playing.equations import Equations, is_unknown, listed, number_of, shape, single, told
 from helpers.playing.views import Copy, View
 from helpers.recording.trace import LeafGrad, Trace
 from helpers.text import short_number, width
@@ -145,8 +145,8 @@ class Stage:
         return Way(tuple(times), carried, factor)
 
     def shared(self, edges: list[Edge]) -> What:
-        """Return what an edge that stands for several carries: the last of their gradients where
-        the rest hands on none.
+        """Return what an edge that stands for several carries, where one gradient alone is handed on
+        along it.
         """
         handed = [self.handed(edge) for edge in edges]
         found = [one for one in handed if one is not None]
@@ -264,13 +264,13 @@ def capsule_words(what: What) -> str:
     if what is None:
         return "…"
     if isinstance(what, Gradient):
-        return str(what.shape or "n/a")
+        return shape(what.shape)
     return what
 
 
 def slot_room(slot: tuple[What, What]) -> int:
     """Return the width of a slot that holds one of two gradients after the other, px."""
-    return max([room(what)[0] - AROUND + 14 for what in slot if what is not None] or [0])
+    return max([room(what)[0] for what in slot if what is not None], default=0)
 
 
 def brief(tensor: TensorInfo) -> TensorInfo:

@@ -84,7 +84,7 @@ class Summaries:
     def goal(self, edge: Edge) -> str:
         """Say to whom an edge leads in this view."""
         node = self.stage.graph.nodes[self.stage.box_of[edge.target]]
-        name = node.title.partition(": ")[0] if node.folded else self.equations.goal(edge)
+        name = node.title if node.folded else self.equations.goal(edge)
         return ended(visible(name, LONGEST), LONGEST_PATH)
 
     def entered(self, box: int, steps: range) -> Gradient | None:

@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from statistics import median_low
-from typing import Any
 
-from helpers.graph import Gradient, Graph
+from helpers.graph import Gradient, Graph, elements
 from helpers.recording.trace import Step, Trace, title
 
 EXPLODING = 1_000  # times the median norm: what is larger explodes
@@ -30,15 +29,6 @@ class First:
     step: int
     health: str
     how: str
-
-
-def elements(values: Any) -> Iterator[Any]:
-    """Yield the numbers in nested tuples."""
-    if isinstance(values, tuple | list):
-        for one in values:
-            yield from elements(one)
-    else:
-        yield values
 
 
 def norm_of(gradient: Gradient | None) -> float | None:
@@ -64,12 +54,12 @@ def health_of(gradient: Gradient | None) -> str:
     if gradient is None:
         return ""
     if gradient.values is not None:
-        told = list(elements(gradient.values))
+        told = elements(gradient.values)
     else:
         told = [one for one in (gradient.least, gradient.greatest) if one is not None]
-    if any(map(cmath.isnan, told)) or (gradient.norm is not None and math.isnan(gradient.norm)):
+    if gradient.nans or any(map(cmath.isnan, told)):
         return "NaN"
-    if any(map(cmath.isinf, told)):
+    if gradient.infs or any(map(cmath.isinf, told)):
         return "inf"
     return "zero" if told and not any(told) else ""
 

@@ -30,7 +30,7 @@ from helpers.looking.torch_private import (
 )
 from helpers.looking.variable_names import Names
 from helpers.recording.local_derivatives import computable, formulas, local_derivatives
-from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace, saved_at
+from helpers.recording.trace import CUSTOM, LeafGrad, LocalDerivative, Step, Trace, saved_at
 
 Gradients = Sequence[torch.Tensor | None]
 SHORTCUTS = True  # tests switch them off: what is known of a gradient is then never taken over
@@ -104,7 +104,7 @@ class Log:
         self.begun: dict[int, Raw] = {}
         self.steps: list[Raw] = []
         self.starts: list[Any] = []
-        self.is_given = False
+        self.given: list[bool] = []
         self.stopped_at: int | None = None  # what was begun and not left
         self._begin(roots, gradient)
         self.start = dict(self.pending)
@@ -115,8 +115,8 @@ class Log:
         refuses.
         """
         given = gradient if is_list(gradient) else [gradient] * len(roots)
-        self.is_given = any(start is not None for start in given)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
+            self.given.append(start is not None)
             if start is None:
                 start = implicit_gradient(root, tensor)
             self.starts.append(self.summaries.take(start) if is_tensor(start) else None)
@@ -280,7 +280,7 @@ class Log:
         """
         node = self.live[number]
         if is_custom(node):
-            return (("input", "custom"),)
+            return CUSTOM
         return formulas_of(self.graph.nodes[number].operation)
 
     def trace(self, error: str = "") -> Trace:
@@ -288,7 +288,7 @@ class Log:
         steps = tuple(map(self._step, self.steps))
         starts = tuple(map(self.summaries.of, self.starts))
         stopped_at = self.stopped_at if error else None
-        return Trace(self.graph, self.after, steps, error, stopped_at, starts, self.is_given)
+        return Trace(self.graph, self.after, steps, error, stopped_at, starts, tuple(self.given))
 
     def _step(self, raw: Raw) -> Step:
         """Return a step with all that became known of it."""

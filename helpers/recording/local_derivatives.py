@@ -325,7 +325,7 @@ def fit(made: torch.Tensor, handed: torch.Tensor, noise: Callable[[], float]) ->
             after = spread(made.shape, target)
             made = made.expand(target)
         else:
-            after = f"summed over {summed(made.shape, target)}, where it was broadcast"
+            after = f"summed over {summed(made.shape, target)}"
             made = made.sum_to_size(target)
     return after if agree(made.to(handed.dtype), handed, noise) else None
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from helpers.graph import Node
+from helpers.graph import Node, stem
 from helpers.recording.trace import CUSTOM, LocalDerivative, Step
 from helpers.text import visible
 
@@ -136,7 +136,7 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
         return of_leaf(node, step)
     if step.formulas == CUSTOM:
         return _OF_TORCH.get(node.operation, _CUSTOM)
-    name = visible(family(node.operation), _LONGEST_NAME)
+    name = visible(stem(node.operation), _LONGEST_NAME)
     handed = [
         local
         for local, gradient in zip(step_locals, step.grad_inputs, strict=False)
@@ -154,11 +154,6 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
         return fallback(name, handed, step)
     said = _BY_LOCALS[name](handed, step) if name in _BY_LOCALS else SENTENCES.get(name, "")
     return said.replace("{name}", name) or fallback(name, handed, step)
-
-
-def family(operation: str) -> str:
-    """Return an operation without what torch adds: "Mul" of "MulBackward0"."""
-    return re.sub(r"Backward\w*$", "", operation) or operation
 
 
 def fallback(name: str, handed: Locals = (None,), step: Step | None = None) -> str:
@@ -341,7 +336,7 @@ def of_linear(handed: Locals, step: Step) -> str:
     if scales(handed):
         return ""
     words = "What was added gets the gradient"
-    if handed[0] and handed[0].after.startswith("summed over"):
+    if step.grad_outputs[0] and step.grad_inputs[0].shape != step.grad_outputs[0].shape:
         words += ", summed over its copies"
     if len(handed) > 1:
         words += "; a matrix gets it times the other one, transposed"

@@ -13,7 +13,6 @@ from helpers.graph import Gradient, Graph, Node, Program
 from helpers.text import short_number, visible
 
 LONGEST = 60  # characters of a formula in a sentence
-MOST_LEAVES = 6  # whose `.grad` the last sentence tells
 CUSTOM = (("input", "custom"),)  # the formulas of a Function that is written in Python
 
 
@@ -122,9 +121,9 @@ class Trace:
     engine's order.
 
     `error` is the first line of what stopped it, or empty, `stopped_at` the node that was at work
-    then, where it is known. `starts` has what entered each root, which `is_given` where
-    backward() did not put the 1 in by itself. `program` are the source lines that made
-    the graph, where they were found.
+    then, where it is known. `starts` has what entered each root, `given` whether that was given to
+    backward(), which else puts the 1 in by itself. `program` are the source lines that made the
+    graph, where they were found.
     """
 
     graph: Graph
@@ -133,7 +132,7 @@ class Trace:
     error: str = ""
     stopped_at: int | None = None
     starts: tuple[Gradient | None, ...] = ()
-    is_given: bool = False
+    given: tuple[bool, ...] = ()
     program: Program | None = field(default=None, compare=False)
 
     def save(self, path: str | Path) -> Path:
@@ -248,42 +247,3 @@ def as_texts(gradient: Gradient) -> tuple[str, ...]:
     if isinstance(gradient.values, tuple):
         return (str(gradient),)
     return str(gradient), short_number(gradient.values)
-
-
-def script(trace: Trace) -> list[tuple[str, str]]:
-    """Return (sentence, question) of the frame before all steps, of each step, and of the frame
-    after them.
-    """
-    steps = [
-        (trace.sentence(number), question(trace, number)) for number in range(len(trace.steps))
-    ]
-    return [(begin(trace), ""), *steps, (end(trace), "")]
-
-
-def begin(trace: Trace) -> str:
-    """Say how many steps are to come, and where they start."""
-    names = ", ".join(root.tensor.name or "the root" for root in trace.graph.roots)
-    return f"{len(trace.steps)} steps to come. backward() starts at {names}."
-
-
-def end(trace: Trace) -> str:
-    """Say how it ended: with an error, or with which `.grad`s."""
-    count = len(trace.steps)
-    if trace.error:
-        return f"backward() stopped after {count} steps: {trace.error}"
-    leaves = [step for step in trace.steps if step.leaf]
-    told = [
-        f"{trace.graph.nodes[step.node].name or 'a leaf'}.grad = {briefly(step.leaf.after)}"
-        for step in leaves
-    ]
-    if len(told) > MOST_LEAVES:
-        told[MOST_LEAVES:] = ["…"]
-    return f"After {count} steps: {', '.join(told) or 'no leaf got a gradient'}."
-
-
-def question(trace: Trace, number: int) -> str:
-    """Say what arrives at a step, and ask for the numbers that it brings."""
-    step = trace.steps[number]
-    asked = "What is .grad now?" if step.leaf else "What does it hand on?"
-    name = title(trace.graph.nodes[step.node])
-    return f"step {number + 1} of {len(trace.steps)}: {name}: {arrival(step)}. {asked}"
