@@ -16,7 +16,7 @@ BY_PARAMETERS = "Boxes are guessed from the parameters read; `module_calls` make
 NOT_FOLDED = "This graph could not be folded, so it is drawn node by node. Please report the model."
 DEEPEST = 24  # levels of indentation of the text tree; what is deeper continues at the left margin
 WORTH_TELLING = 1_000  # bytes: what holds less is told without them
-SUFFIX = re.compile(r"(?<=.)Backward(Autograd[A-Za-z]*)?\d*$")
+SUFFIX = re.compile(r"(?<=.)Backward(Autograd[A-Za-z]*)?\d*(_copy)?$")
 MARKS = {"held": "●", "freed": "○", "modified": "▲", "packed": "◆", "edited": "◇", "busy": "◌"}
 NOTES = {
     "held": "",

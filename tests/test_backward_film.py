@@ -3,6 +3,7 @@
 import functools
 import math
 import time
+from dataclasses import replace
 
 import pytest
 import torch
@@ -15,8 +16,9 @@ from reading_film import read
 from test_record import nodes_of
 from torch import nn
 
-from helpers import module_calls, snapshot
+from helpers import module_calls, show, snapshot
 from helpers.graph import Gradient
+from helpers.looking.snapshot import NEAREST
 from helpers.playing import animate, summaries
 from helpers.playing.animate import explored, film
 from helpers.playing.equations import MOST_ROWS
@@ -986,3 +988,70 @@ def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
     assert len(made.moments) >= 10_002
     assert spent[9_999] < 10 * spent[2_500] + 1, spent
     assert spent[9_999] < 30
+
+
+def test_what_several_hand_on_is_told_as_a_sum():
+    x = torch.tensor(3.0, requires_grad=True)
+    made = film(record(x * 2 + x * x, names={"x": x}))
+    (row, _) = made.moments[4].rows
+    assert [cell.what for cell in row] == ["3", "+", "3", "+", "2", "=", "8"]
+
+
+def test_a_graph_that_was_cut_tells_no_whole_way(monkeypatch):
+    """Near the root x is read once; the other way to it lies in what was cut off."""
+    made = film_of_cut(torch.tensor(3.0, requires_grad=True), lambda deep, x: deep * x, monkeypatch)
+    assert {moment.whole_way for moment in made.moments if moment} == {""}
+
+
+def test_a_graph_that_was_cut_tells_no_sum(monkeypatch):
+    """Near the root x is read twice, and a third time in what was cut off."""
+    x = torch.tensor([3.0, 2.0], requires_grad=True)
+    assert "+" in cells_of_sums(film(record((x * 2 + x).sum(), names={"x": x})))
+    made = film_of_cut(x, lambda deep, x: (deep * x + x).sum(), monkeypatch)
+    assert "+" not in cells_of_sums(made)
+
+
+def film_of_cut(x, near, monkeypatch):
+    """Film near(deep, x), where deep reads x too, far from the root; all but few nodes are cut."""
+    deep = x
+    for _ in range(9):
+        deep = deep.sin()
+    for module in ("recording.hooks", "looking.snapshot"):
+        monkeypatch.setattr(f"helpers.{module}.NEAREST", NEAREST._replace(nodes=6))
+    trace = record(near(deep, x), names={"x": x})
+    assert trace.graph.left_out
+    assert any(step.leaf for step in trace.steps), "x itself is near"
+    return film(trace)
+
+
+def cells_of_sums(made):
+    """Return the operators in the arithmetic of a film, those of a leaf's own row left out."""
+    rows = [row for moment in made.moments if moment for row in moment.rows]
+    sums = [row for row in rows if "before" not in [cell.role for cell in row]]
+    return [cell.what for row in sums for cell in row if cell.role == "sign"]
+
+
+def test_what_is_no_sum_by_its_numbers_is_not_told_as_one():
+    x = torch.tensor(3.0, requires_grad=True)
+    trace = record(x * 2 + x * x)
+    last = trace.steps[-1]
+    wrong = replace(last, before_hooks=(Gradient((), 9.0),), grad_outputs=(Gradient((), 9.0),))
+    made = film(replace(trace, steps=(*trace.steps[:-1], wrong)))
+    assert "+" not in cells_of_sums(made)
+
+
+def test_the_first_moment_says_what_was_given_and_what_was_not():
+    x = torch.tensor([3.0], requires_grad=True)
+    said = []
+    for start in (None, [None, torch.tensor([5.0])], [torch.tensor([2.0]), torch.tensor([5.0])]):
+        said.append(film(record([x * 2, x * 3], gradient=start)).moments[0].sentence)
+    assert said == [
+        "backward() puts the number 1 in at each root.",
+        "backward() starts with what it was given, and with 1 at the other roots.",
+        "backward() starts with the gradients that it was given.",
+    ]
+
+
+def test_a_graph_without_a_name_is_explored_under_a_plain_title():
+    x = torch.tensor(3.0, requires_grad=True)
+    assert explored(show(x * 2).graph, "a product").moments[0].title == "The graph"

@@ -174,7 +174,7 @@ def drawn(part: Graph, dealt: Cards, room_for: Room, is_dense: bool) -> Bare:
     starts = room_for.starts
     words = [room_of(dealt, nr, room_for.capsules) for nr in range(len(dealt.wires))]
     laid = laid_out(part, dealt, words, is_dense)
-    room = laid.room
+    room = around_capsules(laid, room_for.capsules)
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
     pen.dy += ENTERS if starts else ABOVE * any(one.tag for one in dealt.cards)
     for outline in reversed(laid.around):
@@ -197,6 +197,18 @@ def drawn(part: Graph, dealt: Cards, room_for: Room, is_dense: bool) -> Bare:
         alt_text(part),
         len(part.nodes),
     )
+
+
+def around_capsules(laid: Laid, capsules: Mapping[int, Size]) -> frames.Rect:
+    """Return what a layout takes, with capsules that stick out of it at a side."""
+    left, right = [laid.room.left], [laid.room.right]
+    for nr, wire in enumerate(laid.dealt.wires):
+        if wire.edge in capsules:
+            x, _ = nearest(laid.placed.curves[nr], laid.placed.labels[nr])
+            half = capsules[wire.edge][0] / 2
+            left.append(x - half)
+            right.append(x + half)
+    return replace(laid.room, left=min(left), right=max(right))
 
 
 def room_of(dealt: Cards, nr: int, capsules: Mapping[int, Size]) -> Word:
