@@ -92,9 +92,54 @@ class Base {
     made.addEventListener("click", ({ detail }) => {
       if (detail) focus(this.root); // after the mouse the space bar shall not press the same button once more
       if (made.ariaDisabled !== "true") act();
+      else this.excuse?.(name);
     });
     this.buttons.set(name, made);
     return made;
+  }
+
+  // At the left the program over its picture, at the right what is said and done.
+  halves() {
+    const left = element("div", "left", this.root);
+    this.code = element("pre", "code", left);
+    this.pane = element("div", "pane", left);
+    this.svg = shape("svg", this.pane, { role: "img", "aria-label": this.film.alt });
+    this.panel = element("div", "panel", this.root);
+    return left;
+  }
+
+  // What is folded in the panel and opens over it.
+  popover(parent, words) {
+    this.details = element("details", "formula", parent);
+    element("summary", "", this.details, { textContent: words });
+    this.formula = element("div", "", this.details);
+  }
+
+  addText() {
+    this.told = element("details", "told", this.room);
+    element("summary", "", this.told, { textContent: "As text" });
+    this.text = element("pre", "", this.told);
+    this.told.addEventListener("toggle", () => this.tell());
+  }
+
+  // One value of an equation, in its capsule; the caller fills it.
+  cell(parent, role, words) {
+    const made = element("span", `cell player-${role}`, parent);
+    const value = element("b", "", made);
+    if (role !== "sign") element("small", "", made, { textContent: words });
+    return value;
+  }
+
+  // An entry of the legend; the caller draws the sign.
+  entry(words) {
+    const made = element("span", "", this.legend);
+    const sign = shape("svg", made, { viewBox: "0 0 26 16", "aria-hidden": "true" });
+    made.append(words);
+    return sign;
+  }
+
+  line(number) {
+    return this.film.lines[number] ?? "";
   }
 
   // One line on the keys: while they go to the page it says how to get them, in here which there are.
@@ -132,7 +177,7 @@ class Base {
     event.stopPropagation();
     this.finish?.();
     if (key === "Escape") return this.escape();
-    if (this.told.contains(target) || (target === this.stage && /^(Arrow|Page|Home|End| )/.test(key))) return;
+    if (this.told.contains(target) || (target === this.pane && /^(Arrow|Page|Home|End| )/.test(key))) return;
     if (target.type === "range" && /^(Arrow|Page|Home|End)/.test(key) && !event.shiftKey) return;
     if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
     if (target.type === "text") return;
@@ -160,12 +205,74 @@ class Base {
   write(node, runs) {
     node.replaceChildren(...pairs(runs).map(([text, role]) => shape("tspan", null, this.film.roles[role] ? { class: `m-run-${this.film.roles[role]}` } : {}, text)));
   }
+
+  // Size: one unit for everything, from the room that the page really shows. Below 700 px panel and picture are stacked.
+  resize() {
+    const wide = this.room.clientWidth, seen = this.visible(), [width, height] = this.size;
+    if (!wide) return false;
+    this.isWide = wide >= 700;
+    const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
+    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40), 44) : 15;
+    if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
+    this.root.classList.toggle("player-wide", this.isWide);
+    this.root.style.fontSize = `${this.unit}px`;
+    this.root.style.height = this.isWide ? `${high}px` : "";
+    this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
+    this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (height + 20) * between(0.8, wide / width, 1))}px`;
+    return true;
+  }
+
+  // What is seen first is read first, and reached first by Tab.
+  placeBar() {
+    const focused = document.activeElement;
+    this.isWide ? this.bringBarHome() : this.panel.append(this.controlBar);
+    if (this.controlBar.contains(focused)) focus(focused);
+  }
+
+  // Room for the highest of several contents: nothing below it moves.
+  keepRoom(node, contents, put) {
+    const sizer = node.cloneNode();
+    sizer.ariaHidden = true;
+    sizer.style.cssText = `min-height:0;width:${node.clientWidth}px`;
+    sizer.classList.add("player-sizer");
+    this.panel.append(sizer);
+    let most = 0;
+    for (const content of contents) {
+      put(sizer, content);
+      most = Math.max(most, sizer.getBoundingClientRect().height);
+    }
+    sizer.remove();
+    node.style.minHeight = `${Math.ceil(most)}px`;
+  }
+
+  hurries() {
+    const now = performance.now(), found = now - (this.last ?? -HURRY) < HURRY;
+    this.last = now;
+    return found || isStill();
+  }
+
+  tween(time, draw, end) {
+    const begin = performance.now();
+    let id = 0;
+    this.finish = () => {
+      this.finish = null;
+      cancelAnimationFrame(id);
+      end();
+    };
+    const tick = (now) => {
+      const part = between(0, (now - begin) / time, 1);
+      draw(part);
+      if (part < 1) id = requestAnimationFrame(tick);
+      else this.finish?.();
+    };
+    tick(begin);
+  }
 }
 
 // One real backward, step by step.
 class Steps extends Base {
   build() {
-    const { film, root } = this;
+    const { film } = this;
     film.offsets = [0];
     for (const scene of film.scenes) {
       const all = scene.stops ?? Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]).flat();
@@ -174,12 +281,9 @@ class Steps extends Base {
       film.offsets.push(film.offsets.at(-1) + scene.at.length);
     }
     this.drawn = new Map();
-    const left = element("div", "left", root);
-    this.code = element("pre", "code", left, { hidden: !film.program.length });
-    this.pane = element("div", "pane", left);
-    this.svg = shape("svg", this.pane, { role: "img", "aria-label": film.alt });
-    this.tools(left);
-    this.panel = element("div", "panel", root);
+    this.least = 560;
+    this.tools(this.halves());
+    this.code.hidden = !film.program.length;
     this.controls();
     this.title = element("h3", "title", this.panel);
     this.say = element("p", "say", this.panel);
@@ -236,19 +340,10 @@ class Steps extends Base {
 
   footer() {
     const foot = element("div", "foot", this.panel);
-    this.details = element("details", "formula", foot);
-    element("summary", "", this.details, { textContent: "torch’s own formula" });
-    this.formula = element("div", "", this.details);
+    this.popover(foot, "torch’s own formula");
     this.bytes = element("p", "bytes", foot);
     this.legend = element("div", "legend", foot);
     for (const remark of this.film.remarks) element("p", "remark", foot, { textContent: remark });
-  }
-
-  addText() {
-    this.told = element("details", "told", this.room);
-    element("summary", "", this.told, { textContent: "As text" });
-    this.text = element("pre", "", this.told);
-    this.told.addEventListener("toggle", () => this.tell());
   }
 
   begin(state) {
@@ -284,8 +379,8 @@ class Steps extends Base {
     return this.film.moments[this.stops[this.at][2]];
   }
 
-  line(number) {
-    return this.film.lines[number] ?? "";
+  get size() {
+    return this.scene.size;
   }
 
   // The picture of a view is made when it is first seen: a group for each node and each wire.
@@ -406,12 +501,6 @@ class Steps extends Base {
   next() {
     if (this.pending()) return this.reveal();
     this.go(this.at + 1);
-  }
-
-  hurries() {
-    const now = performance.now(), found = now - (this.last ?? -HURRY) < HURRY;
-    this.last = now;
-    return found || isStill();
   }
 
   pending() {
@@ -582,16 +671,14 @@ class Steps extends Base {
   row(cells, hides) {
     const row = element("div", "row", this.eq);
     for (const [role, what, words, isAsked] of cells) {
-      const cell = element("span", `cell player-${role}`, row);
-      const value = element("b", "", cell);
       const isHidden = hides && (isAsked || role === "factor" || role === "words");
+      const says = isHidden && !isAsked ? "" : this.line(words).replace("norm ", "norm\u00a0").replace(/\S{15,}/g, (long) => long.replace(/[._](?=\w{3})|[a-z](?=[A-Z])/g, "$&\u200b"));
+      const value = this.cell(row, role, isHidden ? says.split("\n")[0] : says);
       const tensor = typeof what === "number" ? this.film.tensors[what] : null;
       if (isHidden && isAsked) this.field(value, tensor ? tensor[1] : what);
       else if (isHidden) value.textContent = "?";
       else if (tensor) this.showTensor(value, tensor);
       else value.textContent = what ?? "None";
-      const says = isHidden && !isAsked ? "" : this.line(words).replace("norm ", "norm\u00a0").replace(/\S{15,}/g, (long) => long.replace(/[._](?=\w{3})|[a-z](?=[A-Z])/g, "$&\u200b"));
-      if (role !== "sign") element("small", "", cell, { textContent: isHidden ? says.split("\n")[0] : says });
     }
   }
 
@@ -731,12 +818,7 @@ class Steps extends Base {
     const kinds = new Set([...scene.wires.map((wire) => wire[3]), ...scene.slots.map((slot) => slot[6])].filter((what) => typeof what === "number").map((what) => film.tensors[what][0]));
     const frees = scene.turns.some(([, freed]) => freed >= 0);
     const keys = [...scene.keys, ...(frees ? ["freed"] : []), ...(film.steps ? ["next"] : []), ...(kinds.has(1) ? ["squares"] : []), ...(kinds.has(2) ? ["bars"] : [])];
-    for (const key of new Set(keys)) {
-      const entry = element("span", "", this.legend);
-      const sign = shape("svg", entry, { viewBox: "0 0 26 16", "aria-hidden": "true" });
-      this.sample(sign, key);
-      entry.append(typeof key === "string" ? LEGEND[key] ?? key : key[1]);
-    }
+    for (const key of new Set(keys)) this.sample(this.entry(typeof key === "string" ? LEGEND[key] ?? key : key[1]), key);
   }
 
   sample(parent, key) {
@@ -751,53 +833,23 @@ class Steps extends Base {
     } else shape("rect", parent, { ...round, rx: key === "operation" ? 3 : 7, class: `m-${key}` });
   }
 
-  // Size: one unit for everything, from the room that the page really shows. Below 700 px panel and picture are stacked.
   fit() {
-    const wide = this.room.clientWidth, seen = this.visible();
-    if (!wide) return;
-    this.isWide = wide >= 700;
-    const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, 560));
-    const unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40), 44) : 15;
-    this.unit = unit;
-    if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
-    this.root.classList.toggle("player-wide", this.isWide);
-    this.root.style.fontSize = `${unit}px`;
-    this.root.style.height = this.isWide ? `${high}px` : "";
-    this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
-    this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (this.scene.size[1] + 20) * Math.max(0.8, Math.min(1, wide / this.scene.size[0])))}px`;
+    if (!this.resize()) return;
     this.roomForWords();
     this.fitWords();
     this.frameCamera();
   }
 
-  // What is seen first is read first, and reached first by Tab.
-  placeBar() {
-    const focused = document.activeElement;
-    this.isWide ? this.panel.prepend(this.controlBar) : this.panel.append(this.controlBar);
-    if (this.controlBar.contains(focused)) focus(focused);
+  bringBarHome() {
+    this.panel.prepend(this.controlBar);
   }
 
-  // Room for the longest sentence: nothing below it moves.
   roomForWords() {
     const key = `${this.say.clientWidth} ${this.unit}`;
     if (this.roomKey === key) return;
     this.roomKey = key;
-    this.keepRoom(this.say, this.film.moments.flatMap(({ say, ask }) => [this.line(say), this.line(ask)]));
-  }
-
-  keepRoom(node, texts) {
-    const sizer = node.cloneNode();
-    sizer.ariaHidden = true;
-    sizer.style.cssText = `min-height:0;width:${node.clientWidth}px`;
-    sizer.classList.add("player-sizer");
-    this.panel.append(sizer);
-    let most = 0;
-    for (const text of [...new Set(texts)].sort((a, b) => b.length - a.length).slice(0, 6)) {
-      sizer.textContent = text;
-      most = Math.max(most, sizer.getBoundingClientRect().height);
-    }
-    sizer.remove();
-    node.style.minHeight = `${Math.ceil(most)}px`;
+    const texts = new Set(this.film.moments.flatMap(({ say, ask }) => [this.line(say), this.line(ask)]));
+    this.keepRoom(this.say, [...texts].sort((a, b) => b.length - a.length).slice(0, 6), (sizer, text) => { sizer.textContent = text; });
   }
 
   // The largest of several sizes at which the arithmetic fits; the same for guess and answer.
@@ -973,27 +1025,10 @@ class Steps extends Base {
         if (text && before && typeof wire.what === "string") text.textContent = done < 0.55 ? before : wire.what;
       }
     }, () => {
+      this.picture.moving.replaceChildren();
       for (const { wire } of went) wire.made.classList.remove("is-flying");
       if (isLeaf && slot && shows) this.paintSlot(slot, slot.after);
     });
-  }
-
-  tween(time, draw, end) {
-    const begin = performance.now();
-    let id = 0;
-    this.finish = () => {
-      this.finish = null;
-      cancelAnimationFrame(id);
-      this.picture.moving.replaceChildren();
-      end();
-    };
-    const tick = (now) => {
-      const part = between(0, (now - begin) / time, 1);
-      draw(part);
-      if (part < 1) id = requestAnimationFrame(tick);
-      else this.finish?.();
-    };
-    tick(begin);
   }
 
   play() {
@@ -1039,164 +1074,380 @@ class Steps extends Base {
   }
 }
 
-// A lab: a map of states that one walks by its actions. Its picture is patched from state to state.
+// A lab: a map of states that one walks by running lines. What was run is the trail, [from, action, to] each; all that
+// is seen follows from it. A way is a state, or [state, error], or one of two numbers: the map ends, nothing changed.
 class Lab extends Base {
   build() {
     const { film, root } = this;
     root.classList.add("player-lab");
-    const words = element("div", "words", root);
-    this.sentence = element("p", "sentence", words);
-    for (const textContent of film.sizers) element("p", "sizer", words, { ariaHidden: true, textContent });
-    this.stage = element("div", "stage", root, { role: "group", ariaLabel: "Picture" });
-    this.svgs = film.parts.map((_, at) => shape("svg", this.stage, at === film.parts.length - 1 ? { role: "img", "aria-label": film.alt } : { "aria-hidden": "true" }));
-    this.stage.addEventListener("click", (event) => this.onPicture(event.target));
-    this.bars = [element("div", "bar", root), element("div", "bar", root)];
-    film.actions.forEach(([says, key], at) => this.add(this.bars[0], `action ${at}`, says, key));
-    this.add(this.bars[1], "undo", "Undo", "u");
-    this.add(this.bars[1], "reset", "Reset", "r");
-    this.focuses = new Set(film.frames.map((frame) => frame[3]).filter(Boolean));
-    if (this.focuses.size) for (const [name, says, key] of [["back", "Back", "←"], ["next", "Next", "→"]]) this.add(this.bars[1], name, says, key);
-    const keys = this.keysLine(this.bars[1], [["1", "to"], [film.actions.at(-1)[1] || "0", "act"], ["u", "undo"], ["r", "reset"]]);
-    this.note = element("span", "note", keys, { ariaLive: "polite" }); // it stands where the keys stood: nothing moves
-    this.told = element("details", "told", this.room);
-    element("summary", "", this.told, { textContent: "As text" });
-    this.text = element("pre", "", this.told);
-    this.told.addEventListener("toggle", () => this.tell());
-    this.trail = [];
-    this.scenes = new Map();
+    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map(), fresh: [] });
+    this.halves();
+    this.rows = Math.max(3, ...film.actions.map(([code]) => code.split("\n").length));
+    this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
+    this.title = element("h3", "title", this.panel);
+    this.words = element("div", "saying", this.panel);
+    this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
+    this.controls();
+    const foot = element("div", "foot", this.panel);
+    const last = film.actions.findLast(([, , key]) => key)?.[2];
+    const keys = [[last > 1 || last === "0" ? `1 … ${last}` : "1", "run"], ["u", "undo"], ["r", "reset"]];
+    this.keysLine(foot, this.buttons.has("later") ? [...keys, ["← →", "node"]] : keys);
+    this.legend = element("div", "legend", foot);
+    for (const [role, state, words] of film.legend) this.sample(this.entry(words), this.role(role), this.role(state));
+    this.addText();
+    this.blocks = shape("g");
   }
 
-  add(parent, name, says, key) {
-    const made = this.button(parent, name.split(" ")[0], says, key, () => {});
-    if (name.startsWith("action")) made.dataset.key = key;
-    made.addEventListener("click", () => this.attempt(name));
-    this.buttons.set(name, made);
+  role(one) {
+    return this.film.roles[one] ?? one;
   }
 
-  begin(state) {
-    this.showFrame(state.frame ?? this.film.start);
+  // A button for each action: what is run, and under it what that does, or why it cannot be.
+  controls() {
+    const { film } = this, chosen = new Set(film.states.flatMap((state) => state[8]));
+    this.acts = element("div", "acts", this.panel);
+    this.actions = film.actions.map(([code, does, key, , group], at) => {
+      const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
+      made.className = names("player-action", at && group !== film.actions[at - 1][4] && "is-apart");
+      if (key) made.setAttribute("aria-keyshortcuts", key);
+      element("kbd", "", made, { textContent: key, ariaHidden: true });
+      element("code", "", made, { textContent: code });
+      if (chosen.has(at)) element("b", "chosen", made, { textContent: "✓", ariaHidden: true });
+      element("small", "does", made, { textContent: does });
+      element("small", "why", made, { textContent: LAB.end });
+      return made;
+    });
+    this.chosen = chosen;
+    this.controlBar = element("div", "bar", this.panel);
+    this.button(this.controlBar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
+    this.button(this.controlBar, "reset", "Reset", "r", () => this.walk(this.start));
+    if (!film.states.some((state) => state[4])) return;
+    this.button(this.controlBar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
+    this.button(this.controlBar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
   }
 
-  // The looks of a frame are those of all frames before it, patched.
-  looksOf(frame) {
-    const looks = new Map();
-    for (const [, , patch] of this.film.frames.slice(0, frame + 1)) {
-      for (const [at, look] of pairs(patch)) look < 0 ? looks.delete(at) : looks.set(at, look);
-    }
-    return looks;
+  bringBarHome() {
+    this.acts.after(this.controlBar);
   }
 
-  mount(number) {
-    const { film } = this;
-    const nodes = film.scenes[number].map((mark) => Object.assign(this.mark(film.marks[mark]), { owner_: film.owned[mark] }));
-    for (const node of nodes) if (this.focuses.has(node.owner_)) node.dataset.link = node.owner_;
-    const isAside = (at) => film.parts.length > 1 && film.marks[film.scenes[number][at]][3] < film.parts[1][0];
-    const sides = film.parts.length > 1 ? [nodes.filter((_, at) => isAside(at)), nodes.filter((_, at) => !isAside(at))] : [nodes];
-    this.scenes.set(number, { nodes, sides });
+  begin({ frame }) {
+    let at = 0;
+    this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
+    this.showFrame(frame ?? at);
   }
 
+  get frame() {
+    return this.trail.at(-1)?.[2] ?? 0;
+  }
+
+  get state() {
+    return this.film.states[this.frame];
+  }
+
+  get isStart() {
+    return String(this.trail) === String(this.start);
+  }
+
+  way(from, action) {
+    return this.film.states[from][6][action];
+  }
+
+  target(from, action) {
+    const way = this.way(from, action), to = Array.isArray(way) ? way[0] : way;
+    return to >= 0 ? to : from;
+  }
+
+  // What a line of the trail raised.
+  error([from, action]) {
+    return this.line(this.way(from, action)?.[1]);
+  }
+
+  // A state that was saved has no trail: it is the shortest.
   showFrame(frame) {
-    const { film } = this;
-    this.frame = between(0, frame, film.frames.length - 1);
-    const [say, number] = this.now, looks = this.looksOf(this.frame);
-    if (!this.scenes.has(number)) this.mount(number);
-    const scene = this.scenes.get(number);
-    scene.nodes.forEach((node, at) => this.look(node, film.marks[film.scenes[number][at]], film.looks[looks.get(at)]));
-    if (this.scene !== scene) {
-      this.svgs.forEach((one, side) => {
-        const [x, y, width, height] = film.parts[side], least = 0.8 * width;
-        for (const [name, value] of Object.entries({ width, height, viewBox: [x, y, width, height].join(" ") })) one.setAttribute(name, value);
-        one.style.cssText = `flex:${width} 1 ${least}px;min-width:${least}px;max-width:${width}px`;
-        one.replaceChildren(...scene.sides[side]);
-      });
-    }
-    this.scene = scene;
-    this.sentence.textContent = this.live.textContent = film.lines[say];
-    this.note.textContent = "";
-    this.tell();
-    const targets = this.targets();
-    for (const [name, button] of this.buttons) if (/action|undo|reset|back|next/.test(name)) button.ariaDisabled = targets[name] === undefined;
+    const { states } = this.film, end = this.start.at(-1)?.[2] ?? 0;
+    this.trail = frame === end ? this.start : [];
+    for (let at = between(0, frame, states.length - 1); frame !== end && states[at][7]; [at] = states[at][7]) this.trail = [[...states[at][7], at], ...this.trail];
+    this.show();
   }
 
-  look(node, [kind, role, state, ...rest], look) {
-    const [ownRole, ownState, runs, isHidden] = look ?? [role, state, 0, 0];
-    this.wear(node, this.film.roles[ownRole], this.film.roles[ownState]);
-    node.classList.toggle("player-hidden", Boolean(isHidden));
-    if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
+  act(action) {
+    this.walk([...this.trail, [this.frame, action, this.target(this.frame, action)]], true);
   }
 
-  get now() {
-    return this.film.frames[this.frame];
+  jump(to) {
+    if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
   }
 
-  targets() {
-    const found = { undo: this.trail.at(-1) };
-    if (this.frame !== this.film.start) found.reset = this.film.start;
-    for (const [action, to] of pairs(this.now[4])) found[`action ${action}`] = to;
-    const about = [...this.film.frames.keys()].filter((at) => this.film.frames[at][3] && this.film.frames[at][1] === this.now[1]);
-    found.back = about.findLast((at) => at < this.frame);
-    found.next = about.find((at) => at > this.frame);
-    return found;
-  }
-
-  // A button that does nothing here says why: an action ran, or its lab's map ends, and then what leads on.
-  attempt(name) {
-    const targets = this.targets(), to = targets[name];
-    if (to !== undefined && to !== this.frame) {
-      if (name === "undo") this.trail.pop();
-      else this.trail.push(this.frame);
-      return this.visit(to);
-    }
-    const ways = [this.now[4].length ? LAB.beyond : LAB.end, ...["undo", "reset"].filter((way) => targets[way] !== undefined).map((way) => LAB[way])];
-    this.note.textContent = `${this.buttons.get(name).textContent}: ${LAB["no " + name] ?? (to === this.frame ? LAB.ran : ways.join(" "))}`;
-  }
-
-  visit(frame) {
-    this.showFrame(frame);
+  walk(trail, drops = false) {
+    this.trail = trail;
+    this.show(drops);
     this.save({ frame: this.frame, guessing: false });
+  }
+
+  show(drops = false) {
+    this.finish?.();
+    const hurries = this.hurries();
+    this.paint();
     this.fit();
+    if (drops && !hurries && this.fresh.length) this.drop();
+  }
+
+  paint() {
+    const last = this.trail.at(-1), sum = this.sum();
+    this.paintCode();
+    this.paintPicture();
+    this.paintStacks(sum);
+    this.title.textContent = this.line(this.state[0]);
+    this.say(this.words, this.line(this.state[1]), last ? this.error(last) : "", last && this.way(...last) === -2);
+    this.paintRow(sum);
+    this.paintControls();
+    this.tell();
+    const reckoned = [...this.eq.querySelectorAll("b")].map((one) => one.textContent);
+    this.live.textContent = this.outcome?.innerText ?? [this.title.textContent, this.line(this.state[1]), ...reckoned].join(" ");
+  }
+
+  // The lines that were run: those that make the lab, and the last of the trail. The pane is always as high.
+  paintCode() {
+    const { film } = this, ran = this.trail.filter(([, action]) => action >= 0);
+    const lines = ([, action]) => film.actions[action][0].split("\n");
+    this.code.replaceChildren(...film.code.map((textContent) => element("div", "off player-setup", null, { textContent })));
+    let first = ran.length, free = this.rows;
+    while (first && lines(ran[first - 1]).length <= free) free -= lines(ran[first -= 1]).length;
+    ran.slice(first).forEach((one, at) => lines(one).forEach((line, nr) => {
+      const isNewest = first + at === ran.length - 1, error = this.error(one);
+      const words = `${!at && !nr && first ? "… " : ""}${error && !nr ? "✗ " : ""}${line}`;
+      const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: line });
+      isNewest ? element("mark", "", made, { textContent: words }) : made.append(words);
+    }));
+    while (free--) element("div", "", this.code, { textContent: " " });
+  }
+
+  // The looks of a state are those of all states before it, patched: by mark, what it looks like.
+  looks(frame) {
+    const { film } = this, worn = new Map();
+    for (const [, , , patch] of film.states.slice(0, frame + 1)) {
+      for (const [at, look] of pairs(patch)) look < 0 ? worn.delete(at) : worn.set(at, look);
+    }
+    return film.scenes[film.states[frame][2]].map((mark, at) => [mark, worn.get(at)]);
+  }
+
+  paintPicture() {
+    const { film } = this, looks = this.looks(this.frame), number = this.state[2];
+    if (!this.scenes.has(number)) this.scenes.set(number, film.scenes[number].map((mark) => this.mark(film.marks[mark])));
+    const nodes = this.scenes.get(number), news = this.news(looks);
+    nodes.forEach((node, at) => {
+      const [mark, look] = looks[at], [kind, role, state, ...rest] = film.marks[mark];
+      const [ownRole, ownState, runs, isHidden] = film.looks[look] ?? [role, state, 0, 0];
+      this.wear(node, film.roles[ownRole], film.roles[ownState]);
+      node.classList.toggle("player-hidden", Boolean(isHidden));
+      node.classList.toggle("is-fresh", news.has(mark));
+      if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
+      if (this.about(film.owned[mark]).length) node.dataset.link = film.owned[mark];
+    });
+    this.svg.replaceChildren(...nodes, this.blocks);
+  }
+
+  // The marks that look other than before the last line; none where it is another picture.
+  news(looks) {
+    const last = this.trail.at(-1);
+    if (!last || last[1] < 0 || this.isStart) return new Set();
+    const isSeen = ([, look]) => !this.film.looks[look]?.[3];
+    const before = new Map(this.looks(last[0]).filter(isSeen));
+    const seen = looks.filter(isSeen), found = seen.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
+    return new Set(found.length > seen.length / 2 ? [] : found.map(([mark]) => mark));
+  }
+
+  // How stack 0 was heaped up: [what was there, what each line since has added ..., is the last line's own].
+  sum() {
+    const total = (state) => this.film.states[state][9][0] || null;
+    const layers = [];
+    let at = this.trail.length, isNew = false;
+    for (; at; at -= 1) {
+      const [from, action, to] = this.trail[at - 1], adds = this.film.actions[action]?.[3];
+      if (String(total(from)) === String(total(to))) continue;
+      if (!adds || this.error(this.trail[at - 1])) break;
+      isNew ||= at === this.trail.length;
+      layers.unshift(adds);
+    }
+    const bottom = total(at ? this.trail[at - 1][2] : this.trail[0]?.[0] ?? 0);
+    return { layers: bottom?.some(Boolean) ? [bottom, ...layers] : layers, isNew };
+  }
+
+  paintStacks({ layers, isNew }) {
+    this.blocks.replaceChildren();
+    this.fresh = [];
+    this.film.stacks.forEach((stack, at) => {
+      const total = this.state[9][at];
+      if (total) total.forEach((sum, column) => this.pile(stack, column, sum, (at ? [total] : layers).map((layer) => layer[column]), !at && isNew));
+    });
+  }
+
+  // One column: a block for each number on the ones before, their sum over them.
+  pile([, x, base, step, unit, wide], column, sum, heights, isNew) {
+    const middle = x + step * (column + 0.5);
+    let top = base;
+    shape("path", this.blocks, { class: "player-base", d: `M${x + step * column} ${base}h${step}` });
+    heights.forEach((height, at) => {
+      if (!height) return;
+      const isFresh = isNew && at === heights.length - 1, high = Math.abs(height) * unit;
+      const made = shape("g", this.blocks, { class: names("player-block", isFresh && "is-fresh") });
+      top -= height * unit;
+      shape("rect", made, { x: middle - wide / 2, y: Math.min(top, top + height * unit) + 2, width: wide, height: Math.max(1, high - 3), rx: 3 });
+      if (wide >= 40 && high >= 16) shape("text", made, { x: middle, y: top + height * unit / 2 + 5.5 }, (at ? "+ " : "") + short(height));
+      if (isFresh) this.fresh.push(made);
+    });
+    shape("text", this.blocks, { class: "player-sum", x: middle, y: Math.min(top, base) - 9 }, short(sum));
+  }
+
+  drop() {
+    this.tween(420, (part) => this.fresh.forEach((one, at) => {
+      const left = (1 - between(0, part * 1.24 - at * 0.12, 1)) ** 3;
+      one.style.cssText = `transform:translateY(${-120 * left}px);opacity:${Math.min(1, 2 - 2 * left)}`;
+    }), () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
+  }
+
+  // The sentence, and what became of a line that was refused or did nothing.
+  say(node, words, error, isIdle) {
+    node.replaceChildren();
+    element("p", "say", node, { textContent: words });
+    this.outcome = error || isIdle ? element("div", names("outcome", error && "player-error"), node) : null;
+    if (isIdle) this.outcome.textContent = `∅ ${LAB.idle}`;
+    if (!error) return;
+    const [, kind, message] = error.match(/^(?:([\w.]+): )?([^]*)$/);
+    const first = message.match(/^.*?(?=[.!?](\s|$)|\n|$)/)[0].replace(/\([^)]{20,}\)/, "(…)");
+    element("b", "", this.outcome, { textContent: `✗ ${kind ?? "Error"}` });
+    this.outcome.append(`: ${first} `);
+    if (message.length <= first.length + 1) return;
+    this.popover(this.outcome, "whole message");
+    element("code", "", this.formula, { textContent: error });
+  }
+
+  // before + arrives = x.grad, after a line that added; else what is there.
+  paintRow({ isNew }) {
+    const { film, state } = this;
+    this.eq.replaceChildren();
+    if (!film.stacks.length) return;
+    const row = element("div", "row", this.eq), [from, action] = this.trail.at(-1) ?? [];
+    const put = (role, what, words) => { this.cell(row, role, words).textContent = what; };
+    if (isNew) {
+      const was = film.states[from][9][0];
+      put("before", list(was), was ? "before" : "nothing yet");
+      put("sign", "+");
+      put("arrives", list(film.actions[action][3]), "arrives");
+      put("sign", "=");
+    }
+    put(state[9][0] ? "total" : "before", list(state[9][0]), film.stacks[0][0]);
+  }
+
+  paintControls() {
+    const ways = this.state[6];
+    this.actions.forEach((button, at) => {
+      button.ariaDisabled = ways[at] === -1;
+      if (this.chosen.has(at)) button.ariaPressed = this.state[8].includes(at);
+    });
+    const can = { undo: this.trail.length, reset: !this.isStart, earlier: this.around(-1) !== undefined, later: this.around(1) !== undefined };
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+  }
+
+  excuse(name) {
+    const [, at] = name.split(" ");
+    this.live.textContent = at ? `${this.film.actions[at][0]}: ${LAB.end}` : LAB[name];
+  }
+
+  // The states of this picture in which it is some node's turn, or the turn of one of them.
+  about(owner) {
+    return [...this.film.states.keys()].filter((at) => this.film.states[at][4] && this.film.states[at][2] === this.state[2] && (!owner || this.film.states[at][4] === owner));
+  }
+
+  around(by) {
+    return by < 0 ? this.about().findLast((at) => at < this.frame) : this.about().find((at) => at > this.frame);
   }
 
   onPicture(target) {
     focus(this.root);
-    const owner = +target.closest("[data-link]")?.dataset.link;
-    if (!owner) return;
-    const about = [...this.film.frames.keys()].filter((at) => this.film.frames[at][3] === owner && this.film.frames[at][1] === this.now[1]);
-    const to = about.find((at) => at > this.frame) ?? about[0];
-    if (to === undefined || to === this.frame) return;
-    this.trail.push(this.frame);
-    this.visit(to);
+    const about = this.about(+target.closest("[data-link]")?.dataset.link || -1);
+    this.jump(about.find((at) => at > this.frame) ?? about[0]);
   }
 
   press(key) {
-    const name = { u: "undo", r: "reset", ArrowLeft: "back", ArrowRight: "next" }[key] ?? (/\d/.test(key) && `action ${this.film.actions.findIndex((action) => action[1] === key)}`);
-    if (!this.buttons.has(name)) return false;
-    this.attempt(name);
+    const at = this.film.actions.findIndex((action) => action[2] === key);
+    const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
+    if (!button) return false;
+    button.click();
   }
 
   tell() {
-    if (this.told.open) this.text.textContent = this.film.lines[this.now[5]];
+    if (this.told.open) this.text.textContent = this.line(this.state[5]);
+  }
+
+  sample(parent, role, state) {
+    const look = { class: names(`m-${role}`, state && `s-${state}`) };
+    if (role === "saved") shape("circle", parent, { cx: 13, cy: 8, r: 5, ...look });
+    else if (role === "edge") shape("path", parent, { d: "M1 8h24", ...look });
+    else shape("rect", shape("g", parent, role === "block" ? { class: names("player-block", state && "is-fresh") } : {}), { x: 1, y: 1, width: 24, height: 14, rx: 3, ...look });
   }
 
   stop() {}
 
-  // Leave the stage what sentence and buttons do not need; a stage that scrolls is reached by Tab.
+  // Everything fits by growing denser, in every state alike; what is said and reckoned keeps the room of its longest.
   fit() {
-    const rest = this.root.offsetHeight - this.stage.offsetHeight;
-    this.stage.style.maxHeight = `${Math.max(120, this.visible() - rest)}px`;
-    const { scrollHeight, clientHeight, scrollWidth, clientWidth } = this.stage;
-    if (scrollHeight > clientHeight || scrollWidth > clientWidth) this.stage.tabIndex = 0;
-    else this.stage.removeAttribute("tabindex");
+    if (!this.resize()) return;
+    const key = `${this.panel.clientWidth} ${this.panel.clientHeight} ${this.unit}`;
+    if (this.fitted !== key) {
+      this.fitted = key;
+      for (const dense of ["", "is-dense", "is-dense is-denser", "is-dense is-denser is-bare"]) {
+        this.root.className = names("player player-lab", this.isWide && "player-wide", dense);
+        this.roomForWords();
+        if (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1) break;
+      }
+      this.roomForRow();
+    }
+    this.fitPicture();
+  }
+
+  roomForWords() {
+    const { states } = this.film;
+    this.longest ??= states.flatMap(([, say, , , , , ways]) => [[this.line(say), "", true], ...ways.filter(Array.isArray).map(([to, error]) => [this.line(states[to][1]), this.line(error), false])])
+      .sort((one, other) => other.join("").length - one.join("").length).slice(0, 6);
+    const { details, formula, outcome } = this;
+    this.keepRoom(this.words, this.longest, (sizer, content) => this.say(sizer, ...content));
+    Object.assign(this, { details, formula, outcome });
+  }
+
+  // The largest size at which the longest row fits.
+  roomForRow() {
+    const { film } = this, now = [...this.eq.children];
+    if (!film.stacks.length) return;
+    const most = film.states.map((state) => list(state[9][0])).sort((one, other) => other.length - one.length)[0];
+    const row = element("div", "row", null);
+    for (const [role, what] of [["before", most], ["sign", "+"], ["arrives", most], ["sign", "="], ["total", most]]) this.cell(row, role, "nothing yet").textContent = what;
+    this.eq.replaceChildren(row);
+    for (const size of SIZES.slice(3)) {
+      this.eq.style.setProperty("--size", `${size}em`);
+      if (this.eq.scrollWidth <= this.eq.clientWidth + 1) break;
+    }
+    this.eq.style.minHeight = `${row.offsetHeight}px`;
+    this.eq.replaceChildren(...now);
+  }
+
+  // A picture too large for its pane scrolls in it, and is then reached by Tab.
+  fitPicture() {
+    const { offsetWidth: wide, offsetHeight: high } = this.pane, [width, height] = this.size, em = this.unit / 15;
+    const scale = between(0.8 * em, Math.min(wide / width, high / height), 1.5 * em);
+    const look = { viewBox: `0 0 ${width} ${height}`, width: Math.floor(width * scale), height: Math.floor(height * scale) };
+    for (const [name, value] of Object.entries(look)) this.svg.setAttribute(name, value);
+    if (look.width > wide || look.height > high) this.pane.tabIndex = 0;
+    else this.pane.removeAttribute("tabindex");
   }
 }
 
 const LAB = {
-  ran: "ran, and all that this lab shows is as before.",
-  beyond: "this lab's map has no such step here. Other buttons lead on.",
-  end: "this lab's map ends here, as after every error.",
-  undo: "Undo goes back.", reset: "Reset begins again.",
-  "no undo": "there is nothing to undo.", "no reset": "this is the start.", "no back": "this is the start.", "no next": "this is the end.",
+  end: "this map ends here: undo or reset", idle: "ran, and changed nothing",
+  undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
+
+const short = (number) => String(+number.toFixed(3));
+const list = (numbers) => (numbers ? `[${numbers.map(short).join(", ")}]` : "None");
 
 function inBytes(count) {
   if (count < 1000) return `${count} bytes`;
@@ -1257,7 +1508,7 @@ const OLD = "This player was saved by an earlier version. Run its cell again.";
 
 function played(host, data, state, save) {
   const film = JSON.parse(data);
-  if (film.version !== 2) return void element("p", "old", host, { textContent: OLD });
+  if (film.version !== (film.moments ? 2 : 3)) return void element("p", "old", host, { textContent: OLD });
   return new (film.moments ? Steps : Lab)(host, film, state, save);
 }
 
