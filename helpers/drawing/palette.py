@@ -116,6 +116,8 @@ STYLE: dict[str, dict[str, str]] = {
     "tagged": _words("{tagink}", font_weight="650", text_anchor="middle"),
     "tagged ghost": _words("{faint}", font_style="italic", text_anchor="middle"),
     "row": _words("{faint}"),
+    "value": _words("{ink}"),
+    "value wrong": _words("{warn}", font_weight="650"),
     "row freed": _words("{faint}", text_decoration="line-through"),
     "row modified": _words("{warn}"),
     "error": _words("{warn}"),

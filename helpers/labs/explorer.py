@@ -5,75 +5,83 @@ its formula.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable
-from functools import partialmethod
 
 import torch
 
 from helpers.graph import Graph
-from helpers.labs import programs
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.world import World
-from helpers.labs.programs import Tensors
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
 from helpers.recording.local_derivatives import formulas
 
-LINE = 44  # characters of a formula in one line of the table
+LINE = 60  # characters of a formula in one line of the table
+PROGRAM = "programs"
+
+
+def program(name: str, leaves: str, lines: str) -> Action:
+    """Return an action that begins anew with a program; its button shows the lines, not the leaves."""
+    return Action(name, f"{leaves}; {lines}", leaves, lines, PROGRAM, anew=True)
 
 
 class Programs(World):
-    """One program at a time, and one of its nodes in view; the first tensor of a program is its
-    root.
-    """
+    """One program at a time, and one of its nodes in view; what was bound last is its root."""
 
+    setup = (
+        "def leaf(*values): return torch.tensor(*values, requires_grad=True)",
+        "a, b = leaf(6.), leaf(2.)",
+        "c = a / b",
+    )
     actions = (
-        ("divide", "c = a / b"),
-        ("scaled_sum", "z = (x * 2).sum()"),
-        ("sum_of_two", "e = a * b + c * log(d)"),
-        ("matrix", "loss = trace(M @ M.T)"),
-        ("chain", "r = -exp(sqrt(x))"),
-        ("look_on", ""),  # no button: nodes are clicked
+        program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b"),
+        program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()"),
+        program(
+            "sum_of_two",
+            "a, b, c, d = leaf(2.), leaf(3.), leaf(5.), leaf(10.)",
+            "u = a * b; t = torch.log(d); v = c * t; e = u + v",
+        ),
+        program("matrix", "M = leaf([[1., 2.], [3., 4.]])", "loss = torch.trace(M @ M.T)"),
+        program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q"),
+        Action("look_on", ""),  # no button: nodes are clicked
     )
 
     def reset(self) -> None:
-        self.divide()
+        super().reset()
+        self.node, self.program = 0, "divide"
+        self._graph: Graph | None = None
 
-    def run(self, program: Callable[[], Tensors]) -> None:
-        vars(self).clear()
-        made = program()
-        self.__dict__.update(made)
-        self.root, self.node = next(iter(made)), 0
+    def run(self, action: Action) -> None:
+        if not action.code:
+            self.node = min(self.node + 1, len(self.graph().nodes) - 1)
+            return
+        self.reset()
+        for name in self.variables():
+            del self.bound[name]
+        self.execute(action.code)
+        self.program = action.name
 
-    divide = partialmethod(run, programs.divide)
-    scaled_sum = partialmethod(run, programs.scaled_sum)
-    sum_of_two = partialmethod(run, programs.sum_of_two)
-    matrix = partialmethod(run, programs.matrix)
-    chain = partialmethod(run, programs.chain)
+    def variables(self) -> dict[str, torch.Tensor]:
+        return {name: one for name, one in super().variables().items() if name != "leaf"}
 
-    def look_on(self) -> None:
-        self.node += 1
-
-    def offers(self, action: str) -> bool:
-        return action != "look_on" or self.node + 1 < len(self.graph().nodes)
+    def chosen(self) -> tuple[str, ...]:
+        return (self.program,)
 
     def roots(self) -> tuple[torch.Tensor, ...]:
-        return (getattr(self, self.root),)
+        return tuple(self.variables().values())[-1:]
 
     def graph(self) -> Graph:
-        tensors = {name: one for name, one in vars(self).items() if name not in ("root", "node")}
-        return snapshot(*self.roots(), names=tensors)
+        if self._graph is None:
+            self._graph = snapshot(*self.roots(), names=self.variables())
+        return self._graph
 
     def focus(self) -> int:
         return self.node
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        """Return what there is to know of the node, in as many lines as the longest of its program
-        needs.
-        """
-        graph = self.graph()
-        tables = [rows(graph, number) for number in range(len(graph.nodes))]
-        missing = max(map(len, tables)) - len(tables[self.node])
-        return (*tables[self.node], *[("", "")] * missing)
+    def facts(self) -> tuple[Row, ...]:
+        return tuple(rows(self.graph(), self.node))
+
+    def title(self) -> str:
+        return self.graph().nodes[self.node].operation
 
     def say(self) -> str:
         graph = self.graph()
@@ -83,19 +91,19 @@ class Programs(World):
         kept = ", ".join(str(cell)[2:] for cell in one.saved) or "nothing"
         leads = len(graph.inputs_by_node()[self.node])
         entries = "1 entry" if leads == 1 else f"{leads} entries"
-        made = f" made {one.name};" if one.name else ""
-        return f"{one.operation}:{made} it saves {kept}, and next_functions has {entries}."
+        made = f"It made {one.name}; it" if one.name else "It"
+        return f"{made} saves {kept}, and next_functions has {entries}."
 
 
-def rows(graph: Graph, number: int) -> list[tuple[str, str]]:
+def rows(graph: Graph, number: int) -> list[Row]:
     """Return the table of one node: names and texts, long ones over several lines."""
     one = graph.nodes[number]
     if one.is_leaf:
         leaf = one.outputs[0]
         return [
-            ("node", one.operation),
-            ("variable", f"{leaf.name} = {leaf.value}"),
-            ("next_functions", "()"),
+            Row("node", one.operation),
+            Row("variable", f"{leaf.name} = {leaf.value}"),
+            Row("next_functions", "()"),
         ]
     saved = [str(cell) for cell in one.saved] or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
@@ -105,7 +113,7 @@ def rows(graph: Graph, number: int) -> list[tuple[str, str]]:
         for line in textwrap.wrap(f"{key}: {rule}", LINE)
     ]
     return [
-        ("node", one.operation),
+        Row("node", one.operation),
         *titled("saves", saved),
         *titled("next_functions", edges),
         *titled("formula", texts),
@@ -120,8 +128,8 @@ def lead(graph: Graph, target: int | None, input_nr: int) -> str:
     return f"({graph.nodes[target].operation}, {input_nr})" + (f"  {name}" if name else "")
 
 
-def titled(title: str, texts: list[str]) -> list[tuple[str, str]]:
-    return [(title if nr == 0 else "", text) for nr, text in enumerate(texts)]
+def titled(title: str, texts: list[str]) -> list[Row]:
+    return [Row(title if nr == 0 else "", text) for nr, text in enumerate(texts)]
 
 
 explorer = Lab(

@@ -7,119 +7,85 @@ from __future__ import annotations
 import torch
 
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.world import World
-from helpers.looking.torch_private import grad_of
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
+from helpers.looking.torch_private import read
 from helpers.text import numbers
-
-MOST_BACKWARDS = 2
 
 
 class Weight(World):
-    """One name, w, that every action edits or binds to another tensor; `times` counts the
-    backward() calls.
-    """
+    """One name, w, that every action edits or binds to another tensor."""
 
+    setup = ("w = torch.tensor([20., 30.])",)
     actions = (
-        ("plain", "w = torch.tensor([20., 30.])"),
-        ("flagged", "w = torch.tensor([20., 30.], requires_grad=True)"),
-        ("cast", "w = w.to(torch.float64)"),
-        ("scale", "w = w * 0.1"),
-        ("flag", "w.requires_grad_()"),
-        ("retain", "w.retain_grad()"),
-        ("backward", "(w * w).sum().backward()"),
+        Action("plain", "w = torch.tensor([20., 30.])", "a new tensor"),
+        Action(
+            "flagged",
+            "w = torch.tensor([20., 30.], requires_grad=True)",
+            "a new tensor that requires grad",
+        ),
+        Action("cast", "w = w.to(torch.float64)", "binds w to what .to() returns"),
+        Action("scale", "w = w * 0.1", "binds w to the product"),
+        Action("flag", "w.requires_grad_()", "asks for gradients from here on"),
+        Action("retain", "w.retain_grad()", "asks w to keep the gradient that passes"),
+        Action("backward", "(w * w).sum().backward()", "backward of a sum of squares of w"),
     )
-    limits = f"The map goes to one * 0.1 and then {MOST_BACKWARDS} calls of backward(); a new w leads on."
-
-    def reset(self) -> None:
-        self.plain()
-
-    def plain(self) -> None:
-        self.w, self.times = torch.tensor([20.0, 30.0]), 0
-
-    def flagged(self) -> None:
-        self.plain()
-        self.w = torch.tensor([20.0, 30.0], requires_grad=True)
-
-    def cast(self) -> None:
-        self.w = self.w.to(torch.float64)
-
-    def scale(self) -> None:
-        self.w = self.w * 0.1
-
-    def flag(self) -> None:
-        self.w.requires_grad_()
-
-    def retain(self) -> None:
-        self.w.retain_grad()
-
-    def backward(self) -> None:
-        self.times += 1
-        (self.w * self.w).sum().backward()
-
-    def offers(self, action: str) -> bool:
-        if action in ("cast", "scale"):
-            return not self.times and (action == "cast" or self.w[0].item() > 10)
-        return action != "backward" or self.times < MOST_BACKWARDS
+    names = ("w", "w.grad")
+    unversioned = ("w", "w.grad")
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         return (self.w,)
 
-    def grad(self) -> str:
-        """Return `w.grad` as text, without the warning that reading a non-leaf's would give."""
-        if self.w.is_leaf or self.w.retains_grad:
-            return str(grad_of(self.w))
-        return "None"
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        value = Row("", f"{numbers(tensor.tolist())} {str(tensor.dtype).removeprefix('torch.')}")
+        if name == "w.grad":
+            return (value,)
+        flags = [
+            Row(flag, str(getattr(tensor, flag)))
+            for flag in ("is_leaf", "requires_grad", "retains_grad")
+        ]
+        made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
+        return (value, *flags, Row("grad_fn", made))
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        made = type(self.w.grad_fn).__name__ if self.w.grad_fn else "None"
-        flags = tuple(
-            (f"w.{name}", str(getattr(self.w, name)))
-            for name in ("is_leaf", "requires_grad", "retains_grad")
-        )
-        kind = str(self.w.dtype).removeprefix("torch.")
-        return (
-            ("w", f"{numbers(self.w.tolist())} {kind}"),
-            *flags,
-            ("w.grad_fn", made),
-            ("w.grad", self.grad()),
-        )
+    def grad(self) -> torch.Tensor | None:
+        """Return `w.grad`, without the warning that reading a non-leaf's would give."""
+        return self.find("w.grad")[1]
+
+    def title(self) -> str:
+        if not self.w.is_leaf:
+            return "w is no leaf"
+        return "w is a leaf" + (" that requires grad" if self.w.requires_grad else "")
 
     def say(self) -> str:
+        grad = self.grad()
         if not self.w.requires_grad:
-            return "w is a leaf that requires no grad: it can get no .grad."
+            return "It requires no grad: backward() will leave nothing in its .grad."
         if self.w.is_leaf:
-            has = (
-                f"holds {self.grad()}"
-                if self.w.grad is not None
-                else "is still None, and a backward() will fill it"
-            )
-            return f"w is a leaf that requires grad: its .grad {has}."
-        return (
-            f"w is no leaf: {type(self.w.grad_fn).__name__} made it. {self.kept()} {self.behind()}"
-        )
+            held = f"holds {numbers(grad.tolist())}" if grad is not None else "is None so far"
+            return f"Its .grad {held}."
+        return f"{self.kept(grad)} {self.behind()}"
 
-    def kept(self) -> str:
+    def kept(self, grad: torch.Tensor | None) -> str:
         if not self.w.retains_grad:
             return "Its .grad stays None."
-        if self.w.grad is None:
-            return "It retains, but its .grad is None: only a later backward() keeps what passes."
-        return f"It retains: its .grad holds {self.grad()}."
+        if grad is None:
+            return "It retains, but its .grad is None so far."
+        return f"It retains: its .grad holds {numbers(grad.tolist())}."
 
     def behind(self) -> str:
         """Say what the leaf behind w has got, which no name holds any more."""
         node = self.w.grad_fn
         while not hasattr(node, "variable"):
             node = node.next_functions[0][0]
-        grad = node.variable.grad
-        return "The leaf behind it has no name" + (
-            f" and got {numbers(grad.tolist())}." if grad is not None else "."
-        )
+        grad = read(node.variable, "grad")
+        got = "" if grad is None else f" and got {numbers(grad.tolist())}"
+        return f"The leaf behind has no name{got}."
 
 
 leaves = Lab(
     "leaves",
     Weight,
-    7,
+    5,
     "Lab: a tensor w and the graph behind it; a blue pill is the leaf that gets .grad.",
     {
         "leaf": "flagged",

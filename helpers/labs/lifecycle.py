@@ -8,13 +8,13 @@ import weakref
 
 import torch
 
+from helpers.graph import counted
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.world import World
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
 from helpers.looking.saved_tensors import saved, values_held
 from helpers.looking.snapshot import Walk
-from helpers.looking.torch_private import grad_of
-
-MOST_RETAINED = 2
+from helpers.text import numbers
 
 
 class Mark:
@@ -22,58 +22,52 @@ class Mark:
 
 
 class Life(World):
-    """x, then h = x ** 2 and loss = (h * h).sum(), which may have lost their names again.
+    """x, then h = x ** 2 and loss = (h * h).sum(), which may lose their names again.
 
     Whether a node lives is not guessed: each but AccumulateGrad gets a mark of ours in its
     metadata, and we count those alive.
-    `again` counts the backward() calls since forward that kept the saved tensors.
     """
 
+    setup = ("x = torch.tensor([1., 2., 3.], requires_grad=True)",)
     actions = (
-        ("forward", "x.grad = None; h = x ** 2; loss = (h * h).sum()"),
-        ("backward", "loss.backward()"),
-        ("retained", "loss.backward(retain_graph=True)"),
-        ("del_h", "del h"),
-        ("del_loss", "del loss"),
+        Action(
+            "forward",
+            "x.grad = None; h = x ** 2; loss = (h * h).sum()",
+            "empties x.grad and builds a new graph",
+        ),
+        Action("backward", "loss.backward()", "goes backward, and frees what was saved"),
+        Action(
+            "retained",
+            "loss.backward(retain_graph=True)",
+            "goes backward, and keeps what was saved",
+        ),
+        Action("del_h", "del h", "takes the name h away"),
+        Action("del_loss", "del loss", "takes the name loss away"),
     )
-    limits = f"The map goes to {MOST_RETAINED} backward(retain_graph=True) on one graph; forward leads on."
+    names = ("x", "x.grad", "h", "loss")
+    unversioned = ("x.grad",)
 
     def reset(self) -> None:
-        self.x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-        self.again = 0
+        super().reset()
         self._marks: weakref.WeakSet[Mark] = weakref.WeakSet()
 
-    def forward(self) -> None:
-        self.x.grad, self.again = None, 0
-        self.h = self.x**2
-        self.loss = (self.h * self.h).sum()
+    def run(self, action: Action) -> None:
+        super().run(action)
+        if action.name == "forward":
+            self.mark()
+
+    def mark(self) -> None:
+        """Put a mark into each backward function of the new graph."""
         for node in (self.h.grad_fn, self.loss.grad_fn, self.loss.grad_fn.next_functions[0][0]):
             node.metadata["mark"] = mark = Mark()
             self._marks.add(mark)
 
-    def backward(self) -> None:
-        self.loss.backward()
-
-    def retained(self) -> None:
-        self.loss.backward(retain_graph=True)
-        self.again += 1
-
-    def del_h(self) -> None:
-        del self.h
-
-    def del_loss(self) -> None:
-        del self.loss
-
-    def offers(self, action: str) -> bool:
-        if action == "retained" and self.again == MOST_RETAINED:
-            return False
-        return action == "forward" or hasattr(self, "h" if action == "del_h" else "loss")
-
-    def bound(self) -> dict[str, torch.Tensor]:
-        return {name: getattr(self, name) for name in ("x", "h", "loss") if hasattr(self, name)}
+    def variables(self) -> dict[str, torch.Tensor]:
+        found = super().variables()
+        return {name: found[name] for name in ("x", "h", "loss") if name in found}
 
     def roots(self) -> tuple[torch.Tensor, ...]:
-        return tuple(self.bound().values())[::-1]
+        return tuple(self.variables().values())[::-1]
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
         """Return how many saved tensors are held and freed, and the bytes of each storage that they
@@ -94,41 +88,43 @@ class Life(World):
 
     def alone(self, storages: dict[int, int]) -> int:
         """Return the bytes that the graph alone holds: no name leads to them."""
-        named = {one.untyped_storage().data_ptr() for one in self.bound().values()}
+        named = {one.untyped_storage().data_ptr() for one in self.variables().values()}
         return sum(count for where, count in storages.items() if where not in named)
 
-    def values(self) -> tuple[tuple[str, str], ...]:
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        return (Row("", numbers(tensor.tolist())),)
+
+    def facts(self) -> tuple[Row, ...]:
         held, freed, storages = self.kept()
         return (
-            ("names", ", ".join(self.bound())),
-            ("nodes alive", str(len(self._marks))),
-            ("saved tensors", f"{held} held, {freed} freed"),
-            ("bytes they hold", str(sum(storages.values()))),
-            ("held by no name", f"{self.alone(storages)} bytes"),
-            ("x.grad", str(grad_of(self.x))),
+            Row("nodes alive", str(len(self._marks))),
+            Row("saved tensors", f"{held} held, {freed} freed"),
+            Row("bytes they hold", str(sum(storages.values()))),
+            Row("held by no name", f"{self.alone(storages)} bytes"),
         )
+
+    def title(self) -> str:
+        return f"{counted(len(self._marks), 'node')} alive"
 
     def say(self) -> str:
         nodes, (held, freed, storages) = len(self._marks), self.kept()
         if not nodes:
-            return "No node is alive: no name leads to one."
-        if not hasattr(self, "loss"):
-            return f"Without loss, {nodes} node is alive: the one that h leads to."
+            return "No name leads to a node."
+        if "loss" not in self.bound:
+            return "Without loss, only the node that h leads to is alive."
         if not held:
             return f"All {nodes} nodes are alive, and their {freed} saved tensors are freed: backward() frees those alone."
-        lost = (
-            ""
-            if hasattr(self, "h")
-            else f" h has no name, but {self.alone(storages)} bytes of it are kept."
-        )
+        lost = ""
+        if "h" not in self.bound:
+            lost = f" h has no name, but {self.alone(storages)} bytes of it are kept."
         again = " Another backward() can follow." if self.x.grad is not None else ""
-        return f"{nodes} nodes are alive and hold {held} saved tensors, {sum(storages.values())} bytes.{lost}{again}"
+        return f"They hold {held} saved tensors, {sum(storages.values())} bytes.{lost}{again}"
 
 
 lifecycle = Lab(
     "lifecycle",
     Life,
-    8,
+    6,
     "Lab: the life of a graph; a full circle is a saved tensor that is held, an empty one is freed."
     " Nodes are counted without AccumulateGrad.",
     {

@@ -4,19 +4,18 @@ change.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.world import World
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
+from helpers.text import numbers
 
-KINDS: dict[str, Callable[[torch.Tensor, torch.Tensor], torch.Tensor]] = {
-    "b = a + z": lambda a, z: a + z,
-    "b = a > z": lambda a, z: a > z,
-    "b = (a + z).long()": lambda a, z: (a + z).long(),
-}
-FLOAT, COMPARISON, INTEGER = KINDS
+FIRST = "a = x + y"
+PROGRAM = "line of b"
+ANEW = "turns it; a and b are made anew"
 
 
 class Flags(World):
@@ -24,57 +23,37 @@ class Flags(World):
     and z.
     """
 
-    actions = (
-        ("flag_x", "flag of x"),
-        ("flag_y", "flag of y"),
-        ("flag_z", "flag of z"),
-        ("grad_mode", "grad mode on/off"),
-        ("float", FLOAT),
-        ("comparison", COMPARISON),
-        ("integer", INTEGER),
+    setup = (
+        "x = torch.tensor([1., 2.])",
+        "y = torch.tensor([3., 4.])",
+        "z = torch.tensor([5., 6.])",
     )
+    actions = (
+        Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW),
+        Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW),
+        Action("flag_z", "z.requires_grad = not z.requires_grad", ANEW),
+        Action("grad_mode", "torch.set_grad_enabled(not torch.is_grad_enabled())", ANEW),
+        Action("float", "b = a + z", "the second line adds", group=PROGRAM),
+        Action("comparison", "b = a > z", "the second line compares", group=PROGRAM),
+        Action("integer", "b = (a + z).long()", "the second line makes integers", group=PROGRAM),
+    )
+    names = ("x", "y", "z", "a", "b")
 
     def reset(self) -> None:
-        self.x, self.y, self.z = (
-            torch.tensor(pair) for pair in ([1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
-        )
-        self.mode, self.kind = True, FLOAT
-        self.run()
+        super().reset()
+        self.program = "b = a + z"
+        self.anew()
 
-    def run(self) -> None:
-        with torch.set_grad_enabled(self.mode):
-            self.a = self.x + self.y
-            self.b = KINDS[self.kind](self.a, self.z)
+    def anew(self) -> None:
+        """Run both lines, as after every change."""
+        self.execute(f"{FIRST}; {self.program}")
 
-    def toggle(self, leaf: torch.Tensor) -> None:
-        leaf.requires_grad_(not leaf.requires_grad)
-        self.run()
-
-    def flag_x(self) -> None:
-        self.toggle(self.x)
-
-    def flag_y(self) -> None:
-        self.toggle(self.y)
-
-    def flag_z(self) -> None:
-        self.toggle(self.z)
-
-    def grad_mode(self) -> None:
-        self.mode = not self.mode
-        self.run()
-
-    def choose(self, kind: str) -> None:
-        self.kind = kind
-        self.run()
-
-    def float(self) -> None:
-        self.choose(FLOAT)
-
-    def comparison(self) -> None:
-        self.choose(COMPARISON)
-
-    def integer(self) -> None:
-        self.choose(INTEGER)
+    def run(self, action: Action) -> None:
+        if action.group:
+            self.program = action.code
+        else:
+            self.execute(action.code)
+        self.anew()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         return self.b, self.a, self.x, self.y, self.z
@@ -84,31 +63,40 @@ class Flags(World):
         a = x + y
         return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        flags = [
-            (f"{name}.requires_grad", str(getattr(self, name).requires_grad)) for name in "xyzab"
-        ]
-        return (("grad mode", "on" if self.mode else "off"), ("operation", self.kind), *flags)
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        return (
+            Row("", numbers(tensor.tolist())),
+            Row("requires_grad", str(tensor.requires_grad)),
+        )
+
+    def facts(self) -> tuple[Row, ...]:
+        return (Row("grad mode", "on" if torch.is_grad_enabled() else "off"),)
+
+    def chosen(self) -> tuple[str, ...]:
+        flags = [f"flag_{name}" for name in "xyz" if self.bound[name].requires_grad]
+        mode = [] if torch.is_grad_enabled() else ["grad_mode"]
+        return (*flags, *mode, *[one.name for one in self.actions if one.code == self.program])
+
+    def title(self) -> str:
+        return "b requires grad" if self.b.requires_grad else "b requires no grad"
 
     def say(self) -> str:
         if self.b.requires_grad:
-            asked = [name for name in "az" if getattr(self, name).requires_grad]
-            return (
-                f"b requires grad, because of {' and of '.join(asked)}: one input would be enough."
-            )
+            asked = [name for name in "az" if self.bound[name].requires_grad]
+            return f"Because of {' and of '.join(asked)}: one input would be enough."
         if not any(one.requires_grad for one in (self.x, self.y, self.z)):
             return "No leaf requires grad: nothing is recorded."
-        if not self.mode:
+        if not torch.is_grad_enabled():
             return "Grad mode is off: nothing is recorded, whatever the flags say."
         made = "a bool" if self.b.dtype == torch.bool else "an integer"
-        rest = "; a is recorded all the same" if self.a.requires_grad else ""
-        return f"b is {made}, which cannot require grad{rest}."
+        rest = " a is recorded all the same." if self.a.requires_grad else ""
+        return f"b is {made}, which cannot require grad.{rest}"
 
 
 requires_grad = Lab(
     "requires_grad",
     Flags,
-    5,
+    7,
     "Lab: flags of x, y and z, grad mode and the kind of operation; what is not recorded is dashed.",
     {
         "one flag": "flag_z",

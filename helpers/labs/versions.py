@@ -8,131 +8,102 @@ import torch
 
 from helpers.graph import SavedTensor
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.table import WRONG
-from helpers.labs.engine.world import World
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
 from helpers.text import numbers
 
-MOST_EDITS = 2
+EDIT = "adds 1 to the numbers of x"
 
 
 class Edits(World):
     """A leaf x, and y = x ** 2, whose node saved x.
 
-    `then` is a copy of x as it was in the forward pass.
-
-    `edits` counts the changes of x: its version never goes back, so the states do not repeat.
+    `_then` is a copy of x as it was in the forward pass.
     """
 
+    setup = ("x = torch.tensor([1., 2., 3.], requires_grad=True)", "y = x ** 2")
     actions = (
-        ("forward", "x.grad = None; y = x ** 2"),
-        ("no_grad", "with no_grad(): x += 1"),
-        ("undo", "with no_grad(): x -= 1"),
-        ("detach", "x.detach().add_(1)"),
-        ("data", "x.data.add_(1)"),
-        ("numpy", "x.detach().numpy()[:] += 1"),
-        ("direct", "x += 1"),
-        ("clone", "c = x.clone(); c += 1"),
-        ("backward", "y.sum().backward()"),
+        Action("forward", "x.grad = None; y = x ** 2", "the forward pass once more"),
+        Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
+        Action("undo", "with torch.no_grad(): x -= 1", "takes 1 from the numbers of x"),
+        Action("detach", "x.detach().add_(1)", EDIT),
+        Action("data", "x.data.add_(1)", EDIT),
+        Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
+        Action("direct", "x += 1", EDIT),
+        Action("clone", "x.clone().add_(1)", "adds 1 to the numbers of a copy"),
+        Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
-    limits = f"The map goes to {MOST_EDITS} changes of x, or to one copy c."
+    names = ("x", "x.grad")
+    unversioned = ("x.grad",)
 
     def reset(self) -> None:
-        self.x, self.edits = torch.tensor([1.0, 2.0, 3.0], requires_grad=True), 0
-        self.forward()
+        super().reset()
+        self._then = self.x.detach().clone()
 
-    def forward(self) -> None:
-        self.x.grad = None
-        self.y, self.then = self.x**2, self.x.detach().clone()
+    def run(self, action: Action) -> None:
+        super().run(action)
+        if action.name == "forward":
+            self._then = self.x.detach().clone()
 
-    def no_grad(self) -> None:
-        self.edits += 1
-        with torch.no_grad():
-            self.x += 1
-
-    def undo(self) -> None:
-        self.edits += 1
-        with torch.no_grad():
-            self.x -= 1
-
-    def detach(self) -> None:
-        self.edits += 1
-        self.x.detach().add_(1)
-
-    def data(self) -> None:
-        self.edits += 1
-        self.x.data.add_(1)
-
-    def numpy(self) -> None:
-        self.edits += 1
-        self.x.detach().numpy()[:] += 1
-
-    def direct(self) -> None:
-        self.x += 1
-
-    def clone(self) -> None:
-        self.c = self.x.clone()
-        self.c += 1
-
-    def backward(self) -> None:
-        self.y.sum().backward()
-
-    def offers(self, action: str) -> bool:
-        if action == "clone":
-            return not hasattr(self, "c") and not self.edits
-        return action in ("forward", "direct", "backward") or (
-            self.edits < MOST_EDITS and not hasattr(self, "c")
-        )
+    def compared(self) -> dict[str, torch.Tensor]:
+        return super().compared() | {"then": self._then}
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         return (self.y,)
 
     def right(self) -> torch.Tensor:
         """Return the gradient that y had asked for, computed by torch from the copy."""
-        fresh = self.then.clone().requires_grad_()
+        fresh = self._then.clone().requires_grad_()
         return torch.autograd.grad((fresh**2).sum(), fresh)[0]
+
+    def is_wrong(self) -> bool:
+        return self.x.grad is not None and not torch.equal(self.x.grad, self.right())
 
     def saved(self) -> SavedTensor:
         return snapshot(self.y, names={"x": self.x}).nodes[0].saved[0]
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        cell, grad = self.saved(), self.x.grad
-        wrong = grad is not None and not torch.equal(grad, self.right())
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        value = numbers(tensor.tolist())
+        if name == "x.grad":
+            return (Row("", value, self.is_wrong()),)
+        version = [Row("_version", str(tensor._version))] if name == "x" else []
+        return (Row("", value), *version)
+
+    def facts(self) -> tuple[Row, ...]:
+        cell = self.saved()
+        kept = "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"
         return (
-            ("x", numbers(self.x.tolist())),
-            ("x._version", str(self.x._version)),
-            (
-                "y saved x",
-                "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}",
-            ),
-            (
-                "x.grad",
-                ("None" if grad is None else numbers(grad.tolist())) + f" {WRONG} wrong" * wrong,
-            ),
-            ("the right one", numbers(self.right().tolist())),
+            Row("y saved x", kept),
+            Row("the right x.grad", numbers(self.right().tolist())),
         )
 
+    def title(self) -> str:
+        if self.x.grad is None:
+            return f"x is at version {self.x._version}"
+        return "x.grad is wrong" if self.is_wrong() else "x.grad is right"
+
     def say(self) -> str:
-        cell, changed = self.saved(), not torch.equal(self.x, self.then)
-        if self.x.grad is not None:
+        cell, changed = self.saved(), not torch.equal(self.x, self._then)
+        if self.is_wrong():
             now, right = numbers(self.x.grad.tolist()), numbers(self.right().tolist())
-            if now != right:
-                return f"No error was raised, and x.grad is wrong: {now} instead of {right}."
-            return f"x.grad is right: {now}." + (
-                " x has changed since, but nothing saved is needed any more." if changed else ""
+            return f"It holds {now} instead of {right}, and no error says so."
+        if self.x.grad is not None:
+            return (
+                "x has changed since y was made." if changed else "x is as it was when y was made."
             )
         if cell.state == "modified":
             back = "" if changed else " That the numbers are the old ones again does not help."
-            return f"y saved x at version {cell.version}, now it is at {cell.version_now}: backward() will refuse.{back}"
+            return f"y saved x at version {cell.version}: backward() will refuse.{back}"
         if changed:
             return f"x has changed and its version is still {self.x._version}: backward() will notice nothing."
-        return f"y saved x at version {cell.version}, and x is at {self.x._version}: backward() can trust it."
+        return f"y saved x at version {cell.version}: backward() can trust it."
 
 
 versions = Lab(
     "versions",
     Edits,
-    6,
+    5,
     "Lab: x is edited after y = x ** 2 saved it; a triangle marks a saved tensor whose version has moved.",
     {
         "right": "backward",

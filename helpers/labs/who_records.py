@@ -4,138 +4,111 @@ checks.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable
-from functools import partialmethod
-
 import torch
-from torch import nn
 
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.table import WRONG
-from helpers.labs.engine.world import World
+from helpers.labs.engine.state_map import Row
+from helpers.labs.engine.world import Action, World
 from helpers.text import numbers
 
-BLOCKS = {
-    "no_grad": torch.no_grad,
-    "inference_mode": torch.inference_mode,
-    "": contextlib.nullcontext,
-}
-
-
-def double(x: torch.Tensor) -> torch.Tensor:
-    return x * 2
-
-
-def evaluated(x: torch.Tensor) -> torch.Tensor:
-    return nn.Sequential(nn.Dropout(0.5), nn.ReLU()).eval()(x)
+WAY = "ways to y"
 
 
 class Ways(World):
     """A leaf x, and s = x ** 2, recorded beforehand, which saved x.
 
-    y is made from x by one of the ways.
-
-    `block` names the block that y was made in, if any.
+    y is made from x by one of the ways; `way` is the one that made it last.
     """
 
-    limits = "The map goes to one z, then one edit of y, and one backward() for each way; a way leads on."
-
-    actions = (
-        ("ordinary", "y = x * 2"),
-        ("no_grad", "no_grad: y = x * 2"),
-        ("inference", "inference_mode: y = x * 2"),
-        ("detach", "y = x.detach()"),
-        ("data", "y = x.data"),
-        ("evaluate", "model.eval(); y = model(x), dropout and relu"),
-        ("inside", "inside the block: z = x * y"),
-        ("outside", "z = x * y"),
-        ("edit", "y += 1"),
-        ("backward", "s.sum().backward()"),
+    setup = (
+        "x = torch.tensor([1., 2., 3.], requires_grad=True)",
+        "s = x ** 2",
+        "model = nn.Sequential(nn.Dropout(0.5), nn.ReLU())",
     )
+    actions = (
+        Action("ordinary", "y = x * 2", "y by an operation", group=WAY, anew=True),
+        Action(
+            "no_grad",
+            "with torch.no_grad(): y = x * 2",
+            "the same, within a block",
+            group=WAY,
+            anew=True,
+        ),
+        Action(
+            "inference",
+            "with torch.inference_mode(): y = x * 2",
+            "the same, within another block",
+            group=WAY,
+            anew=True,
+        ),
+        Action("detach", "y = x.detach()", "y from x itself", group=WAY, anew=True),
+        Action("data", "y = x.data", "y from x itself, the old way", group=WAY, anew=True),
+        Action(
+            "evaluate",
+            "y = model.eval()(x)",
+            "y by dropout and relu in eval mode",
+            group=WAY,
+            anew=True,
+        ),
+        Action("inside", "with torch.no_grad(): z = x * y", "uses y within a block"),
+        Action("outside", "z = x * y", "uses y"),
+        Action("edit", "y += 1", "edits y in place"),
+        Action("backward", "s.sum().backward()", "fills x.grad from the old graph, or refuses"),
+    )
+    names = ("x", "x.grad", "y", "z")
+    unversioned = ("x.grad",)
+    unread = ("z",)
+    most_nodes = 5
 
     def reset(self) -> None:
-        self.x, self.block, self.edited = (
-            torch.tensor([1.0, 2.0, 3.0], requires_grad=True),
-            "",
-            False,
-        )
-        self.s = self.x**2
-        self.right = self.x.detach() * 2
-        self.y: torch.Tensor | None = None
-        self.z: torch.Tensor | None = None
+        super().reset()
+        self._right = 2 * self.x.detach()
+        self._way = ""
 
-    def make(self, way: Callable[[torch.Tensor], torch.Tensor], block: str = "") -> None:
-        self.reset()
-        self.block = block
-        with BLOCKS[block]():
-            self.y = way(self.x)
+    def run(self, action: Action) -> None:
+        super().run(action)
+        if action.group:
+            self._way = action.name
 
-    ordinary = partialmethod(make, double)
-    no_grad = partialmethod(make, double, "no_grad")
-    inference = partialmethod(make, double, "inference_mode")
-    detach = partialmethod(make, torch.Tensor.detach)
-    data = partialmethod(make, lambda x: x.data)
-    evaluate = partialmethod(make, evaluated)
-
-    def inside(self) -> None:
-        with BLOCKS[self.block]():
-            self.z = self.x * self.y
-
-    def outside(self) -> None:
-        self.z = self.x * self.y
-
-    def edit(self) -> None:
-        self.edited = True
-        self.y += 1
-
-    def backward(self) -> None:
-        self.s.sum().backward()
-
-    def offers(self, action: str) -> bool:
-        return {
-            "inside": self.block and self.z is None and not self.edited,
-            "outside": self.y is not None and self.z is None and not self.edited,
-            "edit": self.y is not None and not self.edited,
-            "backward": self.x.grad is None,
-        }.get(action, True)
+    def chosen(self) -> tuple[str, ...]:
+        return (self._way,) if self._way else ()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
-        return tuple(one for one in (self.z, self.y, self.s) if one is not None)
+        return tuple([self.bound[name] for name in "ys" if name in self.bound])
 
     def shares(self) -> bool:
         return self.y.untyped_storage().data_ptr() == self.x.untyped_storage().data_ptr()
 
-    def wrong(self) -> bool:
-        return self.x.grad is not None and not torch.equal(self.x.grad, self.right)
+    def is_wrong(self) -> bool:
+        return self.x.grad is not None and not torch.equal(self.x.grad, self._right)
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        grad = (
-            "None"
-            if self.x.grad is None
-            else numbers(self.x.grad.tolist()) + f" {WRONG} wrong" * self.wrong()
-        )
-        of_x = (("x", f"{numbers(self.x.tolist())} at version {self.x._version}"), ("x.grad", grad))
-        return of_x if self.y is None else (*of_x, *self.of_y())
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        value = numbers(tensor.tolist())
+        if name == "x.grad":
+            return (Row("", value, self.is_wrong()),)
+        version = "none" if tensor.is_inference() else str(tensor._version)
+        rows = [Row("", value), Row("_version", version)]
+        if name in ("y", "z"):
+            made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
+            rows.append(Row("grad_fn", made))
+        if name == "y":
+            rows.append(Row("storage", "that of x" if self.shares() else "its own"))
+        return tuple(rows)
 
-    def of_y(self) -> tuple[tuple[str, str], ...]:
-        version = "no version" if self.y.is_inference() else f"at version {self.y._version}"
-        return (
-            ("y", f"{numbers(self.y.tolist())} {version}"),
-            ("y.requires_grad", str(self.y.requires_grad)),
-            ("y.grad_fn", type(self.y.grad_fn).__name__ if self.y.grad_fn else "None"),
-            ("storage of x and y", "the same" if self.shares() else "two"),
-            ("z.requires_grad", "no z yet" if self.z is None else str(self.z.requires_grad)),
-        )
+    def title(self) -> str:
+        if self.is_wrong():
+            return "x.grad is wrong"
+        if "y" not in self.bound:
+            return "There is no y yet"
+        return "y is recorded" if self.y.requires_grad else "y is not recorded"
 
     def say(self) -> str:
-        if self.wrong():
-            now, right = (numbers(one.tolist()) for one in (self.x.grad, self.right))
-            return f"No error was raised, and x.grad is wrong: {now} instead of {right}."
-        if self.y is None:
+        if self.is_wrong():
+            now, right = (numbers(one.tolist()) for one in (self.x.grad, self._right))
+            return f"It holds {now} instead of {right}, and no error says so."
+        if "y" not in self.bound:
             return "s saved x. Choose a way to make y from x."
-        recorded = "is recorded" if self.y.requires_grad else "is not recorded"
-        return f"y {recorded}. {self.told()} {self.of_z()}".strip()
+        return f"{self.told()} {self.of_z()}".strip()
 
     def told(self) -> str:
         """Say what y and x have in common, and whether an edit of y would be, or was, noticed."""
@@ -145,14 +118,12 @@ class Ways(World):
             )
         if not self.shares():
             return "It has numbers of its own."
-        if not self.edited:
-            return "Its numbers are those of x."
-        return f"It was edited, and x with it: x is {'' if self.x._version else 'still '}at version {self.x._version}."
+        return f"Its numbers are those of x. x is at version {self.x._version}."
 
     def of_z(self) -> str:
-        if self.z is None:
+        if "z" not in self.bound:
             return ""
-        return "z is recorded: x requires grad." if self.z.requires_grad else "z is not recorded."
+        return "z is recorded." if self.z.requires_grad else "z is not recorded."
 
 
 who_records = Lab(

@@ -1,9 +1,13 @@
 """Turn a lab's film into compact plain data, ready for JSON: every mark once, then what changes.
 
 The data in short. A mark is written as in a film of a backward, its owner stands apart in `owned`.
-A look is [role, state, pieces of text or 0, is hidden]. A frame is [sentence, scene, patch, focus,
-moves, text]; a patch is flat pairs of (place in the scene, look) on top of the frame before it, and
-a look of -1 is the mark's own. Sentences and texts stand once, among the lines.
+A look is [role, state, pieces of text or 0]. An action is [words, what it does, key, what it adds or
+0, group, is done anew]. A state is [title, sentence, scene, patch, focus, text, ways, came, chosen,
+totals]: `text` is a list of lines, a patch is flat pairs of (place in the scene, look). A way is the
+number of the next state, -1 where the map ends, -2 where nothing changed, or [next state, line of
+the error]. `came` is [state, action], or 0. A stack is [name, x, base, step, unit, width of a
+block], a total a list of numbers, or 0 where there is no tensor. Titles, sentences, lines of texts
+and errors stand once, among the lines.
 """
 
 from __future__ import annotations
@@ -11,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from helpers.drawing.display_list import Mark
-from helpers.playing.encode_backward import LONGEST, VERSION, Encoder, Pool
-from helpers.playing.film import Change, Film
-from helpers.text import visible, width
+from helpers.playing.encode_backward import LONGEST, Encoder, Pool
+from helpers.playing.film import Button, Change, LabFilm, LabState, Way
+from helpers.text import visible
 
+VERSION = 3
 DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none
-SIZERS = 12  # of the widest sentences, as many reserve the height that any sentence may need
-OWN = -1
-LINE = 14  # px: the font size by which widths of sentences are compared
 
 
 class LabEncoder(Encoder):
@@ -29,23 +31,30 @@ class LabEncoder(Encoder):
         self.owners, self.drawn, self.looks = Pool(), Pool(), Pool()
         self.owners(None)
 
-    def lab(self, film: Film) -> dict:
+    def lab(self, film: LabFilm) -> dict:
         """Return the whole film."""
         scenes = [[self.place(mark) for mark in scene.marks] for scene in film.scenes]
-        frames = list(self.frames(film))
+        states = list(self.states(film))
+        legend = [
+            [self.roles(role), self.roles(state), words] for role, state, words in film.legend
+        ]
         marks = [(owner, *mark) for owner, mark in self.drawn.things]
         return {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
-            "start": film.start,
-            "actions": actions(film),
-            "parts": parts(film),
-            "sizers": sizers(film),
+            "code": [visible(line) for line in film.code],
+            "actions": [action(nr, button) for nr, button in enumerate(film.buttons)],
+            "start": list(film.start),
+            "size": [film.scenes[0].width, film.scenes[0].height],
+            "stacks": [
+                [one.name, one.x, one.base, one.step, one.unit, one.wide] for one in film.stacks
+            ],
             "scenes": scenes,
-            "frames": frames,
+            "states": states,
             "marks": [list(mark[1:]) for mark in marks],
             "owned": [mark[0] for mark in marks],
             "looks": [list(look) for look in self.looks.things],
+            "legend": legend,
             "roles": self.roles.things,
             "lines": self.lines.things,
         }
@@ -54,64 +63,60 @@ class LabEncoder(Encoder):
         """Return the number of a mark; equal ones share it."""
         return self.drawn((self.owners(mark.owner), tuple(self.mark(mark))))
 
-    def frames(self, film: Film) -> Iterator[list]:
-        names = {name: nr for nr, (name, _) in enumerate(film.actions)}
-        worn: dict[int, int] = {}
-        for frame in film.frames:
-            scene = film.scenes[frame.scene]
-            looks = {
-                change.mark: self.look(scene.marks[change.mark], change) for change in frame.changes
-            }
-            moves = [number for name, to in frame.moves for number in (names[name], to)]
-            text = self.lines("\n".join(map(visible, (frame.text or scene.text).split("\n"))))
-            focus = 0 if frame.focus is None else self.owners(frame.focus)
+    def states(self, film: LabFilm) -> Iterator[list]:
+        for state in film.states:
+            marks = film.scenes[state.scene].marks
+            looks = {change.mark: self.look(marks[change.mark], change) for change in state.changes}
             yield [
-                self.words(frame.sentence),
-                frame.scene,
-                flat(patch(worn, looks)),
-                focus,
-                moves,
-                text,
+                self.words(state.title),
+                self.words(state.sentence),
+                state.scene,
+                flat(looks),
+                0 if state.focus is None else self.owners(state.focus),
+                [self.lines(visible(line, LONGEST)) for line in state.text.split("\n")],
+                [self.way(way) for way in state.ways],
+                list(state.came or ()) or 0,
+                list(state.chosen),
+                totals(state),
             ]
-            worn = looks
 
     def look(self, mark: Mark, change: Change) -> int:
-        """Return the number of what a mark is in a frame."""
+        """Return the number of what a mark is in a state."""
         runs = 0 if change.runs is None else tuple(self.runs(change.runs))
-        state = self.roles(change.state or mark.state)
-        return self.looks((self.roles(mark.role), state, runs, int(change.hidden)))
+        return self.looks((self.roles(mark.role), self.roles(change.state or mark.state), runs))
+
+    def way(self, way: Way) -> int | list[int]:
+        """Return where an action leads, with what it raises."""
+        if not way.error:
+            return way.to
+        return [way.to, self.lines("\n".join(map(visible_line, way.error.split("\n"))))]
 
 
-def actions(film: Film) -> list[list[str]]:
-    """Return (words, key) of each action."""
-    return [[visible(words), DIGITS[nr : nr + 1]] for nr, (_, words) in enumerate(film.actions)]
+def visible_line(line: str) -> str:
+    return visible(line, LONGEST)
 
 
-def parts(film: Film) -> list[list[int]]:
-    """Return the boxes that the picture can be cut into: one, or the part aside and the rest."""
-    wide = max(scene.width for scene in film.scenes)
-    high = max(scene.height for scene in film.scenes)
-    across, down = film.scenes[0].aside
-    rest = [across, 0, wide - across, high]
-    return [[0, 0, across, down], rest] if across else [rest]
+def action(nr: int, button: Button) -> list:
+    """Return one action as a list."""
+    adds = [plain(number) for number in button.adds] if button.adds else 0
+    key = DIGITS[nr : nr + 1]
+    return [button.words, button.does, key, adds, button.group, int(button.anew)]
 
 
-def patch(worn: dict[int, int], looks: dict[int, int]) -> dict[int, int]:
-    """Return what turns the looks of one frame into those of the next, by place in the scene."""
-    places = sorted(worn.keys() | looks.keys())
-    return {at: looks.get(at, OWN) for at in places if worn.get(at) != looks.get(at)}
+def totals(state: LabState) -> list:
+    """Return the numbers of each stack, 0 where it has no tensor."""
+    return [0 if one is None else [plain(number) for number in one] for one in state.totals]
+
+
+def plain(number: float) -> float | int:
+    """Return a number without a point where it is whole."""
+    return int(number) if number == int(number) else number
 
 
 def flat(pairs: dict[int, int]) -> list[int]:
     return [number for pair in pairs.items() for number in pair]
 
 
-def sizers(film: Film) -> list[str]:
-    """Return the widest sentences: room is kept for them, so that nothing jumps."""
-    texts = {visible(frame.sentence, LONGEST) for frame in film.frames}
-    return sorted(texts, key=lambda text: (-width(text, LINE, bold=True), text))[:SIZERS]
-
-
-def payload(film: Film) -> dict:
+def payload(film: LabFilm) -> dict:
     """Return a lab's film as the data that the player reads."""
     return LabEncoder().lab(film)

@@ -1,4 +1,6 @@
-"""Frozen, plain data that the player plays: scenes, and frames that each change a scene a little."""
+"""Frozen, plain data that the player plays as a lab: scenes, and states that each change a scene a
+little.
+"""
 
 from __future__ import annotations
 
@@ -6,66 +8,128 @@ from dataclasses import dataclass, replace
 
 from helpers.drawing.display_list import Drawing, Mark, Owner
 
+ENDS, IDLE = -1, -2  # a way that the map does not hold; one that ran and changed nothing
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Hold what one mark of the scene is in this frame: another state, other words, or not to be
-    seen.
-    """
+    """Hold what one mark of the scene is in a state: another look, or other words."""
 
     mark: int
     state: str = ""
     runs: tuple[tuple[str, str], ...] | None = None
-    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """Hold one moment: a scene, what differs from it, and the sentence that says what happens.
+class Button:
+    """Hold one action: the line that it runs, what that does, and how it looks.
 
-    `focus` is whose turn it is; clicking what is of it comes here. `moves` are (action, number of
-    the frame that it leads to). `text` says what the picture shows, for those who read it; where it
-    is empty, that of the scene does.
+    `adds` are the numbers that it adds to the first stack, or None. Buttons of a `group` belong
+    together. What is done `anew` begins with the set-up.
     """
 
+    words: str
+    does: str
+    adds: tuple[float, ...] | None = None
+    group: str = ""
+    anew: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Hold what an action makes of a state: the number of the next, ENDS or IDLE; and what it
+    raised.
+    """
+
+    to: int
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Hold the place of the blocks of a tensor, px: the left of the first column, the ground line,
+    from column to column, and the height of 1.0. `name` is what leads to the tensor.
+    """
+
+    name: str
+    x: int
+    base: int
+    step: int
+    unit: int
+    wide: int
+
+
+@dataclass(frozen=True, slots=True)
+class LabState:
+    """Hold one state: what is said and drawn of it, and where each action leads.
+
+    `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
+    action that lead here first. `chosen` are marked actions. `totals` are the numbers of each stack,
+    None where it has no tensor. `text` says what the picture shows, for those who read it.
+    """
+
+    title: str
     sentence: str
     scene: int = 0
     changes: tuple[Change, ...] = ()
     focus: Owner | None = None
-    moves: tuple[tuple[str, int], ...] = ()
     text: str = ""
+    ways: tuple[Way, ...] = ()
+    came: tuple[int, int] | None = None
+    chosen: tuple[int, ...] = ()
+    totals: tuple[tuple[float, ...] | None, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Film:
+class LabFilm:
     """Hold all that a player needs to show a lab, with or without a kernel.
 
-    `actions` are the (name, words) of its buttons in order. `text` is what is shown where nothing
-    plays, `alt` says in one sentence what to notice.
+    `code` are the lines of the set-up, `start` the actions from the first state to where the lab
+    begins, `legend` (role, state, words). `text` is what is shown where nothing plays, `alt` says in
+    one sentence what to notice.
     """
 
+    code: tuple[str, ...]
+    buttons: tuple[Button, ...]
     scenes: tuple[Drawing, ...]
-    frames: tuple[Frame, ...]
+    states: tuple[LabState, ...]
     text: str
     alt: str
-    actions: tuple[tuple[str, str], ...] = ()
-    start: int = 0
+    start: tuple[int, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    legend: tuple[tuple[str, str, str], ...] = ()
+    still: Drawing | None = None
+
+    @property
+    def first(self) -> int:
+        """Return the number of the state with which the lab begins."""
+        number = 0
+        for action in self.start:
+            to = self.states[number].ways[action].to
+            number = number if to == IDLE else to
+        return number
+
+    @property
+    def refusal(self) -> str:
+        """Return what the last action of the start raised, or nothing."""
+        number, error = 0, ""
+        for action in self.start:
+            way = self.states[number].ways[action]
+            number, error = (number if way.to == IDLE else way.to), way.error
+        return error
 
 
-def still(film: Film) -> Drawing:
-    """Return the frame that a film starts with as a drawing of its own."""
-    frame = film.frames[film.start]
-    scene = film.scenes[frame.scene]
-    changes = {change.mark: change for change in frame.changes}
-    marks = [changed(mark, changes.get(number)) for number, mark in enumerate(scene.marks)]
-    return replace(scene, marks=tuple(mark for mark in marks if mark), text="", alt=film.alt)
+def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:
+    """Return the marks of a state as they are seen; blocks are the player's."""
+    state = film.states[number]
+    changes = {change.mark: change for change in state.changes}
+    marks = film.scenes[state.scene].marks
+    return tuple([changed(mark, changes.get(nr)) for nr, mark in enumerate(marks)])
 
 
-def changed(mark: Mark, change: Change | None) -> Mark | None:
-    """Return a mark as a frame shows it; None where it is not to be seen."""
+def changed(mark: Mark, change: Change | None) -> Mark:
+    """Return a mark as a state shows it."""
     if change is None:
         return mark
-    if change.hidden:
-        return None
     runs = mark.runs if change.runs is None else change.runs
     return replace(mark, state=change.state or mark.state, runs=runs)

@@ -14,7 +14,8 @@ from traitlets import Bool, Int, TraitError, Unicode, validate
 from helpers.drawing.svg import html, safe, svg
 from helpers.playing import encode_backward, encode_lab
 from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.film import Film, still
+from helpers.playing.film import ENDS, IDLE, LabFilm
+from helpers.playing.lab_still import opening, still
 from helpers.playing.stylesheet import stylesheet
 
 HERE = Path(__file__).parent
@@ -36,7 +37,7 @@ SCRIPT = without_comments((HERE / "player.js").read_text(encoding="utf-8"))
 STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
 
 
-AnyFilm = Film | BackwardFilm
+AnyFilm = LabFilm | BackwardFilm
 
 
 class Player(anywidget.AnyWidget):
@@ -58,7 +59,7 @@ class Player(anywidget.AnyWidget):
         self.text, self._title, self._count = film.text, film.alt, count(film)
         self._still = still_html(film)
         super().__init__(
-            film=as_json(film), _anywidget_id=IDENTITY, **({"frame": film.start} | traits)
+            film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first(film)} | traits)
         )
 
     @property
@@ -92,8 +93,13 @@ def still_html(film: AnyFilm) -> str:
     if isinstance(film, BackwardFilm):
         sentence, picture = film.moments[0].sentence, film.still
     else:
-        sentence, picture = film.frames[film.start].sentence, still(film)
+        sentence, picture = opening(film), still(film)
     return f"<p>{safe(sentence)}</p>" + html(svg(picture), film.alt, film.text, "All of it as text")
+
+
+def first(film: AnyFilm) -> int:
+    """Return the number of the frame that a film begins with."""
+    return film.start if isinstance(film, BackwardFilm) else film.first
 
 
 def player(film: AnyFilm) -> Player:
@@ -114,49 +120,48 @@ def count(film: AnyFilm) -> int:
     """Return how many frames a film has: of a backward, the stops of all its views together."""
     if isinstance(film, BackwardFilm):
         return sum(len(scene.stops) for scene in film.scenes)
-    return len(film.frames)
+    return len(film.states)
 
 
 def check(film: AnyFilm) -> None:
-    """Refuse what cannot be played. Raises TypeError, or ValueError that names the frame at fault."""
+    """Refuse what cannot be played. Raises TypeError, or ValueError that names the state at fault."""
     if isinstance(film, BackwardFilm):
         return
-    if not isinstance(film, Film):
+    if not isinstance(film, LabFilm):
         raise TypeError(
             f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
         )
-    if not film.frames or not film.scenes:
+    if not film.states or not film.scenes:
         raise ValueError(
-            "This film has no frame, so there is nothing to play. Give it one scene and one frame at least."
+            "This film has no state, so there is nothing to play. Give it one scene and one state at least."
         )
-    if film.start not in range(len(film.frames)):
-        raise ValueError(
-            f"The film starts at frame {film.start}. It has {len(film.frames)} frames, counted from 0."
-        )
-    for number in range(len(film.frames)):
+    for number in range(len(film.states)):
         for what in complaints(film, number):
             raise ValueError(
-                f"Frame {number} {what}. It can only refer to what its film holds, counted from 0."
+                f"State {number} {what}. It can only refer to what its film holds, counted from 0."
+            )
+    for action in film.start:
+        if action not in range(len(film.buttons)):
+            raise ValueError(
+                f"The film starts with action {action}. It has {len(film.buttons)} actions, counted from 0."
             )
 
 
-def complaints(film: Film, number: int) -> list[str]:
-    """Say what one frame refers to that is not there."""
-    frame = film.frames[number]
-    if frame.scene not in range(len(film.scenes)):
-        return [f"is of scene {frame.scene}, and there are {len(film.scenes)}"]
-    marks, names = len(film.scenes[frame.scene].marks), [name for name, _ in film.actions]
-    places = Counter(change.mark for change in frame.changes)
+def complaints(film: LabFilm, number: int) -> list[str]:
+    """Say what one state refers to that is not there."""
+    state, states = film.states[number], range(len(film.states))
+    if state.scene not in range(len(film.scenes)):
+        return [f"is of scene {state.scene}, and there are {len(film.scenes)}"]
+    marks = len(film.scenes[state.scene].marks)
+    places = Counter(change.mark for change in state.changes)
     found = [f"has no mark {at}, its scene has {marks}" for at in places if at not in range(marks)]
     found += [f"changes mark {at} twice" for at, times in places.items() if times > 1]
-    found += [
-        f"moves by {name!r}, which is no action of the lab"
-        for name, _ in frame.moves
-        if name not in names
-    ]
-    return found + [
-        f"leads to frame {to}" for _, to in frame.moves if to not in range(len(film.frames))
-    ]
+    if len(state.ways) != len(film.buttons):
+        found.append(f"has {len(state.ways)} ways, and there are {len(film.buttons)} actions")
+    for way in state.ways:
+        if way.to not in states and way.to not in (ENDS, IDLE):
+            found.append(f"leads to state {way.to}")
+    return found
 
 
 def head() -> str:
@@ -166,7 +171,7 @@ def head() -> str:
     )
 
 
-def slot(film: Film) -> str:
+def slot(film: AnyFilm) -> str:
     """Return the place in a page where a film plays: its frames as data, and its text where no
     script runs.
     """

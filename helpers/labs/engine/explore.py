@@ -5,7 +5,6 @@ plain data.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,76 +13,65 @@ import torch
 
 from helpers.graph import Graph
 from helpers.labs.engine.state_key import sameness
-from helpers.labs.engine.state_map import State, StateMap
+from helpers.labs.engine.state_map import State, StateMap, Way
 from helpers.labs.engine.world import World
 from helpers.looking.snapshot import Walk, graph_of
 from helpers.looking.torch_private import quietly
 from helpers.looking.variable_names import find_names
 
-_SENTENCE_END = re.compile(r"\n|\.\s|\.(?=[A-Z][a-z]* [a-z])")
+MOST_STATES = 600
 
 
 @dataclass(slots=True)
 class Draft:
-    """Hold one state while the search goes on; the key is what makes it differ from the others."""
+    """Hold one state while the search goes on: what it shows, and its ways as far as known."""
 
     path: tuple[str, ...]
-    key: Any
-    facts: dict[str, Any]
-    offered: tuple[str, ...]
+    shown: dict[str, Any]
+    ways: list[tuple[str, Way]] = field(default_factory=list)
 
-    def state(self, moves: tuple[tuple[str, int], ...]) -> State:
-        return State(self.path, moves=moves, **self.facts)
-
-
-def look(world: type[World], path: tuple[str, ...]) -> Draft:
-    """Replay a path in a fresh world and describe where it ends."""
-    with inside():
-        live, error = replay(world, path)
-        offered = () if error else tuple(name for name, _ in live.actions if live.offers(name))
-        facts = describe(live, error)
-        return Draft(
-            path,
-            (facts["values"], facts["error"], offered, sameness(compared(live))),
-            facts,
-            offered,
-        )
+    def state(self) -> State:
+        return State(self.path, ways=tuple(self.ways), **self.shown)
 
 
 def replay(world: type[World], path: tuple[str, ...]) -> tuple[World, str]:
-    """Return a world after a path, and what the last action raised as "Type: message"; an earlier
-    one raises.
+    """Return a world after a path, and what the last action raised as "Type: message".
 
-    Every replay begins with the same random numbers to come.
+    What an earlier one raises is part of the way. Every replay begins with the same random numbers
+    to come.
     """
     torch.default_generator.manual_seed(0)
     live = world()
     live.reset()
-    for action in path[:-1]:
-        getattr(live, action)()
-    try:
-        for action in path[-1:]:
-            getattr(live, action)()
-    except Exception as error:
-        return live, f"{type(error).__name__}: {error}"
-    return live, ""
+    error = ""
+    actions = {action.name: action for action in live.actions}
+    for name in path:
+        error = ""
+        try:
+            live.run(actions[name])
+        except Exception as raised:
+            error = f"{type(raised).__name__}: {raised}"
+    return live, error
 
 
-def compared(live: World) -> dict[str, Any]:
-    return {name: one for name, one in vars(live).items() if not name.startswith("_")}
+def describe(live: World) -> dict[str, Any]:
+    """Return what is shown of a live world, its graph left out, as plain data."""
+    return {
+        "boxes": live.boxes(),
+        "facts": live.facts(),
+        "focus": live.focus(),
+        "chosen": live.chosen(),
+        "title": live.title(),
+        "sentence": live.say(),
+    }
 
 
-def describe(live: World, error: str) -> dict[str, Any]:
-    """Return what is shown of a live world, as plain data."""
+def graphs(live: World) -> dict[str, Graph | None]:
+    """Return the graph of a live world, and the one behind it if there is one."""
     whole = dict(live.whole())
     return {
-        "graph": picture(live.roots(), compared(live)),
+        "graph": picture(live.roots(), live.variables()).head(live.most_nodes),
         "ghost": picture(tuple(whole.values())[:1], whole) if whole else None,
-        "values": tuple(live.values()),
-        "bars": tuple(live.bars()),
-        "focus": live.focus(),
-        "error": error,
-        "sentence": f"{lead(error)} {live.say()}".strip(),
     }
 
 
@@ -92,19 +80,13 @@ def picture(roots: tuple[torch.Tensor, ...], names: Mapping[str, Any]) -> Graph:
         return graph_of(Walk(roots), find_names(None, names))
 
 
-def lead(error: str) -> str:
-    """Return the first sentence of an error; torch leaves out the space after some."""
-    return _SENTENCE_END.split(error, maxsplit=1)[0].removesuffix(".") + "." if error else ""
-
-
 @contextlib.contextmanager
 def inside() -> Iterator[None]:
     """Give a world the modes that a fresh process has; an action may leave grad mode as it likes."""
-    with torch.inference_mode(False), torch.enable_grad(), torch.device("cpu"):
+    is_elsewhere = torch.get_default_device().type != "cpu"
+    on_cpu = torch.device("cpu") if is_elsewhere else contextlib.nullcontext()
+    with torch.inference_mode(False), torch.enable_grad(), on_cpu:
         yield
-
-
-MOST_STATES = 250
 
 
 def explore(world: type[World], depth: int, most: int = MOST_STATES) -> StateMap:
@@ -112,16 +94,14 @@ def explore(world: type[World], depth: int, most: int = MOST_STATES) -> StateMap
     states met.
 
     Two sequences lead to one state only where all that can matter later is equal. What an action
-    raises is a state of its own, from which nothing leads on. Grad mode, random numbers and default
-    dtype stay as they were.
+    raises belongs to the way, and the state after it is what torch left behind. Grad mode, random
+    numbers and default dtype stay as they were.
     """
     search = Search(world, depth, most)
     with undisturbed():
         search.run()
-    states = tuple(
-        draft.state(moves) for draft, moves in zip(search.drafts, search.moves, strict=True)
-    )
-    return StateMap(world.__name__, world.actions, states, f"{world.limits} {search.cut()}".strip())
+    states = tuple([draft.state() for draft in search.drafts])
+    return StateMap(world.__name__, states, search.cut())
 
 
 @dataclass(slots=True)
@@ -132,42 +112,37 @@ class Search:
     depth: int
     most: int
     drafts: list[Draft] = field(default_factory=list)
-    moves: list[tuple[tuple[str, int], ...]] = field(default_factory=list)
     found: dict[Any, int] = field(default_factory=dict)
     beyond: set[str] = field(default_factory=set)
 
     def run(self) -> None:
         self.arrive(())
         for draft in self.drafts:  # the list grows as we go
-            tried = [(action, self.arrive((*draft.path, action))) for action in draft.offered]
-            self.moves.append(
-                tuple((action, number) for action, number in tried if number is not None)
-            )
+            for action in self.world.actions:
+                draft.ways.append((action.name, self.arrive((*draft.path, action.name))))
 
-    def arrive(self, path: tuple[str, ...]) -> int | None:
-        """Return the number of the state that a path leads to; None where it is a new one and past
-        a limit.
-        """
-        draft = look(self.world, path)
-        if draft.key not in self.found:
-            over = (
-                "depth"
-                if len(path) > self.depth
-                else "count"
-                if len(self.drafts) >= self.most
-                else ""
-            )
-            if over:
-                self.beyond.add(over)
-                return None
-            self.found[draft.key] = len(self.drafts)
-            self.drafts.append(draft)
-        return self.found[draft.key]
+    def arrive(self, path: tuple[str, ...]) -> Way:
+        """Return where a path leads; to None where that is a new state and past a limit."""
+        with inside():
+            live, error = replay(self.world, path)
+            shown = describe(live)
+            key = (*shown.values(), sameness(live.compared(), live.unversioned))
+            if key in self.found:
+                return Way(self.found[key], error)
+            if len(path) > self.depth:
+                self.beyond.add(f"after {self.depth} actions")
+                return Way(None)
+            if len(self.drafts) >= self.most:
+                self.beyond.add(f"at {self.most} states")
+                return Way(None)
+            shown |= graphs(replay(self.world, path)[0])  # looking for sameness moved versions
+        self.found[key] = len(self.drafts)
+        self.drafts.append(Draft(path, shown))
+        return Way(self.found[key], error)
 
     def cut(self) -> str:
-        limits = {"depth": f"after {self.depth} actions", "count": f"at {self.most} states"}
-        where = " and ".join(limits[name] for name in sorted(self.beyond))
-        return f"Cut {where}: there is more beyond." if where else ""
+        where = " and ".join(sorted(self.beyond))
+        return f"This map ends {where}." if where else ""
 
 
 @contextlib.contextmanager

@@ -10,10 +10,11 @@ from helpers.drawing.display_list import Drawing, Owner
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.scene import scenes
 from helpers.labs.engine.state_map import State, StateMap
-from helpers.labs.engine.world import World
-from helpers.playing.film import Change, Film, Frame
+from helpers.labs.engine.world import Action, World
+from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Way
 from helpers.playing.player import Player, player
-from helpers.text import number
+
+Totals = tuple[float, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,28 +38,49 @@ class Lab:
         """Return all states of the lab; they are explored once, when first asked for."""
         return _explored(self.world, self.depth)
 
-    def number(self, name: str) -> int:
-        """Return the number of a named state. Raises ValueError, with the names, for any other."""
+    def path(self, name: str) -> tuple[str, ...]:
+        """Return the actions that lead to a named state. Raises ValueError, with the names, for any
+        other.
+        """
         known = {"start": "", **self.names}
         if not isinstance(name, str) or name not in known:
             raise ValueError(
                 f"The lab {self.name} has no state {name!r}. Start it from one of: {', '.join(known)}."
             )
-        return self.map().after(tuple(known[name].split()))
+        return tuple(known[name].split())
 
-    def film(self, start: str = "start") -> Film:
-        """Return the frames of the lab, one per state, with the actions that lead from one to
-        another.
+    def state(self, name: str) -> State:
+        """Return a named state. Raises ValueError, with the names, for any other."""
+        return self.map().states[self.map().walk(self.path(name)).to]
+
+    def error(self, name: str) -> str:
+        """Return what the last action on the way to a named state raised, or nothing.
+
+        Raises ValueError, with the names, for any other.
         """
-        number = self.number(start)
-        return replace(_filmed(self), start=number, text=self.text(start))
+        return self.map().walk(self.path(name)).error
+
+    def film(self, start: str = "start") -> LabFilm:
+        """Return the states of the lab, and what each action makes of each.
+
+        Raises ValueError, with the names, for an unknown start.
+        """
+        names = [action.name for action in self.world.actions]
+        path = tuple([names.index(action) for action in self.path(start)])
+        return replace(_filmed(self), start=path, text=self.text(start))
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""
-        states = self.map().states
-        told = [f"  {name}: {states[self.number(name)].sentence}" for name in self.names]
-        head = f"lab {self.name}, {len(states)} states; at {start!r}: {states[self.number(start)].sentence}"
+        told = [f"  {name}: {self.told(name)}" for name in self.names]
+        count = len(self.map().states)
+        head = f"lab {self.name}, {count} states; at {start!r}: {self.told(start)}"
         return "\n".join([head, *told, *filter(None, [self.map().cut])])
+
+    def told(self, name: str) -> str:
+        """Return what is said of a named state, what was raised first."""
+        state = self.state(name)
+        error = self.error(name).partition("\n")[0]
+        return " ".join(filter(None, [error, f"{state.title}.", state.sentence]))
 
 
 @cache
@@ -67,30 +89,96 @@ def _explored(world: type[World], depth: int) -> StateMap:
 
 
 @cache
-def _filmed(lab: Lab) -> Film:
-    states = lab.map().states
-    drawn, shots = shared(scenes(states, lab.alt))
-    buttons = tuple((name, words) for name, words in lab.map().actions if words)
-    frames = tuple(
-        frame(state, *shot, dict(buttons)) for state, shot in zip(states, shots, strict=True)
+def _filmed(lab: Lab) -> LabFilm:
+    found = lab.map().states
+    drawings, stacks, legend = scenes(found, lab.alt)
+    drawn, shots = shared(drawings)
+    actions = lab.world.actions
+    numbers = {state.path: nr for nr, state in enumerate(found)}
+    names = [stack.name for stack in stacks]
+    states = []
+    for nr, (state, shot) in enumerate(zip(found, shots, strict=True)):
+        states.append(lab_state(nr, state, shot, actions, numbers, names))
+    buttons = tuple([button(action, found, names[:1]) for action in actions])
+    return LabFilm(
+        lab.world.setup,
+        buttons,
+        drawn,
+        tuple(states),
+        lab.text(),
+        lab.alt,
+        (),
+        stacks,
+        legend,
     )
-    return Film(drawn, frames, lab.text(), lab.alt, buttons)
 
 
-def frame(
-    state: State, scene: int, changes: tuple[Change, ...], buttons: Mapping[str, str]
-) -> Frame:
-    """Return the frame of a state; what has no button is done by clicking a node, or not at all."""
-    focus = None if state.focus is None else Owner("node", state.focus)
-    moves = tuple(move for move in state.moves if move[0] in buttons)
-    return Frame(state.sentence, scene, changes, focus, moves=moves, text=told(state))
+def lab_state(
+    nr: int,
+    state: State,
+    shot: tuple[int, tuple[Change, ...]],
+    actions: Sequence[Action],
+    numbers: Mapping[tuple[str, ...], int],
+    stacks: Sequence[str],
+) -> LabState:
+    """Return a state as the player has it: actions and states by their numbers."""
+    names = [action.name for action in actions]
+    came = None
+    if state.path:
+        came = (numbers[state.path[:-1]], names.index(state.path[-1]))
+    return LabState(
+        state.title,
+        state.sentence,
+        *shot,
+        None if state.focus is None else Owner("node", state.focus),
+        told(state),
+        tuple([way_of(nr, state, action) for action in actions]),
+        came,
+        tuple([names.index(name) for name in state.chosen]),
+        tuple([totals(state, name) for name in stacks]),
+    )
+
+
+def way_of(nr: int, state: State, action: Action) -> Way:
+    """Return what an action makes of a state; of one without a button, nothing."""
+    way = state.way(action.name)
+    if way.to is None:
+        return Way(ENDS)
+    if way.to == nr and not way.error:
+        return Way(IDLE)
+    return Way(way.to, way.error)
+
+
+def totals(state: State, name: str) -> Totals:
+    """Return the numbers that are drawn as blocks at the place of a name."""
+    box = state.box(name)
+    return box.totals if box.names[0] == name else None
+
+
+def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Button:
+    """Return the button of an action, with what it adds to the first stack wherever it runs."""
+    adds: set[tuple[float, ...]] = set()
+    for state in states:
+        to = state.way(action.name).to
+        if stacks and to is not None:
+            adds.add(added(state.box(stacks[0]).totals, states[to].box(stacks[0]).totals))
+    same = next(iter(adds)) if len(adds) == 1 and any(next(iter(adds))) else None
+    return Button(action.shown, action.does, same, action.group, action.anew)
+
+
+def added(before: Totals, after: Totals) -> tuple[float, ...]:
+    """Return what came to the numbers of a tensor; one that is not there counts as zeros."""
+    if after is None:
+        return ()
+    old = before or (0.0,) * len(after)
+    return tuple([new - number for number, new in zip(old, after, strict=True)])
 
 
 def told(state: State) -> str:
-    """Return all that a state shows, as text: its values and bars, its error, its graph."""
-    rows = [f"{name}: {text}" for name, text in state.values if text]
-    bars = [f"{label}: {', '.join(map(number, heights))}" for label, heights in state.bars]
-    return "\n".join([*rows, *bars, *filter(None, [state.error, str(state.graph)])])
+    """Return all that a state shows, as text: its names, its facts, its graph."""
+    boxes = [str(box) for box in state.boxes]
+    facts = [str(row) for row in state.facts]
+    return "\n".join([*boxes, *facts, str(state.graph)])
 
 
 def shared(

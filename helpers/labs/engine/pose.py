@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from helpers.drawing.cards import Card
+from helpers.drawing.cards import Card, Rows, measured
 from helpers.drawing.diagram import CAPSULE, LINE, Cards, caption_width, deal, describe, sizes
 from helpers.drawing.layout import Placed, place
 from helpers.graph import Edge, Graph, Node
@@ -34,10 +34,10 @@ class Pose:
         return max(round(self.placed.width), caption_width(self.caption))
 
 
-def poses(states: Sequence[State]) -> list[Pose]:
-    """Return one pose per state."""
+def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
+    """Return one pose per state; a dense one has cards of one line."""
     shown = [overlay(state.graph, state.ghost) for state in states]
-    dealt = [deal(one.graph) for one in shown]
+    dealt = [slim(deal(one.graph, is_dense)) for one in shown]
     alike: dict[object, list[int]] = {}
     for number, one in enumerate(dealt):
         alike.setdefault((tuple(card.kind for card in one.cards), one.wires), []).append(number)
@@ -48,6 +48,23 @@ def poses(states: Sequence[State]) -> list[Pose]:
         for number, cards in zip(group, even, strict=True):
             found[number] = Pose(shown[number], cards, placed, caption(states[number]))
     return [found[number] for number in range(len(states))]
+
+
+def slim(dealt: Cards) -> Cards:
+    """Return cards of operations without "Backward0" and without the shape of what they made: the
+    panel says both.
+    """
+    cards = []
+    for card in dealt.cards:
+        if card.kind == "operation":
+            lines = tuple([line for line in map(without_shapes, card.lines) if line])
+            card = measured(replace(card, rest="", lines=lines), card.device)
+        cards.append(card)
+    return replace(dealt, cards=tuple(cards))
+
+
+def without_shapes(line: Rows) -> Rows:
+    return tuple([row for row in line if row.part])
 
 
 def common(group: list[Cards], has_words: bool) -> Placed:

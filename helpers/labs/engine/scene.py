@@ -1,102 +1,111 @@
-"""Draw the states of a lab, all in one size: a table, bars and an error at the left, the graph at
-the right.
-"""
+"""Draw the states of a lab, all in one size: names and tensors, and the graph beside or below."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from typing import NamedTuple
 
-from helpers.drawing.cards import draw_legend, legend
-from helpers.drawing.devices import Device
-from helpers.drawing.diagram import LINE, MARGIN, Word, draw_caption, draw_graph
-from helpers.drawing.display_list import Drawing, Mark, Pen
+from helpers.drawing.cards import LEGEND, Card, legend
+from helpers.drawing.diagram import Word, draw_caption, draw_graph
+from helpers.drawing.display_list import Drawing, Mark, Owner, Pen
+from helpers.labs.engine.boxes import Boxes
 from helpers.labs.engine.pose import Overlay, Pose, poses
 from helpers.labs.engine.state_map import State
-from helpers.labs.engine.table import Table
+from helpers.playing.film import Stack
 
-GAP, ROW, CHARACTER = 36, 18, 7.2  # px; a character of an error is about so wide
-NARROWEST, ERROR = 420, 318  # px: of the right side, of the lines of an error
+EDGE, GAP = 10, 32  # px: around everything, between boxes and graph
+PANE = 540, 440  # px: the room that a player has for a picture in a notebook
 GHOST = "not in the graph"
-
-
-def scenes(states: Sequence[State], alt: str) -> list[Drawing]:
-    """Return one drawing per state, all of one size."""
-    posed, table = poses(states), Table(states)
-    left = max(table.width, ERROR if any(state.error for state in states) else 0) + GAP
-    lines = [wrap(rest(state), left - GAP) for state in states]
-    low = table.height + ROW * max(map(len, lines)) + GAP // 2
-    high = max(low, *(one.height for one in posed))
-    wide = left + max(NARROWEST, *(one.width for one in posed))
-    sheet = Sheet(
-        wide, left, low, high, legend(tuple(card for one in posed for card in one.dealt.cards))
-    )
-    return [sheet.draw(*one, table, alt) for one in zip(states, posed, lines, strict=True)]
-
-
-def rest(state: State) -> str:
-    """Return what torch says beyond its first sentence, with which the sentence of the state
-    begins.
-    """
-    pairs = zip(state.error, state.sentence, strict=False)
-    told = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    return f"… {more}" if (more := state.error[told:].lstrip(". \n")) else ""
-
-
-def wrap(error: str, wide: int) -> list[str]:
-    return textwrap.wrap(error, int(wide / CHARACTER), break_on_hyphens=False)
+SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Hold the measures that all drawings of a lab have in common, in px."""
+    """Hold the measures that all drawings of a lab have in common, px: where the graph begins, and
+    its room.
+    """
 
     wide: int
-    left: int
-    low: int
     high: int
-    keys: list[str | Device]
+    graph_x: int
+    graph_y: int
+    graph_wide: int
 
-    def draw(self, state: State, one: Pose, error: list[str], table: Table, alt: str) -> Drawing:
-        pen = Pen(MARGIN, MARGIN)
-        table.draw(pen, state)
-        for nr, line in enumerate(error):
-            pen.write("error", 0, table.height + GAP // 2 + 12 + ROW * nr, (line, ""))
-        pen.dx, pen.dy = MARGIN + self.left, MARGIN
-        draw_caption(pen, list(one.caption))
-        pen.dx += (self.wide - self.left - round(one.placed.width)) // 2
-        pen.dy += LINE * len(one.caption)
-        self.graph(pen, one, state.focus)
-        pen.dx, pen.dy = MARGIN + self.left, MARGIN + self.high + GAP // 2
-        pen.dy += draw_legend(pen, self.keys, self.wide - self.left)
-        if state.ghost:
-            self.ghost_key(pen)
-            pen.dy += 20
-        wide, aside = (
-            self.wide + 2 * MARGIN,
-            (MARGIN + self.left - GAP // 2, self.low + MARGIN + GAP // 2),
-        )
-        return Drawing(wide, pen.dy + MARGIN // 2, tuple(pen.marks), str(state.graph), alt, aside)
 
-    def graph(self, pen: Pen, one: Pose, focus: int | None) -> None:
-        """Draw the graph, and say of every mark whether it is a ghost or has the focus."""
-        before = len(pen.marks)
-        words = []
-        for wire in one.dealt.wires:
-            is_none = wire.edge in one.shown.edges and self.leads(one, wire.source)
-            words.append(Word("None" if is_none else wire.word))
-        draw_graph(pen, one.dealt, one.placed, words)
-        pen.marks[before:] = [dressed(mark, one.shown, focus) for mark in pen.marks[before:]]
+class Drawn(NamedTuple):
+    """Hold the drawings of all states, the places of blocks, and (role, state, words) of what
+    occurs.
+    """
 
-    def leads(self, one: Pose, source: int) -> bool:
-        """Say whether a card is there, so that its edge is an entry that holds None."""
-        return one.dealt.cards[source].node not in one.shown.nodes
+    drawings: list[Drawing]
+    stacks: tuple[Stack, ...]
+    legend: tuple[tuple[str, str, str], ...]
 
-    def ghost_key(self, pen: Pen) -> None:
-        pen.rect("operation", 2, 1, 22, 14, 3, state="ghost")
-        pen.write("row", 30, 13, (GHOST, ""))
+
+def scenes(states: Sequence[State], alt: str) -> Drawn:
+    """Return one drawing per state, all of one size; of cards with one line and with several, what
+    fits better.
+    """
+    boxes = Boxes(states)
+    both = [poses(states, is_dense) for is_dense in (False, True)]
+    sheets = [arranged(boxes, *extent(posed)) for posed in both]
+    nr = min(range(2), key=lambda nr: overflow((sheets[nr].wide, sheets[nr].high)))
+    drawn = [draw(sheets[nr], boxes, *pair, alt) for pair in zip(states, both[nr], strict=True)]
+    stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
+    return Drawn(drawn, tuple(stacks), legend_of(states, both[nr]))
+
+
+def extent(posed: Sequence[Pose]) -> tuple[int, int]:
+    """Return the room that all graphs of a lab take."""
+    wide = max([one.width for one in posed], default=0)
+    return wide, max([one.height for one in posed], default=0)
+
+
+def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
+    """Put the graph beside the boxes, or under them: as it fits the pane best."""
+    gap = GAP if wide and boxes.width else 0
+    beside = boxes.width + gap + wide, max(boxes.height, high)
+    below = max(boxes.width, wide), boxes.height + gap + high
+    across, down = beside if overflow(beside) <= overflow(below) else below
+    if (across, down) == beside:
+        return Sheet(across + 2 * EDGE, down + 2 * EDGE, boxes.width + gap, 0, wide)
+    return Sheet(across + 2 * EDGE, down + 2 * EDGE, 0, boxes.height + gap, across)
+
+
+def overflow(size: tuple[int, int]) -> float:
+    """Return by how much a picture has to shrink to fit the pane."""
+    return max(size[0] / PANE[0], size[1] / PANE[1])
+
+
+def draw(sheet: Sheet, boxes: Boxes, state: State, pose: Pose, alt: str) -> Drawing:
+    """Draw one state."""
+    pen = Pen(EDGE, EDGE)
+    boxes.draw(pen, state)
+    pen.dx = EDGE + sheet.graph_x
+    pen.dy = EDGE + sheet.graph_y
+    if pose.caption:
+        pen.dy += 16
+        draw_caption(pen, list(pose.caption))
+    pen.dx += (sheet.graph_wide - round(pose.placed.width)) // 2
+    draw_pose(pen, pose, state.focus)
+    return Drawing(sheet.wide, sheet.high, tuple(pen.marks), str(state.graph), alt)
+
+
+def draw_pose(pen: Pen, pose: Pose, focus: int | None) -> None:
+    """Draw the graph, and say of every mark whether it is a ghost or has the focus."""
+    before = len(pen.marks)
+    words = []
+    for wire in pose.dealt.wires:
+        is_none = wire.edge in pose.shown.edges and leads(pose, wire.source)
+        words.append(Word("None" if is_none else wire.word))
+    draw_graph(pen, pose.dealt, pose.placed, words)
+    pen.marks[before:] = [dressed(mark, pose.shown, focus) for mark in pen.marks[before:]]
+
+
+def leads(pose: Pose, source: int) -> bool:
+    """Say whether a card is there, so that its edge is an entry that holds None."""
+    return pose.dealt.cards[source].node not in pose.shown.nodes
 
 
 def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
@@ -106,6 +115,20 @@ def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
     gone = shown.nodes if mark.owner.kind == "node" else shown.edges
     if mark.owner.number in gone and mark.role not in ("ground", "word"):
         return replace(mark, state="ghost", runs=tuple((text, "") for text, _ in mark.runs))
-    if mark.owner == ("node", focus) and mark.part == "body":
+    if mark.owner == Owner("node", focus) and mark.part == "body":
         return replace(mark, state="now")
     return mark
+
+
+def legend_of(states: Sequence[State], posed: Sequence[Pose]) -> tuple[tuple[str, str, str], ...]:
+    """Return (role, state, words) of what occurs in the graphs of a lab."""
+    cards: list[Card] = [card for one in posed for card in one.dealt.cards]
+    found = []
+    for key in legend(tuple(cards)):
+        if key in ("held", "freed"):
+            found.append(("saved", key, LEGEND[key]))
+        elif key in SIGNS:
+            found.append((*SIGNS[key], LEGEND[key]))
+    if any(state.ghost for state in states):
+        found.append(("operation", "ghost", GHOST))
+    return tuple(found)

@@ -7,7 +7,7 @@ look last.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -31,9 +31,12 @@ from helpers.looking.variable_names import is_module
 PLAIN = (type(None), bool, int, float, str)
 
 
-def sameness(things: Mapping[str, object]) -> tuple[Any, ...]:
+def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> tuple[Any, ...]:
     """Return plain data on named things: tensors, modules and plain values, and all that they lead
     to.
+
+    Of tensors named in `unversioned`, "x.grad" among them, the version is left out: the caller knows
+    that it cannot matter.
 
     That is: values, shapes, flags, versions, `.grad`, storages and version counters in common,
     every node with its edges, what it saved and in what state, the engine's order, grad mode, the
@@ -42,19 +45,35 @@ def sameness(things: Mapping[str, object]) -> tuple[Any, ...]:
     """
     drawn = hash(torch.default_generator.get_state().numpy().tobytes())
     modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), drawn)
-    seen = Seen()
     with quietly():
+        seen = Seen(calm(things, unversioned))
         bound = tuple((name, seen.thing(name, one)) for name, one in sorted(things.items()))
         facts = tuple(seen.facts(one) for one in seen.met)  # `met` grows as we go
         return modes, bound, facts, seen.order(), shared_counters(seen.met)
 
 
+def calm(things: Mapping[str, object], names: Sequence[str]) -> list[Any]:
+    """Return the tensors that names, or "x.grad" of one, are bound to."""
+    found = []
+    for name in names:
+        owner, _, grad = name.partition(".")
+        one = things.get(owner)
+        if one is not None and grad:
+            one = read(one, "grad") if one.is_leaf or one.retains_grad else None
+        if one is not None:
+            found.append(one)
+    return found
+
+
 class Seen:
     """Number tensors, backward functions and storages in the order in which they are met, and keep
     them alive.
+
+    Of the tensors in `calm` the version is not told.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calm: Sequence[Any] = ()) -> None:
+        self._calm = {id(one) for one in calm}
         self.met: list[Any] = []
         self._index: dict[int, int] = {}
         self._storages: dict[int, int] = {}
@@ -99,7 +118,8 @@ class Seen:
         storage = torch._C.TensorBase.untyped_storage(one)
         look = (str(one.dtype), str(one.device), shape(one), one.stride(), one.storage_offset())
         flags = (type_name(one), one.requires_grad, leaf, keeps)
-        version = (one.is_inference(), read(one, "_version"))
+        is_calm = one.is_inference() or id(one) in self._calm
+        version = one.is_inference(), None if is_calm else read(one, "_version")
         made = (
             self.number(read(one, "grad_fn")),
             read(one, "output_nr"),

@@ -1,12 +1,52 @@
-"""Frozen, plain data about an explored world: its states and the actions that lead from one to
-another. No torch.
+"""Frozen, plain data about an explored world: its states, and what each action makes of each. No
+torch.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from helpers.graph import Graph
+
+
+class Row(NamedTuple):
+    """Hold one line of a box: a label, a text, and whether the text is a warning."""
+
+    label: str
+    text: str
+    is_wrong: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.label} {self.text}".strip() + " (wrong)" * self.is_wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Hold one tensor, and the names that lead to it.
+
+    Where there is none it has no rows, and `why` says "None" or "not bound". `totals` are numbers
+    that are drawn as blocks.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...] = ()
+    totals: tuple[float, ...] | None = None
+    why: str = ""
+
+    def __str__(self) -> str:
+        names = " and ".join(self.names)
+        return f"{names}: " + (self.why or ", ".join(map(str, self.rows)))
+
+
+class Way(NamedTuple):
+    """Hold what an action makes of a state: the state after it, and what it raised.
+
+    `to` is None where the map ends. `error` is "Type: whole message", or empty.
+    """
+
+    to: int | None
+    error: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,57 +54,78 @@ class State:
     """Hold one state: the first path that led to it, what is seen there, and where each action
     leads.
 
-    `error` is "Type: exact message" of what the last action of the path raised, or empty; `ghost`
-    the graph that would be there if everything were recorded; `bars` are (label, heights); `focus`
-    a node of the graph.
+    `ghost` is the graph that would be there if everything were recorded; `focus` a node of the
+    graph.
     """
 
     path: tuple[str, ...]
     graph: Graph
-    values: tuple[tuple[str, str], ...] = ()
+    boxes: tuple[Box, ...] = ()
+    facts: tuple[Row, ...] = ()
+    title: str = ""
     sentence: str = ""
-    error: str = ""
-    moves: tuple[tuple[str, int], ...] = ()
+    chosen: tuple[str, ...] = ()
     ghost: Graph | None = None
-    bars: tuple[tuple[str, tuple[float, ...]], ...] = ()
     focus: int | None = None
+    ways: tuple[tuple[str, Way], ...] = ()
 
-    def value(self, name: str) -> str:
-        """Return one entry of the table of values. Raises KeyError if there is no such entry."""
-        return dict(self.values)[name]
+    def box(self, name: str) -> Box:
+        """Return the box that a name leads to. Raises KeyError where the lab shows no such name."""
+        for box in self.boxes:
+            if name in box.names:
+                return box
+        raise KeyError(name)
+
+    def value(self, name: str, label: str = "") -> str:
+        """Return one line of the box of a name, by its label, or why there is none.
+
+        Raises KeyError where there is no such name or line.
+        """
+        box = self.box(name)
+        return box.why or {row.label: row.text for row in box.rows}[label]
+
+    def fact(self, label: str) -> str:
+        """Return a fact that belongs to no tensor alone. Raises KeyError if there is no such one."""
+        return {row.label: row.text for row in self.facts}[label]
+
+    def way(self, action: str) -> Way:
+        """Return what an action makes of this state. Raises KeyError for an unknown one."""
+        return dict(self.ways)[action]
 
 
 @dataclass(frozen=True, slots=True)
 class StateMap:
-    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says what
-    is left out.
+    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says where
+    the map ends.
     """
 
     world: str
-    actions: tuple[tuple[str, str], ...]
     states: tuple[State, ...]
     cut: str = ""
 
-    def after(self, path: tuple[str, ...]) -> int:
-        """Return the number of the state that a path leads to.
+    def walk(self, path: tuple[str, ...]) -> Way:
+        """Return the end of a path: the number of the state, and what the last action raised.
 
         Raises KeyError where the map has no such way.
         """
-        number = 0
+        way = Way(0)
         for action in path:
-            number = dict(self.states[number].moves)[action]
-        return number
+            way = self.states[way.to].way(action)
+            if way.to is None:
+                raise KeyError(f"The map of {self.world} ends before {action!r}.")
+        return way
 
     def merged(self) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return every other way that ends in a known state: (path, number of that state)."""
-        ways = ((state, *move) for state in self.states for move in state.moves)
-        return tuple(
-            ((*state.path, action), number)
-            for state, action, number in ways
-            if self.states[number].path != (*state.path, action)
-        )
+        found = []
+        for state in self.states:
+            for action, way in state.ways:
+                path = (*state.path, action)
+                if way.to is not None and self.states[way.to].path != path:
+                    found.append((path, way.to))
+        return tuple(found)
 
     def __str__(self) -> str:
-        errors = sum(bool(state.error) for state in self.states)
-        head = f"{self.world}: {len(self.states)} states, {len(self.actions)} actions, {errors} of the states an error"
+        errors = sum([bool(way.error) for state in self.states for _, way in state.ways])
+        head = f"{self.world}: {len(self.states)} states, {errors} ways to an error"
         return "\n".join([head, f"start: {self.states[0].sentence}", *filter(None, [self.cut])])

@@ -1,34 +1,152 @@
-"""What a lab's world is: real tensors, actions that really run, and words for what is there. Runs
-nothing itself.
+"""What a lab's world is: real tensors with names, lines of code that really run, and words for what
+is there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType
+from typing import Any
 
 import torch
 
+from helpers.labs.engine.state_map import Box, Row
+from helpers.looking.torch_private import read
 
-class World:
-    """Be a small world: attributes that are real tensors, and actions, methods that really do
-    something to them.
 
-    `actions` are (method, words for its button). An attribute whose name begins with _ takes no
-    part in deciding whether two states are equal; every other one does.
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Hold one line that a lab can run: `code` is what is run, `does` says what that does in general.
+
+    `words` are what its button and the trail show, where that is not all of the code. Buttons of
+    one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
+    without code has no button: the picture is clicked.
     """
 
-    actions: tuple[tuple[str, str], ...] = ()
-    limits = ""  # where `offers` keeps the world small, this says so
+    name: str
+    code: str
+    does: str = ""
+    words: str = ""
+    group: str = ""
+    anew: bool = False
+
+    @property
+    def shown(self) -> str:
+        return self.words or self.code
+
+
+@cache
+def compiled(code: str) -> CodeType:
+    """Return lines of a lab, ready to be run again and again."""
+    return compile(code, "<lab>", "exec")
+
+
+class World:
+    """Be a small world: names bound to real tensors, and actions, each a line that is really run.
+
+    `setup` is what `reset()` runs; `names` are the names, or "x.grad" of one, whose tensors the
+    picture shows, in order. `unversioned` are names of which no action ever makes the version
+    matter: it takes no part in deciding whether two states are equal. Names that are `unread`, which
+    no action reads, take part by what their boxes show alone. An attribute whose name begins with _
+    takes no part either; every other one, and every name that is bound, does. Of its graph the
+    `most_nodes` nearest nodes are drawn.
+    """
+
+    setup: tuple[str, ...] = ()
+    actions: tuple[Action, ...] = ()
+    names: tuple[str, ...] = ()
+    unversioned: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+    most_nodes = 40
+
+    def __init__(self) -> None:
+        self.bound: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what a name of the world is bound to. Raises AttributeError where it is not."""
+        if name.startswith("_") or name not in self.bound:
+            raise AttributeError(f"{type(self).__name__} has no name {name!r} now.")
+        return self.bound[name]
 
     def reset(self) -> None:
         """Build everything anew."""
+        self.bound = {"torch": torch, "nn": torch.nn}
+        self.execute("\n".join(self.setup))
 
-    def offers(self, action: str) -> bool:
-        """Say whether the map holds an action here: one that makes sense, within the limits. Where
-        not, its button says that the map has no such step; it never says that nothing would
-        change.
+    def execute(self, code: str) -> None:
+        """Run lines of a lab as a cell would. They are ours, never a user's."""
+        exec(compiled(code), self.bound)
+
+    def run(self, action: Action) -> None:
+        """Really do what an action says. Raises what torch raises."""
+        if action.anew:
+            self.reset()
+        self.execute(action.code)
+
+    def compared(self) -> dict[str, Any]:
+        """Return all that can matter later, by name."""
+        own = {name: one for name, one in vars(self).items() if not name.startswith("_")}
+        del own["bound"]
+        read = {name: one for name, one in self.variables().items() if name not in self.unread}
+        return own | read
+
+    def variables(self) -> dict[str, Any]:
+        """Return what the lines of the lab have bound."""
+        return {
+            name: one
+            for name, one in self.bound.items()
+            if name not in ("torch", "nn", "__builtins__")
+        }
+
+    def find(self, name: str) -> tuple[bool, Any]:
+        """Say whether a name, or "x.grad" of one, is bound, and to what."""
+        owner = name.removesuffix(".grad")
+        if owner not in self.bound:
+            return False, None
+        one = self.bound[owner]
+        if owner == name or one is None:
+            return True, one
+        return True, read(one, "grad") if one.is_leaf or one.retains_grad else None
+
+    def boxes(self) -> tuple[Box, ...]:
+        """Return one box a tensor that a name leads to, with all names that lead there, and one
+        without rows for each name that leads to none.
         """
-        return True
+        found: list[Box] = []
+        tensors: list[Any] = []
+        for name in self.names:
+            is_bound, one = self.find(name)
+            same = [nr for nr, other in enumerate(tensors) if other is one and one is not None]
+            if same:
+                old = found[same[0]]
+                found[same[0]] = Box((*old.names, name), old.rows, old.totals)
+                continue
+            tensors.append(one)
+            if one is None:
+                found.append(Box((name,), (), None, "None" if is_bound else "not bound"))
+            else:
+                found.append(Box((name,), self.rows(name, one), self.totals(name, one)))
+        return tuple(found)
+
+    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
+        """Return the lines in the box of a tensor: its value first."""
+        return (Row("", str(tensor.tolist())),)
+
+    def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
+        """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
+        return None
+
+    def facts(self) -> tuple[Row, ...]:
+        """Return what is told of no tensor alone: modes, counts, one node."""
+        return ()
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the names of the actions that are marked: the program that is shown, flags that are
+        on.
+        """
+        return ()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         """Return the tensors whose graph is drawn."""
@@ -40,17 +158,13 @@ class World:
         """
         return {}
 
-    def values(self) -> tuple[tuple[str, str], ...]:
-        """Return what stands in the table: (name, text)."""
-        return ()
-
-    def bars(self) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        """Return what is drawn as bars: (label, heights)."""
-        return ()
-
     def focus(self) -> int | None:
         """Return the number of the node that the talk is of."""
         return None
+
+    def title(self) -> str:
+        """Say in few words what is seen."""
+        return ""
 
     def say(self) -> str:
         """Say in one sentence, from what is there and never from what was done, what to notice."""

@@ -1,0 +1,196 @@
+"""Draw names and the tensors that they lead to, and what is told of no tensor alone.
+
+A name has its place in all states of a lab, and so has the box of its tensor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from helpers.drawing.display_list import Owner, Pen
+from helpers.drawing.palette import SMALL, TITLE
+from helpers.labs.engine.state_map import Box, Row, State
+from helpers.playing.film import Stack
+from helpers.text import width
+
+# px: height of a tag, room for an arrow, beside the words of a box, between boxes
+TAG, ARROW, SIDE, GAP = 24, 28, 12, 12
+FIRST, LINE = 22, 18  # px: height of the line with the value, and of each further one
+SLOT = 28  # px: height of the slot that says that there is no tensor
+UNIT, STEP, WIDE = 14, 66, 56  # px: height of 1.0 in blocks, from column to column, of a block
+COLUMNS_LOW = 18  # px under the ground line of blocks, and as much above them for the sum
+BETWEEN = 14  # px between a label and its text
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Hold the place of one name: its tag's upper left corner, then the box of its tensor, px."""
+
+    name: str
+    x: int
+    y: int
+    tag: int
+    left: int
+    wide: int
+    high: int
+
+
+class Boxes:
+    """Measure the boxes of all states, so that each name and each box has its place in all of
+    them.
+    """
+
+    def __init__(self, states: Sequence[State]) -> None:
+        self.states = states
+        self.names = names_of(states)
+        self.own = {name: own_boxes(states, name) for name in self.names}
+        self.slots = self.placed()
+        self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
+        self.low = max([slot.y + slot.high for slot in self.slots], default=0)
+        rows = [row for state in states for row in state.facts]
+        self.labels = max([width(row.label, SMALL) for row in rows], default=0)
+        texts = max([width(row.text, SMALL) for row in rows], default=0)
+        facts = self.labels + BETWEEN + texts if rows else 0
+        lines = max(len(state.facts) for state in states)
+        self.width = max([facts, *[slot.left + slot.wide for slot in self.slots]])
+        self.height = self.low + (GAP + LINE * lines if lines else 0)
+
+    def has_blocks(self, name: str) -> bool:
+        return any(box.totals is not None for box in self.own[name])
+
+    def placed(self) -> list[Slot]:
+        """Return the places of all names: one under the other, those with blocks side by side."""
+        tag = max([tag_width(name) for name in self.names], default=0)
+        left, x, y, found = tag + ARROW, 0, 0, []
+        plain = [name for name in self.names if not self.has_blocks(name)]
+        wide = max([self.wide(name) for name in plain], default=0)
+        for name in plain:
+            found.append(Slot(name, 0, y, tag_width(name), left, wide, self.high(name)))
+            y += self.high(name) + GAP
+        for name in self.names:
+            if name in plain:
+                continue
+            own = Slot(
+                name,
+                x,
+                y,
+                tag_width(name),
+                x + max(tag_width(name), tag * (x == 0)) + ARROW,
+                self.wide(name),
+                self.high(name),
+            )
+            found.append(own)
+            x = own.left + own.wide + ARROW
+        return found
+
+    def wide(self, name: str) -> int:
+        """Return the width of the box of a name, in all states."""
+        texts = [box_width(box) for box in self.own[name]]
+        columns = [len(box.totals) * STEP for box in self.own[name] if box.totals is not None]
+        return max([64, *texts, *columns]) + 2 * SIDE
+
+    def high(self, name: str) -> int:
+        """Return the height of the box of a name, in all states."""
+        boxes = self.own[name]
+        lines = max([len(box.rows) for box in boxes], default=0)
+        high = FIRST + LINE * (lines - 1) + SIDE if lines else SLOT
+        most = max([max(box.totals) for box in boxes if box.totals is not None], default=0)
+        return max(SLOT, high + round(most * UNIT) + 2 * COLUMNS_LOW * self.has_blocks(name))
+
+    def stack(self, slot: Slot) -> Stack:
+        """Return the place of the blocks in the box of a name."""
+        count = max(len(box.totals) for box in self.own[slot.name] if box.totals is not None)
+        x = slot.left + (slot.wide - count * STEP) // 2 + (STEP - WIDE) // 2
+        base = slot.y + slot.high - COLUMNS_LOW
+        return Stack(slot.name, x, base, STEP, UNIT, WIDE)
+
+    def draw(self, pen: Pen, state: State) -> None:
+        """Draw one state: tags, arrows and boxes, then the facts."""
+        for nr, slot in enumerate(self.slots):
+            pen.owner = Owner("box", nr)
+            box = next(box for box in state.boxes if slot.name in box.names)
+            self.tag(pen, slot, box)
+            if box.names[0] == slot.name:
+                self.box(pen, slot, box)
+            pen.owner = None
+        for nr, row in enumerate(state.facts):
+            y = self.low + GAP + 13 + LINE * nr
+            pen.owner = Owner("fact", nr)
+            pen.write("row", 0, y, (row.label, ""))
+            pen.write("value", self.labels + BETWEEN, y, (row.text, ""))
+            pen.owner = None
+
+    def tag(self, pen: Pen, slot: Slot, box: Box) -> None:
+        """Draw the tag of a name, with an arrow to the box of its tensor, be it another name's."""
+        look = "ghost" if box.why == "not bound" else ""
+        y = slot.y + SLOT // 2
+        pen.rect("tag", slot.x, y - TAG // 2, slot.tag, TAG, 5, state=look)
+        middle = slot.x + slot.tag / 2
+        pen.write("tagged", middle, y + 4, (slot.name, ""), state=look)
+        if look:
+            return
+        if box.names[0] == slot.name:
+            begin, end = slot.x + slot.tag, slot.left
+        else:
+            other = self.slots[self.names.index(box.names[0])]
+            begin, end = slot.x, other.left + other.wide
+        toward = 9 if end > begin else -9
+        pen.path("edge", (begin, y), (begin, y), (end - toward, y), (end - toward, y))
+        pen.polygon("arrow", (end, y), (end - toward, y - 4), (end - toward, y + 4))
+
+    def box(self, pen: Pen, slot: Slot, box: Box) -> None:
+        """Draw the box of a tensor with its rows; a dashed slot where there is none."""
+        if box.why:
+            if box.why != "not bound":
+                pen.rect("none", slot.left, slot.y + 2, 64, SLOT - 4, 6)
+                pen.write("word", slot.left + 32, slot.y + SLOT // 2 + 5, (box.why, ""))
+            return
+        pen.rect("operation", slot.left, slot.y, slot.wide, slot.high, 8, part="body")
+        y = slot.y + 19
+        labels = label_width(box)
+        for nr, row in enumerate(box.rows):
+            look = "wrong" if row.is_wrong else ""
+            if nr == 0:
+                pen.write("start", slot.left + SIDE, y, (words(row), ""), state=look)
+                y += FIRST - 2
+                continue
+            pen.write("row", slot.left + SIDE, y, (row.label, ""))
+            pen.write("value", slot.left + SIDE + labels + BETWEEN, y, (words(row), ""))
+            y += LINE
+
+
+def names_of(states: Sequence[State]) -> list[str]:
+    """Return the names that a lab shows, in the order of its first state that tells them apart."""
+    return list(dict.fromkeys(ordered(max(states, key=lambda state: len(state.boxes)))))
+
+
+def ordered(state: State) -> list[str]:
+    return [name for box in state.boxes for name in box.names]
+
+
+def own_boxes(states: Sequence[State], name: str) -> list[Box]:
+    """Return the boxes that stand at the place of a name."""
+    return [box for state in states for box in state.boxes if box.names[0] == name]
+
+
+def tag_width(name: str) -> int:
+    return width(name, SMALL, bold=True) + 16
+
+
+def label_width(box: Box) -> int:
+    """Return the width of the labels of a box."""
+    return max([width(row.label, SMALL) for row in box.rows[1:]], default=0)
+
+
+def box_width(box: Box) -> int:
+    """Return the width of the widest row of a box."""
+    texts = [label_width(box) + BETWEEN + width(row.text, SMALL) for row in box.rows[1:]]
+    for row in box.rows[:1]:
+        texts.append(width(words(row), TITLE, bold=row.is_wrong))
+    return max(texts, default=0)
+
+
+def words(row: Row) -> str:
+    """Return what a row says after its label."""
+    return row.text + "  ✗ wrong" * row.is_wrong
