@@ -71,7 +71,7 @@ function tile([kind, words, norm, health, columns, numbers], wide, high, parent)
 // What players of steps and of labs share: the frame, the keys, the words that say where the keys are.
 class Base {
   constructor(host, film, state, save) {
-    Object.assign(this, { film, save: save ?? (() => {}), timer: 0, bounds: new Set() });
+    Object.assign(this, { film, save: save ?? (() => {}), timer: 0, times: 1, bounds: new Set() });
     this.room = element("div", "room", host);
     this.root = element("div", "", this.room, { className: "player", tabIndex: 0, role: "group", ariaLabel: "Player" });
     this.live = element("p", "live", this.root, { ariaLive: "polite" });
@@ -209,17 +209,17 @@ class Base {
   // Size: one unit for everything, from the room that the page really shows. Below 700 px panel and picture are stacked.
   resize() {
     const wide = this.room.clientWidth, seen = this.visible(), [width, height] = this.size;
-    if (!wide) return false;
+    if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40), 44) : 15;
+    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;
     this.root.style.height = this.isWide ? `${high}px` : "";
     this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
     this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (height + 20) * between(0.8, wide / width, 1))}px`;
-    return true;
+    return [wide, high].join();
   }
 
   // What is seen first is read first, and reached first by Tab.
@@ -1081,7 +1081,7 @@ class Lab extends Base {
     const { film, root } = this;
     root.classList.add("player-lab");
     film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
-    film.actions = film.actions.map(named("code", "does", "key", "adds", "group"));
+    film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew"));
     Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
     this.halves();
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
@@ -1102,7 +1102,7 @@ class Lab extends Base {
     this.actions = actions.map(({ code, does, key, group }, at) => {
       const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
       const isApart = at && group !== actions[at - 1].group;
-      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null });
+      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null, hidden: !code });
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
       for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
       return made;
@@ -1117,7 +1117,7 @@ class Lab extends Base {
 
   footer() {
     const { actions, legend, roles } = this.film, foot = element("div", "foot", this.panel);
-    const keys = actions.map(({ key }) => key).filter(Boolean);
+    const keys = actions.filter(({ code, key }) => code && key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
     this.keysLine(foot, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
     this.legend = element("div", "legend", foot);
@@ -1216,7 +1216,8 @@ class Lab extends Base {
 
   // What makes the lab, and the last lines that were run. The pane is always as high.
   paintCode() {
-    const { film, rows } = this, ran = this.trail.filter(([, action]) => action >= 0);
+    const { film, rows } = this, all = this.trail.filter(([, action]) => film.actions[action]?.code);
+    const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
     const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1]));
     this.code.replaceChildren(...film.code.map((textContent) => element("div", "off player-setup", null, { textContent })));
     for (let at = 0; at < rows; at += 1) {
@@ -1226,11 +1227,10 @@ class Lab extends Base {
     }
   }
 
-  // How each mark of a state looks: as in the state before it, patched.
+  // How each mark of a state looks, where it is not as its scene has it.
   looks(frame) {
-    const { states, scenes, looks } = this.film, worn = new Map();
-    for (const { patch } of states.slice(0, frame + 1)) for (const [at, look] of pairs(patch)) worn.set(at, look);
-    return scenes[states[frame].scene].map((mark, at) => [mark, looks[worn.get(at)]]);
+    const { states, scenes, looks } = this.film, { scene, patch } = states[frame], worn = new Map(pairs(patch));
+    return scenes[scene].map((mark, at) => [mark, looks[worn.get(at)]]);
   }
 
   paintPicture() {
@@ -1239,9 +1239,8 @@ class Lab extends Base {
     const nodes = this.scenes.get(scene);
     nodes.forEach((node, at) => {
       const [mark, look] = looks[at], [kind, role, state, ...rest] = film.marks[mark];
-      const [ownRole, ownState, runs, isHidden] = look ?? [role, state];
+      const [ownRole, ownState, runs] = look ?? [role, state];
       this.wear(node, film.roles[ownRole], film.roles[ownState]);
-      node.classList.toggle("player-hidden", Boolean(isHidden));
       node.classList.toggle("is-fresh", news.includes(mark));
       if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
       if (this.about(film.owned[mark] || -1).length) node.dataset.link = film.owned[mark];
@@ -1251,11 +1250,11 @@ class Lab extends Base {
 
   // The marks that look other than before the last line; none where it is another picture.
   news(looks) {
-    const last = this.trail.at(-1), isSeen = ([, look]) => !look?.[3];
+    const last = this.trail.at(-1);
     if (!last || last[1] < 0 || this.isStart) return [];
-    const before = new Map(this.looks(last[0]).filter(isSeen)), seen = looks.filter(isSeen);
-    const found = seen.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
-    return found.length > seen.length / 2 ? [] : found.map(([mark]) => mark);
+    const before = new Map(this.looks(last[0]));
+    const found = looks.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
+    return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 
   // How stack 0 grew: what was there, and what each line has added since; whether the last line has.
@@ -1285,16 +1284,16 @@ class Lab extends Base {
 
   // One column: a block for each number on those before, and over them their sum.
   pile([, x, base, step, unit, wide], column, sum, numbers, isNew) {
-    const middle = x + step * (column + 0.5);
+    const middle = x + step * column + wide / 2;
     let top = base;
-    shape("path", this.blocks, { class: "player-base", d: `M${x + step * column} ${base}h${step}` });
+    shape("path", this.blocks, { class: "player-base", d: `M${middle - step / 2} ${base}h${step}` });
     numbers.forEach((number, at) => {
       if (!number) return;
       const isFresh = isNew && at === numbers.length - 1, height = Math.abs(number * unit);
       const made = shape("g", this.blocks, { class: names("player-block", isFresh && "is-fresh") });
       top -= number * unit;
       shape("rect", made, { x: middle - wide / 2, y: top + 2 - (number < 0 && height), width: wide, height: Math.max(1, height - 3), rx: 3 });
-      if (wide >= 40 && height >= 16) shape("text", made, { x: middle, y: top + number * unit / 2 + 5.5 }, (at ? "+ " : "") + short(number));
+      if (wide >= 40 && height >= 13) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
       if (isFresh) this.fresh.push(made);
     });
     shape("text", this.blocks, { class: "player-sum", x: middle, y: Math.min(top, base) - 9 }, short(sum));
@@ -1307,18 +1306,16 @@ class Lab extends Base {
     }), () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
   }
 
-  // The sentence, and what became of a line that was refused or did nothing, which it returns.
+  // The sentence; in its place what torch said to a line that it refused, under it that a line did nothing.
   say(node, words, error, isIdle) {
     node.replaceChildren();
-    element("p", "say", node, { textContent: words });
+    if (!error) element("p", "say", node, { textContent: words });
     if (!error) return isIdle ? element("p", "outcome", node, { textContent: LAB.idle }).textContent : "";
-    const [, kind, message] = error.match(/^(?:([\w.]+): )?([^]*)$/);
-    const first = message.match(/^.*?(?=[.!?](\s|$)|\n|$)/)[0].replace(/\([^)]{20,}\)/, "(…)");
-    const outcome = element("div", "outcome player-error", node);
-    element("b", "", outcome, { textContent: `✗ ${kind ?? "Error"}` });
+    const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
+    element("b", "", outcome, { textContent: `✗ ${kind}` });
     outcome.append(`: ${first} `);
     const told = outcome.textContent;
-    if (message.length > first.length + 1) {
+    if (error.length > kind.length + first.length + 3) {
       this.popover(outcome, "whole message");
       element("code", "", this.formula, { textContent: error });
     }
@@ -1367,22 +1364,23 @@ class Lab extends Base {
   }
 
   tell() {
-    if (this.told.open) this.text.textContent = this.line(this.state.text);
+    if (this.told.open) this.text.textContent = this.state.text.map((line) => this.line(line)).join("\n");
   }
 
   stop() {}
 
   // All of it fits by standing closer, in every state alike, for all that changes keeps the room of its longest.
   fit() {
-    if (!this.resize()) return;
-    const key = [this.panel.clientWidth, this.panel.clientHeight, this.unit].join();
-    if (this.fitted !== key) this.fitWords();
-    this.fitted = key;
-    this.fitPicture();
+    const room = this.resize();
+    if (room && this.fitted !== room) this.fitWords();
+    this.fitted = room;
+    if (room) this.fitPicture();
   }
 
   fitWords() {
-    for (const close of ["", "is-dense", "is-dense is-denser", "is-dense is-denser is-bare"]) {
+    for (const [close, times] of CLOSE) {
+      this.times = times;
+      this.resize();
       this.root.className = names("player player-lab", this.isWide && "player-wide", close);
       this.keepRoom(this.words, this.longest(), (sizer, content) => this.say(sizer, ...content));
       this.roomForRow();
@@ -1390,14 +1388,14 @@ class Lab extends Base {
     }
   }
 
-  // The longest that is said, with what may become of a line.
+  // The longest of all that may be said.
   longest() {
-    const { states } = this.film, said = [];
+    const { states } = this.film, said = new Map();
     for (const { say, ways } of states) {
-      said.push([this.line(say), "", ways.includes(IDLE)]);
-      for (const [to, error] of ways.filter(Array.isArray)) said.push([this.line(states[to].say), this.line(error)]);
+      said.set(this.line(say), [this.line(say), "", ways.includes(IDLE)]);
+      for (const [, error] of ways.filter(Array.isArray)) said.set(inShort(this.line(error)).join(""), ["", this.line(error)]);
     }
-    return said.sort((one, other) => other.join("").length - one.join("").length).slice(0, 8);
+    return [...said].sort(([one], [other]) => other.length - one.length).slice(0, 8).map(([, content]) => content);
   }
 
   // The largest size at which the widest row fits.
@@ -1415,8 +1413,8 @@ class Lab extends Base {
 
   // A picture too large for its pane scrolls in it, and is then reached by Tab.
   fitPicture() {
-    const { offsetWidth: wide, offsetHeight: high } = this.pane, [width, height] = this.size, em = this.unit / 15;
-    const scale = between(0.8 * em, Math.min(wide / width, high / height), 1.5 * em);
+    const { offsetWidth: wide, offsetHeight: high } = this.pane, [width, height] = this.size;
+    const scale = between(this.isWide ? 0.74 : 0.8, Math.min(wide / width, high / height), 1.35 * this.unit / 15);
     const look = { viewBox: `0 0 ${width} ${height}`, width: width * scale, height: height * scale };
     for (const [name, value] of Object.entries(look)) this.svg.setAttribute(name, value);
     if (look.width > wide + 1 || look.height > high + 1) this.pane.tabIndex = 0;
@@ -1431,6 +1429,14 @@ const LAB = {
 };
 
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser is-bare", 1], ["is-dense is-denser is-bare", 0.93]];
+
+// The name of an error and its first sentence, without what it adds in brackets.
+function inShort(error) {
+  const [, kind = "Error", message] = error.match(/^(?:([\w.]+): )?([^]*)$/);
+  return [kind, message.match(/^.*?(?=[.!?](\s|$|[A-Z][a-z]+ )|\n|$)/)[0].replace(/\([^)]{20,}\)/, "(…)")];
+}
+
 const short = (number) => String(+number.toFixed(3));
 const list = (numbers) => (numbers ? `[${numbers.map(short).join(", ")}]` : "None");
 const sum = (before, adds) => [["before", list(before), before ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(adds), "arrives"], ["sign", "="]];

@@ -240,7 +240,7 @@ def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
     film, meant = restless(seed)
     shown = play(film)
     seen = """() => [...document.querySelectorAll(".player-pane [class^='m-']:not(tspan)")].map((node) =>
-        [node.getAttribute("class").replace(/ (player-hidden|is-fresh)/g, ""), node.textContent, getComputedStyle(node).display === "none"])"""
+        [node.getAttribute("class").replace(" is-fresh", ""), node.textContent])"""
     for key in [*"1" * len(meant), *"uu1r111uu1ru1111uuu1"]:
         press(shown, key)
         at = int(title(shown).removeprefix("state "))
