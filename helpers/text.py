@@ -95,6 +95,15 @@ def short_number(value: complex | float | int | bool) -> str:
     return number(value).removesuffix(".0")
 
 
+def short_numbers(values: object) -> str:
+    """Return nested lists or tuples of numbers as text, without points where they are whole:
+    "[1, 0.5]".
+    """
+    if isinstance(values, list | tuple):
+        return "[" + ", ".join(map(short_numbers, values)) + "]"
+    return short_number(values)
+
+
 def in_bytes(count: int) -> str:
     """Return a number of bytes in SI units: "512 bytes", "1.2 MB"."""
     if count < 1_000:

@@ -7,7 +7,7 @@ import torch
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 
 class Sums(World):
@@ -28,7 +28,7 @@ class Sums(World):
     unversioned = ("x.grad", "g")
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", numbers(tensor.tolist())),)
+        return (Row("", short_numbers(tensor.tolist())),)
 
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         return None if name == "x" else tuple(tensor.tolist())
@@ -51,7 +51,7 @@ class Sums(World):
 
 
 def shown(grad: torch.Tensor) -> str:
-    return numbers(grad.tolist())
+    return short_numbers(grad.tolist())
 
 
 accumulation = Lab(

@@ -24,14 +24,14 @@ def program(name: str, leaves: str, lines: str) -> Action:
     return Action(name, f"{leaves}; {lines}", leaves, lines, PROGRAM, anew=True)
 
 
+def leaf(values: object) -> torch.Tensor:
+    """Return what the lines of the programs call a leaf."""
+    return torch.tensor(values, requires_grad=True)
+
+
 class Programs(World):
     """One program at a time, and one of its nodes in view; what was bound last is its root."""
 
-    setup = (
-        "def leaf(*values): return torch.tensor(*values, requires_grad=True)",
-        "a, b = leaf(6.), leaf(2.)",
-        "c = a / b",
-    )
     actions = (
         program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b"),
         program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()"),
@@ -46,19 +46,21 @@ class Programs(World):
     )
 
     def reset(self) -> None:
-        super().reset()
-        self.node, self.program = 0, "divide"
-        self._graph: Graph | None = None
+        self.choose(self.actions[0])
 
     def run(self, action: Action) -> None:
-        if not action.code:
+        if action.code:
+            self.choose(action)
+        else:
             self.node = min(self.node + 1, len(self.graph().nodes) - 1)
-            return
-        self.reset()
-        for name in self.variables():
-            del self.bound[name]
+
+    def choose(self, action: Action) -> None:
+        """Begin anew with a program, at its root."""
+        super().reset()
+        self.bound["leaf"] = leaf
         self.execute(action.code)
-        self.program = action.name
+        self.node, self.program = 0, action.name
+        self._graph: Graph | None = None
 
     def variables(self) -> dict[str, torch.Tensor]:
         return {name: one for name, one in super().variables().items() if name != "leaf"}
@@ -138,6 +140,7 @@ explorer = Lab(
     9,
     "Lab: the graphs of five programs; the node in view is framed, and the table tells what it keeps.",
     {
+        "start": "divide",
         "division": "divide",
         "a constant": "scaled_sum look_on",
         "a leaf": "divide look_on",

@@ -10,7 +10,7 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 from helpers.looking.torch_private import read
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 
 class Weight(World):
@@ -37,7 +37,9 @@ class Weight(World):
         return (self.w,)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        value = Row("", f"{numbers(tensor.tolist())} {str(tensor.dtype).removeprefix('torch.')}")
+        value = Row(
+            "", f"{short_numbers(tensor.tolist())} {str(tensor.dtype).removeprefix('torch.')}"
+        )
         if name == "w.grad":
             return (value,)
         flags = [
@@ -61,7 +63,7 @@ class Weight(World):
         if not self.w.requires_grad:
             return "It requires no grad: backward() will leave nothing in its .grad."
         if self.w.is_leaf:
-            held = f"holds {numbers(grad.tolist())}" if grad is not None else "is None so far"
+            held = f"holds {short_numbers(grad.tolist())}" if grad is not None else "is None so far"
             return f"Its .grad {held}."
         return f"{self.kept(grad)} {self.behind()}"
 
@@ -70,7 +72,7 @@ class Weight(World):
             return "Its .grad stays None."
         if grad is None:
             return "It retains, but its .grad is None so far."
-        return f"It retains: its .grad holds {numbers(grad.tolist())}."
+        return f"It retains: its .grad holds {short_numbers(grad.tolist())}."
 
     def behind(self) -> str:
         """Say what the leaf behind w has got, which no name holds any more."""
@@ -78,7 +80,7 @@ class Weight(World):
         while not hasattr(node, "variable"):
             node = node.next_functions[0][0]
         grad = read(node.variable, "grad")
-        got = "" if grad is None else f" and got {numbers(grad.tolist())}"
+        got = "" if grad is None else f" and got {short_numbers(grad.tolist())}"
         return f"The leaf behind has no name{got}."
 
 

@@ -14,7 +14,7 @@ from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 from helpers.looking.saved_tensors import saved, values_held
 from helpers.looking.snapshot import Walk
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 
 class Mark:
@@ -92,7 +92,7 @@ class Life(World):
         return sum(count for where, count in storages.items() if where not in named)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", numbers(tensor.tolist())),)
+        return (Row("", short_numbers(tensor.tolist())),)
 
     def facts(self) -> tuple[Row, ...]:
         held, freed, storages = self.kept()

@@ -11,7 +11,7 @@ import torch
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 FIRST = "a = x + y"
 PROGRAM = "line of b"
@@ -65,7 +65,7 @@ class Flags(World):
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (
-            Row("", numbers(tensor.tolist())),
+            Row("", short_numbers(tensor.tolist())),
             Row("requires_grad", str(tensor.requires_grad)),
         )
 

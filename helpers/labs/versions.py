@@ -11,7 +11,7 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 EDIT = "adds 1 to the numbers of x"
 
@@ -64,7 +64,7 @@ class Edits(World):
         return snapshot(self.y, names={"x": self.x}).nodes[0].saved[0]
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        value = numbers(tensor.tolist())
+        value = short_numbers(tensor.tolist())
         if name == "x.grad":
             return (Row("", value, self.is_wrong()),)
         version = [Row("_version", str(tensor._version))] if name == "x" else []
@@ -75,7 +75,7 @@ class Edits(World):
         kept = "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"
         return (
             Row("y saved x", kept),
-            Row("the right x.grad", numbers(self.right().tolist())),
+            Row("the right x.grad", short_numbers(self.right().tolist())),
         )
 
     def title(self) -> str:
@@ -86,7 +86,7 @@ class Edits(World):
     def say(self) -> str:
         cell, changed = self.saved(), not torch.equal(self.x, self._then)
         if self.is_wrong():
-            now, right = numbers(self.x.grad.tolist()), numbers(self.right().tolist())
+            now, right = short_numbers(self.x.grad.tolist()), short_numbers(self.right().tolist())
             return f"It holds {now} instead of {right}, and no error says so."
         if self.x.grad is not None:
             return (

@@ -9,7 +9,7 @@ import torch
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 WAY = "ways to y"
 
@@ -83,7 +83,7 @@ class Ways(World):
         return self.x.grad is not None and not torch.equal(self.x.grad, self._right)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        value = numbers(tensor.tolist())
+        value = short_numbers(tensor.tolist())
         if name == "x.grad":
             return (Row("", value, self.is_wrong()),)
         version = "none" if tensor.is_inference() else str(tensor._version)
@@ -104,7 +104,7 @@ class Ways(World):
 
     def say(self) -> str:
         if self.is_wrong():
-            now, right = (numbers(one.tolist()) for one in (self.x.grad, self._right))
+            now, right = (short_numbers(one.tolist()) for one in (self.x.grad, self._right))
             return f"It holds {now} instead of {right}, and no error says so."
         if "y" not in self.bound:
             return "s saved x. Choose a way to make y from x."

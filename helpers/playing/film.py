@@ -64,7 +64,7 @@ class LabState:
     """Hold one state: what is said and drawn of it, and where each action leads.
 
     `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
-    action that lead here first. `chosen` are marked actions. `totals` are the numbers of each stack,
+    action that lead here first; a click is no action, but -1. `chosen` are marked actions. `totals` are the numbers of each stack,
     None where it has no tensor. `text` says what the picture shows, for those who read it.
     """
 
@@ -84,8 +84,8 @@ class LabState:
 class LabFilm:
     """Hold all that a player needs to show a lab, with or without a kernel.
 
-    `code` are the lines of the set-up, `start` the actions from the first state to where the lab
-    begins, `legend` (role, state, words). `text` is what is shown where nothing plays, `alt` says in
+    `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
+    which the lab begins, `legend` (role, state, words). `text` is what is shown where nothing plays, `alt` says in
     one sentence what to notice.
     """
 
@@ -96,18 +96,9 @@ class LabFilm:
     text: str
     alt: str
     start: tuple[int, ...] = ()
+    first: int = 0
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
-    still: Drawing | None = None
-
-    @property
-    def first(self) -> int:
-        """Return the number of the state with which the lab begins."""
-        number = 0
-        for action in self.start:
-            to = self.states[number].ways[action].to
-            number = number if to == IDLE else to
-        return number
 
     @property
     def refusal(self) -> str:

@@ -65,9 +65,11 @@ class Lab:
 
         Raises ValueError, with the names, for an unknown start.
         """
-        names = [action.name for action in self.world.actions]
-        path = tuple([names.index(action) for action in self.path(start)])
-        return replace(_filmed(self), start=path, text=self.text(start))
+        names = [action.name for action in with_buttons(self.world)]
+        path = self.path(start)
+        actions = tuple([names.index(action) for action in path if action in names])
+        first = self.map().walk(path).to
+        return replace(_filmed(self), start=actions, first=first, text=self.text(start))
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""
@@ -83,6 +85,11 @@ class Lab:
         return " ".join(filter(None, [error, f"{state.title}.", state.sentence]))
 
 
+def with_buttons(world: type[World]) -> list[Action]:
+    """Return the actions that have a button."""
+    return [action for action in world.actions if action.code]
+
+
 @cache
 def _explored(world: type[World], depth: int) -> StateMap:
     return explore(world, depth)
@@ -93,7 +100,7 @@ def _filmed(lab: Lab) -> LabFilm:
     found = lab.map().states
     drawings, stacks, legend = scenes(found, lab.alt)
     drawn, shots = shared(drawings)
-    actions = lab.world.actions
+    actions = with_buttons(lab.world)
     numbers = {state.path: nr for nr, state in enumerate(found)}
     names = [stack.name for stack in stacks]
     states = []
@@ -107,9 +114,8 @@ def _filmed(lab: Lab) -> LabFilm:
         tuple(states),
         lab.text(),
         lab.alt,
-        (),
-        stacks,
-        legend,
+        stacks=stacks,
+        legend=legend,
     )
 
 
@@ -125,7 +131,8 @@ def lab_state(
     names = [action.name for action in actions]
     came = None
     if state.path:
-        came = (numbers[state.path[:-1]], names.index(state.path[-1]))
+        last = state.path[-1]
+        came = (numbers[state.path[:-1]], names.index(last) if last in names else -1)
     return LabState(
         state.title,
         state.sentence,
@@ -140,7 +147,7 @@ def lab_state(
 
 
 def way_of(nr: int, state: State, action: Action) -> Way:
-    """Return what an action makes of a state; of one without a button, nothing."""
+    """Return what an action makes of a state."""
     way = state.way(action.name)
     if way.to is None:
         return Way(ENDS)

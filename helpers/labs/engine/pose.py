@@ -41,12 +41,15 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
     alike: dict[object, list[int]] = {}
     for number, one in enumerate(dealt):
         alike.setdefault((tuple(card.kind for card in one.cards), one.wires), []).append(number)
+    has_graphs = any(state.graph.nodes for state in states)
     found: dict[int, Pose] = {}
     for group in alike.values():
         even = level([dealt[number] for number in group])
         placed = common(even, any(shown[number].edges for number in group))
         for number, cards in zip(group, even, strict=True):
-            found[number] = Pose(shown[number], cards, placed, caption(states[number]))
+            found[number] = Pose(
+                shown[number], cards, placed, caption(states[number]) if has_graphs else ()
+            )
     return [found[number] for number in range(len(states))]
 
 
