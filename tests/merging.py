@@ -8,42 +8,49 @@ from functools import cache
 
 import torch
 
-from helpers.labs.engine.explore import compared, describe, inside, replay
+from helpers.labs.engine.explore import describe, graphs, inside, replay
 
 
 def seen(world, path):
-    """Return all that can be seen after a path: what the map would show, and what torch says of
-    each tensor.
+    """Return what the last action of a path raised, and all that can be seen after it: what the map
+    shows, and what torch says of each tensor.
+
+    Of names that a world declares unversioned the version is left out, of unread ones all but what
+    is shown.
     """
     with inside():
         live, error = replay(world, path)
-        shown = describe(live, error)
-        tensors = {
-            name: one for name, one in compared(live).items() if isinstance(one, torch.Tensor)
-        }
-        tensors |= {
-            f"{name}.grad": one.grad
-            for name, one in tensors.items()
-            if one.is_leaf and one.grad is not None
-        }
-        facts = [(name, told(one)) for name, one in sorted(tensors.items())]
+        shown = describe(live) | graphs(live)
+        tensors = {}
+        for name, one in live.variables().items():
+            if isinstance(one, torch.Tensor) and name not in live.unread:
+                tensors[name] = one
+                if one.is_leaf and one.grad is not None:
+                    tensors[f"{name}.grad"] = one.grad
+        calm = live.unversioned
+        facts = [(name, told(one, name in calm)) for name, one in sorted(tensors.items())]
         places = [one.data_ptr() for _, one in sorted(tensors.items())]
-        offered = () if error else tuple(name for name, _ in live.actions if live.offers(name))
-        return shown, facts, [[a == b for b in places] for a in places], offered
+        return error, shown, facts, [[a == b for b in places] for a in places]
 
 
-def told(one):
-    version = None if one.is_inference() else one._version
+def told(one, is_calm):
+    version = None if is_calm or one.is_inference() else one._version
     return one.tolist(), str(one.dtype), version, one.requires_grad, one.is_leaf, one.retains_grad
 
 
-def check_merges(world, found):
-    """Assert that every two ways to one state are alike, at once and one action further."""
+def check_merges(world, found, most=10_000):
+    """Assert that every two ways to one state are alike, at once and one action further; of more
+    than `most` ways, so many, spread evenly.
+    """
     known = cache(lambda path: seen(world, path))
-    for path, number in found.merged():
+    merged = found.merged()
+    for path, number in merged[:: 1 + len(merged) // most]:
         first = found.states[number].path
-        here = known(first)
-        assert seen(world, path) == here, f"{path} and {first} are one state on the map, and differ"
-        for action in here[3]:
-            further = seen(world, (*path, action))
-            assert further == known((*first, action)), f"{path} and {first} differ after {action}"
+        assert seen(world, path)[1:] == known(first)[1:], (
+            f"{path} and {first} are one state on the map, and differ"
+        )
+        for action in world.actions:
+            further = seen(world, (*path, action.name))
+            assert further == known((*first, action.name)), (
+                f"{path} and {first} differ after {action.name}"
+            )

@@ -15,7 +15,8 @@ from merging import check_merges
 from helpers.labs.engine import explore as engine
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.state_key import sameness
-from helpers.labs.engine.world import World
+from helpers.labs.engine.state_map import Way
+from helpers.labs.engine.world import Action, World
 
 HOME = Path(engine.__file__).parent
 
@@ -25,22 +26,12 @@ class UpAndDown(World):
     does not.
     """
 
-    actions = (("up", "x += 1"), ("down", "x -= 1"), ("backward", "y.sum().backward()"))
-
-    def reset(self):
-        self.x = torch.tensor([1.0, 2.0], requires_grad=True)
-        self.y = self.x**2
-
-    def up(self):
-        with torch.no_grad():
-            self.x += 1
-
-    def down(self):
-        with torch.no_grad():
-            self.x -= 1
-
-    def backward(self):
-        self.y.sum().backward()
+    setup = ("x = torch.tensor([1., 2.], requires_grad=True)", "y = x ** 2")
+    actions = (
+        Action("up", "with torch.no_grad(): x += 1"),
+        Action("down", "with torch.no_grad(): x -= 1"),
+        Action("backward", "y.sum().backward()"),
+    )
 
     def roots(self):
         return (self.y,)
@@ -59,20 +50,13 @@ class Quiet(UpAndDown):
         return ""
 
 
-def after(world, *path):
-    return engine.replay(world, path)[0]
-
-
 def test_the_same_numbers_with_another_version_are_another_state():
     found = explore(UpAndDown, 3)
-    start, back = found.states[0], found.states[found.after(("up", "down"))]
+    start, back = found.states[0], found.states[found.walk(("up", "down")).to]
     assert start is not back
     assert (start.sentence, start.graph.leaves) == (back.sentence, back.graph.leaves)
-    assert not found.states[found.after(("backward",))].error
-    assert (
-        "is at version 2; expected version 0"
-        in found.states[found.after(("up", "down", "backward"))].error
-    )
+    assert not found.walk(("backward",)).error
+    assert "is at version 2; expected version 0" in found.walk(("up", "down", "backward")).error
 
 
 @pytest.mark.parametrize("world", [UpAndDown, Quiet])
@@ -83,49 +67,93 @@ def test_merged_states_stay_equal_one_action_further(world):
 
 
 def test_a_key_that_forgets_versions_is_found_out(monkeypatch):
-    def values_only(things):
+    def values_only(things, unversioned):
         return tuple((name, repr(one.tolist())) for name, one in sorted(things.items()))
 
     monkeypatch.setattr(engine, "sameness", values_only)
     found = explore(Quiet, 3)
-    assert found.after(("up", "down")) == 0
+    assert found.walk(("up", "down")).to == 0
     with pytest.raises(AssertionError, match=r"are one state on the map, and differ|differ after"):
         check_merges(Quiet, found)
 
 
-def test_an_error_keeps_its_type_and_exact_message_and_leads_nowhere():
+def test_an_error_keeps_its_type_and_exact_message_and_leaves_what_torch_left():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x**2
     y.sum().backward()
     with pytest.raises(RuntimeError) as caught:
         y.sum().backward()
     found = explore(UpAndDown, 2)
-    state = found.states[found.after(("backward", "backward"))]
-    assert state.error == f"RuntimeError: {caught.value}"
-    assert state.moves == ()
-    assert state.sentence.startswith(
-        "RuntimeError: Trying to backward through the graph a second time"
-    )
+    used, again = found.walk(("backward",)), found.walk(("backward", "backward"))
+    assert again == Way(used.to, f"RuntimeError: {caught.value}")
+    assert found.walk(("backward", "up")).to not in (None, used.to), "other actions stay alive"
+
+
+class Half(World):
+    """A line that edits and then raises: what it did before stays done."""
+
+    setup = ("x = torch.zeros(1)",)
+    actions = (Action("half", "x += 1; x.backward()"),)
+
+    def say(self):
+        return f"x is {self.x.tolist()}"
+
+
+def test_an_error_may_leave_another_state_behind():
+    found = explore(Half, 2)
+    way = found.walk(("half",))
+    assert way.to == 1
+    assert way.error.startswith("RuntimeError: element 0 of tensors does not require grad")
+    assert found.states[1].sentence == "x is [1.0]"
+    assert found.states[2].way("half") == Way(None), "past the depth it is not told either"
+
+
+def test_a_version_that_no_action_makes_matter_is_left_out():
+    class Calm(Quiet):
+        setup = ("x = torch.ones(2)",)
+        actions = UpAndDown.actions[:2]
+
+    assert explore(Calm, 4).walk(("up", "down")).to != 0
+    Calm.unversioned = ("x",)
+    assert explore(Calm, 4).walk(("up", "down")).to == 0
+
+
+def test_a_name_that_no_action_reads_is_told_by_what_is_shown():
+    class Unread(Quiet):
+        setup = ("x = torch.ones(1)",)
+        actions = (Action("up", "z = x * 2; z += 1"), Action("other", "z = x * 3"))
+
+    assert explore(Unread, 1).walk(("up",)).to != explore(Unread, 1).walk(("other",)).to
+    Unread.unread = ("z",)
+    assert len(explore(Unread, 3).states) == 1
+    Unread.names = ("z",)
+    assert len(explore(Unread, 3).states) == 2, "both are shown as [3.0]"
+
+
+def test_what_is_done_anew_begins_with_the_set_up():
+    class Anew(UpAndDown):
+        actions = (*UpAndDown.actions, Action("again", "y = x ** 2", anew=True))
+
+    found = explore(Anew, 3)
+    assert found.walk(("up", "backward", "again")).to == found.walk(("again",)).to
 
 
 def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
     deep = explore(UpAndDown, 2)
-    assert deep.cut == "Cut after 2 actions: there is more beyond."
+    assert deep.cut == "This map ends after 2 actions."
     assert max(len(state.path) for state in deep.states) == 2
-    assert explore(UpAndDown, 9, most=5).cut == "Cut at 5 states: there is more beyond."
+    assert deep.walk(("up", "up", "up")) == Way(None)
+    assert explore(UpAndDown, 9, most=5).cut == "This map ends at 5 states."
+    with pytest.raises(KeyError, match="ends before 'down'"):
+        deep.walk(("up", "up", "up", "down"))
     assert str(deep).splitlines()[-1] == deep.cut
 
 
 class Switch(World):
     """A closed world: grad mode on and off."""
 
-    actions = (("toggle", "toggle"),)
-
-    def reset(self):
-        self.x = torch.rand(2)
-
-    def toggle(self):
-        torch.set_grad_enabled(not torch.is_grad_enabled())
+    setup = ("x = torch.rand(2)",)
+    actions = (Action("toggle", "torch.set_grad_enabled(not torch.is_grad_enabled())"),)
 
     def say(self):
         return "on" if torch.is_grad_enabled() else "off"
@@ -136,11 +164,8 @@ class Die(Switch):
     state.
     """
 
-    def reset(self):
-        self.x = None
-
-    def toggle(self):
-        torch.rand(2)
+    setup = ()
+    actions = (Action("toggle", "torch.rand(2)"),)
 
 
 def test_random_numbers_repeat_and_those_to_come_are_a_part_of_the_state():
@@ -151,7 +176,7 @@ def test_random_numbers_repeat_and_those_to_come_are_a_part_of_the_state():
 def test_a_world_may_leave_grad_mode_as_it_likes_and_a_closed_one_is_not_cut():
     found = explore(Switch, 5)
     assert [state.sentence for state in found.states] == ["on", "off"]
-    assert found.states[1].moves == (("toggle", 0),)
+    assert found.states[1].ways == (("toggle", Way(0)),)
     assert found.cut == ""
 
 
@@ -328,6 +353,6 @@ def test_what_cannot_be_judged_is_refused(make, message):
         sameness({"thing": make()})
 
 
-@pytest.mark.parametrize("name", ["state_map", "pose", "scene", "table"])
+@pytest.mark.parametrize("name", ["state_map", "pose", "scene", "boxes"])
 def test_maps_and_their_pictures_know_no_torch(name):
     assert "import torch" not in (HOME / f"{name}.py").read_text(encoding="utf-8")

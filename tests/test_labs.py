@@ -7,10 +7,11 @@ import hashlib
 import json
 import os
 import pickle
+import random
 import re
 import subprocess
 import sys
-from dataclasses import replace
+from functools import cache
 
 import pytest
 import torch
@@ -18,92 +19,149 @@ from merging import check_merges, seen
 
 from helpers import labs
 from helpers.drawing.palette import attributes
-from helpers.labs.engine.explore import explore, lead
-from helpers.labs.engine.lab import changes
+from helpers.labs.engine.explore import describe, explore, graphs, inside
+from helpers.labs.engine.lab import changes, with_buttons
 from helpers.labs.engine.scene import scenes
 from helpers.playing.encode_lab import payload
+from helpers.playing.film import ENDS, IDLE, marks_of
 from helpers.playing.player import SCRIPT
-from helpers.text import numbers
+from helpers.text import short_numbers
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
-LIMIT = 200_000  # bytes of a map, and of what a player is sent
+SMALL = 60_000  # bytes of a film: one more action at the border, and it would be larger
 every_lab = pytest.mark.parametrize("lab", LABS.values(), ids=LABS)
 
 
 def at(lab, name):
-    return lab.map().states[lab.number(name)]
+    return lab.state(name)
 
 
 @every_lab
 def test_every_state_is_what_a_fresh_world_shows_after_its_actions(lab):
     for state in lab.map().states:
-        shown, _, _, offered = seen(lab.world, state.path)
+        _, shown, _, _ = seen(lab.world, state.path)
         assert {key: getattr(state, key) for key in shown} == shown
-        assert tuple(action for action, _ in state.moves) == offered
+
+
+@every_lab
+def test_the_player_tells_the_truth_of_every_state_and_every_action(lab):
+    """All actions of the world are run in every state, in torch, and what the player says of each
+    is held against it: another state, an error and the state after it, nothing, or a border.
+    """
+    film, states = lab.film(), lab.map().states
+    known = cache(lambda path: seen(lab.world, path))
+    assert [button.words for button in film.buttons] == [
+        action.shown for action in with_buttons(lab.world)
+    ]
+    for nr, (state, played) in enumerate(zip(states, film.states, strict=True)):
+        before = known(state.path)
+        assert len(played.ways) == len(film.buttons)
+        for action, way in zip(with_buttons(lab.world), played.ways, strict=True):
+            error, *after = seen(lab.world, (*state.path, action.name))
+            if way.to == ENDS:
+                assert len(state.path) == lab.depth, "only the last actions lead off the map"
+                assert (error, after) != before[:1] + before[1:], "it would change nothing"
+                continue
+            assert way.error == error
+            to = nr if way.to == IDLE else way.to
+            assert after == list(known(states[to].path)[1:])
+            assert (way.to == IDLE) == (to == nr and not error)
+
+
+@every_lab
+def test_a_long_walk_through_a_live_world_is_a_walk_on_the_map(lab):
+    """Histories that the search never took are merged: what they show is what the map says."""
+    rng = random.Random(1)
+    for _ in range(25):
+        with inside():
+            torch.default_generator.manual_seed(0)
+            live, nr = lab.world(), 0
+            live.reset()
+            for _ in range(12):
+                action = rng.choice(lab.world.actions)
+                way = lab.map().states[nr].way(action.name)
+                if way.to is None:
+                    break
+                assert ran(live, action) == way.error
+                nr = way.to
+                state = lab.map().states[nr]
+                shown = describe(live) | graphs(live)
+                assert {key: getattr(state, key) for key in shown} == shown
+
+
+def ran(live, action):
+    """Run an action in a live world, and return what it raised."""
+    try:
+        live.run(action)
+    except Exception as raised:
+        return f"{type(raised).__name__}: {raised}"
+    return ""
 
 
 @every_lab
 def test_every_two_ways_to_one_state_agree_one_action_further(lab):
-    check_merges(lab.world, lab.map())
+    check_merges(lab.world, lab.map(), 100)
 
 
 @every_lab
-def test_a_map_is_whole_small_and_plain(lab):
+def test_a_map_goes_as_far_as_its_film_may_be_large(lab):
+    """No lab ends within six actions, or its film would be too large: then it ends after five."""
     found = lab.map()
-    assert "Cut" not in found.cut, "the world must say itself how far it goes"
-    assert found.cut == lab.world.limits
-    assert len(found.states) <= 200
-    assert len(pickle.dumps(found)) <= LIMIT
-    assert len(json.dumps(payload(lab.film()))) <= LIMIT
+    size = len(json.dumps(payload(lab.film()), separators=(",", ":"), ensure_ascii=False))
     assert pickle.loads(pickle.dumps(found)) == found
-    assert all(
-        state.sentence.endswith(".") and len(state.sentence) <= 350 for state in found.states
+    if found.cut:
+        assert found.cut == f"This map ends after {lab.depth} actions."
+        assert lab.depth >= (5 if size > 0.8 * SMALL else 6)
+    assert size <= 1.15 * SMALL
+    for state in found.states:
+        assert state.sentence.endswith(".")
+        assert len(state.sentence) <= 200
+        assert 0 < len(state.title) <= 32
+
+
+@every_lab
+def test_the_film_tells_of_each_state_what_the_map_tells(lab):
+    found, film = lab.map(), lab.film()
+    for state, played in zip(found.states, film.states, strict=True):
+        assert (played.title, played.sentence) == (state.title, state.sentence)
+        assert all(str(box) in played.text for box in state.boxes)
+        assert all(str(row) in played.text for row in state.facts)
+        assert str(state.graph) in played.text
+        chosen = [with_buttons(lab.world)[nr].name for nr in played.chosen]
+        assert chosen == list(state.chosen)
+
+
+@every_lab
+def test_every_state_knows_how_one_comes_there(lab):
+    found, film = lab.map(), lab.film()
+    names = [action.name for action in with_buttons(lab.world)]
+    for state, played in zip(found.states, film.states, strict=True):
+        path, one = [], played
+        while one.came:
+            before, action = one.came
+            path.append("look_on" if action < 0 else names[action])
+            one = film.states[before]
+        assert tuple(path[::-1]) == state.path
+
+
+def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
+    assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
+    assert len(re.findall(r"\w+ nothing", SCRIPT)) == len(
+        re.findall(r"(?:changed|yet|with|of) nothing|nothing yet", SCRIPT)
     )
 
 
 @every_lab
-def test_one_state_is_left_only_by_its_buttons(lab):
-    found, film = lab.map(), lab.film()
-    assert [frame.sentence for frame in film.frames] == [state.sentence for state in found.states]
-    assert {name for name, _ in film.actions} == {
-        name for name, words in lab.world.actions if words
-    }
-    for state, frame in zip(found.states, film.frames, strict=True):
-        assert dict(frame.moves).items() <= dict(state.moves).items()
-        assert bool(state.error) == (frame.moves == ()), "what the player says where the map ends"
-
-
-@every_lab
-def test_what_is_said_of_a_button_that_leads_nowhere_is_true(lab):
-    """A lab says of such a button that it ran, or that the map has no such step and other buttons
-    lead on.
-    """
-    states, film = lab.map().states, lab.film()
-    for nr, (state, frame) in enumerate(zip(states, film.frames, strict=True)):
-        moves = dict(frame.moves)
-        refused = [name for name, _ in film.actions if name not in moves]
-        assert not (moves and refused) or set(moves.values()) - {nr}, (
-            f"no other button leads on from {state.path}"
-        )
-        for action in (name for name, to in frame.moves if to == nr):
-            assert seen(lab.world, (*state.path, action)) == seen(lab.world, state.path), (
-                "it ran, and changed something"
-            )
-
-
-def test_no_words_of_the_player_say_that_what_was_not_run_would_change_nothing():
-    assert "this lab's map has no such step here" in SCRIPT
-    assert not re.search("nothing (?:\\w+ )?change", SCRIPT)
-
-
-@every_lab
 def test_named_states_are_there_and_a_lab_can_start_from_each(lab):
-    first = next(iter(lab.names))
+    first = next(name for name in lab.names if name != "start")
     for name in lab.names:
-        assert lab.film(name).start == lab.number(name)
-        assert lab.film(name).text.startswith(
+        film = lab.film(name)
+        assert film.first == lab.map().walk(lab.path(name)).to
+        assert film.refusal == lab.error(name) or "look_on" in lab.path(name)
+        assert film.text.startswith(
             f"lab {lab.name}, {len(lab.map().states)} states; at {name!r}: "
         )
+        assert lab.error(name).partition("\n")[0] in film.text
     with pytest.raises(
         ValueError, match=f"has no state 'nowhere'. Start it from one of: start, {first}"
     ):
@@ -114,9 +172,9 @@ def test_named_states_are_there_and_a_lab_can_start_from_each(lab):
 def test_all_scenes_have_one_size_and_every_mark_has_a_look_and_a_place_inside(lab):
     film = lab.film()
     assert len({(scene.width, scene.height) for scene in film.scenes}) == 1
-    for frame in film.frames:
-        scene = film.scenes[frame.scene]
-        for mark in worn(scene, frame):
+    for nr, state in enumerate(film.states):
+        scene = film.scenes[state.scene]
+        for mark in marks_of(film, nr):
             assert attributes(mark.role, mark.state)
             xs, ys = (
                 (mark.at[::2], mark.at[1::2])
@@ -127,43 +185,23 @@ def test_all_scenes_have_one_size_and_every_mark_has_a_look_and_a_place_inside(l
             assert 0 <= min(ys) <= max(ys) <= scene.height
 
 
-def worn(scene, frame):
-    """Return the marks of a frame as they are seen."""
-    marks = list(scene.marks)
-    for change in frame.changes:
-        old = marks[change.mark]
-        runs = old.runs if change.runs is None else change.runs
-        marks[change.mark] = replace(old, state=change.state or old.state, runs=runs)
-    return marks
+@every_lab
+def test_what_a_state_shows_is_what_was_drawn_of_it(lab):
+    drawn, film = scenes(lab.map().states, lab.alt).drawings, lab.film()
+    for nr, (one, state) in enumerate(zip(drawn, film.states, strict=True)):
+        assert marks_of(film, nr) == one.marks
+        assert changes(film.scenes[state.scene], one) == state.changes
 
 
 @every_lab
-def test_what_a_frame_shows_is_what_was_drawn_of_its_state(lab):
-    drawn, film = scenes(lab.map().states, lab.alt), lab.film()
-    for one, frame in zip(drawn, film.frames, strict=True):
-        assert tuple(worn(film.scenes[frame.scene], frame)) == one.marks
-        assert changes(film.scenes[frame.scene], one) == frame.changes
-
-
-@every_lab
-def test_an_error_is_told_word_for_word_and_once(lab):
-    film = lab.film()
-    for state, frame in zip(lab.map().states, film.frames, strict=True):
-        lines = [
-            mark.runs[0][0]
-            for mark in worn(film.scenes[frame.scene], frame)
-            if mark.role == "error"
-        ]
-        assert state.sentence.startswith(lead(state.error))
-        assert letters(lead(state.error), *lines) == letters(state.error), (
-            "first sentence above, the rest in the picture"
-        )
-        assert state.error in frame.text
-
-
-def letters(*lines):
-    """Return text without what breaking it into sentences and lines puts in or leaves out."""
-    return re.sub(r"[\s.…]", "", "".join(lines))
+def test_a_name_and_its_box_have_one_place_in_all_states(lab):
+    film, places = lab.film(), {}
+    for nr in range(len(film.states)):
+        for mark in marks_of(film, nr):
+            if mark.role == "tagged" and mark.owner and mark.owner.kind == "box":
+                places.setdefault(mark.runs[0][0], set()).add(mark.at)
+    assert set(places) == set(lab.world.names)
+    assert all(len(found) == 1 for found in places.values())
 
 
 def test_maps_and_films_are_the_same_in_every_process():
@@ -200,26 +238,22 @@ def tensors():
 
 def test_a_lab_in_a_cell_is_a_player_whose_text_is_short():
     shown = labs.accumulation(start="twice")
-    assert shown.frame == labs.accumulation.number("twice")
+    assert shown.frame == labs.accumulation.film("twice").first
     assert repr(shown) == labs.accumulation.text("twice")
     assert all(len(lab.text().splitlines()) <= 16 for lab in LABS.values())
 
 
 def test_requires_grad_what_is_not_recorded_is_a_ghost():
     one = at(labs.requires_grad, "one flag")
-    assert (one.value("a.requires_grad"), one.value("b.requires_grad")) == ("False", "True")
+    assert requires(one) == {"x": False, "y": False, "z": True, "a": False, "b": True}
     assert {node.name for node in one.graph.nodes} == {"b", "z"}
     assert {node.name for node in one.ghost.nodes} == {"b", "a", "x", "y", "z"}
-    assert [
-        at(labs.requires_grad, name).value("b.requires_grad") for name in ("comparison", "integer")
-    ] == ["False"] * 2
+    for name in ("comparison", "integer"):
+        assert not requires(at(labs.requires_grad, name))["b"]
     assert not at(labs.requires_grad, "grad mode off").graph.operations
-    film = labs.requires_grad.film()
-    frame = film.frames[labs.requires_grad.number("one flag")]
-    marks = [
-        mark for mark in worn(film.scenes[frame.scene], frame) if mark.role in ("operation", "leaf")
-    ]
-    cards = {mark.owner: mark.state for mark in marks if mark.owner}
+    film = labs.requires_grad.film("one flag")
+    marks = [mark for mark in marks_of(film, film.first) if mark.role in ("operation", "leaf")]
+    cards = {mark.owner: mark.state for mark in marks if mark.owner and mark.owner.kind == "node"}
     names = {("node", nr): node.name for nr, node in enumerate(one.ghost.nodes)}
     assert {names[of]: state for of, state in cards.items()} == dict.fromkeys("axy", "ghost") | {
         "b": "",
@@ -227,16 +261,18 @@ def test_requires_grad_what_is_not_recorded_is_a_ghost():
     }
 
 
+def requires(state):
+    return {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}
+
+
 def test_requires_grad_has_every_combination():
     states = labs.requires_grad.map().states
-    assert len(states) == 2**3 * 2 * 3 == len({state.values for state in states})
+    assert len(states) == 2**3 * 2 * 3 == len({state.chosen for state in states})
     for state in states:
-        flags = [state.value(f"{name}.requires_grad") == "True" for name in "xyz"]
-        recorded = state.value("grad mode") == "on"
-        assert state.value("a.requires_grad") == str(recorded and any(flags[:2]))
-        assert state.value("b.requires_grad") == str(
-            recorded and any(flags) and state.value("operation") == "b = a + z"
-        )
+        found, recorded = requires(state), state.fact("grad mode") == "on"
+        flags = [found[name] for name in "xyz"]
+        assert found["a"] == (recorded and any(flags[:2]))
+        assert found["b"] == (recorded and any(flags) and "float" in state.chosen)
 
 
 def test_leaves_as_plain_torch_has_them():
@@ -245,34 +281,35 @@ def test_leaves_as_plain_torch_has_them():
     v.retain_grad()
     (v * v).sum().backward()
     state = at(labs.leaves, "retained")
-    assert state.value("w.grad") == numbers(v.grad.tolist())
-    assert [str(leaf.outputs[0].grad) for leaf in state.graph.leaves] == [numbers(w.grad.tolist())]
+    assert state.value("w.grad") == f"{short_numbers(v.grad.tolist())} float32"
+    assert short_numbers(w.grad.tolist()) in state.sentence
     assert at(labs.leaves, "scaled too late").value("w.grad") == "None"
     late = at(labs.leaves, "retained too late")
-    assert (late.value("w.retains_grad"), late.value("w.grad")) == ("True", "None")
-    assert at(labs.leaves, "flag last").value("w.is_leaf") == "True"
-    assert at(labs.leaves, "nothing to retain").error.startswith("RuntimeError: can't retain_grad")
-    assert at(labs.leaves, "nothing to differentiate").error.startswith(
+    assert (late.value("w", "retains_grad"), late.value("w.grad")) == ("True", "None")
+    assert at(labs.leaves, "flag last").value("w", "is_leaf") == "True"
+    assert labs.leaves.error("nothing to retain").startswith("RuntimeError: can't retain_grad")
+    assert labs.leaves.error("nothing to differentiate").startswith(
         "RuntimeError: element 0 of tensors does not"
     )
 
 
-def test_explorer_has_a_frame_for_every_node_of_its_programs():
+def test_explorer_has_a_state_for_every_node_of_its_programs():
     film, states = labs.explorer.film(), labs.explorer.map().states
     by_scene = {}
-    for state, frame in zip(states, film.frames, strict=True):
-        by_scene.setdefault(frame.scene, set()).add(frame.focus)
-        assert frame.focus == ("node", state.focus)
-    for scene, found in by_scene.items():
+    for state, played in zip(states, film.states, strict=True):
+        by_scene.setdefault(state.chosen, set()).add(played.focus)
+        assert played.focus == ("node", state.focus)
         of = {
             mark.owner
-            for mark in film.scenes[scene].marks
+            for mark in film.scenes[played.scene].marks
             if mark.owner and mark.owner.kind == "node"
         }
-        assert found == of
+        assert played.focus in of
+    for state in states:
+        assert by_scene[state.chosen] == {("node", nr) for nr in range(len(state.graph.nodes))}
     assert len(by_scene) == 5
     log = at(labs.explorer, "log")
-    assert (log.value("node"), log.value("formula"), log.value("saves")) == (
+    assert (log.fact("node"), log.fact("formula"), log.fact("saves")) == (
         "LogBackward0",
         "self: grad.div(self.conj())",
         "● self = d",
@@ -283,34 +320,41 @@ def test_accumulation_as_plain_torch_has_it():
     x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)
     for name in ("once", "twice", "three times"):
         x.sum().backward()
-        assert at(labs.accumulation, name).value("x.grad") == numbers(x.grad.tolist())
-    assert [label for label, _ in at(labs.accumulation, "three times").bars] == [
-        "None",
-        "[1.0, 1.0, 1.0]",
-        "[2.0, 2.0, 2.0]",
-        "[3.0, 3.0, 3.0]",
-    ]
+        state = at(labs.accumulation, name)
+        assert state.value("x.grad") == short_numbers(x.grad.tolist())
+        assert state.box("x.grad").totals == tuple(x.grad.tolist())
     both = at(labs.accumulation, "two losses")
-    assert both.value("x.grad") == numbers((1 + 2 * x.detach()).tolist())
-    assert at(labs.accumulation, "zeroed").value("x.grad") == "[0.0, 0.0, 0.0]"
+    assert both.value("x.grad") == short_numbers((1 + 2 * x.detach()).tolist())
+    assert at(labs.accumulation, "zeroed").value("x.grad") == "[0, 0, 0]"
     assert at(labs.accumulation, "set to None").value("x.grad") == "None"
-    assert at(labs.accumulation, "alias zeroed").value("g") == "[0.0, 0.0, 0.0], x.grad itself"
-    assert at(labs.accumulation, "alias kept").value("g") == "[1.0, 1.0, 1.0], another tensor"
+    zeroed, kept = (at(labs.accumulation, f"alias {how}") for how in ("zeroed", "kept"))
+    assert zeroed.box("g") is zeroed.box("x.grad")
+    assert kept.box("g") is not kept.box("x.grad")
+    assert kept.value("g") == kept.value("x.grad") == "[1, 1, 1]"
+
+
+def test_accumulation_adds_by_each_backward_what_torch_adds():
+    x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)
+    losses = {"x.sum().backward()": x.sum(), "(x * x).sum().backward()": (x * x).sum()}
+    found = {button.words: button.adds for button in labs.accumulation.film().buttons}
+    for words, loss in losses.items():
+        assert found.pop(words) == tuple(torch.autograd.grad(loss, x)[0].tolist())
+    assert set(found.values()) == {None}
 
 
 def test_lifecycle_counts_what_lives():
     found = {name: at(labs.lifecycle, name) for name in labs.lifecycle.names}
-    nodes = {name: int(state.value("nodes alive")) for name, state in found.items()}
+    nodes = {name: int(state.fact("nodes alive")) for name, state in found.items()}
     assert nodes == dict.fromkeys(found, 3) | {"only h": 1, "gone": 0}
-    assert found["built"].value("saved tensors") == "3 held, 0 freed"
-    assert found["freed"].value("saved tensors") == "0 held, 3 freed"
-    assert (found["built"].value("bytes they hold"), found["freed"].value("bytes they hold")) == (
+    assert found["built"].fact("saved tensors") == "3 held, 0 freed"
+    assert found["freed"].fact("saved tensors") == "0 held, 3 freed"
+    assert (found["built"].fact("bytes they hold"), found["freed"].fact("bytes they hold")) == (
         "24",
         "0",
     )
-    assert found["held without a name"].value("held by no name") == "12 bytes"
-    assert found["retained twice"].value("x.grad") == "[8.0, 64.0, 216.0]"
-    assert found["second backward"].error.startswith(
+    assert found["held without a name"].fact("held by no name") == "12 bytes"
+    assert found["retained twice"].value("x.grad") == "[8, 64, 216]"
+    assert labs.lifecycle.error("second backward").startswith(
         "RuntimeError: Trying to backward through the graph a second time"
     )
 
@@ -323,23 +367,20 @@ def test_versions_has_the_three_outcomes():
         edit(x)
         with pytest.raises(RuntimeError) as caught:
             y.sum().backward()
-        assert state.error == f"RuntimeError: {caught.value}"
-        assert (state.value("x._version"), state.value("x.grad")) == ("1", "None")
+        assert labs.versions.error(f"{name}, RuntimeError") == f"RuntimeError: {caught.value}"
+        assert (state.value("x", "_version"), state.value("x.grad")) == ("1", "None")
     for name in ("data, silent", "numpy, silent"):
         state = at(labs.versions, name)
-        assert (state.value("x._version"), state.error) == ("0", "")
-        assert state.value("x.grad") == "[4.0, 6.0, 8.0] ✗ wrong"
-        assert state.value("the right one") == "[2.0, 4.0, 6.0]"
+        assert (state.value("x", "_version"), labs.versions.error(name)) == ("0", "")
+        assert state.box("x.grad").rows == (("", "[4, 6, 8]", True),)
+        assert state.fact("the right x.grad") == "[2, 4, 6]"
     back = at(labs.versions, "there and back")
-    assert (back.value("x"), back.value("y saved x")) == (
-        "[1.0, 2.0, 3.0]",
-        "modified, at version 0",
-    )
-    assert at(labs.versions, "leaf").error.startswith(
+    assert (back.value("x"), back.fact("y saved x")) == ("[1, 2, 3]", "modified, at version 0")
+    assert labs.versions.error("leaf").startswith(
         "RuntimeError: a leaf Variable that requires grad is being used"
     )
-    assert at(labs.versions, "forward again").value("x.grad") == "[4.0, 6.0, 8.0]"
-    assert at(labs.versions, "after backward").value("x.grad") == "[2.0, 4.0, 6.0]"
+    assert at(labs.versions, "forward again").value("x.grad") == "[4, 6, 8]"
+    assert at(labs.versions, "after backward").value("x.grad") == "[2, 4, 6]"
 
 
 def under_no_grad(x):
@@ -348,25 +389,23 @@ def under_no_grad(x):
 
 
 def test_who_records_shares_and_checks():
-    keys = ("y.requires_grad", "storage of x and y")
-    told = {
-        name: tuple(at(labs.who_records, name).value(key) for key in keys)
-        for name in list(labs.who_records.names)[:6]
-    }
+    told = {}
+    for name in list(labs.who_records.names)[:6]:
+        state = at(labs.who_records, name)
+        told[name] = (state.value("y", "grad_fn") != "None", state.value("y", "storage"))
     assert told == {
-        "ordinary": ("True", "two"),
-        "no_grad": ("False", "two"),
-        "inference_mode": ("False", "two"),
-        "detach": ("False", "the same"),
-        "data": ("False", "the same"),
-        "eval": ("True", "two"),
+        "ordinary": (True, "its own"),
+        "no_grad": (False, "its own"),
+        "inference_mode": (False, "its own"),
+        "detach": (False, "that of x"),
+        "data": (False, "that of x"),
+        "eval": (True, "its own"),
     }
-    assert at(labs.who_records, "inside").value("z.requires_grad") == "False"
-    assert at(labs.who_records, "outside").value("z.requires_grad") == "True"
-    assert "modified by an inplace operation" in at(labs.who_records, "detach, checked").error
-    assert at(labs.who_records, "data, unchecked").value("x.grad") == "[4.0, 6.0, 8.0] ✗ wrong"
-    assert "cannot be saved for backward" in at(labs.who_records, "inference, used outside").error
-    assert (
-        "Inplace update to inference tensor"
-        in at(labs.who_records, "inference, edited outside").error
-    )
+    assert at(labs.who_records, "inside").value("z", "grad_fn") == "None"
+    assert at(labs.who_records, "outside").value("z", "grad_fn") == "MulBackward0"
+    error = labs.who_records.error
+    assert "modified by an inplace operation" in error("detach, checked")
+    wrong = at(labs.who_records, "data, unchecked").box("x.grad").rows
+    assert wrong == (("", "[4, 6, 8]", True),)
+    assert "cannot be saved for backward" in error("inference, used outside")
+    assert "Inplace update to inference tensor" in error("inference, edited outside")

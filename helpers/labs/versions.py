@@ -13,7 +13,7 @@ from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
 from helpers.text import short_numbers
 
-EDIT = "adds 1 to the numbers of x"
+EDIT = "asks for 1 more, in place"
 
 
 class Edits(World):
@@ -26,12 +26,12 @@ class Edits(World):
     actions = (
         Action("forward", "x.grad = None; y = x ** 2", "the forward pass once more"),
         Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
-        Action("undo", "with torch.no_grad(): x -= 1", "takes 1 from the numbers of x"),
+        Action("undo", "with torch.no_grad(): x -= 1", "asks for 1 less, in place"),
         Action("detach", "x.detach().add_(1)", EDIT),
         Action("data", "x.data.add_(1)", EDIT),
         Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
         Action("direct", "x += 1", EDIT),
-        Action("clone", "x.clone().add_(1)", "adds 1 to the numbers of a copy"),
+        Action("clone", "x.clone().add_(1)", "asks a copy for 1 more, in place"),
         Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
     names = ("x", "x.grad")

@@ -127,17 +127,17 @@ class Search:
             live, error = replay(self.world, path)
             shown = describe(live)
             key = (*shown.values(), sameness(live.compared(), live.unversioned))
-            if key in self.found:
-                return Way(self.found[key], error)
+        if key not in self.found:
             if len(path) > self.depth:
                 self.beyond.add(f"after {self.depth} actions")
                 return Way(None)
             if len(self.drafts) >= self.most:
                 self.beyond.add(f"at {self.most} states")
                 return Way(None)
-            shown |= graphs(replay(self.world, path)[0])  # looking for sameness moved versions
-        self.found[key] = len(self.drafts)
-        self.drafts.append(Draft(path, shown))
+            with inside():  # anew: looking for sameness has moved versions
+                shown |= graphs(replay(self.world, path)[0])
+            self.found[key] = len(self.drafts)
+            self.drafts.append(Draft(path, shown))
         return Way(self.found[key], error)
 
     def cut(self) -> str:

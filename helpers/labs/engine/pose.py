@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from helpers.drawing.cards import Card, Rows, measured
+from helpers.drawing.cards import ABOVE, Card, Rows, measured
 from helpers.drawing.diagram import CAPSULE, LINE, Cards, caption_width, deal, describe, sizes
 from helpers.drawing.layout import Placed, place
 from helpers.graph import Edge, Graph, Node
@@ -27,7 +27,12 @@ class Pose:
 
     @property
     def height(self) -> int:
-        return LINE * len(self.caption) + round(self.placed.height)
+        return self.above + LINE * len(self.caption) + round(self.placed.height)
+
+    @property
+    def above(self) -> int:
+        """Return the room for tags that stand above cards, px."""
+        return ABOVE * any(card.tag for card in self.dealt.cards)
 
     @property
     def width(self) -> int:

@@ -31,6 +31,7 @@ class Sheet:
     graph_x: int
     graph_y: int
     graph_wide: int
+    above: int = 0
 
 
 class Drawn(NamedTuple):
@@ -49,7 +50,10 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     """
     boxes = Boxes(states)
     both = [poses(states, is_dense) for is_dense in (False, True)]
-    sheets = [arranged(boxes, *extent(posed)) for posed in both]
+    sheets = [
+        replace(arranged(boxes, *extent(posed)), above=max(one.above for one in posed))
+        for posed in both
+    ]
     nr = min(range(2), key=lambda nr: overflow((sheets[nr].wide, sheets[nr].high)))
     drawn = [draw(sheets[nr], boxes, *pair, alt) for pair in zip(states, both[nr], strict=True)]
     stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
@@ -83,7 +87,7 @@ def draw(sheet: Sheet, boxes: Boxes, state: State, pose: Pose, alt: str) -> Draw
     pen = Pen(EDGE, EDGE)
     boxes.draw(pen, state)
     pen.dx = EDGE + sheet.graph_x
-    pen.dy = EDGE + sheet.graph_y
+    pen.dy = EDGE + sheet.graph_y + sheet.above
     if pose.caption:
         pen.dy += 16
         draw_caption(pen, list(pose.caption))

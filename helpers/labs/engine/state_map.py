@@ -104,15 +104,16 @@ class StateMap:
     cut: str = ""
 
     def walk(self, path: tuple[str, ...]) -> Way:
-        """Return the end of a path: the number of the state, and what the last action raised.
+        """Return the end of a path: the number of the state, None where the map ends with the last
+        action, and what that raised.
 
-        Raises KeyError where the map has no such way.
+        Raises KeyError where the map ends earlier, or has no such action.
         """
         way = Way(0)
         for action in path:
-            way = self.states[way.to].way(action)
             if way.to is None:
                 raise KeyError(f"The map of {self.world} ends before {action!r}.")
+            way = self.states[way.to].way(action)
         return way
 
     def merged(self) -> tuple[tuple[tuple[str, ...], int], ...]:
