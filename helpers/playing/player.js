@@ -138,6 +138,11 @@ class Base {
     return sign;
   }
 
+  sample(parent, role, state = "") {
+    if (role === "saved") shape("circle", parent, { cx: 13, cy: 8, r: 5, class: `m-saved s-${state}` });
+    else shape("rect", parent, { x: 1, y: 1, width: 24, height: 14, rx: /operation|block/.test(role) ? 3 : 7, class: names(`m-${role}`, state && `s-${state}`) });
+  }
+
   line(number) {
     return this.film.lines[number] ?? "";
   }
@@ -822,15 +827,14 @@ class Steps extends Base {
   }
 
   sample(parent, key) {
-    const round = { x: 1, y: 1, width: 24, height: 14 };
     if (typeof key !== "string") for (let nr = 0; nr < key[0]; nr += 1) shape("rect", parent, { x: 6 * nr + 2, y: 1, width: 4, height: 14, class: "m-bar" });
-    else if (key === "held" || key === "freed") shape("circle", parent, { cx: 13, cy: 8, r: 5, class: `m-saved s-${key}` });
-    else if (key === "next") shape("rect", parent, { ...round, rx: 7, class: "m-capsule s-next" });
+    else if (key === "held" || key === "freed") super.sample(parent, "saved", key);
+    else if (key === "next") super.sample(parent, "capsule", key);
     else if (key === "folded") for (const by of [4, 0]) shape("rect", parent, { x: 1 + by, y: 1 + by, width: 20, height: 10, rx: 3, class: "m-operation" });
     else if (key === "squares" || key === "bars") {
       shape("path", parent, { class: "player-below", d: key === "bars" ? "M3 15V8h6v7z" : "M3 4h8v8h-8z" });
       shape("path", parent, { class: "player-above", d: key === "bars" ? "M16 15V3h6v12z" : "M15 4h9v9h-9z" });
-    } else shape("rect", parent, { ...round, rx: key === "operation" ? 3 : 7, class: `m-${key}` });
+    } else super.sample(parent, key);
   }
 
   fit() {
@@ -1084,15 +1088,20 @@ class Lab extends Base {
     film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew"));
     Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
     this.halves();
+    const [wide, high] = film.size;
+    this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    this.svg.style.cssText = `--wide:${wide};--high:${high}`;
     this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);
     this.words = element("div", "saying", this.panel);
     this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
+    const longest = Math.max(...film.states.map(({ totals }) => list(totals[0]).length));
+    this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`); // three of them fit a row
     this.controls();
     this.footer();
     this.addText();
-    this.blocks = shape("g");
+    this.blocks = shape("g", null, { class: "player-blocks" });
   }
 
   // A button for each action: what is run, and under it what that does, or why it cannot be.
@@ -1122,13 +1131,6 @@ class Lab extends Base {
     this.keysLine(foot, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
     this.legend = element("div", "legend", foot);
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
-  }
-
-  sample(parent, role, state) {
-    const look = { class: names(`m-${role}`, state && `s-${state}`), x: 1, y: 1, width: 24, height: 14, rx: 3 };
-    if (role === "saved") shape("circle", parent, { ...look, cx: 13, cy: 8, r: 5 });
-    else if (role === "edge") shape("path", parent, { ...look, d: "M1 8h24" });
-    else shape("rect", role === "block" ? shape("g", parent, { class: names("player-block", state && "is-fresh") }) : parent, look);
   }
 
   bringBarHome() {
@@ -1289,21 +1291,18 @@ class Lab extends Base {
     shape("path", this.blocks, { class: "player-base", d: `M${middle - step / 2} ${base}h${step}` });
     numbers.forEach((number, at) => {
       if (!number) return;
-      const isFresh = isNew && at === numbers.length - 1, height = Math.abs(number * unit);
-      const made = shape("g", this.blocks, { class: names("player-block", isFresh && "is-fresh") });
+      const made = shape("g", this.blocks), isFresh = isNew && at === numbers.length - 1, height = Math.abs(number * unit);
       top -= number * unit;
-      shape("rect", made, { x: middle - wide / 2, y: top + 2 - (number < 0 && height), width: wide, height: Math.max(1, height - 3), rx: 3 });
-      if (wide >= 40 && height >= 13) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
+      shape("rect", made, { class: names("m-block", isFresh && "s-now"), x: middle - wide / 2, y: top + 2 - (number < 0 && height), width: wide, height: Math.max(1, height - 3), rx: 3 });
+      if (height > 12) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
       if (isFresh) this.fresh.push(made);
     });
     shape("text", this.blocks, { class: "player-sum", x: middle, y: Math.min(top, base) - 9 }, short(sum));
   }
 
   drop() {
-    this.tween(420, (part) => this.fresh.forEach((one, at) => {
-      const left = (1 - between(0, part * 1.24 - at * 0.12, 1)) ** 3;
-      one.style.cssText = `transform:translateY(${-120 * left}px);opacity:${2 - 2 * left}`;
-    }), () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
+    const draw = (part) => this.fresh.forEach((one) => { one.style.cssText = `transform:translateY(${-120 * (1 - part) ** 3}px);opacity:${2 * part}`; });
+    this.tween(420, draw, () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
   }
 
   // The sentence; in its place what torch said to a line that it refused, under it that a line did nothing.
@@ -1324,15 +1323,13 @@ class Lab extends Base {
 
   // before + arrives = x.grad, after a line that added; else what is there.
   paintRow() {
-    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [];
+    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], { isNew } = this.heap;
     if (!stacks.length) return;
     const total = this.state.totals[0], found = [total ? "total" : "before", list(total), stacks[0][0]];
-    this.row(this.heap.isNew ? [...sum(states[from].totals[0], actions[action].adds), found] : [found]);
-  }
-
-  row(cells) {
+    const was = isNew && states[from].totals[0];
+    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="]];
     const row = element("div", "row");
-    for (const [role, what, words] of cells) this.cell(row, role, words).textContent = what;
+    for (const [role, what, words] of isNew ? [...sum, found] : [found]) this.cell(row, role, words).textContent = what;
     this.eq.replaceChildren(row);
   }
 
@@ -1374,7 +1371,9 @@ class Lab extends Base {
     const room = this.resize();
     if (room && this.fitted !== room) this.fitWords();
     this.fitted = room;
-    if (room) this.fitPicture();
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = this.pane;
+    if (scrollWidth > clientWidth || scrollHeight > clientHeight) this.pane.tabIndex = 0; // what scrolls is reached by Tab
+    else this.pane.removeAttribute("tabindex");
   }
 
   fitWords() {
@@ -1383,7 +1382,6 @@ class Lab extends Base {
       this.resize();
       this.root.className = names("player player-lab", this.isWide && "player-wide", close);
       this.keepRoom(this.words, this.longest(), (sizer, content) => this.say(sizer, ...content));
-      this.roomForRow();
       if (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1) return;
     }
   }
@@ -1396,29 +1394,6 @@ class Lab extends Base {
       for (const [, error] of ways.filter(Array.isArray)) said.set(inShort(this.line(error)).join(""), ["", this.line(error)]);
     }
     return [...said].sort(([one], [other]) => other.length - one.length).slice(0, 8).map(([, content]) => content);
-  }
-
-  // The largest size at which the widest row fits.
-  roomForRow() {
-    if (!this.film.stacks.length) return;
-    const [most] = this.film.states.map(({ totals }) => totals[0]).sort((one, other) => list(other).length - list(one).length);
-    this.row([...sum(most, most), ["total", list(most), ""]]);
-    for (const size of SIZES.slice(3)) {
-      this.eq.style.setProperty("--size", `${size}em`);
-      this.eq.style.minHeight = `${this.eq.firstChild.offsetHeight}px`;
-      if (this.eq.scrollWidth <= this.eq.clientWidth + 1) break;
-    }
-    this.paintRow();
-  }
-
-  // A picture too large for its pane scrolls in it, and is then reached by Tab.
-  fitPicture() {
-    const { offsetWidth: wide, offsetHeight: high } = this.pane, [width, height] = this.size;
-    const scale = between(this.isWide ? 0.74 : 0.8, Math.min(wide / width, high / height), 1.35 * this.unit / 15);
-    const look = { viewBox: `0 0 ${width} ${height}`, width: width * scale, height: height * scale };
-    for (const [name, value] of Object.entries(look)) this.svg.setAttribute(name, value);
-    if (look.width > wide + 1 || look.height > high + 1) this.pane.tabIndex = 0;
-    else this.pane.removeAttribute("tabindex");
   }
 }
 
@@ -1439,7 +1414,6 @@ function inShort(error) {
 
 const short = (number) => String(+number.toFixed(3));
 const list = (numbers) => (numbers ? `[${numbers.map(short).join(", ")}]` : "None");
-const sum = (before, adds) => [["before", list(before), before ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(adds), "arrives"], ["sign", "="]];
 
 function inBytes(count) {
   if (count < 1000) return `${count} bytes`;

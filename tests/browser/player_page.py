@@ -50,7 +50,7 @@ FAULTS = """(least) => {
 PLACES = """() => {
     const root = document.querySelector(".player"), { x: left, y: top } = root.getBoundingClientRect();
     const isWide = root.classList.contains("player-wide");
-    const places = [["", ".player, .player-panel, .player-bar, .player-bar > *"], ["wh", ".player-code, .player-pane, .player-range, .player-keys, .player-action, .player-saying"], ["", ".player-count, .player-title, .player-say, .player-eq"]];
+    const places = [["", ".player, .player-panel, .player-bar, .player-bar > *"], ["wh", ".player-code, .player-pane, .player-range, .player-keys, .player-action, .player-saying"], ["", ".player-count, .player-title, .player-panel > .player-say, .player-eq"]];
     return places.flatMap(([what, where]) => [...document.querySelectorAll(where)].map((one) => {
         const { x, y, width, height } = one.getBoundingClientRect(), sticks = !isWide && one.closest(".player-bar");
         const found = [x - left, sticks ? 0 : y - top, ...(what || isWide && !one.matches(".player-count") ? [width] : []), ...(what ? [height] : [])];

@@ -97,7 +97,8 @@ def test_a_line_that_was_refused_carries_a_sign_and_all_goes_on(play):
     assert said(shown) == f"✗ {NO_ZERO}"
     assert disabled(shown) == ""
     warn = "(one) => getComputedStyle(one).color"
-    calm = shown.eval_on_selector(".player-say", warn)
+    calm = shown.eval_on_selector(".player-title", warn)
+    assert shown.locator(".player-say").count() == 0, "the error stands where the sentence stood"
     for what in (".player-outcome", ".player-code mark"):
         assert shown.eval_on_selector(what, warn) != calm, what
     press(shown, "1")
@@ -179,12 +180,12 @@ def test_a_lab_may_start_on_its_way(play):
 def blocks(shown):
     """Return the blocks of each column from the ground, the sums over them, and what is new."""
     columns = """() => { const found = {}, at = (one) => Math.round(one.getBBox().x + one.getBBox().width / 2);
-        for (const one of document.querySelectorAll(".player-pane .player-block")) (found[at(one)] ??= []).push(one.textContent);
+        for (const one of document.querySelectorAll(".player-blocks > g")) (found[at(one)] ??= []).push(one.textContent);
         return Object.entries(found).sort(([one], [other]) => one - other).map(([, all]) => all.join(" ")); }"""
     return (
         shown.evaluate(columns),
         texts(shown, ".player-sum"),
-        texts(shown, ".player-pane .player-block.is-fresh"),
+        texts(shown, ".player-blocks > g:has(.s-now)"),
     )
 
 
@@ -215,10 +216,10 @@ def test_gradients_are_blocks_on_one_another(play):
 def test_what_another_name_holds_is_a_stack_of_its_own(play):
     shown = play(accumulation())
     press(shown, "2", "5", "4")
-    assert blocks(shown)[:2] == (["", "", ""], ["1", "2", "3"])
+    assert blocks(shown)[:2] == (["1", "2", "3"], ["1", "2", "3"])
     assert row(shown) == "None"
     press(shown, "1")
-    assert blocks(shown) == (["1", "1", "1", "", "", ""], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
+    assert blocks(shown) == (["1", "1", "1", "1", "2", "3"], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
 
 
 def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
@@ -424,7 +425,7 @@ def test_at_its_own_start_the_trail_is_the_one_of_the_film(window):
 
 def moving(shown):
     return shown.evaluate(
-        "[...document.querySelectorAll('.player-block')].filter((one) => one.style.transform).length"
+        "[...document.querySelectorAll('.player-blocks > g')].filter((one) => one.style.transform).length"
     )
 
 
