@@ -73,8 +73,7 @@ function landOnHeading(event) {
   const notebook = link?.closest(".jp-Notebook");
   if (!notebook?.querySelector(".glossary-box")) return;
   const name = decodeURI(link.hash.slice(1));
-  const ours = new AbortController();
-  for (const kind of ["wheel", "keydown", "pointerdown"]) document.addEventListener(kind, () => ours.abort(), { once: true, signal: ours.signal });
+  const ours = new AbortController(); // who scrolls on wants to be elsewhere
   let frames = 40;
   const look = () => {
     const heading = notebook.querySelector(`[data-jupyter-id="${CSS.escape(name)}"]`);
@@ -83,5 +82,8 @@ function landOnHeading(event) {
     if (frames-- && !ours.signal.aborted) requestAnimationFrame(look);
     else ours.abort();
   };
-  requestAnimationFrame(look);
+  requestAnimationFrame(() => { // the key that led here has been let through by now
+    for (const kind of ["wheel", "keydown", "pointerdown"]) document.addEventListener(kind, () => ours.abort(), { signal: ours.signal });
+    look();
+  });
 }
