@@ -540,9 +540,8 @@ def test_09_2_the_old_numbers_do_not_help():
     mended = answer.keys[1]
 
     def is_seen(state, error):
-        right = [2 * number for number in numbers(state, "x")]
-        told = ast.literal_eval(state.fact("the right x.grad"))
-        return EDITED in error and state.value("x.grad") == "None" and right == told
+        is_refused = EDITED in error and state.value("x.grad") == "None"
+        return is_refused and "others now" not in state.sentence
 
     def is_reached(live):
         is_refused = EDITED in live.error and live["x.grad"] is None

@@ -146,9 +146,7 @@ def test_every_state_knows_how_one_comes_there(lab):
 
 def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
     assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
-    assert len(re.findall(r"\w+ nothing", SCRIPT)) == len(
-        re.findall(r"(?:changed|yet|with|of) nothing|nothing yet", SCRIPT)
-    )
+    assert len(re.findall("ran, and changed nothing", SCRIPT)) == 1
 
 
 @every_lab

@@ -73,10 +73,8 @@ class Edits(World):
     def facts(self) -> tuple[Row, ...]:
         cell = self.saved()
         kept = "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"
-        return (
-            Row("y saved x", kept),
-            Row("the right x.grad", short_numbers(self.right().tolist())),
-        )
+        right = "" if self.x.grad is None else short_numbers(self.right().tolist())
+        return (Row("y saved x", kept), Row("the right x.grad" if right else "", right))
 
     def title(self) -> str:
         if self.x.grad is None:
@@ -92,12 +90,8 @@ class Edits(World):
             return (
                 "x has changed since y was made." if changed else "x is as it was when y was made."
             )
-        if cell.state == "modified":
-            back = "" if changed else " That the numbers are the old ones again does not help."
-            return f"y saved x at version {cell.version}: backward() will refuse.{back}"
-        if changed:
-            return f"x has changed and its version is still {self.x._version}: backward() will notice nothing."
-        return f"y saved x at version {cell.version}: backward() can trust it."
+        versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
+        return versions + (" Its numbers are others now." if changed else "")
 
 
 versions = Lab(
