@@ -6,10 +6,11 @@ import json
 
 import pytest
 from driver import photograph, watched
-from lab_films import MOST, NO_ZERO, TWICE, accumulation, network, restless
+from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
+from made_up_film import meant, restless
 from player_page import FAULTS, PLACES, SETTLED
 
-from helpers.playing.player import SCRIPT, page_of
+from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
@@ -238,14 +239,14 @@ def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
-    film, meant = restless(seed)
-    shown = play(film)
+    film = restless(seed)
+    shown = play(as_json(film))
     seen = """() => [...document.querySelectorAll(".player-pane [class^='m-']:not(tspan)")].map((node) =>
         [node.getAttribute("class").replace(" is-fresh", ""), node.textContent])"""
-    for key in [*"1" * len(meant), *"uu1r111uu1ru1111uuu1"]:
+    for key in [*"1" * len(film.states), *"uu1r111uu1ru1111uuu1"]:
         press(shown, key)
         at = int(title(shown).removeprefix("state "))
-        assert shown.evaluate(seen) == meant[at], at
+        assert shown.evaluate(seen) == [list(mark) for mark in meant(film, at)], at
 
 
 # choosing
