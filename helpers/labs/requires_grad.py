@@ -24,8 +24,7 @@ class Flags(World):
     """
 
     setup = (
-        "x = torch.tensor([1., 2.])",
-        "y = torch.tensor([3., 4.])",
+        "x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])",
         "z = torch.tensor([5., 6.])",
     )
     actions = (

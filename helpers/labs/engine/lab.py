@@ -184,7 +184,7 @@ def added(before: Totals, after: Totals) -> tuple[float, ...]:
 def told(state: State) -> str:
     """Return all that a state shows, as text: its names, its facts, its graph."""
     boxes = [str(box) for box in state.boxes]
-    facts = [str(row) for row in state.facts]
+    facts = [str(row) for row in state.facts if row.text]
     return "\n".join([*boxes, *facts, str(state.graph)])
 
 
