@@ -1404,7 +1404,7 @@ const LAB = {
 };
 
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser is-bare", 1], ["is-dense is-denser is-bare", 0.93]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93]];
 
 // The name of an error and its first sentence, without what it adds in brackets.
 function inShort(error) {
