@@ -1250,12 +1250,20 @@ class Lab extends Base {
     this.svg.replaceChildren(...nodes, this.blocks);
   }
 
-  // The marks that look other than before the last line; none where it is another picture.
+  // The marks that look other than before the last line, wherever they stood; none where it is another picture.
   news(looks) {
-    const last = this.trail.at(-1);
+    const last = this.trail.at(-1), { marks, owned } = this.film;
     if (!last || last[1] < 0 || this.isStart) return [];
-    const before = new Map(this.looks(last[0]));
-    const found = looks.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
+    const told = ([mark, look]) => {
+      const [kind, role, state, ...rest] = marks[mark];
+      return String([owned[mark], kind, ...(look ?? [role, state]).slice(0, 2), SHAPES[kind][0] === "text" && (look?.[2] || rest.slice(2))]);
+    };
+    const before = this.looks(last[0]).map(told);
+    const found = looks.filter((one) => {
+      const at = before.indexOf(told(one));
+      if (at >= 0) before[at] = "";
+      return at < 0;
+    });
     return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 

@@ -10,6 +10,8 @@ from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
 from made_up_film import meant, restless
 from player_page import FAULTS, PLACES, SETTLED
 
+from helpers import labs
+from helpers.labs.engine.lab import with_buttons
 from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
@@ -460,6 +462,7 @@ SIZES = {
     (960, 600): 11,
     (833, 600): 10.4,
     (1200, 650): 10.4,
+    (1280, 720): 11,
     (1440, 900): 10.4,
     (390, 800): 10.39,
     (1920, 1000): 17,
@@ -479,6 +482,36 @@ def test_everything_is_seen_at_once_and_stays_where_it_is(play, film, size):
         assert shown.evaluate(FAULTS, SIZES[size]) == [], key
         assert shown.evaluate(PLACES) == places, key
         photograph(shown, f"labs/{film.__name__}-{size[0]}x{size[1]}-{key}")
+
+
+PICTURES = 9.6  # px: the least size of a word in the picture of a lab
+
+
+def walks(name):
+    """Return the keys that walk a lab to each of its named states, and on from there by each
+    action.
+    """
+    lab = getattr(labs, name)
+    actions = [action.name for action in with_buttons(lab.world)]
+    keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
+    for state in lab.names:
+        yield ["r", *(keys.get(action, "ArrowRight") for action in lab.path(state))]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
+@pytest.mark.parametrize("name", labs.__all__)
+def test_all_of_every_lab_is_seen_at_once_and_stays_where_it_is(play, name, size):
+    shown = play(as_json(getattr(labs, name).film()), size)
+    places = shown.evaluate(PLACES)
+    assert shown.evaluate(FAULTS, PICTURES) == []
+    for keys in walks(name):
+        press(shown, *keys)
+        assert shown.evaluate(FAULTS, PICTURES) == [], keys
+        assert shown.evaluate(PLACES) == places, keys
+        assert not shown.evaluate(CUT_TITLE), keys
+
+
+CUT_TITLE = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.player-title'))"
 
 
 def test_on_a_slide_it_grows(play):
