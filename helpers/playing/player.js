@@ -244,10 +244,10 @@ class Base {
     let most = 0;
     for (const content of contents) {
       put(sizer, content);
-      most = Math.max(most, sizer.getBoundingClientRect().height);
+      most = Math.max(most, sizer.offsetHeight + 1); // a slide may be drawn larger than it is
     }
     sizer.remove();
-    node.style.minHeight = `${Math.ceil(most)}px`;
+    node.style.minHeight = `${most}px`;
   }
 
   hurries() {
@@ -1125,11 +1125,11 @@ class Lab extends Base {
   }
 
   footer() {
-    const { actions, legend, roles } = this.film, foot = element("div", "foot", this.panel);
+    const { actions, legend, roles } = this.film;
     const keys = actions.filter(({ code, key }) => code && key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(foot, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
-    this.legend = element("div", "legend", foot);
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
+    this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
 
@@ -1155,8 +1155,10 @@ class Lab extends Base {
     return String(this.trail) === String(this.start);
   }
 
+  // Action -1 goes on to the next node.
   target(from, action) {
-    const to = [this.film.states[from].ways[action]].flat()[0];
+    const { states } = this.film, to = [states[from].ways[action]].flat()[0];
+    if (action < 0) return states.findIndex(({ focus, scene }, at) => at > from && focus && scene === states[from].scene);
     return to < 0 ? from : to;
   }
 

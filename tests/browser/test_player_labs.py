@@ -270,6 +270,16 @@ def test_the_chosen_program_is_marked_by_a_sign_and_by_its_state(play):
     assert [one.get_attribute("aria-pressed") for one in shown.locator(".player-action").all()][3:] == 7 * [None]  # fmt: skip
 
 
+def test_a_lab_may_start_at_a_node(play):
+    film = json.dumps(json.loads(network()) | {"start": [1, -1, -1]})
+    shown = play(film)
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
+    press(shown, "ArrowRight", "r")
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert texts(shown, ".player-code div")[2:] == ["y = x ** 2", " ", " "]
+
+
 def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
     shown = play(network())
 
