@@ -59,8 +59,9 @@ class Flags(World):
 
     def whole(self) -> Mapping[str, torch.Tensor]:
         x, y, z = (one.detach().clone().requires_grad_() for one in (self.x, self.y, self.z))
-        a = x + y
-        return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
+        with torch.enable_grad():
+            a = x + y
+            return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (
