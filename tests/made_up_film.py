@@ -12,7 +12,7 @@ from helpers.drawing.display_list import Owner
 from helpers.drawing.palette import STYLE
 from helpers.graph import Call, Edge, Gradient, Graph, Node, Root, SavedTensor, Storage, TensorInfo
 from helpers.playing.animate import film
-from helpers.playing.film import Change, Film, Frame
+from helpers.playing.film import ENDS, Button, Change, LabFilm, LabState, Way
 from helpers.playing.stylesheet import css_class
 from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace
 
@@ -203,15 +203,16 @@ def lab():
     end.
     """
     scenes = tuple(drawing(chain(length)) for length in (1, 2, 3, 4))
-    moves = [(("a", 1), ("b", 2)), (("b", 3),), (("a", 3),), ()]
-    sentences = ["nothing is on", "a is on", "b is on", "both are on: nothing is left to do"]
-    frames = tuple(Frame(words, nr, moves=moves[nr]) for nr, words in enumerate(sentences))
-    return Film(
-        scenes,
-        frames,
-        "a lab of 4 states",
-        "Two switches.",
-        (("a", "Switch a on"), ("b", "Switch b on")),
+    ways = [(1, 2), (ENDS, 3), (3, ENDS), (ENDS, ENDS)]
+    came = [None, (0, 0), (0, 1), (1, 1)]
+    titles = ["nothing is on", "a is on", "b is on", "both are on: nothing is left to do"]
+    states = [
+        LabState(title, f"{title}.", nr, ways=tuple(map(Way, ways[nr])), came=came[nr], text=title)
+        for nr, title in enumerate(titles)
+    ]
+    buttons = (Button("a = True", "switches a on"), Button("b = True", "switches b on"))
+    return LabFilm(
+        ("a = b = False",), buttons, scenes, tuple(states), "a lab of 4 states", "Two switches."
     )
 
 
@@ -220,55 +221,50 @@ def explorer():
     program.
     """
     scenes = tuple(drawing(chain(length)) for length in (2, 3))
-    frames, starts = [], (0, 3)
+    states, starts = [], (0, 3)
     for nr, other in enumerate(reversed(starts)):
-        moves = (("other", other),)
-        frames.append(Frame(f"program {nr}: choose a node", nr, moves=moves))
-        frames += [
-            Frame(f"program {nr}, node {at}", nr, focus=Owner("node", at), moves=moves)
-            for at in (0, 1)
-        ]
-    return Film(
-        scenes, tuple(frames), "an explorer", "Two programs.", (("other", "The other program"),)
-    )
+        title, ways = f"program {nr}", (Way(other),)
+        came = (0, 0) if nr else None
+        states.append(LabState(title, "Choose a node.", nr, ways=ways, came=came))
+        for at in (0, 1):
+            focus, came = Owner("node", at), (len(states) - 1, -1)
+            states.append(
+                LabState(title, f"Node {at} of {nr}.", nr, focus=focus, ways=ways, came=came)
+            )
+    buttons = (Button("program = other", "shows the other program"),)
+    return LabFilm((), buttons, scenes, tuple(states), "an explorer", "Two programs.")
 
 
-def restless(seed, frames=12):
+def restless(seed, states=12):
     """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2)))
-    made = tuple(_restless(dice, nr, scenes, frames) for nr in range(frames))
-    return Film(scenes, made, "", "", (("on", "Go on"),))
+    made = tuple(_restless(dice, nr, scenes, states) for nr in range(states))
+    return LabFilm((), (Button("go_on()", "goes on"),), scenes, made, "", "")
 
 
-def _restless(dice, nr, scenes, frames):
+def _restless(dice, nr, scenes, states):
     scene = dice.choice([0, 0, 1, 1, 1])
     marks = scenes[scene].marks
     places = [at for at in range(len(marks)) if marks[at].role in STYLE and dice.random() < 0.3]
     words = {
         at: dice.choice([None, ((f"{nr}.0", "grad"),)]) if marks[at].runs else None for at in places
     }
-    changes = [
-        Change(at, dice.choice(["", "now", "done"]), words[at], dice.random() < 0.2)
-        for at in places
-    ]
-    return Frame(f"frame {nr}", scene, tuple(changes), moves=(("on", (nr + 1) % frames),))
+    changes = [Change(at, dice.choice(["", "now", "done"]), words[at]) for at in places]
+    ways, came = (Way((nr + 1) % states),), (nr - 1, 0) if nr else None
+    return LabState(f"state {nr}", "", scene, tuple(changes), ways=ways, came=came)
 
 
 def meant(film, number):
-    """Return what a frame of a lab shall show: (class, words, hidden) of every mark."""
-    frame = film.frames[number]
-    changes = {change.mark: change for change in frame.changes}
+    """Return what a state of a lab shall show: (class, words) of every mark."""
+    state = film.states[number]
+    changes = {change.mark: change for change in state.changes}
     return [
         mark_meant(mark, changes.get(at, Change(at)))
-        for at, mark in enumerate(film.scenes[frame.scene].marks)
+        for at, mark in enumerate(film.scenes[state.scene].marks)
     ]
 
 
 def mark_meant(mark, change):
     runs = mark.runs if change.runs is None else change.runs
-    return (
-        css_class(mark.role, change.state or mark.state),
-        "".join(text for text, _ in runs),
-        change.hidden,
-    )
+    return css_class(mark.role, change.state or mark.state), "".join(text for text, _ in runs)

@@ -244,10 +244,10 @@ class Base {
     let most = 0;
     for (const content of contents) {
       put(sizer, content);
-      most = Math.max(most, sizer.getBoundingClientRect().height);
+      most = Math.max(most, sizer.offsetHeight + 1); // a slide may be drawn larger than it is
     }
     sizer.remove();
-    node.style.minHeight = `${Math.ceil(most)}px`;
+    node.style.minHeight = `${most}px`;
   }
 
   hurries() {
@@ -1125,11 +1125,11 @@ class Lab extends Base {
   }
 
   footer() {
-    const { actions, legend, roles } = this.film, foot = element("div", "foot", this.panel);
+    const { actions, legend, roles } = this.film;
     const keys = actions.filter(({ code, key }) => code && key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
-    this.keysLine(foot, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
-    this.legend = element("div", "legend", foot);
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
+    this.legend = element("div", "legend", element("div", "foot", this.panel));
     for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
 
@@ -1155,8 +1155,10 @@ class Lab extends Base {
     return String(this.trail) === String(this.start);
   }
 
+  // Action -1 goes on to the next node.
   target(from, action) {
-    const to = [this.film.states[from].ways[action]].flat()[0];
+    const { states } = this.film, to = [states[from].ways[action]].flat()[0];
+    if (action < 0) return states.findIndex(({ focus, scene }, at) => at > from && focus && scene === states[from].scene);
     return to < 0 ? from : to;
   }
 
@@ -1250,12 +1252,20 @@ class Lab extends Base {
     this.svg.replaceChildren(...nodes, this.blocks);
   }
 
-  // The marks that look other than before the last line; none where it is another picture.
+  // The marks that look other than before the last line, wherever they stood; none where it is another picture.
   news(looks) {
-    const last = this.trail.at(-1);
+    const last = this.trail.at(-1), { marks, owned } = this.film;
     if (!last || last[1] < 0 || this.isStart) return [];
-    const before = new Map(this.looks(last[0]));
-    const found = looks.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
+    const told = ([mark, look]) => {
+      const [kind, role, state, ...rest] = marks[mark];
+      return String([owned[mark], kind, ...(look ?? [role, state]).slice(0, 2), SHAPES[kind][0] === "text" && (look?.[2] || rest.slice(2))]);
+    };
+    const before = this.looks(last[0]).map(told);
+    const found = looks.filter((one) => {
+      const at = before.indexOf(told(one));
+      if (at >= 0) before[at] = "";
+      return at < 0;
+    });
     return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 
@@ -1404,7 +1414,7 @@ const LAB = {
 };
 
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser is-bare", 1], ["is-dense is-denser is-bare", 0.93]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93]];
 
 // The name of an error and its first sentence, without what it adds in brackets.
 function inShort(error) {

@@ -1,7 +1,6 @@
 """Labs made by hand, as the player reads them: plain data, no torch, and nothing of ours that writes films."""
 
 import json
-import random
 from collections import deque
 
 ROLES = ["", "tag", "tagged", "none", "slot", "edge", "arrow", "operation", "start", "word", "leaf", "now", "title", "done", "error"]  # fmt: skip
@@ -237,47 +236,3 @@ def network():
         ],
     }
     return json.dumps(json.loads(written(film, marks, states, lines)) | {"owned": owned})
-
-
-# Any marks changed in any way: what is seen depends on the state, not on the way there.
-
-
-def restless(seed, count=12):
-    """Return a film that goes to and fro between two scenes, and what each state shall show: (role,
-    state, words) of each mark.
-    """
-    dice, lines, looks, states, meant = random.Random(seed), Pool(""), Pool(), [], []
-    marks = [rect("operation", 10 * at, 10, 8, 8) for at in range(6)]
-    marks += [text("title", 10 * at, 60, f"mark {at}") for at in range(6)]
-    scenes = [[0, 1, 2, 6, 7], [1, 3, 4, 5, 8, 9, 10, 11]]
-    for number in range(count):
-        scene = dice.choice([0, 0, 1, 1, 1])
-        now = {at: looks(changed(dice, marks[scenes[scene][at]], number)) for at in range(len(scenes[scene])) if dice.random() < 0.4}  # fmt: skip
-        patch = [one for pair in now.items() for one in pair]
-        meant.append([shown(marks[mark], looks.things[now[at]] if at in now else None) for at, mark in enumerate(scenes[scene])])  # fmt: skip
-        came = [number - 1, 0] if number else 0
-        states.append([lines(f"state {number}"), 0, scene, patch, 0, [], [(number + 1) % count], came, [], []])  # fmt: skip
-    film = {
-        "alt": "Restless",
-        "code": [],
-        "actions": [["go on", "goes on", "1", 0, ""]],
-        "start": [],
-        "size": [200, 100],
-        "scenes": scenes,
-        "stacks": [],
-        "looks": looks.things,
-        "legend": [],
-    }
-    return written(film, marks, states, lines), meant
-
-
-def changed(dice, mark, number):
-    words = [f"{number}.0", 0] if mark[0] == TEXT and dice.random() < 0.5 else 0
-    state = ROLES.index(dice.choice(["", "now", "done"]))
-    return [mark[1], state, words]
-
-
-def shown(mark, look):
-    role, state, words = look or [mark[1], mark[2], 0]
-    name = f"m-{ROLES[role]}" + (f" s-{ROLES[state]}" if state else "")
-    return [name, (words or mark[5:])[0] if mark[0] == TEXT else ""]

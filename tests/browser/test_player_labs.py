@@ -6,10 +6,13 @@ import json
 
 import pytest
 from driver import photograph, watched
-from lab_films import MOST, NO_ZERO, TWICE, accumulation, network, restless
+from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
+from made_up_film import meant, restless
 from player_page import FAULTS, PLACES, SETTLED
 
-from helpers.playing.player import SCRIPT, page_of
+from helpers import labs
+from helpers.labs.engine.lab import with_buttons
+from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
@@ -238,14 +241,14 @@ def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
-    film, meant = restless(seed)
-    shown = play(film)
+    film = restless(seed)
+    shown = play(as_json(film))
     seen = """() => [...document.querySelectorAll(".player-pane [class^='m-']:not(tspan)")].map((node) =>
         [node.getAttribute("class").replace(" is-fresh", ""), node.textContent])"""
-    for key in [*"1" * len(meant), *"uu1r111uu1ru1111uuu1"]:
+    for key in [*"1" * len(film.states), *"uu1r111uu1ru1111uuu1"]:
         press(shown, key)
         at = int(title(shown).removeprefix("state "))
-        assert shown.evaluate(seen) == meant[at], at
+        assert shown.evaluate(seen) == [list(mark) for mark in meant(film, at)], at
 
 
 # choosing
@@ -265,6 +268,16 @@ def test_the_chosen_program_is_marked_by_a_sign_and_by_its_state(play):
     press(shown, "3")
     assert chosen(shown) == [False, False, True] + 7 * [False]
     assert [one.get_attribute("aria-pressed") for one in shown.locator(".player-action").all()][3:] == 7 * [None]  # fmt: skip
+
+
+def test_a_lab_may_start_at_a_node(play):
+    film = json.dumps(json.loads(network()) | {"start": [1, -1, -1]})
+    shown = play(film)
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
+    press(shown, "ArrowRight", "r")
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert texts(shown, ".player-code div")[2:] == ["y = x ** 2", " ", " "]
 
 
 def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
@@ -459,6 +472,7 @@ SIZES = {
     (960, 600): 11,
     (833, 600): 10.4,
     (1200, 650): 10.4,
+    (1280, 720): 11,
     (1440, 900): 10.4,
     (390, 800): 10.39,
     (1920, 1000): 17,
@@ -478,6 +492,36 @@ def test_everything_is_seen_at_once_and_stays_where_it_is(play, film, size):
         assert shown.evaluate(FAULTS, SIZES[size]) == [], key
         assert shown.evaluate(PLACES) == places, key
         photograph(shown, f"labs/{film.__name__}-{size[0]}x{size[1]}-{key}")
+
+
+PICTURES = 9.6  # px: the least size of a word in the picture of a lab
+
+
+def walks(name):
+    """Return the keys that walk a lab to each of its named states, and on from there by each
+    action.
+    """
+    lab = getattr(labs, name)
+    actions = [action.name for action in with_buttons(lab.world)]
+    keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
+    for state in lab.names:
+        yield ["r", *(keys.get(action, "ArrowRight") for action in lab.path(state))]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
+@pytest.mark.parametrize("name", labs.__all__)
+def test_all_of_every_lab_is_seen_at_once_and_stays_where_it_is(play, name, size):
+    shown = play(as_json(getattr(labs, name).film()), size)
+    places = shown.evaluate(PLACES)
+    assert shown.evaluate(FAULTS, PICTURES) == []
+    for keys in walks(name):
+        press(shown, *keys)
+        assert shown.evaluate(FAULTS, PICTURES) == [], keys
+        assert shown.evaluate(PLACES) == places, keys
+        assert not shown.evaluate(CUT_TITLE), keys
+
+
+CUT_TITLE = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.player-title'))"
 
 
 def test_on_a_slide_it_grows(play):
