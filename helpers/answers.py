@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from helpers.drawing.svg import safe
 from helpers.text import shortened
 
-LINES, COLUMNS = 10, 100  # what is seen of a long card; the rest is folded
+LINES, COLUMNS = 10, 84  # what is seen of a long card; the rest is folded
 LONGEST = 20_000  # characters of a card
 GREEN, AMBER, RED = "#1a7f37", "#9a6700", "#cf222e"  # 4.5 to white, 3 to the grounds of pages
 LOOKS = {"right": ("✓", GREEN), "partly": ("◐", AMBER), "wrong": ("✗", RED)}
@@ -82,7 +82,8 @@ def html(card: Card) -> str:
     sign = f'<span aria-hidden="true">{sign}</span>'
     label = f'<b style="{LABEL.format(colour)}">{sign} {safe(card.word)}</b>'
     title = f" <b>{marked(card.title)}</b>" if card.title else ""
-    seen, folded = cut(shortened(card.body, LONGEST).splitlines())
+    taken = rows(f"{card.word}    {card.title}")
+    seen, folded = cut(shortened(card.body, LONGEST).splitlines(), LINES - taken)
     more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
     rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
     role = ' role="status"' if card.is_news else ""
@@ -90,15 +91,20 @@ def html(card: Card) -> str:
     return f"{frame}{label}{title}{paragraphs(seen)}{rest}</div>"
 
 
-def cut(lines: list[str]) -> tuple[list[str], list[str]]:
-    """Return the lines that are seen, and those that are folded; the label is the first seen."""
-    room, seen = LINES - 1, 0
+def cut(lines: list[str], room: int) -> tuple[list[str], list[str]]:
+    """Return the lines for which there is room, at least one, and the others."""
+    seen = 0
     for line in lines:
-        room -= -(-len(line) // COLUMNS)
-        if room < 0:
+        room -= rows(line)
+        if room < 0 and seen:
             break
         seen += 1
     return lines[:seen], lines[seen:]
+
+
+def rows(line: str) -> int:
+    """Return how many rows a line may take on a card."""
+    return max(1, -(-len(line) // COLUMNS))
 
 
 def paragraphs(lines: list[str]) -> str:

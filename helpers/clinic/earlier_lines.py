@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 import torch
@@ -37,6 +37,7 @@ LOOPS = (ast.For, ast.AsyncFor, ast.While)
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
 NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
+SUMS = {"sum", "mean"}
 WALKS = {"backward", "grad", "step_through", "record"}
 
 
@@ -258,22 +259,45 @@ def nodes_of(tensors: Sequence[torch.Tensor]) -> list[Any]:
 
 
 def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
-    """Return the lines that went backward before, and whether it is sure that the first freed what
-    the graphs of some tensors had saved.
+    """Return the lines that went backward before, and whether it is sure that they freed what the
+    graphs of some tensors had saved: one that did, and ended, found it whole.
     """
     nodes = nodes_of(tensors)  # kept: until the end their ids are their own
     freed = {id(node) for node in nodes if is_freed(node)}
-    found = []
+    perhaps = []
     for line in past.lines:
         for root in walked(line.node):
-            thing = past.still(root.id, line) if isinstance(root, ast.Name) else None
-            if not is_tensor(thing):
-                found.append(line)
-            elif freed & {id(node) for node in nodes_of([thing])}:
-                found.append(line)
-                if line.is_sure or line.is_round:
-                    return found, len(found) == 1
-    return found, False
+            parts = roots_in(past, root, line)
+            reaches = bool(freed & {id(node) for node in nodes_of(parts)})
+            if reaches and line.is_sure and is_arithmetic(root):
+                return [line], True
+            if reaches or (not parts and is_made_elsewhere(past, root)):
+                perhaps.append(line)
+    return perhaps, len(perhaps) == 1 and perhaps[0].is_round
+
+
+def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
+    """Return the tensors that an expression names, as far as their names still hold them."""
+    names = {one.id for one in ast.walk(root) if isinstance(one, ast.Name)}
+    return [thing for name in sorted(names) if is_tensor(thing := past.still(name, line))]
+
+
+def is_arithmetic(root: ast.expr) -> bool:
+    """Say whether an expression is arithmetic with names, and sums of it: the graph of its result
+    holds theirs.
+    """
+    methods = [one.func for one in ast.walk(root) if isinstance(one, ast.Call)]
+    sums = [one for one in methods if isinstance(one, ast.Attribute) and one.attr in SUMS]
+    allowed = (ast.BinOp, ast.UnaryOp, ast.Constant, ast.Name, ast.operator, ast.unaryop, ast.Load)
+    return len(sums) == len(methods) and all(
+        isinstance(one, (*allowed, ast.Call)) or one in sums for one in ast.walk(root)
+    )
+
+
+def is_made_elsewhere(past: Past, root: ast.expr) -> bool:
+    """Say whether an expression names something that is no module, such as `torch` is."""
+    names = [one.id for one in ast.walk(root) if isinstance(one, ast.Name)]
+    return any(type(past.live.get(name)) is not ModuleType for name in names)
 
 
 def is_freed(node: Any) -> bool:

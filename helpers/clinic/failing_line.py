@@ -36,8 +36,8 @@ _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
 def scene(traceback: TracebackType | None, look: str = "", asks: bool = False) -> list[str]:
-    """Return lines of text: which line led to the error, the learner's line, each tensor named
-    there, and saved tensors in the state `look`.
+    """Return lines of text: which line led to the error, or "", the learner's line, each tensor
+    named there, and saved tensors in the state `look`; nothing where no line is known.
 
     `asks` says that a tensor was asked for a graph which it has not.
     """
@@ -53,7 +53,7 @@ def scene(traceback: TracebackType | None, look: str = "", asks: bool = False) -
         found = _tensors(frame, named, look)
         led = _led_to_it(frame, line_number, named, look, asks)
     now = " (its tensors as they are now)" if found else ""
-    return [*filter(None, [led]), f"In your line{now}: {code(visible(line, 90))}", *found]
+    return [led, f"In your line{now}: {code(visible(line, 90))}", *found]
 
 
 def _led_to_it(frame: FrameType, number: int, *what: Any) -> str:

@@ -5,6 +5,8 @@ It never raises.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from helpers.answers import Card, bare, show
 from helpers.clinic.catalogue import Cause, Symptom, book
 from helpers.clinic.errors import (
@@ -71,7 +73,14 @@ def _of_text(text: str) -> Card:
     head = first_sentence(text) or "an empty text"
     if not found:
         return _card("partly", "Not known", head, [head, _UNKNOWN])
-    return _card("wrong", "A message", head, [head, *_page(found, clue(text), [])])
+    page = _page(found, clue(text), [])
+    return _card(
+        "wrong",
+        "A message",
+        head,
+        [head, *page],
+        [f"What it means: {found.means}", *_advice(found)],
+    )
 
 
 def _of_error(error: BaseException) -> Card:
@@ -87,14 +96,15 @@ def _of_error(error: BaseException) -> Card:
             seen = scene(traceback_of(one), found.look, "does not require grad" in text)
             seen = seen or scene(traceback_of(error), found.look, "does not require grad" in text)
             page = _page(found, clue(text), [*origin, *seen])
-            return _of_head(error if is_plain_words(error) else one, page)
+            first = [*seen[:1], f"What it means: {found.means}", *seen[1:2], *_advice(found)]
+            return _of_head(error if is_plain_words(error) else one, page, first)
     return _of_head(error, [_UNKNOWN, *scene(traceback_of(error))])
 
 
-def _of_head(error: BaseException, lines: list[str]) -> Card:
+def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
     look = "partly" if issubclass(type(error), Warning) else "wrong"
     sentence = first_sentence(text_of(error))
-    return _card(look, types_of(error)[0], sentence, [_head(error), *lines])
+    return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 
 
 def _head(error: BaseException) -> str:
@@ -103,22 +113,30 @@ def _head(error: BaseException) -> str:
 
 
 def _page(found: Symptom, told: str, seen: list[str]) -> list[str]:
+    return [f"What it means: {found.means}", told, *seen, *_advice(found)]
+
+
+def _advice(found: Symptom) -> list[str]:
     one = len(found.causes) == 1
     question = (
         "Often behind it, and what to try:"
         if one
         else "Often behind it, one of these, and what to try:"
     )
-    return [f"What it means: {found.means}", told, *seen, question, *map(_cause, found.causes)]
+    return [question, *map(_cause, found.causes)]
 
 
 def _cause(cause: Cause) -> str:
     return f"  - {cause.what}. Try: {cause.remedy} (lesson {cause.lesson})"
 
 
-def _card(look: str, word: str, title: str, lines: list[str]) -> Card:
-    """Make the card; its text is one line after the other, the first of them the head."""
-    head, *rest = lines
-    rest = [line for line in rest if line]
+def _card(look: str, word: str, title: str, lines: list[str], first: Sequence[str] = ()) -> Card:
+    """Make the card; its text is one line after the other, the first of them the head.
+
+    As HTML it begins with the lines `first`: what they leave out may be folded.
+    """
+    head, *rest = [line for line in lines if line]
+    first = [line for line in first if line]
     text = "\n".join(fold(bare(line)) for line in [head, *rest])
-    return Card(look, word, title, "\n".join(rest), text)
+    body = [*first, *[line for line in rest if line not in first]]
+    return Card(look, word, title, "\n".join(body), text)
