@@ -64,10 +64,10 @@ def _judged(exercise: Exercise, answer: object) -> Card:
             f'{name}: no answer was given. Pass it after the id: check("{name}", answer).'
         )
     verdict = judge(exercise, answer)
-    look, word = _WORDS[verdict.kind]
+    look, word = _WORDS[verdict.more or verdict.kind]
     body = sentence(verdict.text)
     text = f"{name}{_MARKS.get(verdict.kind, _WRONG)}{verdict.text}"
-    if verdict.kind in ("unknown", "partly", "unread"):
+    if verdict.kind == "unknown":
         advice = f'hint("{name}") gives a hint.'
         body, text = f"{body}\n{advice}", f"{text}\n       {advice}"
     return Card(look, word, name, body, fold(text), is_news=True, printed=verdict.printed)

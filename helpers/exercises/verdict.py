@@ -17,15 +17,17 @@ _UNREAD = object()
 
 @dataclass(frozen=True)
 class Verdict:
-    """Hold how an answer was judged and what to say: "stub", "right", "known" or "unknown"; of what
-    is unknown "unread", and "partly" where a function did some cases right.
+    """Hold how an answer was judged ("stub", "right", "known", "unknown") and what to say.
 
-    `printed` is what the student's function printed, in the run that is spoken of.
+    `printed` is what the student's function printed, in the run that is spoken of. `more` says of
+    what is unknown that it could not be read, "unread", or that a function did some cases right,
+    "partly".
     """
 
     kind: str
     text: str
     printed: str = ""
+    more: str = ""
 
 
 def judge(exercise: Exercise, answer: object) -> Verdict:
@@ -49,8 +51,8 @@ def judge(exercise: Exercise, answer: object) -> Verdict:
         if attempt(_matches, idea, exercise.reader, reading, answer) is True:
             return Verdict("known", idea.message, printed)
     if trouble:
-        return Verdict("unread", trouble)
-    return Verdict(*_unknown(exercise, reading, answer), printed)
+        return Verdict("unknown", trouble, more="unread")
+    return Verdict("unknown", *_unknown(exercise, reading, answer, printed))
 
 
 def _read(reader: Reader, answer: object) -> tuple[object, str]:
@@ -95,29 +97,33 @@ def _loose(value: object) -> str:
     return show(value).strip('" ').casefold()
 
 
-def _unknown(exercise: Exercise, reading: object, answer: object) -> tuple[str, str]:
+def _unknown(
+    exercise: Exercise, reading: object, answer: object, printed: str
+) -> tuple[str, str, str]:
+    """Return what to say of an answer that no misconception explains, what it printed, and more."""
     if is_a(reading, tuple) and exercise.reader.cases:
-        return _of_cases(exercise, reading, answer)
+        text, some_right = _of_cases(exercise, reading, answer)
+        return text, printed, "partly" if some_right else ""
     if callable(reading):
         ended = _right(exercise, reading)
         did = (
             f"it raised {ended}" if is_a(ended, Failed) else "it does not do what the exercise asks"
         )
-        return "unknown", f"I ran {describe(answer)}; {did}."
-    return (
-        "unknown",
-        f"I read {describe(answer)}. That is not it, and I do not know what led you there.",
-    )
+        return f"I ran {describe(answer)}; {did}.", printed, ""
+    text = f"I read {describe(answer)}. That is not it, and I do not know what led you there."
+    return text, printed, ""
 
 
-def _of_cases(exercise: Exercise, reading: tuple, answer: object) -> tuple[str, str]:
-    """Say which cases a function failed, and for the first what it was given and what it did."""
+def _of_cases(exercise: Exercise, reading: tuple, answer: object) -> tuple[str, bool]:
+    """Say which cases a function failed, and for the first what it was given and what it did; and
+    whether it did some right.
+    """
     wrong = _wrong(exercise, reading)
     case = exercise.reader.cases[wrong[0]]
     inputs = attempt(lambda: ", ".join(describe(each) for each in inputs_of(case)))
     failed = f"I ran {describe(answer)} on {len(reading)} cases; {len(wrong)} went wrong."
     did = f"In case {wrong[0] + 1}, given {inputs}, {_did(reading[wrong[0]])}."
-    return "partly" if len(wrong) < len(reading) else "unknown", f"{failed} {did}"
+    return f"{failed} {did}", len(wrong) < len(reading)
 
 
 def _wrong(exercise: Exercise, reading: tuple) -> list[int]:
