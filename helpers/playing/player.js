@@ -1382,8 +1382,18 @@ class Lab extends Base {
     if (room && this.fitted !== room) this.fitWords();
     this.fitted = room;
     const { scrollWidth, clientWidth, scrollHeight, clientHeight } = this.pane;
-    if (scrollWidth > clientWidth || scrollHeight > clientHeight) this.pane.tabIndex = 0; // what scrolls is reached by Tab
+    if (scrollWidth > clientWidth || scrollHeight > clientHeight) this.bringIn();
     else this.pane.removeAttribute("tabindex");
+  }
+
+  // A picture that scrolls is reached by Tab, and shows what the talk is of.
+  bringIn() {
+    this.pane.tabIndex = 0;
+    const node = this.svg.querySelector(".s-now, .is-fresh");
+    if (!node) return;
+    const one = node.getBoundingClientRect(), pane = this.pane.getBoundingClientRect();
+    const beyond = (start, end, first, last) => Math.max(0, end - last + 8) + Math.min(0, start - first - 8);
+    this.pane.scrollBy(beyond(one.left, one.right, pane.left, pane.right), beyond(one.top, one.bottom, pane.top, pane.bottom));
   }
 
   fitWords() {

@@ -524,6 +524,18 @@ def test_all_of_every_lab_is_seen_at_once_and_stays_where_it_is(play, name, size
 CUT_TITLE = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.player-title'))"
 
 
+def test_where_a_picture_scrolls_the_node_of_the_talk_is_brought_in(play):
+    shown = play(as_json(labs.explorer.film()), (390, 800))
+    scrolls = "(({ scrollWidth, clientWidth, tabIndex }) => scrollWidth > clientWidth && tabIndex === 0)(document.querySelector('.player-pane'))"
+    inside = """(() => { const [one, pane] = [".player-pane .s-now", ".player-pane"].map((name) => document.querySelector(name).getBoundingClientRect());
+        return one.left >= pane.left && one.right <= pane.right && one.top >= pane.top && one.bottom <= pane.bottom; })()"""
+    press(shown, "3")
+    assert shown.evaluate(scrolls)
+    for _ in range(8):
+        assert shown.evaluate(inside), shown.text_content(".player-say")
+        press(shown, "ArrowRight")
+
+
 def test_on_a_slide_it_grows(play):
     shown = play(accumulation(), (1280, 720))
     shown.evaluate(
