@@ -19,9 +19,9 @@ LINE = 60  # characters of a formula in one line of the table
 PROGRAM = "programs"
 
 
-def program(name: str, leaves: str, lines: str) -> Action:
-    """Return an action that begins anew with a program; its button shows the lines, not the leaves."""
-    return Action(name, f"{leaves}; {lines}", leaves, lines, PROGRAM, anew=True)
+def program(name: str, leaves: str, lines: str, does: str) -> Action:
+    """Return an action that begins anew with a program."""
+    return Action(name, f"{leaves}\n{lines}", does, group=PROGRAM, anew=True)
 
 
 def leaf(values: object) -> torch.Tensor:
@@ -33,15 +33,18 @@ class Programs(World):
     """One program at a time, and one of its nodes in view; what was bound last is its root."""
 
     actions = (
-        program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b"),
-        program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()"),
+        program("divide", "a, b = leaf(6.), leaf(2.)", "c = a / b", "a quotient"),
+        program("scaled_sum", "x = leaf([1., 2., 3.])", "y = x * 2; z = y.sum()", "a sum"),
         program(
             "sum_of_two",
-            "a, b, c, d = leaf(2.), leaf(3.), leaf(5.), leaf(10.)",
+            "a, b, c, d = map(leaf, (2., 3., 5., 10.))",
             "u = a * b; t = torch.log(d); v = c * t; e = u + v",
+            "a sum of two products",
         ),
-        program("matrix", "M = leaf([[1., 2.], [3., 4.]])", "loss = torch.trace(M @ M.T)"),
-        program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q"),
+        program(
+            "matrix", "M = leaf([[1., 2.], [3., 4.]])", "loss = torch.trace(M @ M.T)", "a trace"
+        ),
+        program("chain", "x = leaf(4.)", "p = x.sqrt(); q = p.exp(); r = -q", "a chain of three"),
         Action("look_on", ""),  # no button: nodes are clicked
     )
 

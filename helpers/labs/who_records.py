@@ -58,7 +58,7 @@ class Ways(World):
     names = ("x", "x.grad", "y", "z")
     unversioned = ("x.grad",)
     unread = ("z",)
-    most_nodes = 5
+    most_nodes = 4
 
     def reset(self) -> None:
         super().reset()

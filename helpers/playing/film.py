@@ -85,7 +85,8 @@ class LabFilm:
     """Hold all that a player needs to show a lab, with or without a kernel.
 
     `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
-    which the lab begins, `legend` (role, state, words). `text` is what is shown where nothing plays, `alt` says in
+    which the lab begins, -1 a click on the next node; `refusal` is what the last of them raised.
+    `legend` are (role, state, words). `text` is what is shown where nothing plays, `alt` says in
     one sentence what to notice.
     """
 
@@ -97,17 +98,9 @@ class LabFilm:
     alt: str
     start: tuple[int, ...] = ()
     first: int = 0
+    refusal: str = ""
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
-
-    @property
-    def refusal(self) -> str:
-        """Return what the last action of the start raised, or nothing."""
-        number, error = 0, ""
-        for action in self.start:
-            way = self.states[number].ways[action]
-            number, error = (number if way.to == IDLE else way.to), way.error
-        return error
 
 
 def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:

@@ -141,7 +141,7 @@ def check(film: AnyFilm) -> None:
                 f"State {number} {what}. It can only refer to what its film holds, counted from 0."
             )
     for action in film.start:
-        if action not in range(len(film.buttons)):
+        if action not in range(-1, len(film.buttons)):
             raise ValueError(
                 f"The film starts with action {action}. It has {len(film.buttons)} actions, counted from 0."
             )

@@ -106,7 +106,7 @@ class Boxes:
         boxes = self.own[name]
         lines = max([len(box.rows) for box in boxes], default=0)
         lines = min(lines, 1) if self.is_flat else lines
-        high = FIRST + LINE * (lines - 1) + SIDE if lines else SLOT
+        high = FIRST + LINE * (lines - 1) + SIDE - 4 * self.is_flat if lines else SLOT
         most = max([max(box.totals) for box in boxes if box.totals is not None], default=0)
         return max(SLOT, high + round(most * UNIT) + 2 * COLUMNS_LOW * self.has_blocks(name))
 
@@ -159,7 +159,7 @@ class Boxes:
                 pen.write("word", slot.left + 32, slot.y + SLOT // 2 + 5, (box.why, ""))
             return
         pen.rect("operation", slot.left, slot.y, slot.wide, slot.high, 8, part="body")
-        x, y = slot.left + SIDE, slot.y + 22
+        x, y = slot.left + SIDE, slot.y + 22 - 2 * self.is_flat
         for row in box.rows[:1]:
             pen.write("start", x, y, (words(row), ""), state="wrong" if row.is_wrong else "")
         if self.is_flat:

@@ -68,9 +68,10 @@ class Lab:
         """
         names = [action.name for action in with_buttons(self.world)]
         path = self.path(start)
-        actions = tuple([names.index(action) for action in path if action in names])
-        first = self.map().walk(path).to
-        return replace(_filmed(self), start=actions, first=first, text=self.text(start))
+        actions = tuple([names.index(action) if action in names else -1 for action in path])
+        end = self.map().walk(path)
+        text = self.text(start)
+        return replace(_filmed(self), start=actions, first=end.to, refusal=end.error, text=text)
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""

@@ -118,7 +118,7 @@ def caption(state: State) -> tuple[str, ...]:
     """Say why there is no graph, where there is none; the table says the rest."""
     if state.ghost or state.graph.nodes:
         return ()
-    return tuple(describe(state.graph)) or ("No name leads to a graph.",)
+    return tuple(describe(state.graph)[:1]) or ("No name leads to a graph.",)
 
 
 @dataclass(frozen=True, slots=True)

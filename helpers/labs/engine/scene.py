@@ -14,9 +14,10 @@ from helpers.labs.engine.pose import Overlay, Pose, poses
 from helpers.labs.engine.state_map import State
 from helpers.playing.film import Stack
 
-EDGE, GAP = 10, 32  # px: around everything, between boxes and graph
+EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
 GHOST = "not in the graph"
+BLOCKS = (("block", "", "one gradient"), ("block", "now", "added just now"))
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
 
 
@@ -57,7 +58,7 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     nr = min(range(2), key=lambda nr: overflow((sheets[nr].wide, sheets[nr].high)))
     drawn = [draw(sheets[nr], boxes, *pair, alt) for pair in zip(states, both[nr], strict=True)]
     stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
-    return Drawn(drawn, tuple(stacks), legend_of(states, both[nr]))
+    return Drawn(drawn, tuple(stacks), legend_of(states, both[nr]) + BLOCKS * bool(stacks))
 
 
 def extent(posed: Sequence[Pose]) -> tuple[int, int]:
