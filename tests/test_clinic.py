@@ -408,6 +408,7 @@ LED = {
     "y = x.detach()\nl = y.sum()\nl.backward()": "Its graph was lost in line 2: y = x.detach()",
 }
 NOT_LED = {
+    "y = x * 1\ny += 1\ny = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
     "y = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
     "y = x.exp()\nz = y.sum()\ny.mul_(2)\ny = 3\nz.backward()": "Edited",
     "y = x.exp()\nz = y.sum()\nw = y.clone()\nw += 1\ny.requires_grad_()\ng = y\ng.add_(1)\ndel g\n"
