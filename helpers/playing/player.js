@@ -1206,7 +1206,7 @@ class Lab extends Base {
     this.paintStacks();
     this.paintRow();
     this.title.textContent = this.line(title);
-    const isIdle = last && this.film.states[last[0]].ways[last[1]] === IDLE;
+    const isIdle = last && !this.isStart && this.film.states[last[0]].ways[last[1]] === IDLE;
     const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", isIdle);
     this.actions.forEach((button, at) => {
       button.ariaDisabled = ways[at] === ENDS;
