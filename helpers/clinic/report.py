@@ -30,7 +30,7 @@ _NOTHING = (
 )
 _UNKNOWN = (
     "The course does not treat this one, so nothing is guessed here. Read the last line of the traceback, then "
-    "go up to the line of your own cell. The glossary lists the symptoms that are known."
+    "go up to the line of your own cell. The glossary lists the symptoms that are known, and find() searches it."
 )
 
 
