@@ -26,7 +26,7 @@ def still(film: LabFilm) -> Drawing:
 def opening(film: LabFilm) -> str:
     """Return what is said of the state that a film starts with, what was raised first."""
     state = film.states[film.first]
-    error = film.refusal.partition("\\n")[0]
+    error = film.refusal.partition("\n")[0]
     return " ".join([words for words in (error, f"{state.title}.", state.sentence) if words])
 
 
