@@ -181,8 +181,8 @@ def test_the_lab_counts_without_accumulate_grad_and_says_so():
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     h = x**2
     graph = snapshot((h * h).sum())
-    built = labs.lifecycle.map().states[labs.lifecycle.number("built")]
-    assert int(built.value("nodes alive")) == len(graph.operations) == len(graph.nodes) - 1
+    built = labs.lifecycle.state("built")
+    assert int(built.fact("nodes alive")) == len(graph.operations) == len(graph.nodes) - 1
 
 
 def test_the_sum_needs_one_walk_and_no_flag():
