@@ -58,7 +58,8 @@ def switches():
     (words, *action), other = good["actions"]
     *states, last = good["states"]
     begin = states[0]
-    look = [first[0], first[1], 0]
+    look = [first[0], first[1], 0]  # of mark 0, which stands at place 0
+    same = [*good["marks"][good["scenes"][0][-1]][1:3], 0]  # of the last place
     bad = [
         {"version": 1},
         {"version": 2},
@@ -116,6 +117,14 @@ def switches():
                 (4, 99),
                 (4, -1),
                 (4, None),
+                (4, True),
+                (4, 1.0),
+                (3, ""),
+                (3, {}),
+                (8, ""),
+                (8, {}),
+                (9, ""),
+                (9, {}),
                 (5, []),
                 (5, 0),
                 (5, [99]),
@@ -129,6 +138,7 @@ def switches():
                 (6, [[99, 0], -1]),
                 (6, [[-1, 1], -1]),
                 (6, [[3, 99], -1]),
+                (6, [[3, -1], -1]),
                 (6, [[3, 0], -1]),
                 (6, [[3], -1]),
                 (6, [{}, -1]),
@@ -139,7 +149,7 @@ def switches():
                 (7, [0, 0]),
                 (7, [1, True]),
                 (7, [1, 99]),
-                (7, [1, -2]),
+                (7, [2, -2]),
                 (7, [1, -1]),
                 (7, [1]),
                 (8, [99]),
@@ -164,8 +174,13 @@ def switches():
             "looks": [[good["marks"][no_text(good)][1], 0, [HIT, 0]]],
             "states": [changed(begin, 3, [no_text(good), 0]), *states[1:], last],
         },
+        *(
+            {"looks": [look, same], "states": [changed(begin, 3, patch), *states[1:], last]}
+            for patch in ([-1, 1], [0, -2], [0], [0, 0, 0], [False, 0], [0, False], [0, 0.0], [[]])
+        ),
         {"stacks": [["x.grad", 1, 1, 1, 1, 1]]},
         {"owned": []},
+        {"owned": [*good["owned"], 0]},
         {"owned": [10**6, *good["owned"][1:]]},
         {"owned": ["0", *good["owned"][1:]]},
         {"legend": [[0, 0]]},
@@ -191,6 +206,10 @@ def sums_and_clicks():
     *states, last = good["states"]
     bad = [
         {"stacks": []},
+        {
+            "actions": [changed(action, 3, []), *[changed(one, 3, 0) for one in actions]],
+            "states": [changed(one, 9, [0]) for one in [*states, last]],
+        },
         {"stacks": [[7, *place]]},
         {"stacks": [[name, *place, 1]]},
         {"stacks": [[name, *place[1:]]]},

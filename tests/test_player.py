@@ -133,6 +133,7 @@ def test_what_the_last_action_of_the_start_raised_is_said_first():
     assert made.refusal == "RuntimeError: both are on\nnothing is left to switch"
     assert made.refusal in read(as_json(made)).data["lines"]
     assert replace(made, start=(0, 1)).refusal == ""
+    assert sums((4, 2)).refusal.startswith("AttributeError: 'NoneType'")
     assert replace(made, start=(0, 1, 0), first=0).refusal == made.refusal
 
 
@@ -155,7 +156,8 @@ def test_the_walks_of_the_sums_meet_all_that_there_is():
     made = [read(as_json(sums(start))) for start in starts]
     layers = [len(one.blocks(one.begun)) for one in made]
     assert {0, 1, 2, 3} <= set(layers)
-    assert any(sums(start).refusal for start in starts)
+    refused = {sums(start[:end]).refusal for start in starts for end in range(1, len(start) + 1)}
+    assert len(refused) == 3, "two errors, and none"
     assert len({start[-1] for start in starts}) == 5
 
 

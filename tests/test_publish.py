@@ -295,11 +295,13 @@ def test_a_lab_of_an_earlier_version_is_told_and_its_picture_stays(tmp_path, mor
 
 def test_nothing_is_told_beside_a_player_that_plays(tmp_path):
     data = {FILM: player.as_json(lab()), "text/plain": "a lab", "text/html": "<p>its still</p>"}
+    table = new_output("display_data", data={"text/html": "<p>a table</p>", "text/plain": "t"})
     path = stored(
-        tmp_path / "new.ipynb", code("labs.leaves()", new_output("display_data", data=data))
+        tmp_path / "new.ipynb", code("labs.leaves()", new_output("display_data", data=data), table)
     )
     page = publish(path, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == 1
+    assert "a table" in page
     assert "cannot be shown" not in page
     assert "its still" not in page
 
