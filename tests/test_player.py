@@ -462,6 +462,11 @@ def test_a_film_that_contradicts_itself_is_refused_in_a_sentence(more, what):
         player(small(one, other, **({"buttons": buttons, "stacks": (STACK,)} | more)))
 
 
+def test_what_an_action_adds_needs_a_stack():
+    with pytest.raises(ValueError, match="An action adds to a stack, and there are no stacks"):
+        player(small(STAYS, buttons=(Button("go()", "goes on", (1.0,)),)))
+
+
 def test_what_is_no_film_gets_a_sentence():
     with pytest.raises(TypeError, match="This is a list, and a player plays a film"):
         player([1, 2])
