@@ -1,9 +1,10 @@
-"""Contact sheets of the player: every scene, in both themes, at five sizes; for people to look at.
+"""Contact sheets of the player: every scene, in both themes, at several sizes; for people to look at.
 
-Run `python -m benchmarks.player_sheet [SCENE ...] [--models] [--mock FOLDER] [--sizes 960x600 ...]`;
-it writes build/player_sheet.html, and the pictures beside it. `--mock` names a folder of pictures
-of a design, which then stand beside ours; `--models` looks at the first, middle and last stop of
-models of every common kind instead, folded and opened. It needs Chromium.
+Run `python -m benchmarks.player_sheet [NAME ...] [--models | --labs] [--mock FOLDER] [--sizes 960x600
+...]`; it writes build/player_sheet.html, and the pictures beside it. `--mock` names a folder of
+pictures of a design, which then stand beside ours; `--models` looks at the first, middle and last
+stop of models of every common kind instead, folded and opened; `--labs` at the labs, at their start
+and in each state that has a name. It needs Chromium.
 """
 
 from __future__ import annotations
@@ -21,13 +22,16 @@ from typing import NamedTuple
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from benchmarks.stepped import MODELS, SCENES, make
+from helpers import labs
+from helpers.labs.engine.lab import with_buttons
 from helpers.playing.animate import film
 from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.player import as_json, page
+from helpers.playing.player import AnyFilm, as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
 BUILD = Path(__file__).parents[1] / "build"
 SIZES = ("960x600", "833x600", "1200x650", "1920x1000", "390x800")
+LAB_SIZES = ("833x600", "960x600", "1280x720", "1440x900", "1920x1000", "390x800")
 THEMES = ("light", "dark")
 STYLE = """body { font: 15px/1.4 sans-serif; margin: 24px }
 section { border-top: 1px solid #888; padding: 12px 0 }
@@ -36,7 +40,7 @@ figure { margin: 0 } img { max-width: 900px; border: 1px solid #ccc }"""
 # What does not fit, or is cut, of what is seen.
 FAULTS = """() => {
   const found = [], player = document.querySelector(".player");
-  for (const name of ["panel", "eq", "code", "foot"]) {
+  for (const name of ["panel", "eq", "code", "foot", "pane"]) {
     const one = player.querySelector(`.player-${name}`);
     if (!one || one.hidden) continue;
     const [wide, high] = [one.scrollWidth - one.clientWidth, one.scrollHeight - one.clientHeight];
@@ -125,8 +129,20 @@ def shots_of(made: BackwardFilm) -> tuple[Shot, ...]:
     return tuple(found)
 
 
+def lab_shots(name: str) -> tuple[Shot, ...]:
+    """Return what is looked at of a lab: its start, and each state that has a name."""
+    lab = getattr(labs, name)
+    actions = [action.name for action in with_buttons(lab.world)]
+    keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
+    found = [Shot("start", ("r",))]
+    for state in lab.names:
+        path = [keys.get(action, "ArrowRight") for action in lab.path(state)]
+        found.append(Shot(state, ("r", *path)))
+    return tuple(found)
+
+
 def taken(
-    browser: Browser, made: BackwardFilm, shots: tuple[Shot, ...], size: str, theme: str
+    browser: Browser, made: AnyFilm, shots: tuple[Shot, ...], size: str, theme: str
 ) -> list[tuple[Shot, bytes, str]]:
     """Return the pictures of a film at one size and in one theme, with what does not fit."""
     width, height = map(int, size.split("x"))
@@ -166,11 +182,27 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser("python -m benchmarks.player_sheet", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="SCENE", help="all of them by default")
     parser.add_argument("--models", action="store_true", help="models instead of scenes")
+    parser.add_argument("--labs", action="store_true", help="labs instead of scenes")
     parser.add_argument("--mock", type=Path, help="a folder of pictures of a design")
-    parser.add_argument("--sizes", nargs="*", default=SIZES, metavar="WIDTHxHEIGHT")
+    parser.add_argument("--sizes", nargs="*", metavar="WIDTHxHEIGHT")
     parser.add_argument("--themes", nargs="*", default=THEMES, choices=THEMES)
     parser.add_argument("--out", type=Path, default=BUILD)
     return parser.parse_args(arguments)
+
+
+def everything(given: argparse.Namespace) -> list[str]:
+    """Return the names of all that there is of what is asked for."""
+    if given.labs:
+        return list(labs.__all__)
+    return list(MODELS if given.models else SCENES)
+
+
+def looked_for(name: str, is_lab: bool) -> tuple[AnyFilm, tuple[Shot, ...]]:
+    """Return a film, and what is looked at of it."""
+    if is_lab:
+        return getattr(labs, name).film(), lab_shots(name)
+    made = film(make(name))
+    return made, SHOTS.get(name) or shots_of(made)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -181,13 +213,12 @@ def main(arguments: list[str] | None = None) -> None:
     sections = []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        for name in given.names or (MODELS if given.models else SCENES):
-            made = film(make(name))
-            shots = SHOTS.get(name) or shots_of(made)
+        for name in given.names or everything(given):
+            made, shots = looked_for(name, given.labs)
             size_of = len(as_json(made).encode()) / 1000
-            print(f"{name}: {size_of:.1f} kB, {made.steps} steps", flush=True)
+            print(f"{name}: {size_of:.1f} kB", flush=True)
             figures = []
-            for size in given.sizes:
+            for size in given.sizes or (LAB_SIZES if given.labs else SIZES):
                 for theme in given.themes:
                     for shot, picture, faults in taken(browser, made, shots, size, theme):
                         stem = f"{name} {shot.name} {size} {theme}".replace(" ", "-")
@@ -200,7 +231,8 @@ def main(arguments: list[str] | None = None) -> None:
             title = f"{escape(name)}, {size_of:.1f} kB"
             sections.append(f"<section><h2>{title}</h2><div>{''.join(figures)}</div></section>")
         browser.close()
-    path = given.out / ("player_sheet_models.html" if given.models else "player_sheet.html")
+    kind = "_models" * given.models + "_labs" * given.labs
+    path = given.out / f"player_sheet{kind}.html"
     path.write_text(f"<!doctype html><style>{STYLE}</style>{''.join(sections)}", encoding="utf-8")
     print(path)
 

@@ -17,6 +17,7 @@ from helpers.recording.trace import Trace, write_by
 
 if TYPE_CHECKING:
     from helpers import labs
+    from helpers.clinic.finding import find
     from helpers.clinic.report import diagnose
     from helpers.stepping import step_through
     from helpers.torchviz_view import beside_torchviz
@@ -27,6 +28,7 @@ __all__ = [
     "check",
     "diagnose",
     "expect_error",
+    "find",
     "hint",
     "labs",
     "module_calls",
@@ -42,6 +44,7 @@ __all__ = [
 _LATER = {  # the player brings ipywidgets, which takes longer than all of ours
     "beside_torchviz": "helpers.torchviz_view",
     "diagnose": "helpers.clinic.report",
+    "find": "helpers.clinic.finding",
     "labs": "helpers.labs",
     "step_through": "helpers.stepping",
 }

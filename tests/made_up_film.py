@@ -309,19 +309,21 @@ def replayed(film, actions):
 
 
 def restless(seed, states=12):
-    """Return a lab that goes to and fro between two scenes, changes any marks in any way, and leads
-    anywhere.
+    """Return a lab that goes to and fro between two scenes, and changes any marks in any way. Its
+    first action goes through all states, the others lead anywhere.
     """
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2)))
-    ways = [[restless_way(dice, states) for _ in range(3)] for _ in range(states)]
-    free = [(0, action) for action in range(3)]
-    came = [None]
+    ways = [
+        [Way((nr + 1) % states), restless_way(dice, states), restless_way(dice, states)]
+        for nr in range(states)
+    ]
+    free, came = [], [None]
     for nr in range(1, states):
-        before, action = chosen = free.pop(dice.randrange(len(free)))
-        ways[before][action] = Way(nr, dice.choice(["", "", f"ValueError: {nr}"]))
-        came.append(chosen)
-        free += [(nr, action) for action in range(3)]
+        free += [(nr - 1, 1), (nr - 1, 2)]
+        before, action = free.pop(dice.randrange(len(free)))
+        ways[before][action] = Way(nr, dice.choice(["", f"ValueError: {nr}"]))
+        came.append(dice.choice([(before, action), (nr - 1, 0)]))
     made = tuple(
         [
             replace(restless_state(dice, nr, scenes), ways=tuple(ways[nr]), came=came[nr])
@@ -349,8 +351,8 @@ def restless_state(dice, nr, scenes):
     changes = [Change(at, dice.choice(["", "now", "done"]), words[at]) for at in places]
     owners = [mark.owner for mark in marks if mark.owner]
     return LabState(
-        f"title {nr}",
         f"state {nr}",
+        f"It is state {nr}.",
         scene,
         tuple(changes),
         dice.choice([None, *owners]),

@@ -1,4 +1,5 @@
-"""Re-execute the lessons and store them in normal form (`make refresh N=03`).
+"""Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
+glossary are written from their data first.
 
 Writes notebooks/ only.
 """
@@ -10,6 +11,7 @@ import sys
 from pathlib import Path
 
 import nbformat
+from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
@@ -50,8 +52,11 @@ def refresh(path):
     failed.
     """
     before = path.read_text(encoding="utf-8")
+    notebook = nbformat.reads(before, as_version=4)
+    if path.stem == "glossary":
+        with_entries(notebook)
     try:
-        after = stored_text(executed(nbformat.reads(before, as_version=4), path.parent))
+        after = stored_text(executed(notebook, path.parent))
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         print(f"{path.name}: NOT refreshed, a cell failed.\n{error}", file=sys.stderr)
         return 1

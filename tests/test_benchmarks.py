@@ -32,6 +32,7 @@ HEAVY = (
     "yaml",
 )
 LATER = (
+    "helpers.clinic.finding",
     "helpers.clinic.report",
     "helpers.labs",
     "helpers.playing.player",
@@ -50,7 +51,7 @@ def test_importing_helpers_brings_nothing_heavy():
     assert not brought & {*HEAVY, *LATER}
 
 
-@pytest.mark.parametrize("name", ["beside_torchviz", "diagnose", "labs", "step_through"])
+@pytest.mark.parametrize("name", ["beside_torchviz", "diagnose", "find", "labs", "step_through"])
 def test_a_name_that_is_imported_later_is_there(name):
     program = f"import helpers; helpers.{name}; from helpers import {name}; from helpers import *; print({name})"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)

@@ -371,3 +371,84 @@ def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch, tmp_path):
     assert "In your line (its tensors as they are now): weight[0] = 5.0\n" in text
     assert "\n    weight: shape (3,), a leaf that requires grad\n" in text
     assert "(lesson 09)" in text
+
+
+HEAD = "x = torch.tensor([2.0, 3.0], requires_grad=True)\n"
+LED = {
+    "y = x.exp()\ny += 1\ny.sum().backward()": "Edited by line 3: y += 1",
+    "y = x.exp()\nz = y.sum()\ny[0] = 5.0\nz.backward()": "Edited by line 4: y[0] = 5.0",
+    "y = x.exp()\nz = y.sum()\ny.detach().mul_(2)\nz.backward()": "Edited by line 4: y.detach().mul_(2)",
+    "y = x.exp()\nz = y.sum()\nv = y[0]\nv.mul_(2)\nz.backward()": "Edited by line 5: v.mul_(2)",
+    "y = x * 1\ny += 1\nz = y.exp().sum() + (y * y).sum()\ny -= 1\nz.backward()": (
+        "Edited by line 5: y -= 1"  # line 3 did, too, and before it was saved
+    ),
+    "y = x.exp()\nz = y.sum()\nif True:\n    y.add_(1)\nz.backward()": (
+        "Edited perhaps by line 5: y.add_(1)"
+    ),
+    "y = x.exp()\ny = x.exp()\nz = y.sum()\ntorch.nn.init.zeros_(y)\nz.backward()": (
+        "Edited by line 5: torch.nn.init.zeros_(y)"
+    ),
+    "m = torch.nn.Linear(2, 1)\no = torch.optim.SGD(m.parameters(), 0.1)\n"
+    "l = m(x.exp()).sum()\nl.backward(retain_graph=True)\no.step()\nl.backward()": (
+        "Edited perhaps by line 6: o.step()"
+    ),
+    "l = (x * x).sum()\nl.backward()\nl.backward()": "Freed by line 3: l.backward()",
+    "l = (x * x).sum()\nl.backward(retain_graph=True)\nl.backward()\nl.backward()": (
+        "Freed by line 4: l.backward()"
+    ),
+    "h = x.exp()\n(h * 3).sum().backward()\n(h * 5).sum().backward()": (
+        "Freed by line 3: (h * 3).sum().backward()"
+    ),
+    "h = x.exp()\nh.clone().sum().backward()\nh.sum().backward()": (
+        "Freed perhaps by line 3: h.clone().sum().backward()"
+    ),
+    "l = (x * x).sum()\nfor _ in range(2):\n    l.backward()": (
+        "Freed by this same line, in an earlier round of its loop: l.backward()"
+    ),
+    "y = x.detach()\nl = y.sum()\nl.backward()": "Its graph was lost in line 2: y = x.detach()",
+}
+NOT_LED = {
+    "y = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
+    "y = x.exp()\nz = y.sum()\ny.mul_(2)\ny = 3\nz.backward()": "Edited",
+    "y = x.exp()\nz = y.sum()\nw = y.clone()\nw += 1\ny.requires_grad_()\ng = y\ng.add_(1)\ndel g\n"
+    "z.backward()": "Edited",
+    "a = (x * 2).sum()\na.backward()\nl = (x * x).sum()\ndef f(t):\n    t.backward()\nf(l)\nl.backward()": (
+        "Freed"
+    ),
+    "y = torch.ones(2)\nl = y.sum()\nl.backward()": "graph was lost",
+}
+
+
+@pytest.mark.parametrize("source", LED)
+def test_the_line_that_did_it_is_named(source, capsys):
+    text = said(raised(HEAD + source)[0], capsys)
+    assert f"{LED[source]} In your line" in text
+
+
+@pytest.mark.parametrize("source", NOT_LED)
+def test_where_neither_frame_nor_graph_tells_no_line_is_named(source, capsys):
+    text = said(raised(HEAD + source)[0], capsys)
+    assert "In your line" in text
+    assert NOT_LED[source] not in text
+
+
+def test_a_line_in_a_function_is_named(capsys):
+    source = "def f(x):\n    y = x.exp()\n    y *= 2\n    y.sum().backward()\nf(x)"
+    assert "Edited by line 4: y *= 2" in said(raised(HEAD + source)[0], capsys)
+
+
+def test_a_line_of_an_earlier_cell_is_named_by_its_number(monkeypatch, tmp_path):
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    for name in ("last_exc", "last_value", "last_type", "last_traceback"):
+        monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
+    shell = InteractiveShell.instance()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()) as out:
+            for cell in ("import torch\nfrom helpers import diagnose", f"{HEAD}l = (x * x).sum()"):
+                shell.run_cell(cell, store_history=True)
+            for cell in ("# again\nl.backward()", "# and again\nl.backward()", "diagnose()"):
+                shell.run_cell(cell, store_history=True)
+    finally:
+        shell.history_manager.end_session()
+        InteractiveShell.clear_instance()
+    assert "\nFreed by line 2 of cell [3]: l.backward()\n" in out.getvalue()

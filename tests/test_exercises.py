@@ -79,7 +79,9 @@ def test_a_solution_is_printed_as_it_is_run(exercise, capsys):
 @pytest.mark.parametrize(("exercise", "idea"), IDEAS)
 def test_a_misconception_is_named_and_no_other(exercise, idea, capsys):
     check(exercise.id, given(idea.example))
-    assert capsys.readouterr().out == f"{exercise.id} ✗ {idea.message}\n"
+    printed, _, told = capsys.readouterr().out.partition(f"{exercise.id} ✗ ")
+    assert told == f"{idea.message}\n"
+    assert bool(printed) == ("print(" in str(idea.example))
 
 
 @pytest.mark.parametrize(("exercise", "idea"), IDEAS)
@@ -374,3 +376,102 @@ def test_what_is_printed_is_folded_for_a_notebook(monkeypatch, capsys):
     monkeypatch.undo()
     check("02.1", "a word that is no list of names, and so long that the reply must be broken " * 2)
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 100
+
+
+def chatty(x):
+    print("given", x.tolist())
+    return 2 * x
+
+
+def test_what_a_function_prints_appears_once_above_the_answer(lesson_99, capsys):
+    lesson_99(doubles())
+    assert reply_to(chatty, capsys) == "given [1.0, 2.0]\n99.1 ✓ Three twos.\n"
+
+
+def test_of_a_wrong_function_the_run_that_went_wrong_is_heard(lesson_99, capsys):
+    lesson_99(doubles())
+
+    def answer(x):
+        print("of", len(x), end="")
+        return 2 * x if len(x) == 2 else x + 1
+
+    told = reply_to(answer, capsys)
+    assert told.startswith(
+        "of 3\n99.1 ✗ I ran the function answer on 2 cases; 1 went wrong. In case 2"
+    )
+
+
+def test_what_is_printed_before_an_error_is_heard(lesson_99, capsys):
+    lesson_99(doubles())
+
+    def answer(x):
+        print("so far")
+        return x / nothing  # noqa: F821
+
+    assert reply_to(answer, capsys).startswith("so far\n99.1 ✗ I ran the function answer")
+
+
+def test_a_judge_is_heard_too(lesson_99, capsys):
+    ideas = PARTS["misconceptions"]
+    lesson_99(
+        doubles(
+            reader=function(),
+            truth=None,
+            judge=lambda f: bool(f(torch.ones(1))),
+            misconceptions=ideas,
+        )
+    )
+    assert reply_to(chatty, capsys) == "given [1.0]\n99.1 ✓ Three twos.\n"
+
+
+@pytest.mark.parametrize("line", ["x" * 5000, "\n" * 500, "word\n" * 5000])
+def test_much_that_is_printed_is_cut_and_counted(line, lesson_99, capsys):
+    lesson_99(doubles())
+    told = reply_to(lambda x: print(line) or 2 * x, capsys)
+    assert f"\n… (your function printed {len(line) + 1:,} characters)\n99.1 ✓" in told
+    assert len(told) < 2_200
+    assert told.count("\n") < 45
+
+
+def test_what_the_course_runs_itself_is_not_heard(lesson_99, capsys):
+    lesson_99(doubles(truth=lambda: chatty))
+    assert reply_to(lambda x: 2 * x, capsys) == "99.1 ✓ Three twos.\n"
+    assert "given" not in reply_to(lambda x: x + 1, capsys).partition("99.1")[0]
+
+
+def test_a_hint_can_be_had_again(lesson_99, capsys, monkeypatch):
+    monkeypatch.setattr(checking, "_given", {})
+    lesson_99(Exercise(**PARTS))
+    for again, told in [((), "hint 1 of 2: First."), ((1,), "hint 1 of 2: First.")]:
+        hint("99.1", *again)
+        assert capsys.readouterr().out == f"99.1, {told}\n"
+    hint("99.1")
+    assert capsys.readouterr().out == "99.1, hint 2 of 2: Second.\n"
+    hint("99.1", 1.0)
+    assert capsys.readouterr().out == "99.1, hint 1 of 2: First.\n"
+    hint("99.1")
+    assert "that was the last" in capsys.readouterr().out
+
+
+def test_the_next_hint_is_the_one_after_the_last_that_was_seen(lesson_99, capsys, monkeypatch):
+    monkeypatch.setattr(checking, "_given", {})
+    lesson_99(Exercise(**PARTS | {"hints": ("First.", "Second.", "Third.")}))
+    hint("99.1", 2)
+    hint("99.1")
+    assert "Third." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "number", [0, 3, -1, 1.5, True, None, "1", float("nan"), float("inf"), 10**400, [1], object()]
+)
+def test_a_hint_that_is_not_there_is_answered_by_those_that_are(number, lesson_99, capsys):
+    lesson_99(Exercise(**PARTS))
+    hint("99.1", number)
+    out = capsys.readouterr().out
+    assert out.startswith(f"hint was asked for {describe(number)}, and 99.1 has 2 hints. ")
+    assert 'Ask for 1 or 2, such as hint("99.1", 1), or for the next one: hint("99.1").' in out
+
+
+def test_hint_takes_one_number(capsys):
+    hint("02.1", 1, 2)
+    assert "one number after the id" in capsys.readouterr().out

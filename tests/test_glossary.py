@@ -1,26 +1,35 @@
-"""The glossary: a notebook rendered from data, handed out with its outputs, whose links lead to
-lessons.
+"""The glossary: a notebook whose entries are written from data, handed out with its outputs, whose
+links lead to lessons, and whose box filters the entries.
 """
 
 import json
 import re
+from html.parser import HTMLParser
 from pathlib import Path
 
+import nbformat
 import pytest
 import refresh
+from docutils.nodes import make_id
+from glossary_cells import ENTRY, with_entries
+from markdown_it import MarkdownIt
 from notebook_rules import RULES, Lesson
 
 from course import workspace
+from helpers.clinic import filter_box
 from helpers.clinic.catalogue import book
-from helpers.clinic.index import KINDS, symptoms, terms
+from helpers.clinic.entries import SECTIONS, entries
+from helpers.clinic.index import KINDS, contents, link, of_section, symptoms, terms
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
+GLOSSARY_NOW = nbformat.read(GLOSSARY, 4)
 OF_LESSONS = {
     "one_traceback_is_genuine",
     "every_idea_has_notes",
     "it_has_the_length_of_a_lesson",
     "exercises_are_numbered",
+    "cells_are_short",  # an entry lists all its causes
 }
 
 
@@ -31,25 +40,123 @@ def test_it_keeps_the_rules_that_are_not_of_lessons_alone(rule):
     assert list(rule(Lesson.at(GLOSSARY))) == []
 
 
-def test_it_shows_what_the_data_holds_today():
-    shown = [
-        output["data"]["text/markdown"]
-        for cell in Lesson.at(GLOSSARY).code
-        for output in cell.outputs
-        if "data" in output
+def sources(notebook):
+    return [(cell["id"], "".join(cell["source"])) for cell in notebook["cells"]]
+
+
+def test_its_text_is_what_the_data_holds_today():
+    stored = nbformat.read(GLOSSARY, 4)
+    written = nbformat.read(GLOSSARY, 4)
+    with_entries(written)
+    assert sources(written) == sources(stored)
+    cells = [text for name, text in sources(stored) if name.startswith(ENTRY)]
+    assert cells == [one.source for one in entries()]
+
+
+def test_an_entry_that_is_gone_or_edited_by_hand_is_written_anew():
+    stored, spoilt = nbformat.read(GLOSSARY, 4), nbformat.read(GLOSSARY, 4)
+    at = [cell.id for cell in spoilt.cells].index("entry-leaf")
+    spoilt.cells[at].source = "### leaf\n\nGreen."
+    spoilt.cells[at + 1].id = "entry-of-yesterday"
+    del spoilt.cells[at + 2]
+    with_entries(spoilt)
+    assert sources(spoilt) == sources(stored)
+
+
+def test_every_entry_stands_once_under_its_section_in_a_cell_of_its_own_name():
+    assert len({one.cell for one in entries()}) == len(entries())
+    assert {one.section for one in entries()} == set(SECTIONS)
+    assert [one.section for one in entries()] == [
+        section for section in SECTIONS for _ in of_section(section)
     ]
-    assert shown == [*(str(symptoms(kind)) for kind in KINDS), str(terms())]
+    assert len(entries()) == len(book().symptoms) + len(book().terms)
+    for one in entries():
+        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one.cell)
 
 
-def test_every_link_leads_to_a_lesson():
-    stems = {
-        path.name[:2]: path.stem for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-    }
-    links = re.findall(r"\[(\d\d)\]\(([^)]+)\.ipynb\)", "".join([*map(symptoms, KINDS), terms()]))
-    assert len(links) == sum(len(one.causes) for one in book().symptoms) + len(book().terms)
-    for number, stem in links:
-        assert stem == stems.get(number, book().lessons[number])
+@pytest.mark.parametrize("named", [lambda one: one.anchor, lambda one: make_id(one.anchor)])
+def test_no_two_headings_have_one_name(named):
+    other = re.findall(r"^#+ (.+)$", "\n".join(text for _, text in sources(GLOSSARY_NOW)), re.M)
+    names = [named(one) for one in entries()]
+    assert len(set(names)) == len(names)
+    assert len(other) == len(names) + 7, "title, contents, find and the four sections"
+
+
+def rendered_text(source):
+    """Return what a reader sees of Markdown, by a renderer that is not ours."""
+    tokens = MarkdownIt("commonmark").parse(source)
+    pieces = [child.content for token in tokens for child in token.children or ()]
+    return " ".join("".join(pieces).split())
+
+
+def test_what_a_reader_sees_of_an_entry_is_its_plain_text():
+    for one in entries():
+        assert rendered_text(f"### {one.heading}") == one.name
+        assert rendered_text(one.text).replace(" ", "") == re.sub(
+            r"\s|^- ", "", one.words, flags=re.M
+        )
+
+
+def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
+    stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
     assert set(stems.items()) <= set(book().lessons.items())
+    for one in entries():
+        links = re.findall(r"\[[Ll]esson (\d\d)\]\((\w+)\.ipynb\)", one.text)
+        assert tuple(number for number, _ in links) == one.lessons
+        assert len(links) > 0
+        for number, stem in links:
+            assert stem == stems.get(number, book().lessons[number])
+
+
+def test_the_contents_name_every_section_and_every_word_with_a_link():
+    text = contents()
+    for title in SECTIONS.values():
+        assert f"[{title}](<#{title.replace(' ', '-')}>)" in text
+    assert all(link(one) in text for one in of_section("term"))
+    letters = re.findall(r"\*\*([A-Z])\*\*", text)
+    assert letters == sorted(set(letters))
+
+
+def test_parts_of_it_can_still_be_shown_in_a_cell():
+    assert str(terms()) == "\n\n".join(one.source for one in of_section("term"))
+    for kind in KINDS:
+        assert str(symptoms(kind)) == "\n\n".join(one.source for one in of_section(kind))
+
+
+class Box(HTMLParser):
+    """Collect of the box: where its links lead, and which elements it has."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.links, self.tags = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag == "a":
+            self.links.append(dict(attributes)["href"])
+
+
+def test_the_box_lists_every_entry_with_a_link_to_it_and_to_its_lessons():
+    box = Box(filter_box.listed())
+    assert [at[1:] for at in box.links if at.startswith("#")] == [one.anchor for one in entries()]
+    assert {at for at in box.links if not at.startswith("#")} == {
+        f"{book().lessons[lesson]}.ipynb" for one in entries() for lesson in one.lessons
+    }
+    assert not {"script", "style", "input"} & set(box.tags), "where no script runs it is a list"
+
+
+def test_the_box_is_stored_as_it_is_made_today():
+    (output,) = Lesson.at(GLOSSARY).code[0].outputs
+    assert dict(output["data"]) == filter_box.filter_box()._repr_mimebundle_()
+    assert f"{len(entries())} entries" in output["data"]["text/plain"]
+    assert output["data"]["text/html"].count("<script>") == 1
+
+
+def test_its_script_fetches_nothing_and_ends_no_element():
+    script = filter_box.script_text()
+    assert not re.search(r"fetch\(|XMLHttpRequest|import\(|https?:|innerHTML|</", script)
+    assert "//" not in script
 
 
 def test_terms_are_sorted_and_said_in_one_sentence():
@@ -62,12 +169,9 @@ def test_terms_are_sorted_and_said_in_one_sentence():
         assert not re.search(r"\.\s+[A-Z]", term.says), term.name
 
 
-def test_no_cell_of_a_table_is_torn():
-    for line in terms().splitlines():
-        assert line.count("|") == 4, line
-    assert not [
-        one.message for one in book().symptoms if "`" in one.message and one.kind != "silent"
-    ]
+def test_other_words_for_a_term_are_of_one_term_alone():
+    names = [name.lower() for one in book().terms for name in (one.name.strip("`()"), *one.also)]
+    assert len(set(names)) == len(names)
 
 
 def test_another_kind_gets_the_list():

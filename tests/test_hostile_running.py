@@ -66,7 +66,7 @@ def outcome(case, go):
             }
     finally:
         torch.set_warn_always(False)
-    cause = error.__cause__ if case.plain and go is not bare else error
+    cause = error.__context__ if case.plain and go is not bare else error
     seen |= {
         "error": None if cause is None else (type(cause), *map(worded, cause.args)),
         "tensors": [state(one) for one in world.tensors],

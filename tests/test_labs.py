@@ -125,7 +125,7 @@ def test_the_film_tells_of_each_state_what_the_map_tells(lab):
     for state, played in zip(found.states, film.states, strict=True):
         assert (played.title, played.sentence) == (state.title, state.sentence)
         assert all(str(box) in played.text for box in state.boxes)
-        assert all(str(row) in played.text for row in state.facts)
+        assert all(str(row) in played.text for row in state.facts if row.text)
         assert str(state.graph) in played.text
         chosen = [with_buttons(lab.world)[nr].name for nr in played.chosen]
         assert chosen == list(state.chosen)
@@ -146,9 +146,7 @@ def test_every_state_knows_how_one_comes_there(lab):
 
 def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
     assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
-    assert len(re.findall(r"\w+ nothing", SCRIPT)) == len(
-        re.findall(r"(?:changed|yet|with|of) nothing|nothing yet", SCRIPT)
-    )
+    assert len(re.findall("ran, and changed nothing", SCRIPT)) == 1
 
 
 @every_lab

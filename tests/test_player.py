@@ -129,7 +129,7 @@ def test_a_lab_begins_at_the_end_of_its_start_and_any_state_is_reached_by_a_trai
 
 def test_what_the_last_action_of_the_start_raised_is_said_first():
     made = replace(lab(), start=(0, 1, 0), first=3)
-    assert opening(made) == "RuntimeError: both are on both are on. both are on."
+    assert opening(made) == "RuntimeError: both are on. both are on. both are on."
     assert made.refusal == "RuntimeError: both are on\nnothing is left to switch"
     assert made.refusal in read(as_json(made)).data["lines"]
     assert replace(made, start=(0, 1)).refusal == ""

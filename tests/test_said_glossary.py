@@ -160,3 +160,238 @@ def test_a_gradient_is_none_again_after_zero_grad():
 def test_diagnose_knows_what_a_cuda_build_says_where_there_is_no_gpu(capsys):
     diagnose("RuntimeError: No CUDA GPUs are available")
     assert "finds no driver or no device" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_path_ends_at_a_leaf_in_the_node_that_holds_it():
+    assert "it holds that leaf and adds what arrives to its `.grad`" in term("`AccumulateGrad`")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    ((node, _), _) = (x * 3).grad_fn.next_functions
+    assert type(node).__name__ == LEAF
+    assert node.variable is x
+    node(torch.ones(2))
+    node(torch.ones(2))
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_gradients_of_paths_are_added_on_the_way_and_those_of_calls_in_grad():
+    text = (
+        "within one call those that come over several paths, and in `.grad` those of several calls"
+    )
+    assert text in term("accumulation")
+    x, arrived = torch.tensor(3.0, requires_grad=True), []
+    x.register_hook(lambda grad: arrived.append(grad.item()))
+    for _ in range(2):
+        (x * 2 + x * 5).backward()
+    assert arrived == [7.0, 7.0]
+    assert x.grad.item() == 14.0
+
+
+def test_backward_adds_to_leaves_that_require_grad_and_to_no_others():
+    assert "to the leaves that require grad, and adds to their `.grad`" in term("`backward()`")
+    x, c = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0)
+    for _ in range(2):
+        (x * c).backward()
+    assert (x.grad.item(), c.grad, c.is_leaf) == (4.0, None, True)
+
+
+def test_a_recorded_edit_of_a_view_and_no_other_makes_copy_slices():
+    assert "a recorded in-place edit of a view" in term("`CopySlices`")
+    y = torch.ones(3, requires_grad=True) * 2
+    with torch.no_grad():
+        y[0] = 5.0
+    assert type(y.grad_fn).__name__ == "MulBackward0"
+    y[0] = 5.0
+    assert type(y.grad_fn).__name__ == "CopySlices"
+
+
+def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
+    assert "operation that made a tensor; `None` for a leaf" in term("`grad_fn`")
+    x = torch.ones(2, requires_grad=True)
+    assert type((x * 2).grad_fn).__name__ == "MulBackward0"
+    assert all(leaf.grad_fn is None and leaf.is_leaf for leaf in (x, x.detach(), torch.ones(1)))
+
+
+def test_a_move_makes_a_leaf_into_a_non_leaf_on_the_meta_device_too():
+    assert "on any machine that a move makes a leaf into a non-leaf" in term("meta device")
+    x = torch.ones(2, requires_grad=True)
+    moved = x.to("meta")
+    assert (x.is_leaf, moved.is_leaf, moved.shape) == (True, False, x.shape)
+    with pytest.raises(NotImplementedError, match="no data"):
+        moved.detach().to("cpu")
+
+
+def test_nodes_have_one_class_and_tensors_are_not_of_it():
+    assert "`torch.autograd.graph.Node`; tensors are not nodes" in term("`Node`")
+    x = torch.ones(2, requires_grad=True)
+    y = (x * 3).sum()
+    assert isinstance(y.grad_fn, torch.autograd.graph.Node)
+    assert isinstance(y.grad_fn.next_functions[0][0], torch.autograd.graph.Node)
+    assert not isinstance(y, torch.autograd.graph.Node)
+
+
+def test_a_non_leaf_gets_a_gradient_if_it_retains_it_or_is_asked_for():
+    assert "unless it retains its gradient or is one of `inputs=`" in term("non-leaf")
+    x = torch.tensor(2.0, requires_grad=True)
+    plain, retains, asked = x * 3, x * 3, x * 3
+    retains.retain_grad()
+    (plain * retains).backward()
+    asked.square().backward(inputs=[asked])
+    assert plain.grad_fn.next_functions[0][0].variable is x
+    assert (retains.grad.item(), asked.grad.item()) == (6.0, 12.0)
+    with pytest.warns(UserWarning, match="not a leaf Tensor"):
+        assert plain.grad is None
+
+
+def test_only_a_recorded_operation_hands_the_flag_on():
+    assert "the result of a recorded operation has it too" in term("`requires_grad`")
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert (x * 2).requires_grad
+    with torch.no_grad():
+        assert not (x * 2).requires_grad
+    assert not (x > 2).requires_grad
+
+
+def test_a_tensor_has_a_backward_function_where_an_operation_was_recorded():
+    assert "where an operation was recorded, the backward function of it" in term("tensor")
+    ones = torch.ones(2)
+    assert (ones * 2).grad_fn is None
+    assert (ones.requires_grad_() * 2).grad_fn is not None
+
+
+def test_a_step_uses_up_saved_tensors_and_leaves_nodes():
+    assert "backward uses up its saved tensors" in term("training step")
+    assert "let go; nodes and edges stay" in term("freed")
+    w = torch.tensor(2.0, requires_grad=True)
+    loss = w.exp()
+    node = loss.grad_fn
+    loss.backward()
+    assert nodes(loss) == [LEAF]
+    with pytest.raises(RuntimeError, match="already been freed"):
+        _ = node._saved_result
+
+
+def test_variable_returns_a_plain_tensor_cut_off_from_its_graph():
+    assert "returns a plain tensor, cut off from its graph" in term("`Variable`")
+    y = torch.tensor(2.0, requires_grad=True) * 3
+    wrapped = torch.autograd.Variable(y)
+    assert type(wrapped) is torch.Tensor
+    assert (wrapped.grad_fn, wrapped.requires_grad, y.requires_grad) == (None, False, True)
+
+
+def test_zero_grad_leaves_none_by_default_and_zeros_where_asked():
+    assert "by default `.grad` is `None` after it" in term("`zero_grad()`")
+    layer = torch.nn.Linear(1, 1, bias=False)
+    for options, left in (({}, None), ({"set_to_none": False}, 0.0)):
+        layer(torch.ones(1, 1)).sum().backward()
+        layer.zero_grad(**options)
+        assert (layer.weight.grad if left is None else layer.weight.grad.item()) == left
+
+
+def test_gradients_have_shapes_of_what_they_are_for():
+    assert "it has the shape of that tensor" in term("gradient")
+    assert "it has the shape of the output" in term("`gradient=v`")
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x.sum(dim=1)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        y.backward(torch.ones(3))
+    y.backward(torch.ones(2))
+    assert x.grad.shape == x.shape
+
+
+def test_a_vector_jacobian_product_is_a_combination_of_the_rows():
+    assert "backward() gives one combination of its rows" in term("Jacobian")
+    assert "the gradient that arrives, times the table of its derivatives" in term(
+        "vector-Jacobian product"
+    )
+    x, v = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor([5.0, 7.0, 1.0])
+
+    def outputs(x):
+        return torch.stack([x[0] * x[1], x[0] ** 2, x[1] * 4])
+
+    table = torch.autograd.functional.jacobian(outputs, x.detach())
+    assert table.shape == (3, 2)
+    outputs(x).backward(v)
+    assert x.grad.tolist() == (v @ table).tolist()
+
+
+def test_a_leaf_has_no_grad_fn_and_detach_shares_memory_and_counter():
+    assert "it has no `grad_fn`" in term("leaf")
+    assert "True where a tensor has no `grad_fn`" in term("`is_leaf`")
+    assert "on the same memory, with the same version counter and without a graph" in term(
+        "`detach()`"
+    )
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = x * 3
+    cut = y.detach()
+    assert [(t.is_leaf, t.grad_fn is None) for t in (x, y, cut)] == [
+        (True, True),
+        (False, False),
+        (True, True),
+    ]
+    cut[0] = 1.0
+    assert (y[0].item(), y._version, cut._version) == (1.0, 1, 1)
+
+
+def test_an_edge_names_a_node_and_which_of_its_results_went_in():
+    assert "from a result back to one of its inputs" in term("edge")
+    assert "which of the results of that node went in" in term("`input_nr`")
+    x = torch.ones(2, 3, requires_grad=True) * 2
+    _, second = x.unbind()
+    ((node, input_nr),) = (second * 2).grad_fn.next_functions[:1]
+    assert (type(node).__name__, input_nr) == ("UnbindBackward0", 1)
+
+
+def test_the_graph_is_what_ran():
+    assert "the next call builds another one" in term("define-by-run")
+
+    def run(x):
+        return x * 2 if x > 0 else x + 1
+
+    ran = [run(torch.tensor(at, requires_grad=True)).grad_fn for at in (1.0, -1.0, 1.0)]
+    assert [type(node).__name__ for node in ran] == ["MulBackward0", "AddBackward0", "MulBackward0"]
+    assert ran[0] is not ran[2]
+
+
+def test_create_graph_lets_a_gradient_be_differentiated_and_retain_graph_does_not():
+    assert "so that a gradient can be differentiated once more" in term("`create_graph`")
+    assert "for another backward() over the same values" in term("`retain_graph`")
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x**3
+    (kept,) = torch.autograd.grad(y, x, retain_graph=True)
+    (first,) = torch.autograd.grad(y, x, create_graph=True)
+    (second,) = torch.autograd.grad(first, x)
+    assert (kept.requires_grad, first.item(), second.item()) == (False, 27.0, 18.0)
+
+
+def test_an_edit_of_a_view_shows_in_both():
+    assert "an edit of either shows in both" in term("view")
+    base = torch.zeros(3)
+    view = base[1:]
+    view[0], base[2] = 5.0, 7.0
+    assert (base.tolist(), view.tolist()) == ([0.0, 5.0, 7.0], [5.0, 7.0])
+
+
+def test_an_optimizer_updates_in_place_and_outside_the_graph():
+    assert "updates weights in place from their `.grad`, outside the graph" in term("optimizer")
+    w = torch.tensor([2.0], requires_grad=True)
+    place = w.data_ptr()
+    (w * 3).sum().backward()
+    torch.optim.SGD([w], lr=0.5).step()
+    assert (w.item(), w.data_ptr() == place, w.grad_fn) == (0.5, True, None)
+
+
+def test_a_parameter_requires_grad_unless_it_is_frozen():
+    assert "it requires grad unless it is frozen" in term("parameter")
+    layer = torch.nn.Linear(2, 1)
+    assert all(one.requires_grad for one in layer.parameters())
+    layer.requires_grad_(False)
+    assert not any(one.requires_grad for one in layer.parameters())
+    assert len(list(layer.parameters())) == 2
+
+
+def test_grad_mode_is_asked_by_operations():
+    assert "that operations ask before they record" in term("grad mode")
+    x = torch.ones(2, requires_grad=True)
+    for is_on in (True, False):
+        with torch.set_grad_enabled(is_on):
+            assert (torch.is_grad_enabled(), (x * 2).requires_grad) == (is_on, is_on)

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from course.publishing.source import Unpublishable
+from helpers.clinic import filter_box
 from helpers.playing.player import head
 
 HERE = Path(__file__).parent / "templates" / "published"
@@ -24,13 +25,14 @@ def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
     ours = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("reading", kind)]
     first = [reveal("dist/reveal.css")] if kind == "deck" else []
-    return [*first, player()[0], *ours]
+    last = [filter_box.style()] if kind == "page" else []
+    return [*first, player()[0], *ours, *last]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
     """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run."""
     if kind == "page":
-        return [("module", player()[1])]
+        return [("module", player()[1]), ("module", filter_box.page_script())]
     ours = [
         ("module", (HERE / f"{name}.js").read_text(encoding="utf-8"))
         for name in ("deck", "speaker")

@@ -11,6 +11,8 @@ from html.parser import HTMLParser
 import nh3
 from pygments.token import STANDARD_TYPES
 
+from helpers.answers import STYLES
+
 TEXT = "a abbr b blockquote br caption center code col colgroup dd del details dfn div dl dt em figcaption figure"
 TEXT += " h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small span strong sub summary sup"
 TEXT += " table tbody td tfoot th thead tr u ul var"
@@ -55,6 +57,7 @@ ATTRIBUTES = {
 }
 HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
 COLOURS = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values())}  # of code, by pygments
+STYLED = {tag: {"style"} for tag in ("div", "b")}  # as our cards have it, to the letter
 UNSEEN = {
     "class",
     "id",
@@ -93,12 +96,14 @@ def clean(
             )
         if name == "href":
             return value if LINK.match(value.strip()) else None
+        if name == "style":
+            return value if value in STYLES else None
         return value
 
     return nh3.clean(
         html,
         tags=TAGS,
-        attributes=ATTRIBUTES | (HEADINGS if rendered else {}),
+        attributes=ATTRIBUTES | STYLED | (HEADINGS if rendered else {}),
         attribute_filter=kept,
         clean_content_tags={"script", "template", "noscript", "iframe", "object", "svg", *DROPPED},
         url_schemes={"http", "https", "mailto", "data"},

@@ -16,6 +16,7 @@ from nbformat.v4 import new_output
 from course.publishing.films import VIEW, film_of
 from course.publishing.inert import inert
 from course.publishing.wording import formula, rendered, safe_markdown
+from helpers.clinic import filter_box
 from helpers.playing.player import FILM, slot_of
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -34,7 +35,8 @@ SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> NotebookNode:
     """Return a copy of a notebook that is safe to print; with its speaker notes or without.
 
-    Saved players become slots in which `helpers.playing.player.head()` starts them. HTML,
+    Saved players become slots in which `helpers.playing.player.head()` starts them, and the filter
+    box of a glossary is written anew, for the script of `helpers.clinic.filter_box.head()`. HTML,
     JavaScript and pictures of outputs stay where they cannot run or fetch anything, else their text
     stands there; with `trust` all stays.
     """
@@ -83,6 +85,8 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
     film = film_of(notebook, output)
     if film:
         return _only(output, slot_of(film, text), text)
+    if filter_box.BOX in data:
+        return _only(output, filter_box.listed(), text)
     if trust and VIEW not in data:
         return output
     page = html_of(output, text)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import re
+from html import escape, unescape
 from pathlib import Path
 
 from nbconvert import HTMLExporter, SlidesExporter
@@ -43,6 +44,9 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     made = prepared(notebook, notes=False, trust=trust)
     for cell in made.cells:
         cell.metadata.slideshow.slide_type = ""
+        for output in cell.get("outputs", ()):
+            if "text/html" in output.get("data", {}):
+                output.data["text/html"] = led_to_pages(output.data["text/html"])
     html = _printed(HTMLExporter, "page", made, folder, trust)
     return html.replace("<table", '<table tabindex="0"')  # a wide one scrolls, by the keyboard too
 
@@ -51,8 +55,9 @@ def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, tr
     config = Config()
     config.TemplateExporter.extra_template_basedirs = [str(TEMPLATES)]
     config.HTMLExporter.exclude_anchor_links = True
+    names: set[str] = set()
     filters = {
-        "published": lambda html: finished(html, folder, trust),
+        "published": lambda html: named(finished(html, folder, trust), names),
         "traceback_parts": traceback_parts,
     }
     made = exporter(
@@ -73,8 +78,28 @@ def finished(html: str, folder: Path, trust: bool) -> str:
     """Return a text cell in HTML: its pictures in it, links to notebooks lead to what is published
     of them.
     """
-    html = re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
+    html = led_to_pages(html)
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
+
+
+def led_to_pages(html: str) -> str:
+    """Let links to notebooks lead to what is published of them."""
+    return re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
+
+
+def named(html: str, names: set[str]) -> str:
+    """Return a text cell in HTML, its headings named as JupyterLab names them, so that links lead
+    there; `names` are those that are given already.
+    """
+
+    def name_of(heading: re.Match) -> str:
+        name = unescape(re.sub(r"<[^>]*>", "", heading[2])).replace(" ", "-")
+        if name in names:
+            return heading[0]
+        names.add(name)
+        return f'<h{heading[1]} id="{escape(name)}">{heading[2]}</h{heading[1]}>'
+
+    return re.sub(r"<h([1-6])>(.*?)</h\1>", name_of, html, flags=re.DOTALL)
 
 
 def embedded(address: str, folder: Path) -> str | None:

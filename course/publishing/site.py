@@ -8,25 +8,32 @@ folder it is given.
 from __future__ import annotations
 
 import argparse
+import html
 import re
 import shutil
 import sys
 import tempfile
 from io import StringIO
 from pathlib import Path
+from urllib.parse import unquote
 
 import nbformat
 
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
-from helpers.playing.player import head
+from helpers.clinic import filter_box
+from helpers.clinic.entries import entries
+from helpers.playing import player
 
 OURS = Path(__file__).parent / "pages"
 MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
+LINK = re.compile(r'href="((?:\d\d_\w+|glossary)\.ipynb)?(#[^"]*)?"')
+CELL = "cell-id="
 MARK = "searchindex.js"  # a folder with this file is one that we may write anew
 SETTINGS = {
     "project": "The graphs behind PyTorch's gradients",
     "language": "en",
+    "smartquotes": False,  # messages of errors stand in text, and are searched for as they are
     "extensions": [
         "myst_nb",
         "sphinx.ext.githubpages",
@@ -34,6 +41,9 @@ SETTINGS = {
     "nb_execution_mode": "off",  # outputs are stored, and compared by the tests
     "nb_ipywidgets_js": {},  # no widget manager: our players need none
     "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
+    # links to headings are those that JupyterLab follows
+    "myst_heading_anchors": 3,
+    "myst_heading_slug_func": "course.publishing.site.lab_name",
     "suppress_warnings": [
         "myst.header"
     ],  # a level left out: MyST puts the heading one below its parent, as it should be
@@ -93,9 +103,32 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
 def lead_to_pages(notebook: nbformat.NotebookNode) -> None:
     """Let links in outputs lead to pages; Sphinx itself sees to those in text cells."""
     for output in (output for cell in notebook.cells for output in cell.get("outputs", ())):
-        html = output.get("data", {}).get("text/html")
-        if html:
-            output.data["text/html"] = re.sub(r'href="(\d\d_\w+)\.ipynb"', r'href="\1.html"', html)
+        page = output.get("data", {}).get("text/html")
+        if page:
+            output.data["text/html"] = LINK.sub(_led_to_page, page)
+
+
+def _led_to_page(link: re.Match) -> str:
+    """Return a link to a notebook, or to a heading of one, as one to its page."""
+    notebook, heading = link[1] or "", link[2] or ""
+    return f'href="{notebook.replace(".ipynb", ".html")}{page_name(heading)}"'
+
+
+def lab_name(heading: str) -> str:
+    """Return what JupyterLab calls a heading in links."""
+    return heading.replace(" ", "-")
+
+
+def page_name(fragment: str) -> str:
+    """Return the name in a page of what JupyterLab knows by this name, a heading or the cell of an
+    entry of the glossary; both with their #. "" for another cell.
+    """
+    from docutils.nodes import make_id
+
+    name = html.unescape(unquote(fragment[1:]))
+    if name.startswith(CELL):
+        name = next((one.anchor for one in entries() if one.cell == name.removeprefix(CELL)), "")
+    return f"#{make_id(name)}" if name else ""
 
 
 def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
@@ -156,7 +189,7 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
                 warning=said,
                 warningiserror=True,
             )
-            app.connect("html-page-context", with_players)
+            app.connect("html-page-context", with_scripts)
             app.build()
             failed = app.statuscode
     except SphinxError as error:
@@ -166,10 +199,13 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
         raise Unpublishable(f"Sphinx did not build the pages: {why}".replace(f"{source}/", ""))
 
 
-def with_players(app: object, name: str, template: str, context: dict, doctree: object) -> None:
-    """Start the players of a page that has some: one style and one script, in the page itself."""
-    if "player-slot" in context.get("body", ""):
-        context["metatags"] = context.get("metatags", "") + head()
+def with_scripts(app: object, name: str, template: str, context: dict, doctree: object) -> None:
+    """Start the players and the filter box of a page that has some: style and script once, in the
+    page itself.
+    """
+    for mark, head in (("player-slot", player.head), ("glossary-box", filter_box.head)):
+        if f'class="{mark}"' in context.get("body", ""):
+            context["metatags"] = context.get("metatags", "") + head()
 
 
 def main(words: list[str] | None = None) -> None:

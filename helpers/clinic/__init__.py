@@ -1,3 +1,3 @@
-"""The clinic: `diagnose`, the symptom index and the glossary, all read from symptoms.toml and
+"""The clinic: `diagnose`, `find`, the symptom index and the glossary, all read from symptoms.toml and
 terms.toml.
 """

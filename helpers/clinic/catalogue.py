@@ -49,11 +49,12 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """Hold one word of the glossary; `name` and `says` are Markdown."""
+    """Hold one word of the glossary; `name` and `says` are Markdown, `also` are other words for it."""
 
     name: str
     says: str
     lesson: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def book() -> Book:
     terms = tomllib.loads((here / "terms.toml").read_text(encoding="utf-8"))["term"]
     return Book(
         tuple(map(_symptom, table["symptom"])),
-        tuple(Term(**one) for one in terms),
+        tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in terms),
         table["lessons"],
     )
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from types import TracebackType
 
+from helpers.looking.refusals import is_plain_words
 from helpers.untrusted.messages import error_text, type_name
 
 MOST = 10  # exceptions of one chain or group that are looked at
@@ -53,7 +54,10 @@ def _inside(error: BaseException) -> tuple[BaseException, ...]:
 
 
 def _context(error: BaseException) -> object:
-    return None if _read(error, "__suppress_context__") else _read(error, "__context__")
+    """Return what an error was raised from; one of ours stands for torch's, which it leaves out."""
+    if _read(error, "__suppress_context__") and not is_plain_words(error):
+        return None
+    return _read(error, "__context__")
 
 
 def _read(error: BaseException, name: str) -> object:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import linecache
 import re
 from types import FrameType, TracebackType
+from typing import Any
 
 import torch
 
+from helpers.answers import code
+from helpers.clinic.earlier_lines import Past, led_to_it
 from helpers.graph import Graph
 from helpers.looking.snapshot import Walk, graph_of
 from helpers.looking.torch_private import (
@@ -32,9 +35,11 @@ _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
-def scene(traceback: TracebackType | None, look: str = "") -> list[str]:
-    """Return lines of text: the learner's line, each tensor named there, and saved tensors in the
-    state `look`.
+def scene(traceback: TracebackType | None, look: str = "", asks: bool = False) -> list[str]:
+    """Return lines of text: which line led to the error, or "", the learner's line, each tensor
+    named there, and saved tensors in the state `look`; nothing where no line is known.
+
+    `asks` says that a tensor was asked for a graph which it has not.
     """
     place = _learners(traceback)
     if place is None:
@@ -44,9 +49,18 @@ def scene(traceback: TracebackType | None, look: str = "") -> list[str]:
     if not line:
         return []
     with quietly():
-        found = _tensors(frame, line, look)
+        named = _named(frame, line)
+        found = _tensors(frame, named, look)
+        led = _led_to_it(frame, line_number, named, look, asks)
     now = " (its tensors as they are now)" if found else ""
-    return [f"In your line{now}: {visible(line, 90)}", *found]
+    return [led, f"In your line{now}: {code(visible(line, 90))}", *found]
+
+
+def _led_to_it(frame: FrameType, number: int, *what: Any) -> str:
+    try:
+        return led_to_it(Past(frame, number), *what)
+    except Exception:  # whatever a source is like: what is known without it is still said
+        return ""
 
 
 def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
@@ -61,17 +75,22 @@ def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
     return found
 
 
-def _tensors(frame: FrameType, line: str, look: str) -> list[str]:
+def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
+    """Return the first tensors that a line names."""
     here = dict(variables(frame))
     names = dict.fromkeys(_WORD.findall(_STRING.sub(" ", line)))
-    named = [(name, here[name]) for name in names if name in here and is_tensor(here[name])][
-        :MOST_TENSORS
-    ]
-    told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named]
+    found = [(name, here[name]) for name in names if name in here and is_tensor(here[name])]
+    return dict(found[:MOST_TENSORS])
+
+
+def _tensors(frame: FrameType, named: dict[str, torch.Tensor], look: str) -> list[str]:
+    told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named.items()]
     if not look:
         return told
     found = find_names(frame)
-    graphs = [(name, graph_of(Walk([one]), found)) for name, one in named if not may_be_stale(one)]
+    graphs = [
+        (name, graph_of(Walk([one]), found)) for name, one in named.items() if not may_be_stale(one)
+    ]
     return told + [text for name, graph in graphs if (text := _saved(name, graph, look))]
 
 

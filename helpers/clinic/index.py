@@ -1,10 +1,12 @@
-"""Show the glossary and the symptom index as Markdown, for notebooks/glossary.ipynb and whoever
-asks in a cell.
+"""Show the glossary, and parts of it, as Markdown: for notebooks/glossary.ipynb and whoever asks in a
+cell.
 """
 
 from __future__ import annotations
 
-from helpers.clinic.catalogue import Book, Cause, Symptom, book
+from itertools import groupby
+
+from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, entries, literal
 
 KINDS = ("error", "warning", "silent")
 
@@ -20,10 +22,8 @@ class Page(str):
 
 
 def terms() -> Page:
-    """Return every term with one sentence and the lesson where it is earned, as a table."""
-    whole = book()
-    rows = [f"| {one.name} | {one.says} | {_link(whole, one.lesson)} |" for one in whole.terms]
-    return Page("\n".join(["| Term | In one sentence | Lesson |", "|:---|:---|:---|", *rows]))
+    """Return every term with one sentence and the lesson where it is earned."""
+    return _page("term")
 
 
 def symptoms(kind: str) -> Page:
@@ -36,27 +36,40 @@ def symptoms(kind: str) -> Page:
         raise ValueError(
             f"There are no symptoms of kind {kind!r}. Ask for one out of {', '.join(KINDS)}."
         )
-    whole = book()
-    return Page("\n\n".join(_entry(whole, one) for one in whole.symptoms if one.kind == kind))
+    return _page(kind)
 
 
-def _entry(whole: Book, one: Symptom) -> str:
-    seen = f"**{one.message}**" if one.kind == "silent" else f"**{one.type}:** `… {one.message} …`"
-    older = "".join(f" Also: `… {text} …`" for text in one.also)
-    causes = "\n".join(_cause(whole, cause) for cause in one.causes)
-    return f"{seen}{older}\n\n{one.means}\n\n{causes}"
+def contents() -> str:
+    """Return the contents of the glossary: a link to each section, and to each word by its letter."""
+    counts = [
+        f"[{title}](<#{title.replace(' ', '-')}>) ({len(of_section(section))})"
+        for section, title in SECTIONS.items()
+    ]
+    letters = groupby(of_section("term"), key=lambda one: one.name.lstrip("_")[0].upper())
+    groups = [f"**{letter}** {', '.join(map(link, words))}" for letter, words in letters]
+    return "\n\n".join([" · ".join(counts), " ".join(groups)])
 
 
-def _cause(whole: Book, cause: Cause) -> str:
-    return (
-        f"- {_literal(cause.what)}. *Try:* {_literal(cause.remedy)} ({_link(whole, cause.lesson)})"
-    )
+def link(one: Entry) -> str:
+    """Return a link to an entry, from within the glossary.
+
+    JupyterLab follows a heading's name as it is: signs written as %28 lead nowhere.
+    """
+    return f"[{literal(one.name)}](<#{one.anchor}>)"
 
 
-def _link(whole: Book, lesson: str) -> str:
-    return f"[{lesson}]({whole.lessons[lesson]}.ipynb)"
+def link_from_outside(one: Entry) -> str:
+    """Return a link to an entry, from another notebook.
+
+    It names the cell: to a heading JupyterLab goes only in a notebook that is open already.
+    """
+    return f"[{literal(one.name)}]({NOTEBOOK}#cell-id={one.cell})"
 
 
-def _literal(text: str) -> str:
-    """Keep Markdown from reading stars and underscores of code as emphasis."""
-    return text.replace("*", r"\*").replace("_", r"\_")
+def of_section(section: str) -> list[Entry]:
+    """Return the entries of a section, in the order of the glossary."""
+    return [one for one in entries() if one.section == section]
+
+
+def _page(section: str) -> Page:
+    return Page("\n\n".join(one.source for one in of_section(section)))

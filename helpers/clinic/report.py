@@ -1,14 +1,25 @@
-"""Hold `diagnose`, which prints what an error means, where it came from and what to try.
+"""Hold `diagnose`, which shows what an error means, where it came from and what to try.
 
 It never raises.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from helpers.answers import Card, bare, show
 from helpers.clinic.catalogue import Cause, Symptom, book
-from helpers.clinic.errors import family, is_error, last_error, text_of, traceback_of, types_of
+from helpers.clinic.errors import (
+    family,
+    is_error,
+    last_error,
+    text_of,
+    traceback_of,
+    types_of,
+)
 from helpers.clinic.failing_line import scene
 from helpers.clinic.message_clues import clue
+from helpers.looking.refusals import is_plain_words
 from helpers.text import fold
 from helpers.untrusted.describe import describe
 from helpers.untrusted.messages import first_sentence, type_name
@@ -24,54 +35,76 @@ _UNKNOWN = (
 
 
 def diagnose(error: object = None) -> None:
-    """Print what an error means, which tensor and operation it tells of, what to try, and the
+    """Show what an error means, which tensor, operation and line it tells of, what to try, and the
     lesson.
 
     Takes an exception, a warning, or the text of a message; without one, the last error of this
     session. Says so where the message is unknown. Never raises; an interrupt passes.
     """
     try:
-        text = _diagnosed(error)
+        card = _diagnosed(error)
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
-        text = f"diagnose stopped ({type_name(type(fault))}). The fault is its own, not yours; please report it."
-    try:
-        print(text)
-    except UnicodeEncodeError:
-        print(text.encode("ascii", "replace").decode())
+        name = type_name(type(fault))
+        text = f"diagnose stopped ({name}). The fault is its own, not yours; please report it."
+        card = Card("wrong", "Stopped", "", text, text)
+    show(card)
 
 
-def _diagnosed(error: object) -> str:
+def _diagnosed(error: object) -> Card:
     if error is None:
         error = last_error()
     if error is None:
-        return fold(_NOTHING)
+        return _nothing(_NOTHING)
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
-        return fold(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
+        return _nothing(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
     return _of_error(error)
 
 
-def _of_text(text: str) -> str:
+def _nothing(text: str) -> Card:
+    return Card("partly", "No error", "", text, fold(text))
+
+
+def _of_text(text: str) -> Card:
     found = book().find((), text)
     head = first_sentence(text) or "an empty text"
-    return (
-        _page(head, found, clue(text) if found else "", []) if found else _joined([head, _UNKNOWN])
+    if not found:
+        return _card("partly", "Not known", head, [head, _UNKNOWN])
+    page = _page(found, clue(text), [])
+    return _card(
+        "wrong",
+        "A message",
+        head,
+        [head, *page],
+        [f"What it means: {found.means}", *_advice(found)],
     )
 
 
-def _of_error(error: BaseException) -> str:
+def _of_error(error: BaseException) -> Card:
     """Tell of the first member of the family whose message is known; else of the exception itself."""
     for one in family(error):
         text = text_of(one)
         if found := book().find(types_of(one), text):
-            origin = [] if one is error else [f"It stands behind {_head(error)}"]
-            return _page(
-                _head(one), found, clue(text), [*origin, *scene(traceback_of(one), found.look)]
+            origin = (
+                []
+                if one is error or is_plain_words(error)
+                else [f"It stands behind {_head(error)}"]
             )
-    return _joined([_head(error), _UNKNOWN, *scene(traceback_of(error))])
+            seen = scene(traceback_of(one), found.look, "does not require grad" in text)
+            seen = seen or scene(traceback_of(error), found.look, "does not require grad" in text)
+            page = _page(found, clue(text), [*origin, *seen])
+            first = [*seen[:1], f"What it means: {found.means}", *seen[1:2], *_advice(found)]
+            return _of_head(error if is_plain_words(error) else one, page, first)
+    return _of_head(error, [_UNKNOWN, *scene(traceback_of(error))])
+
+
+def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
+    look = "partly" if issubclass(type(error), Warning) else "wrong"
+    sentence = first_sentence(text_of(error))
+    return _card(look, types_of(error)[0], sentence, [_head(error), *lines], first)
 
 
 def _head(error: BaseException) -> str:
@@ -79,22 +112,31 @@ def _head(error: BaseException) -> str:
     return f"{types_of(error)[0]}: {text}" if text else types_of(error)[0]
 
 
-def _page(head: str, found: Symptom, told: str, seen: list[str]) -> str:
+def _page(found: Symptom, told: str, seen: list[str]) -> list[str]:
+    return [f"What it means: {found.means}", told, *seen, *_advice(found)]
+
+
+def _advice(found: Symptom) -> list[str]:
     one = len(found.causes) == 1
     question = (
         "Often behind it, and what to try:"
         if one
         else "Often behind it, one of these, and what to try:"
     )
-    return _joined(
-        [head, f"What it means: {found.means}", told, *seen, question, *map(_cause, found.causes)]
-    )
+    return [question, *map(_cause, found.causes)]
 
 
 def _cause(cause: Cause) -> str:
     return f"  - {cause.what}. Try: {cause.remedy} (lesson {cause.lesson})"
 
 
-def _joined(lines: list[str]) -> str:
-    head, *rest = lines
-    return "\n".join([fold(head), *(fold(line) for line in rest if line)])
+def _card(look: str, word: str, title: str, lines: list[str], first: Sequence[str] = ()) -> Card:
+    """Make the card; its text is one line after the other, the first of them the head.
+
+    As HTML it begins with the lines `first`: what they leave out may be folded.
+    """
+    head, *rest = [line for line in lines if line]
+    first = [line for line in first if line]
+    text = "\n".join(fold(bare(line)) for line in [head, *rest])
+    body = [*first, *[line for line in rest if line not in first]]
+    return Card(look, word, title, "\n".join(body), text)

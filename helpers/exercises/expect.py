@@ -4,12 +4,13 @@ come.
 
 from types import TracebackType
 
+from helpers.answers import Card, notebook, show
 from helpers.text import fold, visible
 from helpers.untrusted.messages import first_sentence
 
 
 class expect_error:
-    """Run a block that must raise exactly `kind` with `fragment` in its message; print the first
+    """Run a block that must raise exactly `kind` with `fragment` in its message; show the first
     sentence.
 
     Raises AssertionError when nothing is raised, or another type, or another message (chained from
@@ -40,21 +41,23 @@ class expect_error:
         traceback: TracebackType | None,
     ) -> bool:
         if kind is None or error is None:
-            raise AssertionError(
-                self._wanted() + "Nothing was raised: the block ran to its end. " + _ADVICE
-            )
+            raise self._failed("Nothing raised", "Nothing was raised: the block ran to its end. ")
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise AssertionError(
-                self._wanted() + f"It raised {_line(error)}\n" + _ADVICE
-            ) from error
+            raise self._failed("Another error", f"It raised {_line(error)}\n") from error
         if self.fragment not in str(error):
-            raise AssertionError(
-                self._wanted() + f"The message was: {_line(error)}\n" + _ADVICE
-            ) from error
-        print(fold(_line(error)))
+            raise self._failed("Other words", f"The message was: {_line(error)}\n") from error
+        word, _, said = _line(error).partition(": ")
+        show(Card("right", f"{word}, as expected", "", said, fold(_line(error))))
         return True
+
+    def _failed(self, word: str, found: str) -> AssertionError:
+        """Make the error that says what came instead; a notebook has a card above it."""
+        text = self._wanted() + found + _ADVICE
+        if notebook() is not None:
+            show(Card("wrong", word, "", text, fold(text)))
+        return AssertionError(text)
 
     def _wanted(self) -> str:
         return f'This block was to raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '

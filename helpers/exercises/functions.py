@@ -2,13 +2,18 @@
 out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FunctionType
 
 from helpers.exercises.readers import Reader
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, Heard, attempt
+
+MOST_PRINTED = 2_000  # characters of what one run prints
+_runs: ContextVar[list[Heard] | None] = ContextVar("runs", default=None)
 
 
 def function(
@@ -44,7 +49,27 @@ def outcome(
         except NotRead:
             return Failed("unreadable", describe(seen))
 
-    return attempt(run)
+    return attempt(run, heard=hear())
+
+
+@contextmanager
+def listening() -> Iterator[list[Heard]]:
+    """Take down what each run of a function prints inside the block."""
+    runs: list[Heard] = []
+    token = _runs.set(runs)
+    try:
+        yield runs
+    finally:
+        _runs.reset(token)
+
+
+def hear() -> Heard:
+    """Return what takes down one run; it is in the list of `listening` where that is on."""
+    heard = Heard(MOST_PRINTED)
+    runs = _runs.get()
+    if runs is not None:
+        runs.append(heard)
+    return heard
 
 
 def raised(reading: tuple, *fragments: str) -> bool:

@@ -18,11 +18,13 @@ class Sums(World):
 
     setup = ("x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)",)
     actions = (
-        Action("backward", "x.sum().backward()", "the gradient of a sum of x"),
-        Action("other", "(x * x).sum().backward()", "the gradient of a sum of squares"),
-        Action("zero", "x.grad.zero_()", "writes zeros into the tensor in x.grad"),
-        Action("none", "x.grad = None", "lets x.grad hold no tensor"),
-        Action("keep", "g = x.grad", "one more name for what x.grad holds"),
+        Action("backward", "x.sum().backward()", "sends back the gradient of the sum"),
+        Action(
+            "other", "(x * x).sum().backward()", "sends back the gradient of the sum of squares"
+        ),
+        Action("zero", "x.grad.zero_()", "writes zeros into the tensor there"),
+        Action("none", "x.grad = None", "lets go of the tensor"),
+        Action("keep", "g = x.grad", "a second name for what x.grad holds"),
     )
     names = ("x", "x.grad", "g")
     unversioned = ("x.grad", "g")

@@ -80,7 +80,13 @@ class Programs(World):
         return self.node
 
     def facts(self) -> tuple[Row, ...]:
-        return tuple(rows(self.graph(), self.node))
+        """Return what there is to know of the node, in as many lines as the longest of its program
+        needs.
+        """
+        graph = self.graph()
+        tables = [rows(graph, number) for number in range(len(graph.nodes))]
+        missing = max(map(len, tables)) - len(tables[self.node])
+        return (*tables[self.node], *[Row("", "")] * missing)
 
     def title(self) -> str:
         return self.graph().nodes[self.node].operation

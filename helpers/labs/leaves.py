@@ -60,8 +60,6 @@ class Weight(World):
 
     def say(self) -> str:
         grad = self.grad()
-        if not self.w.requires_grad:
-            return "It requires no grad: backward() will leave nothing in its .grad."
         if self.w.is_leaf:
             held = f"holds {short_numbers(grad.tolist())}" if grad is not None else "is None so far"
             return f"Its .grad {held}."

@@ -35,11 +35,11 @@ class Life(World):
             "x.grad = None; h = x ** 2; loss = (h * h).sum()",
             "empties x.grad and builds a new graph",
         ),
-        Action("backward", "loss.backward()", "goes backward, and frees what was saved"),
+        Action("backward", "loss.backward()", "goes backward"),
         Action(
             "retained",
             "loss.backward(retain_graph=True)",
-            "goes backward, and keeps what was saved",
+            "goes backward in another way",
         ),
         Action("del_h", "del h", "takes the name h away"),
         Action("del_loss", "del loss", "takes the name loss away"),
@@ -113,12 +113,11 @@ class Life(World):
         if "loss" not in self.bound:
             return "Without loss, only the node that h leads to is alive."
         if not held:
-            return f"All {nodes} nodes are alive, and their {freed} saved tensors are freed: backward() frees those alone."
+            return f"All {nodes} nodes are alive, and their {freed} saved tensors are freed."
         lost = ""
         if "h" not in self.bound:
             lost = f" h has no name, but {self.alone(storages)} bytes of it are kept."
-        again = " Another backward() can follow." if self.x.grad is not None else ""
-        return f"They hold {held} saved tensors, {sum(storages.values())} bytes.{lost}{again}"
+        return f"They hold {held} saved tensors, {sum(storages.values())} bytes.{lost}"
 
 
 lifecycle = Lab(

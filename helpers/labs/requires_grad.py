@@ -24,8 +24,7 @@ class Flags(World):
     """
 
     setup = (
-        "x = torch.tensor([1., 2.])",
-        "y = torch.tensor([3., 4.])",
+        "x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])",
         "z = torch.tensor([5., 6.])",
     )
     actions = (
@@ -60,8 +59,9 @@ class Flags(World):
 
     def whole(self) -> Mapping[str, torch.Tensor]:
         x, y, z = (one.detach().clone().requires_grad_() for one in (self.x, self.y, self.z))
-        a = x + y
-        return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
+        with torch.enable_grad():
+            a = x + y
+            return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (

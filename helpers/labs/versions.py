@@ -13,7 +13,7 @@ from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
 from helpers.text import short_numbers
 
-EDIT = "adds 1 to the numbers of x"
+EDIT = "asks for 1 more, in place"
 
 
 class Edits(World):
@@ -26,12 +26,12 @@ class Edits(World):
     actions = (
         Action("forward", "x.grad = None; y = x ** 2", "the forward pass once more"),
         Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
-        Action("undo", "with torch.no_grad(): x -= 1", "takes 1 from the numbers of x"),
+        Action("undo", "with torch.no_grad(): x -= 1", "asks for 1 less, in place"),
         Action("detach", "x.detach().add_(1)", EDIT),
         Action("data", "x.data.add_(1)", EDIT),
         Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
         Action("direct", "x += 1", EDIT),
-        Action("clone", "x.clone().add_(1)", "adds 1 to the numbers of a copy"),
+        Action("clone", "x.clone().add_(1)", "asks a copy for 1 more, in place"),
         Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
     names = ("x", "x.grad")
@@ -73,10 +73,8 @@ class Edits(World):
     def facts(self) -> tuple[Row, ...]:
         cell = self.saved()
         kept = "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"
-        return (
-            Row("y saved x", kept),
-            Row("the right x.grad", short_numbers(self.right().tolist())),
-        )
+        right = "" if self.x.grad is None else short_numbers(self.right().tolist())
+        return (Row("y saved x", kept), Row("the right x.grad" if right else "", right))
 
     def title(self) -> str:
         if self.x.grad is None:
@@ -92,12 +90,8 @@ class Edits(World):
             return (
                 "x has changed since y was made." if changed else "x is as it was when y was made."
             )
-        if cell.state == "modified":
-            back = "" if changed else " That the numbers are the old ones again does not help."
-            return f"y saved x at version {cell.version}: backward() will refuse.{back}"
-        if changed:
-            return f"x has changed and its version is still {self.x._version}: backward() will notice nothing."
-        return f"y saved x at version {cell.version}: backward() can trust it."
+        versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
+        return versions + (" Its numbers are others now." if changed else "")
 
 
 versions = Lab(

@@ -113,9 +113,7 @@ class Ways(World):
     def told(self) -> str:
         """Say what y and x have in common, and whether an edit of y would be, or was, noticed."""
         if self.y.is_inference():
-            return (
-                "It has no version: outside of inference_mode it may be neither saved nor edited."
-            )
+            return "It has no version, and numbers of its own."
         if not self.shares():
             return "It has numbers of its own."
         return f"Its numbers are those of x. x is at version {self.x._version}."

@@ -12,6 +12,7 @@ import torch
 from helpers.graph import Edge, Graph, Node, Root, TensorInfo
 from helpers.looking.calls import ModuleCalls
 from helpers.looking.freeing import make_freeable
+from helpers.looking.refusals import short
 from helpers.looking.saved_tensors import Memory, freed_since, saved
 from helpers.looking.torch_private import (
     grad_of,
@@ -254,15 +255,19 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
     if is_module(names):
         return names
     if not is_a(names, dict):
-        raise TypeError(
-            f"names is {type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, "
-            "a model, or the context of module_calls(model)."
+        raise short(
+            TypeError(
+                f"names is {type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, "
+                "a model, or the context of module_calls(model)."
+            )
         )
     given = list(dict.items(names))
     for name, thing in given:
         if type(name) is not str:
-            raise TypeError(
-                f"A key of names is {type_name(name)}. Pass the name as text: names={{'w': w}}."
+            raise short(
+                TypeError(
+                    f"A key of names is {type_name(name)}. Pass the name as text: names={{'w': w}}."
+                )
             )
         demand_tensor(thing, f"names[{visible(name)!r}]")
     return dict(given)
@@ -287,4 +292,6 @@ def demand_tensor(thing: object, what: str = "") -> None:
         advice = "Pass one of the tensors in it, for example out['loss']."
     elif type(thing) is list or type(thing) is tuple:
         advice = "Pass the tensors one by one: a star before the list does it."
-    raise TypeError(f"Expected a tensor{what and ' as '}{what}, got {type_name(thing)}. {advice}")
+    raise short(
+        TypeError(f"Expected a tensor{what and ' as '}{what}, got {type_name(thing)}. {advice}")
+    )

@@ -26,8 +26,13 @@ def still(film: LabFilm) -> Drawing:
 def opening(film: LabFilm) -> str:
     """Return what is said of the state that a film starts with, what was raised first."""
     state = film.states[film.first]
-    error = film.refusal.partition("\n")[0]
-    return " ".join([words for words in (error, f"{state.title}.", state.sentence) if words])
+    return opening_of(film.refusal, state.title, state.sentence)
+
+
+def opening_of(error: str, title: str, sentence: str) -> str:
+    """Return the first line of an error, a title and a sentence as one line."""
+    first = error.partition("\n")[0].rstrip(".")
+    return " ".join([f"{words}." for words in (first, title) if words] + [sentence])
 
 
 def columns(film: LabFilm, stack: int) -> list[tuple[float, ...]]:

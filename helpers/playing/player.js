@@ -71,7 +71,7 @@ function tile([kind, words, norm, health, columns, numbers], wide, high, parent)
 // What players of steps and of labs share: the frame, the keys, the words that say where the keys are.
 class Base {
   constructor(host, film, state, save) {
-    Object.assign(this, { film, save: save ?? (() => {}), timer: 0, bounds: new Set() });
+    Object.assign(this, { film, save: save ?? (() => {}), timer: 0, times: 1, bounds: new Set() });
     this.room = element("div", "room", host);
     this.root = element("div", "", this.room, { className: "player", tabIndex: 0, role: "group", ariaLabel: "Player" });
     this.live = element("p", "live", this.root, { ariaLive: "polite" });
@@ -136,6 +136,11 @@ class Base {
     const sign = shape("svg", made, { viewBox: "0 0 26 16", "aria-hidden": "true" });
     made.append(words);
     return sign;
+  }
+
+  sample(parent, role, state = "") {
+    if (role === "saved") shape("circle", parent, { cx: 13, cy: 8, r: 5, class: `m-saved s-${state}` });
+    else shape("rect", parent, { x: 1, y: 1, width: 24, height: 14, rx: /operation|block/.test(role) ? 3 : 7, class: names(`m-${role}`, state && `s-${state}`) });
   }
 
   line(number) {
@@ -209,17 +214,17 @@ class Base {
   // Size: one unit for everything, from the room that the page really shows. Below 700 px panel and picture are stacked.
   resize() {
     const wide = this.room.clientWidth, seen = this.visible(), [width, height] = this.size;
-    if (!wide) return false;
+    if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40), 44) : 15;
+    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;
     this.root.style.height = this.isWide ? `${high}px` : "";
     this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
     this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (height + 20) * between(0.8, wide / width, 1))}px`;
-    return true;
+    return [wide, high].join();
   }
 
   // What is seen first is read first, and reached first by Tab.
@@ -239,10 +244,10 @@ class Base {
     let most = 0;
     for (const content of contents) {
       put(sizer, content);
-      most = Math.max(most, sizer.getBoundingClientRect().height);
+      most = Math.max(most, sizer.offsetHeight + 1); // a slide may be drawn larger than it is
     }
     sizer.remove();
-    node.style.minHeight = `${Math.ceil(most)}px`;
+    node.style.minHeight = `${most}px`;
   }
 
   hurries() {
@@ -822,15 +827,14 @@ class Steps extends Base {
   }
 
   sample(parent, key) {
-    const round = { x: 1, y: 1, width: 24, height: 14 };
     if (typeof key !== "string") for (let nr = 0; nr < key[0]; nr += 1) shape("rect", parent, { x: 6 * nr + 2, y: 1, width: 4, height: 14, class: "m-bar" });
-    else if (key === "held" || key === "freed") shape("circle", parent, { cx: 13, cy: 8, r: 5, class: `m-saved s-${key}` });
-    else if (key === "next") shape("rect", parent, { ...round, rx: 7, class: "m-capsule s-next" });
+    else if (key === "held" || key === "freed") super.sample(parent, "saved", key);
+    else if (key === "next") super.sample(parent, "capsule", key);
     else if (key === "folded") for (const by of [4, 0]) shape("rect", parent, { x: 1 + by, y: 1 + by, width: 20, height: 10, rx: 3, class: "m-operation" });
     else if (key === "squares" || key === "bars") {
       shape("path", parent, { class: "player-below", d: key === "bars" ? "M3 15V8h6v7z" : "M3 4h8v8h-8z" });
       shape("path", parent, { class: "player-above", d: key === "bars" ? "M16 15V3h6v12z" : "M15 4h9v9h-9z" });
-    } else shape("rect", parent, { ...round, rx: key === "operation" ? 3 : 7, class: `m-${key}` });
+    } else super.sample(parent, key);
   }
 
   fit() {
@@ -1074,56 +1078,59 @@ class Steps extends Base {
   }
 }
 
-// A lab: a map of states that one walks by running lines. What was run is the trail, [from, action, to] each; all that
-// is seen follows from it. A way is a state, or [state, error], or one of two numbers: the map ends, nothing changed.
+// A lab: a map of states that one walks by running lines. What was run is the trail, [from, action, to] each, and all
+// that is seen follows from it. A way is a state, or [state, error], or ENDS, or IDLE.
 class Lab extends Base {
   build() {
     const { film, root } = this;
     root.classList.add("player-lab");
-    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map(), fresh: [] });
+    film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
+    film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew"));
+    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
     this.halves();
-    this.rows = Math.max(3, ...film.actions.map(([code]) => code.split("\n").length));
+    const [wide, high] = film.size;
+    this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    this.svg.style.cssText = `--wide:${wide};--high:${high}`;
+    this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
     this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
     this.title = element("h3", "title", this.panel);
     this.words = element("div", "saying", this.panel);
     this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
+    const longest = Math.max(...film.states.map(({ totals }) => list(totals[0]).length));
+    this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`); // three of them fit a row
     this.controls();
-    const foot = element("div", "foot", this.panel);
-    const last = film.actions.findLast(([, , key]) => key)?.[2];
-    const keys = [[last > 1 || last === "0" ? `1 … ${last}` : "1", "run"], ["u", "undo"], ["r", "reset"]];
-    this.keysLine(foot, this.buttons.has("later") ? [...keys, ["← →", "node"]] : keys);
-    this.legend = element("div", "legend", foot);
-    for (const [role, state, words] of film.legend) this.sample(this.entry(words), this.role(role), this.role(state));
+    this.footer();
     this.addText();
-    this.blocks = shape("g");
-  }
-
-  role(one) {
-    return this.film.roles[one] ?? one;
+    this.blocks = shape("g", null, { class: "player-blocks" });
   }
 
   // A button for each action: what is run, and under it what that does, or why it cannot be.
   controls() {
-    const { film } = this, chosen = new Set(film.states.flatMap((state) => state[8]));
+    const { actions, states } = this.film;
     this.acts = element("div", "acts", this.panel);
-    this.actions = film.actions.map(([code, does, key, , group], at) => {
+    this.actions = actions.map(({ code, does, key, group }, at) => {
       const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
-      made.className = names("player-action", at && group !== film.actions[at - 1][4] && "is-apart");
-      if (key) made.setAttribute("aria-keyshortcuts", key);
-      element("kbd", "", made, { textContent: key, ariaHidden: true });
-      element("code", "", made, { textContent: code });
-      if (chosen.has(at)) element("b", "chosen", made, { textContent: "✓", ariaHidden: true });
-      element("small", "does", made, { textContent: does });
-      element("small", "why", made, { textContent: LAB.end });
+      const isApart = at && group !== actions[at - 1].group;
+      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null, hidden: !code });
+      if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
+      for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
       return made;
     });
-    this.chosen = chosen;
-    this.controlBar = element("div", "bar", this.panel);
-    this.button(this.controlBar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
-    this.button(this.controlBar, "reset", "Reset", "r", () => this.walk(this.start));
-    if (!film.states.some((state) => state[4])) return;
-    this.button(this.controlBar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
-    this.button(this.controlBar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+    const bar = this.controlBar = element("div", "bar", this.panel);
+    this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
+    this.button(bar, "reset", "Reset", "r", () => this.walk(this.start));
+    if (!states.some(({ focus }) => focus)) return;
+    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
+    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+  }
+
+  footer() {
+    const { actions, legend, roles } = this.film;
+    const keys = actions.filter(({ code, key }) => code && key).map(({ key }) => key);
+    const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
+    this.legend = element("div", "legend", element("div", "foot", this.panel));
+    for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
   }
 
   bringBarHome() {
@@ -1148,25 +1155,24 @@ class Lab extends Base {
     return String(this.trail) === String(this.start);
   }
 
-  way(from, action) {
-    return this.film.states[from][6][action];
-  }
-
+  // Action -1 goes on to the next node.
   target(from, action) {
-    const way = this.way(from, action), to = Array.isArray(way) ? way[0] : way;
-    return to >= 0 ? to : from;
+    const { states } = this.film, to = [states[from].ways[action]].flat()[0];
+    if (action < 0) return states.findIndex(({ focus, scene }, at) => at > from && focus && scene === states[from].scene);
+    return to < 0 ? from : to;
   }
 
   // What a line of the trail raised.
   error([from, action]) {
-    return this.line(this.way(from, action)?.[1]);
+    return this.line(this.film.states[from].ways[action]?.[1]);
   }
 
-  // A state that was saved has no trail: it is the shortest.
+  // Of a state that was saved only the shortest trail is known.
   showFrame(frame) {
-    const { states } = this.film, end = this.start.at(-1)?.[2] ?? 0;
-    this.trail = frame === end ? this.start : [];
-    for (let at = between(0, frame, states.length - 1); frame !== end && states[at][7]; [at] = states[at][7]) this.trail = [[...states[at][7], at], ...this.trail];
+    const { states } = this.film;
+    this.trail = this.start;
+    if (frame !== this.frame) this.trail = [];
+    for (let at = between(0, frame, states.length - 1); at !== this.frame && states[at].came; [at] = states[at].came) this.trail = [[...states[at].came, at], ...this.trail];
     this.show();
   }
 
@@ -1193,170 +1199,158 @@ class Lab extends Base {
   }
 
   paint() {
-    const last = this.trail.at(-1), sum = this.sum();
+    const { title, say, ways, chosen } = this.state, last = this.trail.at(-1);
+    this.heap = this.heaped();
     this.paintCode();
     this.paintPicture();
-    this.paintStacks(sum);
-    this.title.textContent = this.line(this.state[0]);
-    this.say(this.words, this.line(this.state[1]), last ? this.error(last) : "", last && this.way(...last) === -2);
-    this.paintRow(sum);
-    this.paintControls();
+    this.paintStacks();
+    this.paintRow();
+    this.title.textContent = this.line(title);
+    const isIdle = last && this.film.states[last[0]].ways[last[1]] === IDLE;
+    const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", isIdle);
+    this.actions.forEach((button, at) => {
+      button.ariaDisabled = ways[at] === ENDS;
+      if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
+    });
+    const can = { undo: this.trail.length, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
     this.tell();
-    const reckoned = [...this.eq.querySelectorAll("b")].map((one) => one.textContent);
-    this.live.textContent = this.outcome?.innerText ?? [this.title.textContent, this.line(this.state[1]), ...reckoned].join(" ");
+    this.live.textContent = outcome || [this.line(title), this.line(say), ...[...this.eq.querySelectorAll("b")].map((one) => one.textContent)].join(" ");
   }
 
-  // The lines that were run: those that make the lab, and the last of the trail. The pane is always as high.
+  // What makes the lab, and the last lines that were run. The pane is always as high.
   paintCode() {
-    const { film } = this, ran = this.trail.filter(([, action]) => action >= 0);
-    const lines = ([, action]) => film.actions[action][0].split("\n");
+    const { film, rows } = this, all = this.trail.filter(([, action]) => film.actions[action]?.code);
+    const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
+    const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1]));
     this.code.replaceChildren(...film.code.map((textContent) => element("div", "off player-setup", null, { textContent })));
-    let first = ran.length, free = this.rows;
-    while (first && lines(ran[first - 1]).length <= free) free -= lines(ran[first -= 1]).length;
-    ran.slice(first).forEach((one, at) => lines(one).forEach((line, nr) => {
-      const isNewest = first + at === ran.length - 1, error = this.error(one);
-      const words = `${!at && !nr && first ? "… " : ""}${error && !nr ? "✗ " : ""}${line}`;
-      const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: line });
-      isNewest ? element("mark", "", made, { textContent: words }) : made.append(words);
-    }));
-    while (free--) element("div", "", this.code, { textContent: " " });
+    for (let at = 0; at < rows; at += 1) {
+      const [words = " ", error, isNewest] = lines.slice(-rows)[at] ?? [];
+      const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: words });
+      element(isNewest ? "mark" : "span", "", made, { textContent: (!at && lines.length > rows ? "… " : "") + words });
+    }
   }
 
-  // The looks of a state are those of all states before it, patched: by mark, what it looks like.
+  // How each mark of a state looks, where it is not as its scene has it.
   looks(frame) {
-    const { film } = this, worn = new Map();
-    for (const [, , , patch] of film.states.slice(0, frame + 1)) {
-      for (const [at, look] of pairs(patch)) look < 0 ? worn.delete(at) : worn.set(at, look);
-    }
-    return film.scenes[film.states[frame][2]].map((mark, at) => [mark, worn.get(at)]);
+    const { states, scenes, looks } = this.film, { scene, patch } = states[frame], worn = new Map(pairs(patch));
+    return scenes[scene].map((mark, at) => [mark, looks[worn.get(at)]]);
   }
 
   paintPicture() {
-    const { film } = this, looks = this.looks(this.frame), number = this.state[2];
-    if (!this.scenes.has(number)) this.scenes.set(number, film.scenes[number].map((mark) => this.mark(film.marks[mark])));
-    const nodes = this.scenes.get(number), news = this.news(looks);
+    const { film } = this, { scene } = this.state, looks = this.looks(this.frame), news = this.news(looks);
+    if (!this.scenes.has(scene)) this.scenes.set(scene, film.scenes[scene].map((mark) => this.mark(film.marks[mark])));
+    const nodes = this.scenes.get(scene);
     nodes.forEach((node, at) => {
       const [mark, look] = looks[at], [kind, role, state, ...rest] = film.marks[mark];
-      const [ownRole, ownState, runs, isHidden] = film.looks[look] ?? [role, state, 0, 0];
+      const [ownRole, ownState, runs] = look ?? [role, state];
       this.wear(node, film.roles[ownRole], film.roles[ownState]);
-      node.classList.toggle("player-hidden", Boolean(isHidden));
-      node.classList.toggle("is-fresh", news.has(mark));
+      node.classList.toggle("is-fresh", news.includes(mark));
       if (SHAPES[kind][0] === "text") this.write(node, runs || rest.slice(2));
-      if (this.about(film.owned[mark]).length) node.dataset.link = film.owned[mark];
+      if (this.about(film.owned[mark] || -1).length) node.dataset.link = film.owned[mark];
     });
     this.svg.replaceChildren(...nodes, this.blocks);
   }
 
-  // The marks that look other than before the last line; none where it is another picture.
+  // The marks that look other than before the last line, wherever they stood; none where it is another picture.
   news(looks) {
-    const last = this.trail.at(-1);
-    if (!last || last[1] < 0 || this.isStart) return new Set();
-    const isSeen = ([, look]) => !this.film.looks[look]?.[3];
-    const before = new Map(this.looks(last[0]).filter(isSeen));
-    const seen = looks.filter(isSeen), found = seen.filter(([mark, look]) => !before.has(mark) || before.get(mark) !== look);
-    return new Set(found.length > seen.length / 2 ? [] : found.map(([mark]) => mark));
+    const last = this.trail.at(-1), { marks, owned } = this.film;
+    if (!last || last[1] < 0 || this.isStart) return [];
+    const told = ([mark, look]) => {
+      const [kind, role, state, ...rest] = marks[mark];
+      return String([owned[mark], kind, ...(look ?? [role, state]).slice(0, 2), SHAPES[kind][0] === "text" && (look?.[2] || rest.slice(2))]);
+    };
+    const before = this.looks(last[0]).map(told);
+    const found = looks.filter((one) => {
+      const at = before.indexOf(told(one));
+      if (at >= 0) before[at] = "";
+      return at < 0;
+    });
+    return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 
-  // How stack 0 was heaped up: [what was there, what each line since has added ..., is the last line's own].
-  sum() {
-    const total = (state) => this.film.states[state][9][0] || null;
-    const layers = [];
-    let at = this.trail.length, isNew = false;
-    for (; at; at -= 1) {
-      const [from, action, to] = this.trail[at - 1], adds = this.film.actions[action]?.[3];
+  // How stack 0 grew: what was there, and what each line has added since; whether the last line has.
+  heaped() {
+    const { states, actions } = this.film, total = (at) => states[at].totals[0], layers = [];
+    let at = this.frame, isNew = false;
+    for (const step of [...this.trail].reverse()) {
+      const [from, action, to] = step;
       if (String(total(from)) === String(total(to))) continue;
-      if (!adds || this.error(this.trail[at - 1])) break;
-      isNew ||= at === this.trail.length;
-      layers.unshift(adds);
+      if (!actions[action]?.adds || this.error(step)) break;
+      layers.unshift(actions[action].adds);
+      isNew ||= step === this.trail.at(-1);
+      at = from;
     }
-    const bottom = total(at ? this.trail[at - 1][2] : this.trail[0]?.[0] ?? 0);
-    return { layers: bottom?.some(Boolean) ? [bottom, ...layers] : layers, isNew };
+    return { layers: [total(at) || [], ...layers].filter((layer) => layer.some(Boolean)), isNew };
   }
 
-  paintStacks({ layers, isNew }) {
+  paintStacks() {
+    const { layers, isNew } = this.heap;
     this.blocks.replaceChildren();
     this.fresh = [];
-    this.film.stacks.forEach((stack, at) => {
-      const total = this.state[9][at];
-      if (total) total.forEach((sum, column) => this.pile(stack, column, sum, (at ? [total] : layers).map((layer) => layer[column]), !at && isNew));
+    this.film.stacks.forEach((stack, nr) => {
+      const total = this.state.totals[nr] || [];
+      total.forEach((sum, column) => this.pile(stack, column, sum, (nr ? [total] : layers).map((layer) => layer[column]), !nr && isNew));
     });
   }
 
-  // One column: a block for each number on the ones before, their sum over them.
-  pile([, x, base, step, unit, wide], column, sum, heights, isNew) {
-    const middle = x + step * (column + 0.5);
+  // One column: a block for each number on those before, and over them their sum.
+  pile([, x, base, step, unit, wide], column, sum, numbers, isNew) {
+    const middle = x + step * column + wide / 2;
     let top = base;
-    shape("path", this.blocks, { class: "player-base", d: `M${x + step * column} ${base}h${step}` });
-    heights.forEach((height, at) => {
-      if (!height) return;
-      const isFresh = isNew && at === heights.length - 1, high = Math.abs(height) * unit;
-      const made = shape("g", this.blocks, { class: names("player-block", isFresh && "is-fresh") });
-      top -= height * unit;
-      shape("rect", made, { x: middle - wide / 2, y: Math.min(top, top + height * unit) + 2, width: wide, height: Math.max(1, high - 3), rx: 3 });
-      if (wide >= 40 && high >= 16) shape("text", made, { x: middle, y: top + height * unit / 2 + 5.5 }, (at ? "+ " : "") + short(height));
+    shape("path", this.blocks, { class: "player-base", d: `M${middle - step / 2} ${base}h${step}` });
+    numbers.forEach((number, at) => {
+      if (!number) return;
+      const made = shape("g", this.blocks), isFresh = isNew && at === numbers.length - 1, height = Math.abs(number * unit);
+      top -= number * unit;
+      shape("rect", made, { class: names("m-block", isFresh && "s-now"), x: middle - wide / 2, y: top + 2 - (number < 0 && height), width: wide, height: Math.max(1, height - 3), rx: 3 });
+      if (height > 12) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
       if (isFresh) this.fresh.push(made);
     });
     shape("text", this.blocks, { class: "player-sum", x: middle, y: Math.min(top, base) - 9 }, short(sum));
   }
 
   drop() {
-    this.tween(420, (part) => this.fresh.forEach((one, at) => {
-      const left = (1 - between(0, part * 1.24 - at * 0.12, 1)) ** 3;
-      one.style.cssText = `transform:translateY(${-120 * left}px);opacity:${Math.min(1, 2 - 2 * left)}`;
-    }), () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
+    const draw = (part) => this.fresh.forEach((one) => { one.style.cssText = `transform:translateY(${-120 * (1 - part) ** 3}px);opacity:${2 * part}`; });
+    this.tween(420, draw, () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
   }
 
-  // The sentence, and what became of a line that was refused or did nothing.
+  // The sentence; in its place what torch said to a line that it refused, under it that a line did nothing.
   say(node, words, error, isIdle) {
     node.replaceChildren();
-    element("p", "say", node, { textContent: words });
-    this.outcome = error || isIdle ? element("div", names("outcome", error && "player-error"), node) : null;
-    if (isIdle) this.outcome.textContent = `∅ ${LAB.idle}`;
-    if (!error) return;
-    const [, kind, message] = error.match(/^(?:([\w.]+): )?([^]*)$/);
-    const first = message.match(/^.*?(?=[.!?](\s|$)|\n|$)/)[0].replace(/\([^)]{20,}\)/, "(…)");
-    element("b", "", this.outcome, { textContent: `✗ ${kind ?? "Error"}` });
-    this.outcome.append(`: ${first} `);
-    if (message.length <= first.length + 1) return;
-    this.popover(this.outcome, "whole message");
-    element("code", "", this.formula, { textContent: error });
+    if (!error) element("p", "say", node, { textContent: words });
+    if (!error) return isIdle ? element("p", "outcome", node, { textContent: LAB.idle }).textContent : "";
+    const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
+    element("b", "", outcome, { textContent: `✗ ${kind}` });
+    outcome.append(`: ${first} `);
+    const told = outcome.textContent;
+    if (error.length > kind.length + first.length + 3) {
+      this.popover(outcome, "whole message");
+      element("code", "", this.formula, { textContent: error });
+    }
+    return told;
   }
 
   // before + arrives = x.grad, after a line that added; else what is there.
-  paintRow({ isNew }) {
-    const { film, state } = this;
-    this.eq.replaceChildren();
-    if (!film.stacks.length) return;
-    const row = element("div", "row", this.eq), [from, action] = this.trail.at(-1) ?? [];
-    const put = (role, what, words) => { this.cell(row, role, words).textContent = what; };
-    if (isNew) {
-      const was = film.states[from][9][0];
-      put("before", list(was), was ? "before" : "nothing yet");
-      put("sign", "+");
-      put("arrives", list(film.actions[action][3]), "arrives");
-      put("sign", "=");
-    }
-    put(state[9][0] ? "total" : "before", list(state[9][0]), film.stacks[0][0]);
-  }
-
-  paintControls() {
-    const ways = this.state[6];
-    this.actions.forEach((button, at) => {
-      button.ariaDisabled = ways[at] === -1;
-      if (this.chosen.has(at)) button.ariaPressed = this.state[8].includes(at);
-    });
-    const can = { undo: this.trail.length, reset: !this.isStart, earlier: this.around(-1) !== undefined, later: this.around(1) !== undefined };
-    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+  paintRow() {
+    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], { isNew } = this.heap;
+    if (!stacks.length) return;
+    const total = this.state.totals[0], found = [total ? "total" : "before", list(total), stacks[0][0]];
+    const was = isNew && states[from].totals[0];
+    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="]];
+    const row = element("div", "row");
+    for (const [role, what, words] of isNew ? [...sum, found] : [found]) this.cell(row, role, words).textContent = what;
+    this.eq.replaceChildren(row);
   }
 
   excuse(name) {
-    const [, at] = name.split(" ");
-    this.live.textContent = at ? `${this.film.actions[at][0]}: ${LAB.end}` : LAB[name];
+    this.live.textContent = LAB[name] ?? `${this.film.actions[name.split(" ")[1]].code}: ${LAB.end}`;
   }
 
-  // The states of this picture in which it is some node's turn, or the turn of one of them.
+  // The states of this picture in which it is the turn of some node, or of this one.
   about(owner) {
-    return [...this.film.states.keys()].filter((at) => this.film.states[at][4] && this.film.states[at][2] === this.state[2] && (!owner || this.film.states[at][4] === owner));
+    const { states } = this.film;
+    return [...states.keys()].filter((at) => states[at].scene === this.state.scene && (owner ? states[at].focus === owner : states[at].focus));
   }
 
   around(by) {
@@ -1370,81 +1364,73 @@ class Lab extends Base {
   }
 
   press(key) {
-    const at = this.film.actions.findIndex((action) => action[2] === key);
+    const at = this.film.actions.findIndex((action) => action.key === key);
     const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
     if (!button) return false;
     button.click();
   }
 
   tell() {
-    if (this.told.open) this.text.textContent = this.line(this.state[5]);
-  }
-
-  sample(parent, role, state) {
-    const look = { class: names(`m-${role}`, state && `s-${state}`) };
-    if (role === "saved") shape("circle", parent, { cx: 13, cy: 8, r: 5, ...look });
-    else if (role === "edge") shape("path", parent, { d: "M1 8h24", ...look });
-    else shape("rect", shape("g", parent, role === "block" ? { class: names("player-block", state && "is-fresh") } : {}), { x: 1, y: 1, width: 24, height: 14, rx: 3, ...look });
+    if (this.told.open) this.text.textContent = this.state.text.map((line) => this.line(line)).join("\n");
   }
 
   stop() {}
 
-  // Everything fits by growing denser, in every state alike; what is said and reckoned keeps the room of its longest.
+  // All of it fits by standing closer, in every state alike, for all that changes keeps the room of its longest.
   fit() {
-    if (!this.resize()) return;
-    const key = `${this.panel.clientWidth} ${this.panel.clientHeight} ${this.unit}`;
-    if (this.fitted !== key) {
-      this.fitted = key;
-      for (const dense of ["", "is-dense", "is-dense is-denser", "is-dense is-denser is-bare"]) {
-        this.root.className = names("player player-lab", this.isWide && "player-wide", dense);
-        this.roomForWords();
-        if (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1) break;
-      }
-      this.roomForRow();
-    }
-    this.fitPicture();
-  }
-
-  roomForWords() {
-    const { states } = this.film;
-    this.longest ??= states.flatMap(([, say, , , , , ways]) => [[this.line(say), "", true], ...ways.filter(Array.isArray).map(([to, error]) => [this.line(states[to][1]), this.line(error), false])])
-      .sort((one, other) => other.join("").length - one.join("").length).slice(0, 6);
-    const { details, formula, outcome } = this;
-    this.keepRoom(this.words, this.longest, (sizer, content) => this.say(sizer, ...content));
-    Object.assign(this, { details, formula, outcome });
-  }
-
-  // The largest size at which the longest row fits.
-  roomForRow() {
-    const { film } = this, now = [...this.eq.children];
-    if (!film.stacks.length) return;
-    const most = film.states.map((state) => list(state[9][0])).sort((one, other) => other.length - one.length)[0];
-    const row = element("div", "row", null);
-    for (const [role, what] of [["before", most], ["sign", "+"], ["arrives", most], ["sign", "="], ["total", most]]) this.cell(row, role, "nothing yet").textContent = what;
-    this.eq.replaceChildren(row);
-    for (const size of SIZES.slice(3)) {
-      this.eq.style.setProperty("--size", `${size}em`);
-      if (this.eq.scrollWidth <= this.eq.clientWidth + 1) break;
-    }
-    this.eq.style.minHeight = `${row.offsetHeight}px`;
-    this.eq.replaceChildren(...now);
-  }
-
-  // A picture too large for its pane scrolls in it, and is then reached by Tab.
-  fitPicture() {
-    const { offsetWidth: wide, offsetHeight: high } = this.pane, [width, height] = this.size, em = this.unit / 15;
-    const scale = between(0.8 * em, Math.min(wide / width, high / height), 1.5 * em);
-    const look = { viewBox: `0 0 ${width} ${height}`, width: Math.floor(width * scale), height: Math.floor(height * scale) };
-    for (const [name, value] of Object.entries(look)) this.svg.setAttribute(name, value);
-    if (look.width > wide || look.height > high) this.pane.tabIndex = 0;
+    const room = this.resize();
+    if (room && this.fitted !== room) this.fitWords();
+    this.fitted = room;
+    const { scrollWidth, clientWidth, scrollHeight, clientHeight } = this.pane;
+    if (scrollWidth > clientWidth || scrollHeight > clientHeight) this.bringIn();
     else this.pane.removeAttribute("tabindex");
+  }
+
+  // A picture that scrolls is reached by Tab, and shows what the talk is of.
+  bringIn() {
+    this.pane.tabIndex = 0;
+    const node = this.svg.querySelector(".s-now, .is-fresh");
+    if (!node) return;
+    const one = node.getBoundingClientRect(), pane = this.pane.getBoundingClientRect();
+    const beyond = (start, end, first, last) => Math.max(0, end - last + 8) + Math.min(0, start - first - 8);
+    this.pane.scrollBy(beyond(one.left, one.right, pane.left, pane.right), beyond(one.top, one.bottom, pane.top, pane.bottom));
+  }
+
+  fitWords() {
+    for (const [close, times] of CLOSE) {
+      this.times = times;
+      this.resize();
+      this.root.className = names("player player-lab", this.isWide && "player-wide", close);
+      this.keepRoom(this.words, this.longest(), (sizer, content) => this.say(sizer, ...content));
+      if (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1) return;
+    }
+  }
+
+  // The longest of all that may be said.
+  longest() {
+    const { states } = this.film, said = new Map();
+    for (const { say, ways } of states) {
+      said.set(this.line(say), [this.line(say), "", ways.includes(IDLE)]);
+      for (const [, error] of ways.filter(Array.isArray)) said.set(inShort(this.line(error)).join(""), ["", this.line(error)]);
+    }
+    return [...said].sort(([one], [other]) => other.length - one.length).slice(0, 8).map(([, content]) => content);
   }
 }
 
+const [ENDS, IDLE] = [-1, -2];
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "ran, and changed nothing",
+  end: "this map ends here: undo or reset", idle: "∅ ran, and changed nothing",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
+
+const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93]];
+
+// The name of an error and its first sentence, without what it adds in brackets.
+function inShort(error) {
+  const [, kind = "Error", message] = error.match(/^(?:([\w.]+): )?([^]*)$/);
+  return [kind, message.match(/^.*?(?=[.!?](\s|$|[A-Z][a-z]+ )|\n|$)/)[0].replace(/\([^)]{20,}\)/, "(…)")];
+}
 
 const short = (number) => String(+number.toFixed(3));
 const list = (numbers) => (numbers ? `[${numbers.map(short).join(", ")}]` : "None");

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from types import NoneType
-from typing import Any
 
 import torch
 
+from helpers.looking.refusals import PLAINLY, short
 from helpers.looking.snapshot import Given, demand_tensor, names_in_reach
 from helpers.looking.source import program_of
 from helpers.looking.torch_private import is_list, mro, type_name
@@ -42,8 +42,8 @@ def record(
     watched. A gradient of more than 4 elements is told by shape, norm, least and greatest value;
     over a million, by shape. `show(loss, color="grad")` finds the trace as long as the loss lives.
     What torch raises is raised; the steps before it are in the exception's `trace`. Three common
-    errors are raised in plainer words, from torch's own. Raises TypeError for anything that is not
-    a tensor.
+    errors are raised in plainer words. In a notebook no frame of this package is shown. Raises
+    TypeError for anything that is not a tensor.
     """
     roots = tuple(loss) if is_list(loss) else (loss,)
     for thing in roots:
@@ -59,21 +59,16 @@ def record(
             log.let_go()
     except BaseException as error:
         said = words(error)
-        trace = attributes(error)["trace"] = replace(log.trace(said), program=program)
+        trace = replace(log.trace(said), program=program)
+        short(error, trace=trace)
         remember(roots, trace)
         if type(error) is not RuntimeError or not (message := plainly(said, log)):
             raise
-        raise stopped(
-            message, trace
-        ) from error  # no local name: a frame that holds its own error leaks
+        # No local name: a frame that holds its own error leaks.
+        raise short(RuntimeError(message), trace=trace, **{PLAINLY: True}) from None
     trace = replace(log.trace(), program=program)
     remember(roots, trace)
     return trace
-
-
-def attributes(error: BaseException) -> dict[str, Any]:
-    """Return what an exception carries, whatever its class does when it is written to."""
-    return BaseException.__dict__["__dict__"].__get__(error)
 
 
 def is_built_in(kind: type) -> bool:
@@ -95,13 +90,6 @@ def words(error: BaseException) -> str:
     return visible(text.partition("\n")[0], LONGEST) or type_name(error)
 
 
-def stopped(message: str, trace: Trace) -> RuntimeError:
-    """Make the error that tells a common mistake plainly, with the steps before it."""
-    error = RuntimeError(message)
-    error.trace = trace
-    return error
-
-
 def plainly(said: str, log: Log) -> str:
     """Say three common errors in our form, where the graph shows that they are meant; else an empty
     text.
@@ -112,22 +100,36 @@ def plainly(said: str, log: Log) -> str:
     freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
     if "backward through the graph a second time" in said and freed:
         return (
-            "This graph's saved tensors were freed by an earlier backward(). "
-            "Call record() or step_through() before it, or pass retain_graph=True to it."
+            f"The graph of {called(log)} was walked before: an earlier backward() freed "
+            f"{saved_by(log)}. Run the forward pass again and give its new result, or pass "
+            "retain_graph=True to the earlier backward()."
         )
     if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
         shapes = ", ".join(str(root.tensor.shape) for root in roots)
         return (
             f"The loss has shape {shapes}, and backward() starts by itself only from a single "
             "number. "
-            "Pass record(loss, gradient=v) with v of that shape, or record(loss.sum())."
+            "Pass gradient=v with v of that shape beside it, or give loss.sum()."
         )
     if "does not require grad and does not have a grad_fn" in said and (
         why := [one.reason for one in roots if one.node is None]
     ):
         return (
             f"This tensor has no graph: {'; '.join(why)}. "
-            "Nothing leads back from it. Record a loss that was made from a tensor with "
+            "Nothing leads back from it. Give a loss that was made from a tensor with "
             "requires_grad=True."
         )
     return ""
+
+
+def called(log: Log) -> str:
+    """Return what the learner calls the roots."""
+    return ", ".join(root.tensor.name or "this tensor" for root in log.graph.roots)
+
+
+def saved_by(log: Log) -> str:
+    """Say of which operation the saved tensors are freed, by the first that is met."""
+    for node in log.graph.nodes:
+        if any(one.state == "freed" for one in node.saved):
+            return f"what {node.operation} had saved"
+    return "saved tensors in it"

@@ -28,23 +28,31 @@ class Failed:
         return f"{self.kind}: {self.text}".rstrip(".: ")
 
 
-class _Nowhere(io.TextIOBase):
-    """Swallow what is printed, however much it is."""
+class Heard(io.TextIOBase):
+    """Take down the beginning of what is printed, and count how much it is."""
+
+    def __init__(self, most: int) -> None:
+        self.text, self.count, self.most = "", 0, most
 
     def write(self, text: str) -> int:
-        return len(text)
+        """Keep what there is room for."""
+        self.text += str.__getitem__(text, slice(self.most - len(self.text)))
+        self.count += str.__len__(text)
+        return str.__len__(text)
 
     def writable(self) -> bool:
+        """Say yes: `print` asks."""
         return True
 
 
-def attempt(function: Callable, *args: object) -> object:
+def attempt(function: Callable, *args: object, heard: Heard | None = None) -> object:
     """Return what `function(*args)` returns, or a Failed; only an interrupt passes.
 
-    It runs with gradients on, a fixed seed, silent; afterwards all that is as it was before.
+    It runs with gradients on, a fixed seed, silent; afterwards all that is as it was before. What
+    it prints goes to `heard`, or is dropped.
     """
     try:
-        with undisturbed():
+        with undisturbed(heard):
             return function(*args)
     except KeyboardInterrupt:
         raise
@@ -53,15 +61,15 @@ def attempt(function: Callable, *args: object) -> object:
 
 
 @contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Drop output and warnings inside the block; put grad mode, dtype, random states and filters
-    back after it.
+def undisturbed(heard: Heard | None = None) -> Iterator[None]:
+    """Drop output, but for what is printed to `heard`, and warnings inside the block; put grad
+    mode, dtype, random states and filters back after it.
     """
     with contextlib.ExitStack() as stack:
         stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        stack.enter_context(contextlib.redirect_stdout(_Nowhere()))
-        stack.enter_context(contextlib.redirect_stderr(_Nowhere()))
+        stack.enter_context(contextlib.redirect_stdout(heard or Heard(0)))
+        stack.enter_context(contextlib.redirect_stderr(Heard(0)))
         stack.enter_context(_same_random_states())
         stack.enter_context(_same_modes())
         yield

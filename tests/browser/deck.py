@@ -66,7 +66,7 @@ MEASURE = """(open) => {
     beyond("left of the slide", (box) => -box.left);
     for (const box of [...cell.querySelectorAll("*")].filter(seen)) {
       const style = getComputedStyle(box);
-      if (box.closest("svg") || box.matches(".scrolls, .player-note, .player-told pre")) continue;
+      if (box.closest("svg") || box.matches(".scrolls, .player-told pre")) continue;
       const [wide, high] = [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight];
       if (style.overflowX !== "visible" && wide > 1) say(box, "cut at the right", wide);
       if (style.overflowY !== "visible" && high > 1) say(box, "cut below", high);
@@ -75,7 +75,7 @@ MEASURE = """(open) => {
       const size = parseFloat(getComputedStyle(one).fontSize), least = one.closest("pre, .output, td, th") ? 17 : 20;
       if (size < least && !one.closest(".player-told")) say(one, `text of ${size} px, under`, least);
     }
-    for (const one of [...cell.querySelectorAll("img, .player-stage svg")].filter(seen)) {
+    for (const one of [...cell.querySelectorAll("img")].filter(seen)) {
       const wide = one.naturalWidth || one.viewBox.baseVal.width, shown = one.getBoundingClientRect().width;
       if (shown < wide * 0.99) say(one, "picture shrunk to % of its size", (100 * shown) / wide);
     }

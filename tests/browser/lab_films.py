@@ -1,7 +1,6 @@
 """Labs made by hand, as the player reads them: plain data, no torch, and nothing of ours that writes films."""
 
 import json
-import random
 from collections import deque
 
 ROLES = ["", "tag", "tagged", "none", "slot", "edge", "arrow", "operation", "start", "word", "leaf", "now", "title", "done", "error"]  # fmt: skip
@@ -133,7 +132,7 @@ def accumulation(start=()):
         scene = scenes([marks(mark) for mark in pictured(state)])
         grad, kept, same = [list(one) if isinstance(one, tuple) else one or 0 for one in state]
         totals = [grad, kept if kept and not same else 0]
-        told = lines(f"x.grad is {state[0]}.\ng is {state[1]}.")
+        told = [lines(f"x.grad is {state[0]}."), lines(f"g is {state[1]}.")]
         found.append([lines(title), lines(say), scene, [], 0, told, ways, came, [4] * same, totals])
     film = {
         "alt": "What is in x.grad",
@@ -142,7 +141,7 @@ def accumulation(start=()):
         "start": start,
         "size": [540, 436],
         "scenes": scenes.things,
-        "stacks": [["x.grad", 128, 340, 84, 28, 60], ["g", 418, 340, 37, 28, 32]],
+        "stacks": [["x.grad", 140, 340, 84, 28, 60], ["g", 421, 340, 37, 28, 32]],
         "legend": [
             ["block", "", "one gradient"],
             ["block", "now", "added just now"],
@@ -170,7 +169,7 @@ NODES = 3
 def network():
     """Return the film of three programs of three nodes each, with ten actions."""
     lines, marks, owned, states, scenes = Pool(""), [], [], [], []
-    looks = [[ROLES.index("operation"), ROLES.index("now"), 0, 0]]
+    looks = [[ROLES.index("operation"), ROLES.index("now"), 0]]
     for program, code in enumerate(PROGRAMS):
         first = len(marks)
         for node in range(NODES):
@@ -197,10 +196,6 @@ def network():
             freed = [number, lines(TWICE)]
             ways += [freed if focus == 1 else number - focus, IDLE, ENDS, ENDS, IDLE, ENDS, IDLE]
             patch = [2 * (focus - 1), 0] if focus else []
-            if focus > 1:
-                patch = [2 * (focus - 2), -1, *patch]
-            elif not focus and program:
-                patch = [2 * (NODES - 1), -1]
             came = [base + focus - 1, -1] if focus else [0, program] if program else 0
             say = (
                 f"Node {focus} of {code}."
@@ -214,7 +209,7 @@ def network():
                     program,
                     patch,
                     focus,
-                    lines(say),
+                    [lines(say)],
                     ways,
                     came,
                     [program],
@@ -222,9 +217,9 @@ def network():
                 ]
             )
     actions = [
-        [code, "shows its graph", str(at + 1), 0, "programs"] for at, code in enumerate(PROGRAMS)
+        [code, "shows its graph", str(at + 1), 0, "programs", 1] for at, code in enumerate(PROGRAMS)
     ]
-    actions += [[*line, "4567890"[at], 0, ""] for at, line in enumerate(LINES)]
+    actions += [[*line, "4567890"[at], 0, "", 0] for at, line in enumerate(LINES)]
     film = {
         "alt": "A graph",
         "code": ["x = torch.ones(3, requires_grad=True)", "w = torch.ones(3)"],
@@ -241,48 +236,3 @@ def network():
         ],
     }
     return json.dumps(json.loads(written(film, marks, states, lines)) | {"owned": owned})
-
-
-# Any marks changed in any way: what is seen depends on the state, not on the way there.
-
-
-def restless(seed, count=12):
-    """Return a film that goes to and fro between two scenes, and what each state shall show: (role,
-    state, words, hidden) of each mark.
-    """
-    dice, lines, looks, worn, states, meant = random.Random(seed), Pool(""), Pool(), {}, [], []
-    marks = [rect("operation", 10 * at, 10, 8, 8) for at in range(6)]
-    marks += [text("title", 10 * at, 60, f"mark {at}") for at in range(6)]
-    scenes = [[0, 1, 2, 6, 7], [1, 3, 4, 5, 8, 9, 10, 11]]
-    for number in range(count):
-        scene = dice.choice([0, 0, 1, 1, 1])
-        now = {at: looks(changed(dice, marks[scenes[scene][at]], number)) for at in range(len(scenes[scene])) if dice.random() < 0.4}  # fmt: skip
-        patch = [one for at in worn.keys() | now.keys() if worn.get(at) != now.get(at) for one in (at, now.get(at, -1))]  # fmt: skip
-        worn = now
-        meant.append([shown(marks[mark], looks.things[now[at]] if at in now else None) for at, mark in enumerate(scenes[scene])])  # fmt: skip
-        came = [number - 1, 0] if number else 0
-        states.append([lines(f"state {number}"), 0, scene, patch, 0, 0, [(number + 1) % count], came, [], []])  # fmt: skip
-    film = {
-        "alt": "Restless",
-        "code": [],
-        "actions": [["go on", "goes on", "1", 0, ""]],
-        "start": [],
-        "size": [200, 100],
-        "scenes": scenes,
-        "stacks": [],
-        "looks": looks.things,
-        "legend": [],
-    }
-    return written(film, marks, states, lines), meant
-
-
-def changed(dice, mark, number):
-    words = [f"{number}.0", 0] if mark[0] == TEXT and dice.random() < 0.5 else 0
-    state = ROLES.index(dice.choice(["", "now", "done"]))
-    return [mark[1], state, words, int(dice.random() < 0.2)]
-
-
-def shown(mark, look):
-    role, state, words, hidden = look or [mark[1], mark[2], 0, 0]
-    name = f"m-{ROLES[role]}" + (f" s-{ROLES[state]}" if state else "")
-    return [name, (words or mark[5:])[0] if mark[0] == TEXT else "", bool(hidden)]

@@ -202,7 +202,7 @@ class Player:
         self.root.query_selector(selector).click()
 
     def sentence(self):
-        return self.root.query_selector(".player-say, .player-sentence").inner_text()
+        return self.root.query_selector(".player-say, .player-outcome").inner_text()
 
     def title(self):
         return self.root.query_selector(".player-title").inner_text()

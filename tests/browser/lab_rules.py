@@ -6,9 +6,9 @@ import re
 
 from lab_page import CELLS
 
-# Of a player's picture in two parts the last has the name of the whole; its text holds what stands
-# in both.
-PICTURES = ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]:last-of-type"
+PICTURES = (
+    ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]"
+)
 NAMELESS = ("", "Image")  # JupyterLab writes alt="Image" where there is none
 VIEW = "application/vnd.jupyter.widget-view+json"
 
@@ -82,9 +82,9 @@ def players(notebook):
                 )
             if (
                 notebook.has(number, ".player-action")
-                and notebook.player(number).sentence() not in text
+                and notebook.player(number).title() not in text
             ):
-                yield f"cell {number}: the lab says {notebook.player(number).sentence()!r}, the text {text!r}"
+                yield f"cell {number}: the lab says {notebook.player(number).title()!r}, the text {text!r}"
 
 
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")

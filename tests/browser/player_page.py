@@ -12,7 +12,7 @@ FAULTS = """(least) => {
         return a.left >= b.left - slack && a.right <= b.right + slack && a.top >= b.top - slack && a.bottom <= b.bottom + slack; };
     for (const one of root.querySelectorAll("*")) {
         const look = getComputedStyle(one), bars = /auto|scroll/.test(look.overflowX + look.overflowY);
-        if (bars && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)) found.push(`scrolls: ${name(one)}`);
+        if (bars && !(one.matches(".player-pane") && !root.classList.contains("player-wide")) && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)) found.push(`scrolls: ${name(one)}`);
     }
     const wide = root.classList.contains("player-wide");
     const pieces = [...panel.querySelectorAll("button,input,h3,p,small,b,summary,.player-cell,.player-legend span,.player-away,.player-here,.player-count,.player-bars,svg.player-tile,.player-more,.player-bytes")]
@@ -22,7 +22,7 @@ FAULTS = """(least) => {
         if (wide && (one.scrollHeight > one.clientHeight + 1 || one.scrollWidth > one.clientWidth + 1)) found.push(`too full: ${name(one)}`);
     }
     for (const one of panel.querySelectorAll("button,.player-cell b,small")) if (isSeen(one) && one.scrollWidth > one.clientWidth + 1 && one.clientWidth) found.push(`wider than its box: ${name(one)}`);
-    const parts = [...panel.children].flatMap((one) => one.matches(".player-foot,.player-bar,.player-eq,.player-ask") ? [...one.children] : [one]).filter((one) => isSeen(one) && box(one).height && box(one).width);
+    const parts = [...panel.children].flatMap((one) => one.matches(".player-foot,.player-bar,.player-eq,.player-ask,.player-acts") ? [...one.children] : [one]).filter((one) => isSeen(one) && box(one).height && box(one).width);
     const cells = [...panel.querySelectorAll(".player-cell > *")].filter((one) => isSeen(one) && box(one).width);
     const overlap = (all) => all.forEach((one, at) => all.slice(at + 1).forEach((other) => {
         const [a, b] = [box(one), box(other)];
@@ -50,7 +50,7 @@ FAULTS = """(least) => {
 PLACES = """() => {
     const root = document.querySelector(".player"), { x: left, y: top } = root.getBoundingClientRect();
     const isWide = root.classList.contains("player-wide");
-    const places = [["", ".player, .player-panel, .player-bar, .player-bar > *"], ["wh", ".player-code, .player-pane, .player-range, .player-keys"], ["", ".player-count, .player-title, .player-say, .player-eq"]];
+    const places = [["", ".player, .player-panel, .player-bar, .player-bar > *"], ["wh", ".player-code, .player-pane, .player-range, .player-keys, .player-action, .player-saying"], ["", ".player-count, .player-title, .player-panel > .player-say, .player-eq"]];
     return places.flatMap(([what, where]) => [...document.querySelectorAll(where)].map((one) => {
         const { x, y, width, height } = one.getBoundingClientRect(), sticks = !isWide && one.closest(".player-bar");
         const found = [x - left, sticks ? 0 : y - top, ...(what || isWide && !one.matches(".player-count") ? [width] : []), ...(what ? [height] : [])];

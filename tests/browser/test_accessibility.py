@@ -11,6 +11,8 @@ from player_page import go_through
 
 from helpers import labs, show
 from helpers.drawing.palette import LIGHT
+from helpers.labs.engine.lab import with_buttons
+from helpers.playing.film import ENDS, IDLE
 from helpers.playing.player import SCRIPT, as_json, head, slot
 
 pytestmark = pytest.mark.browser
@@ -90,7 +92,10 @@ def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
         ),
         ("document.querySelector('.player-range').ariaLabel = null", "label"),
         ("document.querySelector('.player-guess').style.color = '#bbb'", "color-contrast"),
-        ("document.querySelector('.player-stage').tabIndex = -1", "scrollable-region-focusable"),
+        (
+            "document.querySelector('.player-lab .player-pane').tabIndex = -1",
+            "scrollable-region-focusable",
+        ),
         ("document.querySelector('img').removeAttribute('alt')", "image-alt"),
     ],
 )
@@ -124,17 +129,15 @@ WALK = {
     "narrow": ["range", "back", "next", "play", "guess"],  # the bar stands below
     "at 200 %": ["range", "back", "next", "play", "guess"],
 }
+BAR = ["undo", "reset", "earlier", "later"]
 
 
 @pytest.mark.parametrize("size", SIZES)
 def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, size):
     shown = opened(slot(FILMS["steps"]), slot(FILMS["explorer"]), size=size)
-    film = FILMS["explorer"]
-    buttons = [*["action"] * len(film.actions), "undo", "reset", "back", "next"]
-    scrolls = shown.evaluate(
-        "[...document.querySelectorAll('.player-stage')].map((one) => one.tabIndex === 0)"
-    )
-    assert scrolls == [size != "wide"]
+    buttons = [*["action"] * len(FILMS["explorer"].buttons), *BAR]
+    scrolls = shown.evaluate("document.querySelector('.player-lab .player-pane').tabIndex === 0")
+    assert scrolls == (size != "wide")
     expected = [
         *(
             "player",
@@ -143,7 +146,7 @@ def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, siz
         ),
         *(
             "player",
-            *["player-stage"] * scrolls[0],
+            *["player-pane"] * scrolls,
             *(f"player-{name}" for name in buttons),
             "summary",
         ),
@@ -175,7 +178,7 @@ HEAR = "window.heard = []; document.addEventListener('keydown', (event) => windo
 
 
 @pytest.mark.parametrize(
-    "target", [".player", ".player-next", ".player-range", ".player-told summary", ".player-stage"]
+    "target", [".player", ".player-next", ".player-range", ".player-told summary", ".player-action"]
 )
 def test_escape_gives_the_keys_back(opened, target):
     section = f'<section tabindex="-1">{slot(FILMS["steps"])}{slot(FILMS["explorer"])}</section>'
@@ -194,14 +197,14 @@ def test_escape_gives_the_keys_back(opened, target):
 
 
 @pytest.mark.parametrize("key", ["ArrowDown", "ArrowRight", "End", " "])
-def test_a_stage_that_scrolls_scrolls_by_its_keys(opened, key):
+def test_a_picture_that_scrolls_scrolls_by_its_keys(opened, key):
     shown = opened(slot(FILMS["explorer"]), slot(FILMS["steps"]), size="narrow")
-    shown.focus(".player-stage")
+    shown.focus(".player-lab .player-pane")
     press(shown, key)
     shown.wait_for_function(
         "(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft > 0)(document.activeElement)"
     )
-    assert shown.evaluate(FOCUSED) == "player-stage"
+    assert shown.evaluate(FOCUSED) == "player-pane"
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -211,7 +214,7 @@ def test_it_is_seen_which_player_has_the_keys(opened, theme):
         "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineWidth)"
     )
     assert shown.evaluate(rings) == ["2px", "2px"], "a rim, no ring"
-    shown.locator(".player-sentence").last.click()
+    shown.locator(".player-saying").last.click()
     assert shown.evaluate(rings) == ["2px", "3px"]
     press(shown, "Tab")
     assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
@@ -270,33 +273,22 @@ def test_a_question_is_said_then_the_answer_and_the_verdict(opened):
     assert film.moments[1].sentence in answer
 
 
-def test_a_lab_says_why_a_button_leads_nowhere_and_what_leads_on(opened):
-    film = FILMS["lifecycle"]
+def test_a_lab_says_what_it_shows_and_what_was_refused(opened):
+    lab, film = labs.lifecycle, FILMS["lifecycle"]
     shown = opened(slot(film))
     shown.evaluate(LISTEN)
     shown.focus(".player")
-    press(shown, "u", "r", "2", "1", "2")
-    words, before = (
-        film.actions[1][1],
-        "this lab's map has no such step here. Other buttons lead on.",
-    )
-    once, twice = ("forward",), ("forward", "backward")
-    assert said(shown) == [
-        "Undo: there is nothing to undo.",
-        "Reset: this is the start.",
-        f"{words}: {before}",
-        *(film.frames[labs.lifecycle.map().after(path)].sentence for path in (once, twice)),
-    ]
-    press(shown, "2", "2", "r", "2")
-    assert said(shown)[1:] == [
-        f"{words}: this lab's map ends here, as after every error. Undo goes back. Reset begins again.",
-        film.frames[0].sentence,
-        f"{words}: {before} Undo goes back.",
-    ]
-    assert shown.locator(".player-action").all_inner_texts() == [words for _, words in film.actions]
+    press(shown, "u", "r", "1", "2", "2")
+    nothing, start, built, freed, refused = said(shown)
+    assert (nothing, start) == ("there is nothing to undo", "this is the start")
+    for words, path in ((built, ("forward",)), (freed, ("forward", "backward"))):
+        state = lab.map().states[lab.map().walk(path).to]
+        assert words == f"{state.title} {state.sentence}"
+    kind, _, message = lab.error("second backward").partition(": ")
+    assert refused.startswith(f"✗ {kind}: {message[:30]}")
 
 
-EVERY_PRESS = """async ([script, film, presses]) => {
+EVERY_PRESS = """async ([script, film]) => {
     const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
     const { default: player } = await import(address);
     const held = { film, frame: 0, guessing: false }, heard = {};
@@ -304,88 +296,42 @@ EVERY_PRESS = """async ([script, film, presses]) => {
                     on: (name, call) => { heard[name] = call; }, save_changes: () => {} };
     const el = document.querySelector("main");
     player.render({ model, el });
-    const note = el.querySelector(".player-note"), buttons = [...el.querySelectorAll(".player-action")];
-    return presses.map(([frame, action]) => {
-        model.set("frame", frame);
+    const buttons = [...el.querySelectorAll(".player-action")];
+    const see = (name) => el.querySelector(name)?.textContent ?? "";
+    return JSON.parse(film).states.map((_, frame) => buttons.map((button) => {
+        held.frame = frame - 1; // so that it is a change
+        held.frame = frame;
         heard["change:frame"]();
-        buttons[action].click();
-        return note.textContent; }); }"""
+        const why = getComputedStyle(button.querySelector(".player-why")).visibility;
+        button.click();
+        return [why === "visible", held.frame, see(".player-outcome").trim()]; })); }"""
 
 
 @pytest.mark.parametrize("name", labs.__all__)
-def test_in_every_state_of_a_lab_every_button_that_leads_nowhere_says_why(opened, name):
-    lab, film = getattr(labs, name), FILMS[name]
-    presses, meant = [], []
-    for nr, state in enumerate(lab.map().states):
-        for action, (method, words) in enumerate(film.actions):
-            to = dict(state.moves).get(method)
-            if to in (nr, None):
-                presses.append([nr, action])
-                meant.append(
-                    f"{words}: {reason(state, ran=to == nr)}{' Reset begins again.' * (to is None and nr > 0)}"
-                )
-    assert opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film), presses]) == meant
-    assert len(set(meant)) > 1
-
-
-def reason(state, ran):
-    if ran:
-        return "ran, and all that this lab shows is as before."
-    if state.error:
-        return "this lab's map ends here, as after every error."
-    return "this lab's map has no such step here. Other buttons lead on."
-
-
-@pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize(
-    ("name", "keys"), [("accumulation", "133113"), ("versions", "78"), ("who_records", "9")]
-)
-def test_why_a_button_leads_nowhere_is_seen_as_a_whole(opened, name, keys, size):
-    shown = opened(slot(FILMS[name]), size=size)
-    shown.focus(".player")
-    press(shown, *keys)
-    shown.evaluate("document.querySelector('.player').scrollIntoView()")
-    note, (width, height) = "document.querySelector('.player-note')", SIZES[size]
-    assert "this lab's map" in shown.inner_text(".player-note")
-    assert shown.evaluate(f"{note}.scrollWidth <= {note}.clientWidth && {note}.offsetWidth >= 160")
-    if width > 320:  # on a telephone the buttons alone may fill the screen: one scrolls
-        shown.wait_for_function(f"{note}.getBoundingClientRect().bottom <= {height}", timeout=5000)
-
-
-def test_the_stage_gives_way_to_a_long_reason(opened):
-    shown = opened(slot(FILMS["versions"]))
-    shown.set_viewport_size({"width": 700, "height": 560})
-    shown.evaluate("document.querySelector('.player').scrollIntoView()")
-    whole = "document.querySelector('.player').getBoundingClientRect().bottom <= innerHeight + 1"
-    shown.wait_for_function(whole, timeout=5000)
-    shown.focus(".player")
-    press(shown, "7", "8")
-    assert shown.evaluate("document.querySelector('.player-note').offsetHeight > 30"), "two lines"
-    shown.wait_for_function(whole, timeout=5000)
-
-
-def test_an_action_that_leads_to_the_same_state_says_so_too(opened):
-    film = FILMS["leaves"]
-    assert dict(film.frames[0].moves)["plain"] == 0
-    shown = opened(slot(film))
-    shown.evaluate(LISTEN)
-    shown.focus(".player")
-    press(shown, "1")
-    assert said(shown) == [f"{film.actions[0][1]}: ran, and all that this lab shows is as before."]
+def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, name):
+    film = FILMS[name]
+    seen = opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film)])
+    for nr, state in enumerate(film.states):
+        for way, (ends, to, outcome) in zip(state.ways, seen[nr], strict=True):
+            assert ends == (way.to == ENDS)
+            assert to == (nr if way.to < 0 else way.to)
+            if way.error:
+                kind, _, message = way.error.partition(": ")
+                assert outcome.startswith(f"✗ {kind}: {message[:30]}")
+            elif way.to != ENDS:
+                assert outcome == ("∅ ran, and changed nothing" if way.to == IDLE else "")
 
 
 def test_the_buttons_of_a_lab_show_their_keys(opened):
     film = FILMS["who_records"]
     shown = opened(slot(film))
-    look = "(all) => all.map((one) => getComputedStyle(one, '::before').content)"
-    keys = shown.eval_on_selector_all(".player-action", look)
-    assert [key.strip('"').partition('"')[0] for key in keys] == list("1234567890")
+    keys = "(all) => all.map((one) => [one.querySelector('kbd').textContent, one.getAttribute('aria-keyshortcuts')])"
+    assert shown.eval_on_selector_all(".player-action", keys) == [
+        [key, key] for key in "1234567890"
+    ]
     shown.focus(".player")
     press(shown, "0")
-    assert (
-        shown.inner_text(".player-sentence")
-        == film.frames[dict(film.frames[0].moves)["backward"]].sentence
-    )
+    assert shown.inner_text(".player-title") == film.states[film.states[0].ways[9].to].title
 
 
 def tree(shown):
@@ -423,19 +369,19 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
     shown = opened(slot(film))
     found = tree(shown)
     assert {("group", "Player"), ("image", film.alt)} <= set(found)
-    assert (name == "steps") or ("group", "Picture") in found
     assert [one for one in found if one[0] in ("image", "button", "slider") and not one[1]] == []
     assert [role for role, _ in found].count("image") == 1
-    actions = [words for _, words in film.actions] if name != "steps" else []
-    assert [words for role, words in found if role == "button"][: len(actions)] == actions
+    actions = [f"{one.words} {one.does}" for one in film.buttons] if name != "steps" else []
+    buttons = [" ".join(words.split()) for role, words in found if role == "button"]
+    assert buttons[: len(actions)] == [" ".join(words.split()) for words in actions]
     shown.focus(".player-told summary")
     press(shown, "Enter")
     shown.wait_for_function("document.querySelector('.player-told pre').textContent")
     shown.focus(".player")
     if actions:
-        name, number = next(move for move in film.frames[film.start].moves if move[1] != film.start)
-        press(shown, str([name for name, _ in film.actions].index(name) + 1))
-        expected = film.frames[number].text
+        key, way = next(one for one in enumerate(film.states[0].ways, 1) if one[1].to > 0)
+        press(shown, str(key))
+        expected = film.states[way.to].text
     else:
         press(shown, "ArrowRight")
         expected = film.scenes[0].text
@@ -446,48 +392,30 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
 
 # little room
 
-IN_SIGHT = """(size) => { const [width, height] = size;
-    return (one) => { const { x, y, right, bottom } = one.getBoundingClientRect();
-        return x >= 0 && y >= 0 && right <= width && bottom <= height; }; }"""
-WATCH = """() => { window.changed = new Set(); window.watch = new MutationObserver((list) =>
-        list.forEach(({ target }) => window.changed.add(target.closest("svg > g > *") || target)));
-    const stage = document.querySelector(".player-stage");
-    window.watch.observe(stage, { subtree: true, childList: true, attributeFilter: ["class"] }); }"""
 LOST = """() => {
-    const all = (what) => [...document.querySelectorAll(what)];
-    const box = (one) => one.getBoundingClientRect();
-    const within = (one, outer) => box(one).left >= outer.left - 1 && box(one).right <= outer.right + 1
-        && box(one).top >= outer.top - 1 && box(one).bottom <= outer.bottom + 1;
-    const screen = { left: 0, top: 0, right: innerWidth, bottom: innerHeight };
-    const found = all(".player-sentence, .player button, .player-range").filter((one) => !within(one, screen));
-    const stage = box(document.querySelector(".player-stage"));
-    const changed = [...window.changed].filter((one) => one.isConnected && one.closest("svg") && one.tagName !== "svg"
-        && one.tagName !== "g");
-    if (changed.length && !changed.some((one) => within(one, stage))) found.push({ className: "what changed" });
-    window.changed.clear();
-    return found.map((one) => one.className); }"""
+    const found = document.documentElement.scrollWidth > innerWidth ? ["wider than the page"] : [];
+    const wide = [...document.querySelectorAll(".player-panel *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth && getComputedStyle(one).display !== "inline");
+    return [...found, ...wide.map((one) => `cut: ${one.className}`)]; }"""
 
 
 @pytest.mark.parametrize("size", ["at 200 %", "narrow"])
 @pytest.mark.parametrize("name", labs.__all__)
-def test_sentence_buttons_and_what_changed_are_seen_together(opened, name, size):
-    film = FILMS[name]
-    shown = opened(slot(film), size=size)
+def test_in_little_room_nothing_is_cut(opened, name, size):
+    shown = opened(slot(FILMS[name]), size=size)
     shown.evaluate("document.querySelector('.player').scrollIntoView()")
-    shown.evaluate(WATCH)
-    assert shown.evaluate("document.documentElement.scrollWidth <= innerWidth")
     shown.focus(".player")
     assert shown.evaluate(LOST) == []
     for keys in walks(name):
         for key in keys:
             press(shown, key)
-            assert shown.evaluate(LOST) == [], (keys, shown.inner_text(".player-sentence"))
+            assert shown.evaluate(LOST) == [], (keys, shown.inner_text(".player-title"))
 
 
 def walks(name):
     """Return the keys that walk a lab to each of its named states."""
     lab = getattr(labs, name)
-    numbers = {action: "1234567890"[nr] for nr, (action, _) in enumerate(FILMS[name].actions)}
+    actions = [action.name for action in with_buttons(lab.world)]
+    numbers = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
     return [
         ["r", *(numbers.get(action, "ArrowRight") for action in path.split())]
         for path in lab.names.values()
@@ -507,7 +435,7 @@ def stepped(opened):
 
     def start(**options):
         lab = labs.versions
-        failed = next(name for name in lab.names if lab.map().states[lab.number(name)].error)
+        failed = next(name for name in lab.names if lab.error(name))
         shown = opened(
             drawn()._repr_mimebundle_()["text/html"],
             slot(FILMS["steps"]),
@@ -563,7 +491,7 @@ def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
     for what in (".player-say", ".player-eq", ".player-eq .player-handed b", ".player-pane svg"):
         assert shown.locator(what).first.is_visible(), what
     cut = "(all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
-    assert shown.eval_on_selector_all(".player-stage, .player-panel, .player-eq", cut) == 0
+    assert shown.eval_on_selector_all(".player-panel, .player-eq", cut) == 0
     for what in (".player-say", ".player-title", ".player-eq .player-row"):
         ink = shown.evaluate("(what) => getComputedStyle(document.querySelector(what)).color", what)
         assert ink == "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT["ink"][1:]))

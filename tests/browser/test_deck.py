@@ -206,17 +206,20 @@ def test_a_click_beside_the_player_gives_the_keys_back(deck):
     assert deck.evaluate(SLIDE) == 2
 
 
-def test_a_lab_stays_as_wide_as_it_is_when_it_says_why_a_button_leads_nowhere(chromium, published):
+def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromium, published):
     with watched(chromium) as watch:
         page = opened(watch, published(small(accumulation.film())))
         page.evaluate("Reveal.slide(1)")
         page.focus(".player")
-        page.keyboard.press("1")
-        width = page.locator(".player").evaluate("(one) => one.offsetWidth")
-        for key in "333":
+        room = "(one) => [one.offsetWidth, one.offsetHeight]"
+        wide, high = page.locator(".player").evaluate(room)
+        assert wide > 1200
+        assert high > 500
+        for key in "133431":
             page.keyboard.press(key)
-        assert "this lab's map" in page.inner_text(".player-note")
-        assert page.locator(".player").evaluate("(one) => one.offsetWidth") == width < 1200
+            assert page.locator(".player").evaluate(room) == [wide, high]
+        size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+        assert page.locator(".player-action code").first.evaluate(size) >= 15
 
 
 def test_a_traceback_scrolls_by_key_until_escape(deck):

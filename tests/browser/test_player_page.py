@@ -1,13 +1,12 @@
-"""The player in a page from a file, in a real browser: keys, mouse, focus, guesses, motion, large
-graphs, labs, and as a widget. No kernel.
+"""The player of steps in a page from a file, in a real browser: keys, mouse, focus, guesses,
+motion, large graphs, and as a widget. No kernel.
 """
 
 import json
-import random
 
 import pytest
 from driver import watched
-from made_up_film import explorer, folded, lab, meant, restless, steps
+from made_up_film import folded, steps
 from player_films import HOSTILE, film_of, unplayed
 
 from helpers.drawing.palette import DARK, LIGHT
@@ -798,7 +797,7 @@ def test_everything_has_a_name(play):
         assert shown.get_by_role("button", name=name, exact=True).count() == 1
 
 
-# several, old, labs
+# several, old
 
 
 def test_two_players_on_a_page_do_not_disturb_each_other(play):
@@ -828,73 +827,6 @@ def test_a_film_of_another_version_says_what_to_do(play):
         shown.inner_text("body")
         == "This player was saved by an earlier version. Run its cell again."
     )
-
-
-SEEN = """() => [...document.querySelectorAll("svg [class^='m-']:not(tspan)")].map((node) =>
-    [node.getAttribute("class").replace(" player-hidden", ""), node.textContent,
-     getComputedStyle(node).display === "none"])"""
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_every_frame_of_a_lab_shows_what_was_meant_from_wherever_one_comes(play, seed):
-    film = restless(seed)
-    shown, at = play(film), 0
-    for key in ["1"] * len(film.frames) + random.Random(seed).choices(
-        ["1", "u", "r"], [5, 3, 1], k=25
-    ):
-        before = at
-        press(shown, key)
-        sentence = text(shown, "sentence")
-        at = int(sentence.removeprefix("frame "))
-        assert at == (before + 1) % len(film.frames) or key != "1"
-        assert shown.evaluate(SEEN) == [list(mark) for mark in meant(film, at)], at
-
-
-def test_a_lab_walks_its_map(play):
-    shown = play(lab())
-
-    def words():
-        return text(shown, "sentence")
-
-    assert shown.locator(".player-play, .player-range, .player-next, .player-guess").count() == 0
-    buttons = shown.locator(".player-action")
-    assert buttons.all_inner_texts() == ["Switch a on", "Switch b on"]
-    buttons.nth(0).click()
-    assert words() == "a is on"
-    assert shown.locator("rect.m-operation").count() == 3, "two nodes and the legend"
-    assert buttons.nth(0).get_attribute("aria-disabled") == "true"
-    buttons.nth(0).click(force=True)
-    assert words() == "a is on", "a button that says no does nothing"
-    press(shown, "2")
-    assert words() == "both are on: nothing is left to do"
-    press(shown, "u")
-    assert words() == "a is on"
-    shown.click(".player-reset")
-    assert words() == "nothing is on"
-    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
-    shown.click(".player-undo")
-    assert words() == "a is on"
-    press(shown, "u", "u", "u", "1", "1", "r")
-    assert words() == "nothing is on"
-
-
-def test_a_lab_of_nodes_is_walked_by_arrows_and_by_clicks(play):
-    shown = play(explorer())
-
-    def words():
-        return text(shown, "sentence")
-
-    assert words() == "program 0: choose a node"
-    press(shown, "ArrowRight", "ArrowRight", "ArrowRight")
-    assert words() == "program 0, node 1", "the arrows stay in the program that is seen"
-    shown.click("rect.m-operation >> nth=0")
-    assert words() == "program 0, node 0"
-    press(shown, "1")
-    assert words() == "program 1: choose a node"
-    shown.click("rect.m-operation >> nth=1")
-    assert words() == "program 1, node 1"
-    press(shown, "u", "u")
-    assert words() == "program 0, node 0"
 
 
 # as a widget

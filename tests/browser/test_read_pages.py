@@ -15,12 +15,12 @@ LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TOGGLE = ".theme-toggle:visible"
 OUTSIDE = """() => [...document.querySelectorAll("article *")].filter((one) => {
     const box = one.getBoundingClientRect();
-    return box.width && box.right > innerWidth && !one.closest("pre, .table-wrapper, .output, .player-stage, math");
+    return box.width && box.right > innerWidth && !one.closest("pre, .table-wrapper, .output, .player-pane, math");
 }).map((one) => one.outerHTML.slice(0, 100))"""
 SCROLLS = """() => [...document.querySelectorAll("article pre, .table-wrapper, .output.text_html")]
     .filter((box) => box.checkVisibility({ contentVisibilityAuto: true }) && box.scrollWidth > box.clientWidth)
     .map((box) => box.tabIndex)"""
-CUT = """() => [...document.querySelectorAll(".player:not(.player-lab), .player-panel, .player-eq, .player-say")]
+CUT = """() => [...document.querySelectorAll(".player, .player-panel, .player-eq, .player-say")]
     .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)
     .map((box) => [box.className, box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight])"""
 IN_SIGHT = """() => { const { top, bottom } = document.querySelector("article .highlighted").getBoundingClientRect();

@@ -163,7 +163,7 @@ def test_a_cell_is_edited_and_run_in_its_slide(slides):
 def test_a_lab_and_a_trace_play_and_keep_their_keys_until_escape(slides):
     page = slides.open("90_live.ipynb").go(" ", to="0-1").run().page
     slides.go(" ", to="1-0").go(" ", to="1-0/0").go(" ", to="2-0").run()
-    sentence = f"{SLIDE} .player-sentence"
+    sentence = f"{SLIDE} .player-title"
     page.wait_for_selector(sentence)
     before = page.inner_text(sentence)
     page.click(f"{SLIDE} .player-action")
@@ -188,7 +188,7 @@ def test_a_lab_and_a_trace_play_and_keep_their_keys_until_escape(slides):
 def test_no_documented_key_of_a_lab_or_a_trace_edits_the_notebook(slides):
     page = slides.open("90_live.ipynb").go(" ", to="0-1").run().page
     slides.go(" ", to="1-0").go(" ", to="1-0/0").go(" ", to="2-0").run()
-    page.wait_for_selector(f"{SLIDE} .player-sentence")
+    page.wait_for_selector(f"{SLIDE} .player-title")
     for keys, to in ((LAB_KEYS, "2-1"), (PLAYER_KEYS, "2-2")):
         before = [page.evaluate(CELLS), slides.place()]
         for key in keys:

@@ -10,6 +10,7 @@ import nbformat
 
 SVG_URI = re.compile(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=\s]+)")
 DATA_URI = re.compile(r"data:image/[\w.+-]+;base64,([A-Za-z0-9+/=\s]+)")
+STYLE = re.compile(r' style="[^"]*"')  # its sizes are no numbers of the lesson
 PICTURES = ("image/svg+xml", "image/png", "image/jpeg")
 
 
@@ -60,7 +61,7 @@ def _texts(output):
     yield from output.get("traceback", [])
     for kind, value in output.get("data", {}).items():
         if isinstance(value, str) and (kind.startswith("text/") or kind == "image/svg+xml"):
-            yield DATA_URI.sub("", value)
+            yield STYLE.sub("", DATA_URI.sub("", value))
             yield from decoded_pictures(value)
 
 

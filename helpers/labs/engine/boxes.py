@@ -15,10 +15,10 @@ from helpers.playing.film import Stack
 from helpers.text import width
 
 # px: height of a tag, room for an arrow, beside the words of a box, between boxes
-TAG, ARROW, SIDE, GAP = 24, 28, 12, 12
+TAG, ARROW, SIDE, GAP = 24, 28, 12, 8
 FIRST, LINE = 22, 18  # px: height of the line with the value, and of each further one
 SLOT = 28  # px: height of the slot that says that there is no tensor
-UNIT, STEP, WIDE = 14, 66, 56  # px: height of 1.0 in blocks, from column to column, of a block
+UNIT, STEP, WIDE = 18, 50, 42  # px: height of 1.0 in blocks, from column to column, of a block
 COLUMNS_LOW = 18  # px under the ground line of blocks, and as much above them for the sum
 BETWEEN = 14  # px between a label and its text
 
@@ -44,7 +44,10 @@ class Boxes:
     def __init__(self, states: Sequence[State]) -> None:
         self.states = states
         self.names = names_of(states)
+        self.is_flat = all(len(box.rows) <= 2 for state in states for box in state.boxes)
         self.own = {name: own_boxes(states, name) for name in self.names}
+        boxes = [box for state in states for box in state.boxes if len(box.rows) == 2]
+        self.values = max([value_width(box) for box in boxes], default=0)
         self.slots = self.placed()
         self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
         self.low = max([slot.y + slot.high for slot in self.slots], default=0)
@@ -86,14 +89,23 @@ class Boxes:
 
     def wide(self, name: str) -> int:
         """Return the width of the box of a name, in all states."""
-        texts = [box_width(box) for box in self.own[name]]
+        texts = [self.box_width(box) for box in self.own[name]]
         columns = [len(box.totals) * STEP for box in self.own[name] if box.totals is not None]
         return max([64, *texts, *columns]) + 2 * SIDE
+
+    def box_width(self, box: Box) -> int:
+        """Return the width of the widest row of a box; a flat one has one row."""
+        labels = label_width(box)
+        texts = [labels + BETWEEN + width(words(row), SMALL) for row in box.rows[1:]]
+        if self.is_flat:
+            return sum([self.values + BETWEEN + text for text in texts]) or value_width(box)
+        return max([value_width(box), *texts])
 
     def high(self, name: str) -> int:
         """Return the height of the box of a name, in all states."""
         boxes = self.own[name]
         lines = max([len(box.rows) for box in boxes], default=0)
+        lines = min(lines, 1) if self.is_flat else lines
         high = FIRST + LINE * (lines - 1) + SIDE if lines else SLOT
         most = max([max(box.totals) for box in boxes if box.totals is not None], default=0)
         return max(SLOT, high + round(most * UNIT) + 2 * COLUMNS_LOW * self.has_blocks(name))
@@ -147,17 +159,16 @@ class Boxes:
                 pen.write("word", slot.left + 32, slot.y + SLOT // 2 + 5, (box.why, ""))
             return
         pen.rect("operation", slot.left, slot.y, slot.wide, slot.high, 8, part="body")
-        y = slot.y + 19
+        x, y = slot.left + SIDE, slot.y + 22
+        for row in box.rows[:1]:
+            pen.write("start", x, y, (words(row), ""), state="wrong" if row.is_wrong else "")
+        if self.is_flat:
+            x += self.values + BETWEEN
         labels = label_width(box)
-        for nr, row in enumerate(box.rows):
-            look = "wrong" if row.is_wrong else ""
-            if nr == 0:
-                pen.write("start", slot.left + SIDE, y, (words(row), ""), state=look)
-                y += FIRST - 2
-                continue
-            pen.write("row", slot.left + SIDE, y, (row.label, ""))
-            pen.write("value", slot.left + SIDE + labels + BETWEEN, y, (words(row), ""))
-            y += LINE
+        for row in box.rows[1:]:
+            y += 0 if self.is_flat else LINE
+            pen.write("row", x, y, (row.label, ""))
+            pen.write("value", x + labels + BETWEEN, y, (words(row), ""))
 
 
 def names_of(states: Sequence[State]) -> list[str]:
@@ -183,12 +194,9 @@ def label_width(box: Box) -> int:
     return max([width(row.label, SMALL) for row in box.rows[1:]], default=0)
 
 
-def box_width(box: Box) -> int:
-    """Return the width of the widest row of a box."""
-    texts = [label_width(box) + BETWEEN + width(row.text, SMALL) for row in box.rows[1:]]
-    for row in box.rows[:1]:
-        texts.append(width(words(row), TITLE, bold=row.is_wrong))
-    return max(texts, default=0)
+def value_width(box: Box) -> int:
+    """Return the width of the value in a box."""
+    return max([width(words(row), TITLE, bold=row.is_wrong) for row in box.rows[:1]], default=0)
 
 
 def words(row: Row) -> str:

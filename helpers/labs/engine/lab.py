@@ -12,6 +12,7 @@ from helpers.labs.engine.scene import scenes
 from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
 from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Way
+from helpers.playing.lab_still import opening_of
 from helpers.playing.player import Player, player
 
 Totals = tuple[float, ...] | None
@@ -81,8 +82,7 @@ class Lab:
     def told(self, name: str) -> str:
         """Return what is said of a named state, what was raised first."""
         state = self.state(name)
-        error = self.error(name).partition("\n")[0]
-        return " ".join(filter(None, [error, f"{state.title}.", state.sentence]))
+        return opening_of(self.error(name), state.title, state.sentence)
 
 
 def with_buttons(world: type[World]) -> list[Action]:
@@ -184,7 +184,7 @@ def added(before: Totals, after: Totals) -> tuple[float, ...]:
 def told(state: State) -> str:
     """Return all that a state shows, as text: its names, its facts, its graph."""
     boxes = [str(box) for box in state.boxes]
-    facts = [str(row) for row in state.facts]
+    facts = [str(row) for row in state.facts if row.text]
     return "\n".join([*boxes, *facts, str(state.graph)])
 
 

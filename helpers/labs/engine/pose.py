@@ -40,9 +40,9 @@ class Pose:
 
 
 def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
-    """Return one pose per state; a dense one has cards of one line."""
+    """Return one pose per state; in a dense one cards of operations have one line."""
     shown = [overlay(state.graph, state.ghost) for state in states]
-    dealt = [slim(deal(one.graph, is_dense)) for one in shown]
+    dealt = [slim(cards_of(one.graph, is_dense)) for one in shown]
     alike: dict[object, list[int]] = {}
     for number, one in enumerate(dealt):
         alike.setdefault((tuple(card.kind for card in one.cards), one.wires), []).append(number)
@@ -56,6 +56,15 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
                 shown[number], cards, placed, caption(states[number]) if has_graphs else ()
             )
     return [found[number] for number in range(len(states))]
+
+
+def cards_of(graph: Graph, is_dense: bool) -> Cards:
+    """Return cards and wires, dense or not; leaves have two lines in both, which is narrower."""
+    dealt, tall = deal(graph, is_dense), deal(graph)
+    cards = []
+    for one, other in zip(dealt.cards, tall.cards, strict=True):
+        cards.append(other if one.kind == "leaf" else one)
+    return replace(dealt, cards=tuple(cards))
 
 
 def slim(dealt: Cards) -> Cards:

@@ -15,7 +15,7 @@ from helpers.labs.engine.state_map import State
 from helpers.playing.film import Stack
 
 EDGE, GAP = 10, 32  # px: around everything, between boxes and graph
-PANE = 540, 440  # px: the room that a player has for a picture in a notebook
+PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
 GHOST = "not in the graph"
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
 

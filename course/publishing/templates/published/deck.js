@@ -30,14 +30,14 @@ window.addEventListener("keydown", (event) => {
 document.addEventListener("focusin", tell);
 document.addEventListener("focusout", () => setTimeout(tell));
 
-// Where a slide is too full, long lines of code make room for the picture beside them; a player of steps gets the
+// Where a slide is too full, long lines of code make room for the picture beside them; a player gets the
 // width of the slide, and all the height that the rest of it leaves.
 function fit(slide) {
   if (slide.dataset.fitted) return;
   slide.dataset.fitted = "yes";
   const rooms = [...slide.querySelectorAll(".player-room")];
   give(rooms, () => 5000);
-  for (const cell of slide.querySelectorAll(".code:has(.source):has(.outputs img, .outputs .player-lab)")) {
+  for (const cell of slide.querySelectorAll(".code:has(.source):has(.outputs img)")) {
     const before = slide.scrollHeight;
     if (before <= 720) break;
     cell.classList.add("beside");

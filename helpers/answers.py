@@ -1,0 +1,144 @@
+"""Show an answer as a card: a sign, a word and a colour, and under them what is said.
+
+A notebook gets HTML beside the text, anything else the text alone. Touches IPython, where it runs.
+
+A card brings no stylesheet. Its words have the colour of the page, and its label has a ground and a
+colour of its own, so that one look does for light and dark; what there is of style are short
+attributes, which JupyterLab leaves to outputs that it does not trust.
+"""
+
+import re
+import sys
+from dataclasses import dataclass
+
+from helpers.drawing.svg import safe
+from helpers.text import shortened
+
+LINES, COLUMNS = 10, 84  # what is seen of a long card; the rest is folded
+LONGEST = 20_000  # characters of a card
+GREEN, AMBER, RED = "#1a7f37", "#9a6700", "#cf222e"  # 4.5 to white, 3 to the grounds of pages
+LOOKS = {"right": ("✓", GREEN), "partly": ("◐", AMBER), "wrong": ("✗", RED)}
+FRAME = "border-left:4px solid {};padding:2px 10px"
+LABEL = "background:{};color:#fff;padding:1px 6px;border-radius:4px"
+STYLES = frozenset(style.format(colour) for _, colour in LOOKS.values() for style in (FRAME, LABEL))
+BEGIN, END = "\ufdd0", "\ufdd1"  # around code; no text of a user's has them, once it is visible
+_NAME = r"[A-Za-z_]\w*"
+_GROUP = r"\((?:[^()\n]|\([^()\n]*\))*\)"
+_CODE = re.compile(
+    rf"{BEGIN}(?P<given>[^{END}]*){END}|`(?P<quoted>[^`\n]+)`"
+    rf"|(?<![\w.])(?!(?:e\.g|i\.e)\b)(?:{_NAME}(?:\.{_NAME}|{_GROUP})+"  # a call, a dotted name
+    r"|[A-Za-z]\w*_\w*(?:=\w+)?|[A-Z]\w*Backward\d+)"
+    r"|\[[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*\]|\(\d+,[\d, ]*\)"  # values, a shape
+)
+
+
+@dataclass(frozen=True)
+class Card:
+    """Hold what to say.
+
+    `look` is "right", "partly" or "wrong", `word` what stands beside its sign, `title` what follows
+    in bold. `body` are lines; those that begin with "  - " are a list, other indented ones stand
+    apart. `text` is what is shown where there is no HTML. A card that `is_news` is read out when it
+    comes. `printed` is put out above it, as it is.
+    """
+
+    look: str
+    word: str
+    title: str
+    body: str
+    text: str
+    is_news: bool = False
+    printed: str = ""
+
+
+def show(card: Card) -> None:
+    """Display a card in a notebook; print its text anywhere else."""
+    if card.printed:
+        say(card.printed, end="")
+    shell = notebook()
+    if shell is None:
+        say(card.text)
+    else:
+        shell.display_pub.publish({"text/plain": card.text, "text/html": html(card)})
+
+
+def notebook() -> object | None:
+    """Return the IPython that this runs in, None where there is none."""
+    found = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
+    return found.instance() if found is not None and found.initialized() else None
+
+
+def say(text: str, end: str = "\n") -> None:
+    """Print a text, with "?" for ✓ where the output cannot show it."""
+    try:
+        print(text, end=end)
+    except UnicodeEncodeError:
+        print(text.encode("ascii", "replace").decode(), end=end)
+
+
+def html(card: Card) -> str:
+    """Return a card as HTML: at most ten lines of it are seen, the rest is folded."""
+    sign, colour = LOOKS[card.look]
+    sign = f'<span aria-hidden="true">{sign}</span>'
+    label = f'<b style="{LABEL.format(colour)}">{sign} {safe(card.word)}</b>'
+    title = f" <b>{marked(card.title)}</b>" if card.title else ""
+    taken = rows(f"{card.word}    {card.title}")
+    seen, folded = cut(shortened(card.body, LONGEST).splitlines(), LINES - taken)
+    more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
+    rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
+    role = ' role="status"' if card.is_news else ""
+    frame = f'<div{role} style="{FRAME.format(colour)}">'
+    return f"{frame}{label}{title}{paragraphs(seen)}{rest}</div>"
+
+
+def cut(lines: list[str], room: int) -> tuple[list[str], list[str]]:
+    """Return the lines for which there is room, at least one, and the others."""
+    seen = 0
+    for line in lines:
+        room -= rows(line)
+        if room < 0 and seen:
+            break
+        seen += 1
+    return lines[:seen], lines[seen:]
+
+
+def rows(line: str) -> int:
+    """Return how many rows a line may take on a card."""
+    return max(1, -(-len(line) // COLUMNS))
+
+
+def paragraphs(lines: list[str]) -> str:
+    """Return lines as HTML; neighbours that begin with "  - " become one list."""
+    found, listed = "", False
+    for line in lines:
+        item = line.startswith("  - ")
+        if item != listed:
+            found += "<ul>" if item else "</ul>"
+        tag, words = ("li", line[4:]) if item else ("div", line)
+        found += f"<{tag}>{indent(words)}{marked(words.strip())}</{tag}>"
+        listed = item
+    return found + ("</ul>" if listed else "")
+
+
+def indent(line: str) -> str:
+    return "\u2003" * ((len(line) - len(line.lstrip(" "))) // 4)
+
+
+def code(text: str) -> str:
+    """Mark a text as code, for a card; `bare` takes the mark away."""
+    return f"{BEGIN}{text}{END}"
+
+
+def bare(text: str) -> str:
+    """Return a text without the marks of code."""
+    return text.replace(BEGIN, "").replace(END, "")
+
+
+def marked(text: str) -> str:
+    """Return a text as HTML in which code and values are set as such."""
+    found, done = "", 0
+    for one in _CODE.finditer(text):
+        words = one["given"] or one["quoted"] or one[0]
+        found += f"{safe(text[done : one.start()])}<code>{safe(words)}</code>"
+        done = one.end()
+    return found + safe(text[done:])

@@ -1,0 +1,110 @@
+"""The entries of the glossary: every term and every symptom as a heading and a text, in Markdown and
+as plain text. No torch.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from helpers.clinic.catalogue import Book, Cause, Symptom, Term, book
+
+SECTIONS = {
+    "error": "Errors",
+    "warning": "Warnings",
+    "silent": "Nothing is said",
+    "term": "Words",
+}
+NOTEBOOK = "glossary.ipynb"
+STARS = re.compile(r"(?<!\s)\*|\*(?!\s)")  # what Markdown may take for emphasis
+UNDERSCORES = re.compile(r"(?<!\w)_|_(?!\w)")
+MARKS = re.compile(r"`|\\([*_])|(?<!\S)\*{1,2}(?=\S)|(?<=\S)\*{1,2}(?!\S)")
+LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Hold one entry: its section, its heading and the text under it, in Markdown.
+
+    `also` are other words by which it is found: other names, older messages.
+    """
+
+    section: str
+    heading: str
+    text: str
+    also: tuple[str, ...]
+    lessons: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """Return the heading without marks: what a reader sees."""
+        return plain(self.heading)
+
+    @property
+    def anchor(self) -> str:
+        """Return what JupyterLab calls the heading in links: "#saved-tensor"."""
+        return self.name.replace(" ", "-")
+
+    @property
+    def words(self) -> str:
+        """Return the text without marks."""
+        return plain(self.text)
+
+    @property
+    def cell(self) -> str:
+        """Return the id of its cell in the glossary."""
+        name = re.sub(r"\W+", "-", self.name).strip("-_").lower()
+        return f"entry-{name}"[:64].rstrip("-_")
+
+    @property
+    def source(self) -> str:
+        """Return the source of its cell."""
+        return f"### {self.heading}\n\n{self.text}"
+
+
+@cache
+def entries() -> tuple[Entry, ...]:
+    """Return all entries, in the order of the glossary."""
+    whole = book()
+    symptoms = [
+        _symptom(whole, one) for kind in SECTIONS for one in whole.symptoms if one.kind == kind
+    ]
+    return (*symptoms, *(_term(whole, one) for one in whole.terms))
+
+
+def plain(text: str) -> str:
+    """Return Markdown of ours as plain text: no marks, of a link its words."""
+    return MARKS.sub(lambda mark: mark[1] or "", LINK.sub(r"\1", text))
+
+
+def literal(text: str) -> str:
+    """Keep Markdown from reading stars and underscores of code as emphasis."""
+    text = STARS.sub(r"\\*", text)
+    return UNDERSCORES.sub(r"\\_", text)
+
+
+def _term(whole: Book, one: Term) -> Entry:
+    also = f" Also: {', '.join(map(literal, one.also))}." if one.also else ""
+    text = f"{one.says}{also} {_lesson(whole, one.lesson, 'Lesson')}"
+    return Entry("term", one.name, text, one.also, (one.lesson,))
+
+
+def _symptom(whole: Book, one: Symptom) -> Entry:
+    is_quoted = one.kind != "silent"
+    kind = f"**{one.type}.** " if is_quoted else ""
+    older = "".join(f" Also: `{text}`." for text in one.also)
+    causes = "\n".join(_cause(whole, cause) for cause in one.causes)
+    text = f"{kind}{literal(one.means)}{older}\n\n{causes}"
+    return Entry(
+        one.kind, literal(one.message), text, one.also, tuple(cause.lesson for cause in one.causes)
+    )
+
+
+def _cause(whole: Book, cause: Cause) -> str:
+    lesson = _lesson(whole, cause.lesson)
+    return f"- {literal(cause.what)}. *Try:* {literal(cause.remedy)} ({lesson})"
+
+
+def _lesson(whole: Book, lesson: str, word: str = "lesson") -> str:
+    return f"[{word} {lesson}]({whole.lessons[lesson]}.ipynb)"

@@ -1,0 +1,105 @@
+"""Hold `find`, which looks a word, a phrase or a message up in the glossary. It never raises."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from helpers.clinic.entries import Entry
+from helpers.clinic.errors import is_error, text_of, types_of
+from helpers.clinic.index import link_from_outside
+from helpers.clinic.search import is_message, messages_in, nearest, search
+from helpers.text import fold, visible
+from helpers.untrusted.describe import describe
+from helpers.untrusted.messages import type_name
+
+LONGEST = 10_000  # characters of a text that are looked at
+EXAMPLES = 'for example find("leaf"), or find("does not require grad")'
+LETTER = re.compile(r"\w")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Hold what `find` has found: a notebook shows it as Markdown, a terminal as text.
+
+    `near` are terms to name where nothing was found.
+    """
+
+    said: str
+    entries: tuple[Entry, ...] = ()
+    near: tuple[Entry, ...] = ()
+
+    def __repr__(self) -> str:
+        said = self.said + ", ".join(one.name for one in self.near)
+        return "\n\n".join(filter(None, [fold(said), *map(_as_text, self.entries)]))
+
+    def _repr_markdown_(self) -> str:
+        said = _literal(self.said) + ", ".join(link_from_outside(one) for one in self.near)
+        return "\n\n".join(filter(None, [said, *map(_as_markdown, self.entries)]))
+
+
+def find(text: object = None) -> Found:
+    """Return what the glossary has on a word, a phrase or a message of an error: the best entries,
+    each with its lesson.
+
+    Takes text in any case, whole tracebacks and small slips of spelling too, or an exception. Where
+    nothing is found it names the nearest terms. Never raises; an interrupt passes.
+    """
+    try:
+        return _found(text)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as fault:
+        name = type_name(type(fault))
+        return Found(f"find stopped ({name}). The fault is its own, not yours; please report it.")
+
+
+def _found(asked: object) -> Found:
+    if is_error(asked):
+        asked = f"{types_of(asked)[0]}: {text_of(asked)}"
+    if asked is None:
+        return Found(f"find looks a word or a message up in the glossary: {EXAMPLES}.")
+    if not issubclass(type(asked), str):
+        return Found(f"find was given {describe(asked)}. Give it text in quotes, {EXAMPLES}.")
+    text, cut = _last(asked)
+    if not LETTER.search(text):
+        given = (
+            f"{visible(text.strip(), 40)!r}, which has no word" if text.strip() else "an empty text"
+        )
+        return Found(f"find was given {given}. Give it a word or a message, {EXAMPLES}.")
+    found = search(text)
+    near = () if found else tuple(nearest(text))
+    return Found(cut + _said(text, found), tuple(found), near)
+
+
+def _last(asked: str) -> tuple[str, str]:
+    """Return the end of a text, where a traceback says what was raised, and what to say of the rest."""
+    length = str.__len__(asked)
+    text = str.__getitem__(asked, slice(max(0, length - LONGEST), length))
+    cut = f"The text has {length:,} characters; the last {LONGEST:,} were looked at. "
+    return text, cut if length > LONGEST else ""
+
+
+def _said(text: str, found: list[Entry]) -> str:
+    """Say what there is to say before the entries; nothing where they answer."""
+    quoted = visible(" ".join(text.split()), 60)
+    if not found:
+        return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
+    if is_message(text) and not messages_in(text):
+        return "The glossary does not know this message. Some of its words stand in:"
+    return ""
+
+
+def _as_text(entry: Entry) -> str:
+    head, *rest = entry.words.splitlines()
+    lines = [f"  {line}" for line in (head, *rest) if line]
+    return fold("\n".join([entry.name, *lines]))
+
+
+def _as_markdown(entry: Entry) -> str:
+    return f"**{link_from_outside(entry)}**  \n{entry.text}"
+
+
+def _literal(text: str) -> str:
+    """Keep Markdown from reading what a reader typed as anything but text."""
+    return re.sub(r"([\\`*_\[\]<>#|$~!&])", r"\\\1", text)

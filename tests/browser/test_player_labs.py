@@ -1,0 +1,548 @@
+"""A lab in a page from a file, in a real browser: what was run, what is seen, what is refused, keys
+and mouse, room and motion. Films made by hand, no kernel.
+"""
+
+import json
+
+import pytest
+from driver import photograph, watched
+from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
+from made_up_film import meant, restless
+from player_page import FAULTS, PLACES, SETTLED
+
+from helpers import labs
+from helpers.labs.engine.lab import with_buttons
+from helpers.playing.player import SCRIPT, as_json, page_of
+
+pytestmark = pytest.mark.browser
+ENDED = "this map ends here: undo or reset"
+CHANGED_NOTHING = "∅ ran, and changed nothing"
+
+
+@pytest.fixture(scope="module")
+def window(chromium):
+    """A page whose clock stands still until it is told to go on."""
+    with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
+        watch.page.clock.install()
+        yield watch.page
+
+
+@pytest.fixture
+def play(window, tmp_path):
+    """Return a function that opens the page of a film, with the keys in it."""
+
+    def start(film, size=(960, 600), **media):
+        path = tmp_path / "film.html"
+        path.write_text(page_of(film, "", "A lab"), encoding="utf-8")
+        plain = {"color_scheme": "light", "reduced_motion": "reduce", "forced_colors": "none"}
+        window.set_viewport_size({"width": size[0], "height": size[1]})
+        window.emulate_media(**(plain | media))
+        window.goto(path.as_uri())
+        window.clock.run_for(1000)
+        window.focus(".player")
+        return window
+
+    return start
+
+
+def press(shown, *keys):
+    for key in keys:
+        shown.keyboard.press(key)
+
+
+def texts(shown, selector):
+    return shown.eval_on_selector_all(selector, "(all) => all.map((one) => one.textContent)")
+
+
+def title(shown):
+    return shown.text_content(".player-title")
+
+
+def said(shown):
+    return shown.text_content(".player-live").strip()
+
+
+def disabled(shown):
+    """Return the keys of the actions that cannot be run."""
+    return "".join(texts(shown, ".player-action[aria-disabled=true] kbd"))
+
+
+def outcome(shown):
+    return shown.text_content(".player-outcome") if shown.locator(".player-outcome").count() else ""
+
+
+# what was run
+
+
+def test_the_code_pane_is_the_trail_of_what_was_run(play):
+    shown = play(accumulation())
+    x, one, two, zero = "x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)", *[action.strip() for action in ("x.sum().backward()", "(x * x).sum().backward()", "x.grad.zero_()")]  # fmt: skip
+    assert texts(shown, ".player-code div") == [x, " ", " ", " "]
+    assert texts(shown, ".player-code mark") == []
+    press(shown, "1", "2")
+    assert texts(shown, ".player-code div") == [x, one, two, " "]
+    assert texts(shown, ".player-code mark") == [two], "the newest stands out"
+    press(shown, "3", "1")
+    assert texts(shown, ".player-code div") == [x, f"… {two}", zero, one]
+    press(shown, "u", "u")
+    assert texts(shown, ".player-code div") == [x, one, two, " "]
+    press(shown, "r")
+    assert texts(shown, ".player-code div") == [x, " ", " ", " "]
+
+
+def test_a_line_that_was_refused_carries_a_sign_and_all_goes_on(play):
+    shown = play(accumulation())
+    press(shown, "3")
+    assert texts(shown, ".player-code .player-error mark") == ["✗ x.grad.zero_()"]
+    kind, _, message = NO_ZERO.partition(": ")
+    assert outcome(shown).strip() == f"✗ {kind}: {message}"
+    assert shown.locator(".player-outcome summary").count() == 0, "that is all of the message"
+    assert said(shown) == f"✗ {NO_ZERO}"
+    assert disabled(shown) == ""
+    warn = "(one) => getComputedStyle(one).color"
+    calm = shown.eval_on_selector(".player-title", warn)
+    assert shown.locator(".player-say").count() == 0, "the error stands where the sentence stood"
+    for what in (".player-outcome", ".player-code mark"):
+        assert shown.eval_on_selector(what, warn) != calm, what
+    press(shown, "1")
+    assert outcome(shown) == ""
+    assert title(shown) == "x.grad holds a sum"
+    assert texts(shown, ".player-code div")[1:] == ["✗ x.grad.zero_()", "x.sum().backward()", " "]
+    press(shown, "u")
+    assert outcome(shown).startswith("✗ AttributeError"), "back at what was refused"
+    press(shown, "u", "u")
+    assert outcome(shown) == ""
+
+
+def test_a_long_message_is_told_in_short_and_whole_on_demand(play):
+    shown = play(network())
+    press(shown, "ArrowRight", "4")
+    short = "✗ RuntimeError: Trying to backward through the graph a second time (…)"
+    assert said(shown) == short
+    assert outcome(shown).startswith(short)
+    assert not shown.is_visible(".player-outcome code")
+    shown.focus(".player-outcome summary")
+    press(shown, "Enter")
+    assert shown.inner_text(".player-outcome code") == TWICE
+    inside = """(() => { const [one, all] = [".player-formula > div", ".player"].map((name) => document.querySelector(name).getBoundingClientRect());
+        return one.top >= all.top && one.bottom <= all.bottom && one.left >= all.left && one.right <= all.right; })()"""
+    assert shown.evaluate(inside)
+
+
+def test_what_ran_and_changed_nothing_is_said_so(play):
+    shown = play(accumulation())
+    press(shown, "4")
+    assert outcome(shown) == CHANGED_NOTHING
+    assert said(shown) == CHANGED_NOTHING
+    assert texts(shown, ".player-code mark") == ["x.grad = None"], "it was run all the same"
+    assert shown.locator(".player-outcome.player-error").count() == 0
+    press(shown, "u")
+    assert outcome(shown) == ""
+    assert shown.get_attribute(".player-undo", "aria-disabled") == "true"
+
+
+def test_where_the_map_ends_an_action_says_so(play):
+    shown = play(accumulation())
+    press(shown, *"1" * MOST)
+    assert disabled(shown) == "125"
+    why = "(all) => all.filter((one) => one.checkVisibility({ visibilityProperty: true })).map((one) => one.textContent)"
+    seen = shown.eval_on_selector_all(".player-action small", why)
+    assert seen == [ENDED, ENDED, "writes 0 into the tensor", "lets go of the tensor", ENDED]
+    before = texts(shown, ".player-code div")
+    press(shown, "2")
+    assert said(shown) == f"(x * x).sum().backward(): {ENDED}"
+    shown.locator(".player-action").nth(4).click(force=True)
+    assert said(shown) == f"g = x.grad: {ENDED}"
+    assert texts(shown, ".player-code div") == before
+    press(shown, "3")
+    assert title(shown) == "x.grad holds a sum"
+
+
+def test_undo_and_reset_say_where_there_is_nothing_to_go_back_to(play):
+    shown = play(accumulation())
+    press(shown, "u")
+    assert said(shown) == "there is nothing to undo"
+    press(shown, "r")
+    assert said(shown) == "this is the start"
+
+
+def test_a_lab_may_start_on_its_way(play):
+    shown = play(accumulation(start=[0, 2, 3, 2]))
+    assert outcome(shown).startswith("✗ AttributeError")
+    assert texts(shown, ".player-code div")[1:] == ["… x.grad.zero_()", "x.grad = None", "✗ x.grad.zero_()"]  # fmt: skip
+    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
+    press(shown, "1", "r")
+    assert outcome(shown).startswith("✗ AttributeError")
+    press(shown, "u", "u")
+    assert (title(shown), outcome(shown)) == ("x.grad holds a sum", "")
+
+
+# what is seen
+
+
+def blocks(shown):
+    """Return the blocks of each column from the ground, the sums over them, and what is new."""
+    columns = """() => { const found = {}, at = (one) => Math.round(one.getBBox().x + one.getBBox().width / 2);
+        for (const one of document.querySelectorAll(".player-blocks > g")) (found[at(one)] ??= []).push(one.textContent);
+        return Object.entries(found).sort(([one], [other]) => one - other).map(([, all]) => all.join(" ")); }"""
+    return (
+        shown.evaluate(columns),
+        texts(shown, ".player-sum"),
+        texts(shown, ".player-blocks > g:has(.s-now)"),
+    )
+
+
+def row(shown):
+    return " ".join(texts(shown, ".player-eq b"))
+
+
+def test_gradients_are_blocks_on_one_another(play):
+    shown = play(accumulation())
+    assert blocks(shown) == ([], [], [])
+    assert row(shown) == "None"
+    press(shown, "1")
+    assert blocks(shown) == (["1", "1", "1"], ["1", "1", "1"], ["1", "1", "1"])
+    assert row(shown) == "None + [1, 1, 1] = [1, 1, 1]"
+    press(shown, "1", "2")
+    stacked = ["1 + 1 + 1", "1 + 1 + 2", "1 + 1 + 3"]
+    assert blocks(shown) == (stacked, ["3", "4", "5"], ["+ 1", "+ 2", "+ 3"])
+    assert row(shown) == "[2, 2, 2] + [1, 2, 3] = [3, 4, 5]"
+    assert texts(shown, ".player-eq small") == ["before", "arrives", "x.grad"]
+    press(shown, "5")
+    assert blocks(shown) == (stacked, ["3", "4", "5"], []), "a name adds nothing, and moves nothing"
+    assert row(shown) == "[3, 4, 5]"
+    press(shown, "u", "3", "2")
+    assert blocks(shown) == (["1", "2", "3"], ["1", "2", "3"], ["1", "2", "3"])
+    assert row(shown) == "[0, 0, 0] + [1, 2, 3] = [1, 2, 3]"
+
+
+def test_what_another_name_holds_is_a_stack_of_its_own(play):
+    shown = play(accumulation())
+    press(shown, "2", "5", "4")
+    assert blocks(shown)[:2] == (["1", "2", "3"], ["1", "2", "3"])
+    assert row(shown) == "None"
+    press(shown, "1")
+    assert blocks(shown) == (["1", "1", "1", "1", "2", "3"], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
+
+
+def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
+    shown = play(accumulation())
+    press(shown, "1")
+    assert shown.locator("[class^=m-].is-fresh").count() == 1, "None became a tensor"
+    assert shown.locator("rect.m-slot.is-fresh").count() == 1
+    press(shown, "5")
+    assert texts(shown, "text.is-fresh") == ["g"]
+    look = "(one) => getComputedStyle(one).strokeWidth"
+    assert shown.eval_on_selector("rect.m-tag.is-fresh", look) == "3px"
+    assert shown.eval_on_selector("rect.m-tag:not(.is-fresh)", look) == "1px"
+    press(shown, "3")
+    assert shown.locator("[class^=m-].is-fresh").count() == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
+    film = restless(seed)
+    shown = play(as_json(film))
+    seen = """() => [...document.querySelectorAll(".player-pane [class^='m-']:not(tspan)")].map((node) =>
+        [node.getAttribute("class").replace(" is-fresh", ""), node.textContent])"""
+    for key in [*"1" * len(film.states), *"uu1r111uu1ru1111uuu1"]:
+        press(shown, key)
+        at = int(title(shown).removeprefix("state "))
+        assert shown.evaluate(seen) == [list(mark) for mark in meant(film, at)], at
+
+
+# choosing
+
+
+def chosen(shown):
+    look = "(one) => getComputedStyle(one, '::after').content.includes('✓')"
+    return [
+        one.get_attribute("aria-pressed") == "true" and one.evaluate(look)
+        for one in shown.locator(".player-action").all()
+    ]
+
+
+def test_the_chosen_program_is_marked_by_a_sign_and_by_its_state(play):
+    shown = play(network())
+    assert chosen(shown) == [True] + 9 * [False]
+    press(shown, "3")
+    assert chosen(shown) == [False, False, True] + 7 * [False]
+    assert [one.get_attribute("aria-pressed") for one in shown.locator(".player-action").all()][3:] == 7 * [None]  # fmt: skip
+
+
+def test_a_lab_may_start_at_a_node(play):
+    film = json.dumps(json.loads(network()) | {"start": [1, -1, -1]})
+    shown = play(film)
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
+    press(shown, "ArrowRight", "r")
+    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
+    assert texts(shown, ".player-code div")[2:] == ["y = x ** 2", " ", " "]
+
+
+def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
+    shown = play(network())
+
+    def words():
+        return shown.text_content(".player-say")
+
+    press(shown, "ArrowLeft")
+    assert said(shown) == "this is the first"
+    press(shown, *["ArrowRight"] * 5)
+    assert words() == "Node 3 of y = x * 2.", "the arrows stay in the picture that is seen"
+    assert texts(shown, ".player-code div")[2:] == ["y = x * 2", " ", " "], "no line was run"
+    shown.click("text.m-title >> nth=0")
+    assert words() == "Node 1 of y = x * 2."
+    press(shown, "2")
+    assert words().startswith("y = x ** 2: choose")
+    shown.click(".player-later")
+    shown.click("text.m-title >> nth=1")
+    assert words() == "Node 2 of y = x ** 2."
+    shown.click(".player-earlier")
+    assert words() == "Node 1 of y = x ** 2."
+    press(shown, "u", "u", "u", "u")
+    assert words() == "Node 1 of y = x * 2."
+    shown.click("rect.m-slot")
+    assert words() == "Node 1 of y = x * 2.", "what is no node leads nowhere"
+
+
+# keys, mouse, names
+
+
+def test_the_mouse_does_what_the_keys_do_and_space_does_not_press_again(play):
+    shown = play(accumulation())
+    for at, key in enumerate("12345"):
+        press(shown, "r", "1", key)
+        by_key = (title(shown), texts(shown, ".player-code div"), row(shown), blocks(shown))
+        press(shown, "r", "1")
+        shown.locator(".player-action").nth(at).click()
+        press(shown, " ", "Enter")
+        assert by_key == (title(shown), texts(shown, ".player-code div"), row(shown), blocks(shown))
+    shown.click(".player-undo")
+    shown.click(".player-reset")
+    assert title(shown) == "x.grad is None"
+    shown.locator(".player-action").first.focus()
+    press(shown, " ", "Enter")
+    assert row(shown) == "[1, 1, 1] + [1, 1, 1] = [2, 2, 2]", "what Tab has reached they do press"
+
+
+def test_no_key_but_those_of_the_page_reaches_it(play):
+    shown = play(network())
+    shown.evaluate(
+        "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
+    )
+    for place in (".player", ".player-action", ".player-undo", ".player-told summary"):
+        for key in [*"1234567890urabdxz/?+-", "ArrowLeft", "ArrowRight", "ArrowUp", "End", "Enter", " "]:  # fmt: skip
+            shown.focus(place)
+            press(shown, key)
+    assert shown.evaluate("window.heard") == []
+    press(shown, "Escape")
+    assert shown.evaluate("document.activeElement.tagName") == "BODY"
+
+
+def test_every_action_has_its_name_its_key_and_its_second_line(play):
+    shown = play(network())
+    button = shown.get_by_role("button", name="print(x.grad) only looks", exact=True)
+    assert button.count() == 1
+    assert button.get_attribute("aria-keyshortcuts") == "0"
+    assert shown.get_by_role("img", name="A graph").count() == 1
+    words = "".join(texts(shown, ".player-here")).split()
+    assert " ".join(words) == "1 to 0 run u undo r reset ←→ node Esc leaves"
+
+
+def test_what_it_shows_can_be_read_as_text(play):
+    shown = play(accumulation())
+    shown.click(".player-told summary")
+    shown.wait_for_selector(".player-told pre:text('g is None')")
+    assert shown.inner_text(".player-told pre") == "x.grad is None.\ng is None."
+    shown.focus(".player")
+    press(shown, "1")
+    assert shown.inner_text(".player-told pre") == "x.grad is (1, 1, 1).\ng is None."
+
+
+def test_a_state_is_said_once_with_its_arithmetic(play):
+    shown = play(accumulation())
+    press(shown, "1")
+    assert said(shown).startswith("x.grad holds a sum backward() added")
+    assert said(shown).endswith("None + [1, 1, 1] = [1, 1, 1]")
+
+
+def test_hostile_words_are_shown_as_text(play):
+    evil = "<img src=x onerror=alert(1)>"
+    film = json.loads(accumulation())
+    film["code"] = [evil]
+    film["actions"][0][:2] = [evil, evil]
+    film["lines"] = [line and f"{evil}: {line}" for line in film["lines"]]
+    shown = play(json.dumps(film))
+    press(shown, "1", "4", "3")
+    assert shown.locator(".player img").count() == 0
+    assert texts(shown, ".player-action code")[0] == evil
+
+
+@pytest.mark.parametrize("version", [1, 2, 4])
+def test_a_lab_of_another_version_says_what_to_do(window, tmp_path, version):
+    film = json.dumps(json.loads(accumulation()) | {"version": version})
+    (tmp_path / "old.html").write_text(page_of(film, "", "Old"), encoding="utf-8")
+    window.goto((tmp_path / "old.html").as_uri())
+    words = "This player was saved by an earlier version. Run its cell again."
+    assert window.inner_text("body") == words
+
+
+# saved and opened again
+
+WIDGET = """async ([script, film, frame]) => {
+    const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    const state = { film, frame, guessing: false }, heard = {};
+    window.model = { get: (name) => state[name], set: (name, value) => { state[name] = value; }, off: () => {},
+        on: (name, call) => { heard[name] = call; }, save_changes: () => { window.saved = state.frame; } };
+    window.change = (frame) => { state.frame = frame; heard["change:frame"](); };
+    (await import(url)).default.render({ model: window.model, el: document.querySelector("main") }); }"""
+
+
+def opened_at(window, film, frame):
+    window.goto("about:blank")
+    window.set_content("<main></main>")
+    window.evaluate(WIDGET, [SCRIPT, film, frame])
+    window.focus(".player")
+    return window
+
+
+def test_it_opens_where_it_was_saved_with_the_shortest_trail_to_there(window):
+    film = json.loads(accumulation())
+    shown = opened_at(window, json.dumps(film), 0)
+    press(shown, "1", "2", "4", "u", "5")
+    frame = shown.evaluate("window.saved")
+    seen = (row(shown), blocks(shown), texts(shown, ".player-code div"))
+    shown = opened_at(window, json.dumps(film), frame)
+    assert (row(shown), blocks(shown)) == seen[:2]
+    assert texts(shown, ".player-code div") == seen[2]
+    press(shown, "u")
+    assert title(shown) == "x.grad holds a sum"
+    shown.evaluate("window.change(0)")
+    assert title(shown) == "x.grad is None"
+    shown.evaluate("window.change(9999)")
+    assert title(shown), "what is not there is the last one that is"
+
+
+def test_at_its_own_start_the_trail_is_the_one_of_the_film(window):
+    film = accumulation(start=[0, 0, 2, 3, 2])
+    shown = opened_at(window, film, 0)
+    ran = texts(shown, ".player-code div")[1:]
+    assert ran == ["… x.grad.zero_()", "x.grad = None", "✗ x.grad.zero_()"], "the way it came"
+    shown = opened_at(window, film, 1)
+    assert texts(shown, ".player-code div")[1:] == ["x.sum().backward()", " ", " "]
+
+
+# motion
+
+
+def moving(shown):
+    return shown.evaluate(
+        "[...document.querySelectorAll('.player-blocks > g')].filter((one) => one.style.transform).length"
+    )
+
+
+def test_a_block_drops_in_and_any_input_finishes_it(play):
+    shown = play(accumulation(), reduced_motion="no-preference")
+    press(shown, "1")
+    shown.clock.run_for(100)
+    assert moving(shown) == 3
+    shown.clock.run_for(1000)
+    assert moving(shown) == 0
+    press(shown, "1")
+    shown.clock.run_for(100)
+    assert moving(shown) == 3, "only the new ones"
+    press(shown, "x")
+    assert moving(shown) == 0
+    shown.clock.run_for(1000)
+    press(shown, "2", "2")
+    assert moving(shown) == 0, "who hurries sees no motion"
+
+
+def test_nothing_moves_for_whoever_wants_no_motion(play):
+    shown = play(accumulation())
+    press(shown, "1")
+    assert moving(shown) == 0
+    assert shown.evaluate("document.getAnimations().length") == 0
+
+
+# room
+
+SIZES = {
+    (960, 600): 11,
+    (833, 600): 10.4,
+    (1200, 650): 10.4,
+    (1280, 720): 11,
+    (1440, 900): 10.4,
+    (390, 800): 10.39,
+    (1920, 1000): 17,
+}
+WALK = ["4", "1", "2", "5", "3", "1", "4", "3", "ArrowRight", "6", "ArrowRight", "0", "u", "r"]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
+@pytest.mark.parametrize("film", [accumulation, network])
+def test_everything_is_seen_at_once_and_stays_where_it_is(play, film, size):
+    shown = play(film(), size, color_scheme="dark" if size[0] % 10 else "light")
+    shown.evaluate(SETTLED.replace("setTimeout(done)", "done()"))
+    places = shown.evaluate(PLACES)
+    for key in ["", *WALK]:
+        if key:
+            press(shown, key)
+        assert shown.evaluate(FAULTS, SIZES[size]) == [], key
+        assert shown.evaluate(PLACES) == places, key
+        photograph(shown, f"labs/{film.__name__}-{size[0]}x{size[1]}-{key}")
+
+
+PICTURES = 9.6  # px: the least size of a word in the picture of a lab
+
+
+def walks(name):
+    """Return the keys that walk a lab to each of its named states, and on from there by each
+    action.
+    """
+    lab = getattr(labs, name)
+    actions = [action.name for action in with_buttons(lab.world)]
+    keys = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
+    for state in lab.names:
+        yield ["r", *(keys.get(action, "ArrowRight") for action in lab.path(state))]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=lambda size: "{}x{}".format(*size))
+@pytest.mark.parametrize("name", labs.__all__)
+def test_all_of_every_lab_is_seen_at_once_and_stays_where_it_is(play, name, size):
+    shown = play(as_json(getattr(labs, name).film()), size)
+    places = shown.evaluate(PLACES)
+    assert shown.evaluate(FAULTS, PICTURES) == []
+    for keys in walks(name):
+        press(shown, *keys)
+        assert shown.evaluate(FAULTS, PICTURES) == [], keys
+        assert shown.evaluate(PLACES) == places, keys
+        assert not shown.evaluate(CUT_TITLE), keys
+
+
+CUT_TITLE = "(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector('.player-title'))"
+
+
+def test_where_a_picture_scrolls_the_node_of_the_talk_is_brought_in(play):
+    shown = play(as_json(labs.explorer.film()), (390, 800))
+    scrolls = "(({ scrollWidth, clientWidth, tabIndex }) => scrollWidth > clientWidth && tabIndex === 0)(document.querySelector('.player-pane'))"
+    inside = """(() => { const [one, pane] = [".player-pane .s-now", ".player-pane"].map((name) => document.querySelector(name).getBoundingClientRect());
+        return one.left >= pane.left && one.right <= pane.right && one.top >= pane.top && one.bottom <= pane.bottom; })()"""
+    press(shown, "3")
+    assert shown.evaluate(scrolls)
+    for _ in range(8):
+        assert shown.evaluate(inside), shown.text_content(".player-say")
+        press(shown, "ArrowRight")
+
+
+def test_on_a_slide_it_grows(play):
+    shown = play(accumulation(), (1280, 720))
+    shown.evaluate(
+        """() => { const room = document.querySelector(".player-room");
+        room.style.cssText = "--player-high:640px;--player-least:18px"; room.dispatchEvent(new Event("player-fit")); }"""
+    )
+    assert shown.evaluate("document.querySelector('.player').offsetHeight") == 640
+    size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
+    assert shown.eval_on_selector(".player", size) >= 18
+    assert shown.eval_on_selector(".player-action code", size) >= 16

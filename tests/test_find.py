@@ -1,0 +1,207 @@
+"""`find` answers with the entries that are meant, in any spelling that is near, and never raises."""
+
+import inspect
+
+import pytest
+from IPython.core.formatters import DisplayFormatter
+from markdown_it import MarkdownIt
+
+from helpers import find
+from helpers.clinic.catalogue import book
+from helpers.clinic.entries import entries
+from helpers.clinic.search import MOST, nearest
+
+FIRST = {
+    "leaf": "leaf",
+    "LEAVES": "leaf",
+    "what is a saved tensor?": "saved tensor",
+    "saved variables": "saved tensor",
+    "retain graph": "retain_graph",
+    "retian_graph": "retain_graph",
+    "zero_grad": "zero_grad()",
+    "optimiser": "optimizer",
+    "inplace": "in-place operation",
+    "in place operations": "in-place operation",
+    "backwards": "backward()",
+    "acumulate grad": "AccumulateGrad",
+    "VJP": "vector-Jacobian product",
+    "jacobian-vector": "vector-Jacobian product",
+    "_version": "version counter",
+    "computational graph": "backward graph",
+    "does not require grad": "does not require grad and does not have a grad_fn",
+    "backward twice": "Trying to backward through the graph a second time",
+    "trying to bakward thru graph secnd time": "Trying to backward through the graph a second time",
+    "memory grows": "Memory grows with every iteration of the loop",
+    "why is my .grad None": ".grad is None where zeros were expected",
+}
+TRACEBACK = """---------------------------------------------------------------------------
+RuntimeError                              Traceback (most recent call last)
+Cell In[3], line 4
+      2 loss = (x * x).sum()
+      3 loss.backward()
+----> 4 loss.backward()
+
+RuntimeError: {}"""
+
+
+def names(asked):
+    return [one.name for one in find(asked).entries]
+
+
+@pytest.mark.parametrize("asked", FIRST)
+def test_the_entry_that_is_meant_comes_first(asked):
+    assert names(asked)[0] == FIRST[asked]
+    assert len(names(asked)) <= MOST
+    assert find(asked).said == ""
+
+
+@pytest.mark.parametrize("one", entries(), ids=lambda one: one.cell)
+def test_every_entry_is_found_by_its_name(one):
+    assert names(one.name)[0] == one.name
+    assert one.name in names(one.name.upper())
+    for other in one.also:
+        assert one.name in names(other)
+
+
+@pytest.mark.parametrize(
+    "one", [one for one in book().symptoms if one.kind != "silent"], ids=lambda one: one.message
+)
+def test_a_pasted_message_is_found_in_a_traceback_of_any_case_and_width(one):
+    text = TRACEBACK.format(f"The first half: {one.message}, and more words of torch.")
+    for pasted in (text, text.upper(), text.replace(" ", "\n"), f"{one.type}: {one.message}"):
+        assert names(pasted)[0] == one.message
+
+
+def test_an_exception_is_looked_up_by_its_message():
+    error = RuntimeError("grad can be implicitly created only for scalar outputs")
+    assert names(error)[0] == "grad can be implicitly created only for scalar outputs"
+
+
+def test_of_two_errors_in_a_traceback_both_are_found():
+    first, second = (book().symptoms[at].message for at in (0, 2))
+    pasted = f"RuntimeError: {first}\n\nDuring handling of it another one occurred\n\nRuntimeError: {second}"
+    assert set(names(pasted)) >= {first, second}
+
+
+@pytest.mark.parametrize("asked", ["zeppelin", "qqqq", "is", "RuntimeError: mat1 and mat2 shapes"])
+def test_where_nothing_is_found_it_says_so_and_names_the_nearest_terms(asked):
+    found = find(asked)
+    assert found.entries == ()
+    assert repr(found).startswith(f"The glossary has nothing on “{asked}”. Its nearest terms: ")
+    assert len(found.near) == 3
+    assert {one.section for one in found.near} == {"term"}
+
+
+def test_the_nearest_terms_are_near():
+    assert nearest("vewi")[0].name == "view"
+    assert nearest("nodde")[0].name == "Node"
+    assert nearest("jacobi")[0].name == "Jacobian"
+
+
+def test_of_an_unknown_message_it_says_that_it_is_unknown():
+    found = find("ValueError: gradient")
+    assert found.said == "The glossary does not know this message. Some of its words stand in:"
+    assert "gradient" in [one.name for one in found.entries]
+
+
+def test_a_terminal_shows_text_with_the_lesson_and_no_marks():
+    shown = repr(find("AccumulateGrad")).splitlines()
+    assert shown[0] == "AccumulateGrad"
+    assert shown[1].startswith("  The node where a path ends at a leaf")
+    assert "Lesson 04" in shown[-1]
+    assert not {"`", "[", "*"} & set("".join(shown))
+    assert max(map(len, repr(find("grad")).splitlines())) <= 100
+
+
+def test_a_notebook_shows_markdown_with_links_to_the_entry_and_its_lesson():
+    data, _ = DisplayFormatter().format(find("leaf"))
+    page = MarkdownIt("commonmark").render(data["text/markdown"])
+    assert '<a href="glossary.ipynb#cell-id=entry-leaf">leaf</a>' in page
+    assert '<a href="03_leaf_and_non_leaf.ipynb">Lesson 03</a>' in page
+    assert data["text/plain"] == repr(find("leaf"))
+
+
+def test_what_was_typed_is_text_in_markdown():
+    typed = "<b>*_zeppelin_*</b> [qq](zz) `qq` $q$"
+    page = MarkdownIt("commonmark").render(find(typed)._repr_markdown_())
+    assert not {"<b>", "<em>", "<code>q"} & {page[at : at + 7] for at in range(len(page))}
+    assert "<b>" not in page
+    assert '<a href="zz">' not in page
+
+
+class Loud(str):
+    def __getattribute__(self, name):
+        raise RuntimeError("hands off")
+
+    def __len__(self):
+        raise RuntimeError("hands off")
+
+
+class Hostile:
+    def __repr__(self):
+        raise RuntimeError("hands off")
+
+    def __class__(self):
+        raise RuntimeError("hands off")
+
+
+BAD = {
+    "nothing": (None, "find looks a word or a message up in the glossary: for example"),
+    "a number": (3, "find was given the number 3. Give it text in quotes"),
+    "bytes": (b"leaf", "find was given an object of type bytes. Give it text in quotes"),
+    "a list": (["leaf"], "find was given a list of 1"),
+    "an object": (Hostile(), "find was given an object of type Hostile. Give it text in quotes"),
+    "an empty text": ("", "find was given an empty text. Give it a word"),
+    "white space": (" \n\t", "find was given an empty text. Give it a word"),
+    "signs": ("?!…", "find was given '?!…', which has no word. Give it a word"),
+    "a bell": ("\x07", "which has no word"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_gets_words(case):
+    given, words = BAD[case]
+    found = find(given)
+    assert words in " ".join(repr(found).split())
+    assert 'find("leaf")' in found.said
+    assert found.entries == ()
+
+
+def test_a_text_without_end_is_cut_to_where_a_traceback_speaks():
+    message = "Trying to backward through the graph a second time"
+    found = find("x " * 500_000 + f"\nRuntimeError: {message}")
+    assert found.said.startswith(
+        "The text has 1,000,065 characters; the last 10,000 were looked at."
+    )
+    assert found.entries[0].name == message
+
+
+def test_a_text_that_lies_about_itself_is_read_as_it_is():
+    assert names(Loud("leaf"))[0] == "leaf"
+
+
+def test_half_a_character_and_other_scripts_do_no_harm():
+    for text in ("\ud800 leaf", "葉", "лист", "\x00leaf", "a" * 9_999, "_" * 50, "-" * 50 + "a"):
+        repr(find(text))
+        find(text)._repr_markdown_()
+
+
+def test_a_fault_of_its_own_is_a_sentence(monkeypatch):
+    def fails(text):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("helpers.clinic.finding.search", fails)
+    assert "find stopped (ZeroDivisionError)" in repr(find("leaf"))
+
+
+def test_an_interrupt_passes(monkeypatch):
+    def stops(text):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("helpers.clinic.finding.search", stops)
+    with pytest.raises(KeyboardInterrupt):
+        find("leaf")
+
+
+def test_its_docstring_says_what_it_takes():
+    assert "exception" in inspect.getdoc(find)

@@ -1,0 +1,582 @@
+"""What the lessons answer about their labs holds, on the lab's map and in plain torch: the keys that
+an answer tells to press are pressed, and what it says is seen at their end.
+"""
+
+import ast
+import re
+
+import pytest
+import torch
+from lab_answers import LABS, answers, around, at, fewest, items, lines, saved, solutions, walk
+
+from helpers.text import short_numbers
+
+WORDS = ["no", "one", "two", "three", "four", "five", "six"]
+ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]
+MOST_PRESSES = 6
+LEAD = 230  # characters
+every_lab = pytest.mark.parametrize("lesson", LABS)
+
+
+def solved(lesson, keys, is_seen, is_reached):
+    """Assert that keys lead where they shall, on the map and in torch, and that fewer do not;
+    return how many they are, as a word.
+    """
+    presses = len(keys.split())
+    assert is_seen(*walk(lesson, keys))
+    assert is_reached(at(lesson, keys))
+    assert fewest(lesson, is_seen) == presses
+    assert not any(solutions(lesson, count, is_reached) for count in range(presses))
+    return WORDS[presses]
+
+
+def numbers(state, name):
+    """Return the numbers that a state shows under a name, None where it shows no tensor."""
+    value = re.match(r"\[.*?\]|[-\d.]+|None|not bound", state.value(name))[0]
+    return None if value == "not bound" else ast.literal_eval(value)
+
+
+@every_lab
+def test_three_questions_stand_before_a_lab_and_their_answers_after_it_under_a_fold(lesson):
+    before, lab, after, notes = around(lesson)
+    assert (before.cell_type, lab.cell_type, after.cell_type) == ("markdown", "code", "markdown")
+    assert before.source.startswith("## Lab: ")
+    assert len(before.source.split("\n\n")[1]) <= LEAD
+    assert [nr for nr, _ in items(before.source)] == list(answers(lesson)) == [1, 2, 3]
+    keys = list(lines(lesson))
+    assert f"(keys 1 to {'9, then 0' if keys[-1] == '0' else keys[-1]}" in before.source
+    assert notes.metadata.slideshow.slide_type == "notes"
+    starts = re.findall(r'start="([^"]+)"', notes.source)
+    assert starts
+    assert set(starts) <= set(LABS[lesson].names)
+
+
+@every_lab
+def test_no_answer_stands_before_its_lab(lesson):
+    asked = around(lesson)[0].source
+    for answer in answers(lesson).values():
+        assert answer.keys
+        assert not any(words in asked for words in (answer.bold, *map("`{}`".format, answer.keys)))
+
+
+@every_lab
+def test_keys_of_an_answer_are_few_and_on_the_map(lesson):
+    for answer in answers(lesson).values():
+        for keys in answer.keys:
+            walk(lesson, keys)
+            assert len(keys.split()) <= MOST_PRESSES
+
+
+@pytest.mark.parametrize("lesson", [lesson for lesson in LABS if lesson != "04"])
+def test_the_map_ends_where_plain_torch_does(lesson):
+    for answer in answers(lesson).values():
+        for keys in answer.keys:
+            (state, error), live = walk(lesson, keys), at(lesson, keys)
+            assert error == live.error
+            for name in LABS[lesson].world.names:
+                is_bound = name.partition(".")[0] in live.names
+                assert is_bound == (state.value(name) != "not bound")
+                if is_bound:
+                    shown = live.numbers(name)
+                    assert numbers(state, name) == (
+                        shown and ast.literal_eval(short_numbers(shown))
+                    )
+
+
+# Lesson 02: flags, grad mode, kinds of operation
+
+
+def recorded(state, error=""):
+    """Return which of the five tensors require grad."""
+    return "".join([n for n in "xyzab" if state.value(n, "requires_grad") == "True"])
+
+
+def recorded_live(live):
+    return "".join([name for name in "xyzab" if live[name].requires_grad])
+
+
+def test_02_1_b_without_a_takes_one_press_and_a_without_b_two():
+    answer = answers("02")[1]
+    only_b, only_a = (
+        solved(
+            "02",
+            keys,
+            lambda state, error, name=name: set("ab") & set(recorded(state)) == {name},
+            lambda live, name=name: set("ab") & set(recorded_live(live)) == {name},
+        )
+        for name, keys in zip("ba", answer.keys, strict=True)
+    )
+    assert answer.bold == f"`b` without `a`: {only_b} press; `a` without `b` takes {only_a}."
+    assert at("02", answer.keys[1])["b"].dtype == torch.bool
+
+
+def test_02_2_one_flag_can_be_up_while_nothing_is_recorded():
+    answer = answers("02")[2]
+    alone = [
+        recorded(state)
+        for state in LABS["02"].map().states
+        if state.fact("grad mode") == "on" and not state.graph.operations
+    ]
+    most = max(alone, key=len)
+    live = [
+        recorded_live(at("02", keys)) for count in range(4) for keys in without_operations(count)
+    ]
+    assert set(live) == set(alone) == {"", most}
+    assert answer.bold == f"{WORDS[len(most)].capitalize()}: that of `{most}`."
+    (keys,) = answer.keys
+    assert recorded(walk("02", keys)[0]) == recorded_live(at("02", keys)) == most
+
+
+def without_operations(count):
+    """Return sequences after which grad mode is on and neither a nor b is recorded."""
+    return solutions(
+        "02",
+        count,
+        lambda live: "4" not in live.pressed and not set("ab") & set(recorded_live(live)),
+    )
+
+
+def test_02_3_flags_raised_while_grad_mode_is_off_are_there_when_it_is_on():
+    answer = answers("02")[3]
+    before, after = (recorded(walk("02", keys)[0]) for keys in answer.keys)
+    assert [before, after] == [recorded_live(at("02", keys)) for keys in answer.keys]
+    assert after == "xyzab"
+    assert answer.bold == f"Before it {', '.join(map('`{}`'.format, before))}; after it all five."
+    first, last = (keys.split() for keys in answer.keys)
+    assert last == [*first, "4"]
+    assert "set_grad_enabled" in lines("02")["4"].code
+    assert first[0] == "4"
+
+
+def test_02_what_is_not_in_the_graph_is_dashed_in_every_state():
+    assert "What is dashed is not in the graph." in around("02")[0].source
+    for state in LABS["02"].map().states:
+        assert {node.name for node in state.ghost.nodes} == set("xyzab")
+
+
+# Lesson 03: leaves
+
+
+def is_asked_for(is_leaf):
+    """Return what is to be found in question 1, on the map and in torch."""
+    flag = str(is_leaf)
+    return (
+        lambda state, error: (
+            state.value("w", "is_leaf") == flag
+            and (numbers(state, "w"), numbers(state, "w.grad")) == ([2, 3], [4, 6])
+        ),
+        lambda live: (
+            live["w"].is_leaf == is_leaf
+            and (live.numbers("w"), live.numbers("w.grad")) == ([2, 3], [4, 6])
+        ),
+    )
+
+
+def leaf_behind(live):
+    """Return the gradient of the leaf behind w."""
+    node = live["w"].grad_fn
+    while not hasattr(node, "variable"):
+        node = node.next_functions[0][0]
+    return short_numbers(node.variable.grad.tolist())
+
+
+def test_03_1_three_presses_for_the_leaf_and_four_for_the_non_leaf():
+    answer = answers("03")[1]
+    leaf, other = (
+        solved("03", keys, *is_asked_for(is_leaf))
+        for keys, is_leaf in zip(answer.keys, (True, False), strict=True)
+    )
+    assert answer.bold == f"{leaf.capitalize()} presses for the leaf, {other} for the non-leaf."
+    assert "the leaf behind got a tenth" in answer.reason
+    assert leaf_behind(at("03", answer.keys[1])) == "[0.4, 0.6]"
+    assert "got [0.4, 0.6]" in walk("03", answer.keys[1])[0].sentence
+
+
+def test_03_2_a_cast_leaves_a_leaf_that_was_cast_before_its_flag_went_up():
+    answer = answers("03")[2]
+    found = [
+        keys
+        for count in (1, 2, 3)
+        for keys in solutions(
+            "03", count, lambda live: live["w"].is_leaf and live["w"].requires_grad
+        )
+        if keys.endswith("3")
+    ]
+    keys, without = answer.keys
+    assert found == [keys]
+    assert answer.bold == "The cast itself, then the flag."
+    assert ".to(" in lines("03")[keys[0]].code
+    assert lines("03")[keys[2]].code == "w.requires_grad_()"
+    state = walk("03", keys)[0]
+    assert (state.value("w", "is_leaf"), state.value("w", "requires_grad")) == ("True", "True")
+    assert not at("03", without)["w"].is_leaf
+    assert walk("03", without)[0].value("w", "is_leaf") == "False"
+
+
+def test_03_3_a_refused_backward_has_added_to_the_gradient_that_w_retains():
+    answer = answers("03")[3]
+    (keys,) = answer.keys
+    before, after = (at("03", one) for one in (keys[:-2], keys))
+    assert (before.error, after.error[:12]) == ("", "RuntimeError")
+    first, last = (short_numbers(one.numbers("w.grad")) for one in (before, after))
+    assert answer.bold == f"`w.grad`: from `{first}` to `{last}`."
+    assert [
+        walk("03", one)[0].value("w.grad").partition("]")[0] + "]" for one in (keys[:-2], keys)
+    ] == [first, last]
+    assert leaf_behind(before) == leaf_behind(after) == "[0.4, 0.6]"
+    assert "The leaf behind still has `[0.4, 0.6]`." in answer.reason
+    assert not at("03", keys.replace("4", "3")).error, "a note says so: the cast saved nothing"
+
+
+# Lesson 04: what nodes save
+
+
+def live_nodes():
+    """Run the five programs in plain torch: return (program, name of what it made, node)."""
+    found = []
+    for number, action in enumerate(lines("04").values(), 1):
+        names = {"torch": torch, "leaf": lambda values: torch.tensor(values, requires_grad=True)}
+        exec(action.code, names)
+        made = {one.grad_fn: name for name, one in names.items() if getattr(one, "grad_fn", None)}
+        waits = [[one for one in names.values() if isinstance(one, torch.Tensor)][-1].grad_fn]
+        for node in waits:  # the list grows as we go
+            found.append((number, made.get(node, ""), node))
+            children = [child for child, _ in node.next_functions if child]
+            waits += [one for one in children if not hasattr(one, "variable") and one not in waits]
+    return found
+
+
+def formula(state):
+    rows = [(row.label, row.text) for row in state.facts]
+    at = [label for label, _ in rows].index("formula")
+    return " ".join([text for _, text in rows[at:]])
+
+
+def test_04_1_one_product_saves_a_constant_and_one_what_log_made():
+    answer = answers("04")[1]
+    kept = {name: saved(node) for _, name, node in live_nodes() if node.name() == "MulBackward0"}
+    assert len(kept) == 3
+    (single,) = [name for name, found in kept.items() if len(found) == 1]
+    (other,) = [name for name, found in kept.items() if any(t.grad_fn for t in found.values())]
+    assert answer.bold == f"That of `{single}` saves the 2 alone; that of `{other}` saves `t`."
+    assert kept[single]["other"] == 2
+    assert kept[other]["other"].grad_fn.name() == "LogBackward0"
+    first, last = (walk("04", keys)[0] for keys in answer.keys)
+    assert first.sentence.startswith(f"It made {single}; it saves other = 2,")
+    assert "(None, 0)" in [row.text for row in first.facts]
+    assert last.sentence.startswith(f"It made {other}; it saves self = c, other = t,")
+
+
+def test_04_2_two_programs_save_nothing_that_leaf_made():
+    answer = answers("04")[2]
+    with_leaf = {
+        number
+        for number, _, node in live_nodes()
+        for one in saved(node).values()
+        if one.is_leaf and one.requires_grad
+    }
+    without = [ORDINALS[number] for number in range(1, 6) if number not in with_leaf]
+    assert answer.bold == f"In the {' and the '.join(without)}."
+    told = [walk("04", keys)[0].fact("saves") for keys in answer.keys]
+    assert told == ["● other = 2", "● result = q", "● result = p"]
+
+
+def test_04_3_five_operations_save_nothing_and_three_formulas_name_self():
+    answer = answers("04")[3]
+    empty = [node.name() for _, _, node in live_nodes() if not saved(node)]
+    states = [walk("04", keys)[0] for keys in answer.keys]
+    assert sorted(state.title for state in states) == sorted(empty)
+    assert {state.fact("saves") for state in states} == {"nothing"}
+    asks = [bool(re.search(r": .*\bself\b", formula(state))) for state in states]
+    assert asks == [True, True, True, False, False]
+    count, some = WORDS[len(empty)].capitalize(), WORDS[sum(asks)]
+    assert answer.bold == f"{count} save nothing, and {some} of them ask for `self`."
+    assert ["sizes" in formula(state) for state in states[:3]] == [True, True, False]
+    assert "self.scalar_type()" in formula(states[2])
+
+
+# Lesson 06: what x.grad held
+
+
+def test_06_1_a_name_for_none_names_no_tensor():
+    answer = answers("06")[1]
+    nothing, zeros = (at("06", keys) for keys in answer.keys)
+    assert zeros["g"] is zeros["x.grad"]
+    assert walk("06", answer.keys[1])[0].box("g").names == ("x.grad", "g")
+    held = short_numbers(zeros.numbers("g")).strip("[]")
+    assert answer.bold == f"`{nothing['g']}`; then {held}."
+    assert walk("06", answer.keys[0])[0].value("g") == "None"
+    assert nothing.numbers("x.grad") == [1, 1, 1]
+
+
+def test_06_2_equal_numbers_in_two_tensors_take_four_presses():
+    answer = answers("06")[2]
+    two, apart, without = answer.keys
+    ones = [1, 1, 1]
+    count = solved(
+        "06",
+        two,
+        lambda state, error: (
+            state.box("g") != state.box("x.grad")
+            and numbers(state, "g") == numbers(state, "x.grad") == ones
+        ),
+        lambda live: (
+            live.names.get("g") is not live["x.grad"]
+            and live.names.get("g") is not None
+            and live.numbers("g") == live.numbers("x.grad") == ones
+        ),
+    )
+    last = [key for key in lines("06") if ends_apart(at("06", f"{two} {key}"))]
+    assert apart == f"{two} {last[0]}"
+    assert lines("06")[last[0]].code == "x.grad.zero_()"
+    assert answer.bold == f"{count.capitalize()} presses, and `zero_()` is the fifth."
+    assert len(apart.split()) == 5
+    assert len(last) == 1
+    assert ends_apart(at("06", apart))
+    assert at("06", without).numbers("g") == [0, 0, 0]
+
+
+def ends_apart(live):
+    return (live.numbers("x.grad"), live.numbers("g")) == ([0, 0, 0], [1, 1, 1])
+
+
+def test_06_3_zero_raises_again_after_none():
+    answer = answers("06")[3]
+    again, after = answer.keys
+    first = again[: again.index("3") + 1]
+    assert not at("06", first).error
+    assert at("06", again).error.startswith("AttributeError: 'NoneType' object")
+    assert walk("06", again)[1] == at("06", again).error
+    code = lines("06")[again.split()[-2]].code
+    assert answer.bold == f"Yes, after `{code}`."
+    for state in LABS["06"].map().states:
+        assert bool(state.way("zero").error) == (state.value("x.grad") == "None")
+    assert after.startswith(again)
+    assert at("06", after).numbers("x.grad") == [1, 1, 1]
+
+
+# Lesson 07: the life of a graph
+
+
+def holds(keys):
+    """Return (nodes alive, bytes that they hold), the same on the map and in torch."""
+    state, live = walk("07", keys)[0], at("07", keys)
+    told = int(state.fact("nodes alive")), int(state.fact("bytes they hold"))
+    assert told == (len(live.marks), live.bytes())
+    return told
+
+
+def test_07_1_three_presses_free_three_different_things():
+    answer = answers("07")[1]
+    nodes, size = holds("1")
+    frees = {}
+    for keys in answer.keys:
+        left, held = holds(keys)
+        frees[lines("07")[keys[-1]].code] = (left < nodes, held < size)
+    assert frees == {
+        "loss.backward()": (False, True),
+        "del loss": (True, True),
+        "del h": (False, False),
+    }
+    assert answer.bold == "`backward()` frees bytes alone, `del loss` both, `del h` neither."
+    assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
+    for words in (
+        "0 bytes, 3 nodes",
+        "one node is left, with 12 bytes",
+        "24 bytes, 12 held by no name",
+    ):
+        assert words in answer.reason
+    assert walk("07", answer.keys[2])[0].fact("held by no name") == "12 bytes"
+    assert holds("1 1") == (3, 24), "a note says so"
+
+
+def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
+    answer = answers("07")[2]
+    keys, refused = answer.keys
+    twice = [8, 64, 216]
+    assert f"`{twice}`" in around("07")[0].source
+    count = solved(
+        "07",
+        keys,
+        lambda state, error: numbers(state, "x.grad") == twice,
+        lambda live: live.numbers("x.grad") == twice,
+    )
+    found = solutions("07", 3, lambda live: live.numbers("x.grad") == twice)
+    assert {one.split()[1] for one in found} == {"3"}
+    assert lines("07")["3"].code == "loss.backward(retain_graph=True)"
+    assert answer.bold == f"{count.capitalize()} presses, and key 3 comes first."
+    assert refused.split() == [keys[0], *keys.split()[:0:-1]]
+    assert "a second time" in walk("07", refused)[1]
+    assert at("07", refused).numbers("x.grad") == [4, 32, 108]
+    assert "stays at `[4, 32, 108]`" in answer.reason
+
+
+def test_07_3_a_gradient_without_a_node_takes_four_presses():
+    answer = answers("07")[3]
+    *found, without = answer.keys
+    is_seen = lambda state, error: (  # noqa: E731
+        state.value("x.grad") != "None" and state.fact("nodes alive") == "0"
+    )
+    is_reached = lambda live: live["x.grad"] is not None and not live.marks  # noqa: E731
+    (count,) = {solved("07", keys, is_seen, is_reached) for keys in found}
+    for keys in solutions("07", 4, is_reached):
+        assert keys.index("5") > min(keys.find(key) for key in "23" if key in keys)
+    assert answer.bold == f"{count.capitalize()} presses, and `del loss` comes after `backward()`."
+    assert walk("07", without)[1] == "NameError: name 'loss' is not defined"
+
+
+# Lesson 08: who records
+
+WAYS = "123456"
+FREED, EDITED = "backward through the graph a second time", "modified by an inplace operation"
+
+
+def test_08_1_only_a_tensor_from_inference_mode_may_not_be_used():
+    answer = answers("08")[1]
+    refused = {key: [way for way in WAYS if walk("08", f"{way} {key}")[1]] for key in "78"}
+    assert refused == {key: [way for way in WAYS if at("08", f"{way} {key}").error] for key in "78"}
+    outside, inside, constant = answer.keys
+    assert refused == {"7": [], "8": [outside[0]]}
+    assert "inference_mode" in lines("08")[outside[0]].code
+    assert answer.bold == "Key 8 after `inference_mode` alone, key 7 never."
+    assert (outside[-1], inside[-1], inside[0]) == ("8", "7", outside[0])
+    assert "with torch.no_grad()" in lines("08")[constant[0]].code
+    z = at("08", constant)["z"]
+    assert z.requires_grad
+    assert [child is not None for child, _ in z.grad_fn.next_functions] == [True, False]
+
+
+def test_08_2_backward_is_refused_for_two_reasons():
+    answer = answers("08")[2]
+    reasons = set()
+    for state in LABS["08"].map().states:
+        error = state.way("backward").error
+        reasons |= {reason for reason in (FREED, EDITED, error) if error and reason in error[:150]}
+    assert reasons == {FREED, EDITED}
+    twice, edited = (
+        solved(
+            "08",
+            keys,
+            lambda state, error, why=why: why in error,
+            lambda live, why=why: why in live.error,
+        )
+        for keys, why in zip(answer.keys, (FREED, EDITED), strict=True)
+    )
+    assert answer.bold == f"{twice.capitalize()} presses: freed; {edited} presses: edited."
+    left = [short_numbers(at("08", keys).numbers("x.grad") or []) for keys in answer.keys]
+    assert left == ["[2, 4, 6]", "[]"]
+    assert "`x.grad` keeps `[2, 4, 6]`" in answer.reason
+    assert "`x.grad` is `None`" in answer.reason
+
+
+def test_08_3_only_data_makes_a_wrong_gradient_without_an_error():
+    answer = answers("08")[3]
+    keys, late = answer.keys
+    right = [2, 4, 6]
+    count = solved(
+        "08",
+        keys,
+        lambda state, error: numbers(state, "x.grad") not in (None, right),
+        lambda live: live.numbers("x.grad") not in (None, right),
+    )
+    states = LABS["08"].map().states
+    wrong = [state for state in states if numbers(state, "x.grad") not in (None, right)]
+    assert {state.chosen for state in wrong} == {("data",)}
+    assert lines("08")[keys[0]].code == "y = x.data"
+    assert answer.bold == f"`.data` alone, in {count} presses."
+    assert walk("08", keys)[1] == ""
+    assert at("08", keys).numbers("x.grad") == [4, 6, 8]
+    assert "`[4, 6, 8]` for `[2, 4, 6]`" in answer.reason
+    assert sorted(late) == sorted(keys)
+    assert at("08", late).numbers("x.grad") == right
+
+
+# Lesson 09: edits and versions
+
+
+def made_from(live):
+    """Return the numbers that y was made from; an edit never reaches y."""
+    return live["y"].detach().sqrt().tolist()
+
+
+def outcome(key):
+    """Return what becomes of one edit before backward, the same on the map and in torch."""
+    if at("09", key).error:
+        assert walk("09", key)[1]
+        return "at once"
+    state, error = walk("09", f"{key} 9")
+    live = at("09", f"{key} 9")
+    assert error == live.error
+    if error:
+        return "in backward"
+    is_right = live.numbers("x.grad") == [2, 4, 6]
+    assert is_right == (state.title == "x.grad is right")
+    return "right" if is_right else "wrong"
+
+
+def test_09_1_seven_edits_and_what_becomes_of_them():
+    answer = answers("09")[1]
+    found = {key: outcome(key) for key in "2345678"}
+    counts = [
+        WORDS[list(found.values()).count(one)]
+        for one in ("at once", "in backward", "wrong", "right")
+    ]
+    assert answer.bold == (
+        f"{counts[0].capitalize()} at once, {counts[1]} in `backward()`, "
+        f"{counts[2]} leave a wrong gradient."
+    )
+    assert counts[3] == "one"
+    told = [found[keys[0]] for keys in answer.keys]
+    assert told == ["at once", *["in backward"] * 3, "wrong", "wrong", "right"]
+    assert {keys[1:] for keys in answer.keys} == {"", " 9"}
+    silent = " ".join(lines("09")[keys[0]].code for keys in answer.keys[4:6])
+    assert ".data" in silent
+    assert ".numpy()" in silent
+    assert "clone" in lines("09")[answer.keys[6][0]].code
+
+
+def test_09_2_the_old_numbers_do_not_help():
+    answer = answers("09")[2]
+    mended = answer.keys[1]
+
+    def is_seen(state, error):
+        is_refused = EDITED in error and state.value("x.grad") == "None"
+        return is_refused and "others now" not in state.sentence
+
+    def is_reached(live):
+        is_refused = EDITED in live.error and live["x.grad"] is None
+        return is_refused and live.numbers("x") == made_from(live)
+
+    (count,) = {solved("09", keys, is_seen, is_reached) for keys in answer.keys}
+    assert answer.bold == f"{count.capitalize()} presses; yes."
+    assert lines("09")[mended[0]].code == "x.data.add_(1)"
+    assert [at("09", keys)["x"]._version for keys in answer.keys] == [2, 1]
+    assert "the counter went on to 2" in answer.reason
+
+
+def test_09_3_a_gradient_can_be_wrong_and_the_same_one_right():
+    answer = answers("09")[3]
+    wrong, right, after = answer.keys
+    told = [4, 6, 8]
+
+    def counted(keys, is_right):
+        title = "x.grad is right" if is_right else "x.grad is wrong"
+        return solved(
+            "09",
+            keys,
+            lambda state, error: state.title == title and numbers(state, "x.grad") == told,
+            lambda live: (
+                live.numbers("x.grad") == told
+                and (told == [2 * number for number in made_from(live)]) == is_right
+            ),
+        )
+
+    first, last = counted(wrong, False), counted(right, True)
+    assert (
+        answer.bold == f"{first.capitalize()} presses for the wrong one, {last} for the right one."
+    )
+    assert EDITED in at("09", after[:3]).error
+    assert at("09", after).numbers("x.grad") == told
+    assert walk("09", after)[0].title == "x.grad is right"
+    assert walk("09", "5 7 9")[0].title == "x.grad is wrong", "a note says so"
+    assert walk("09", "5 7")[1], "a note says so"
