@@ -6,7 +6,7 @@ Every attempt sets window.hit.
 import json
 import math
 
-from made_up_film import folded, lab
+from made_up_film import explorer, folded, lab, sums
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.playing.player import as_json
@@ -48,36 +48,204 @@ def films():
 
 
 def films_of_labs():
+    return switches() + sums_and_clicks()
+
+
+def switches():
+    """Return films of a lab of two switches, each foreign in one thing."""
     good = json.loads(as_json(lab()))
     (kind, *first), *marks = good["marks"]
-    (_, *frame), *frames = good["frames"]
+    (words, *action), other = good["actions"]
+    *states, last = good["states"]
+    begin = states[0]
+    look = [first[0], first[1], 0]  # of mark 0, which stands at place 0
+    same = [*good["marks"][good["scenes"][0][-1]][1:3], 0]  # of the last place
     bad = [
         {"version": 1},
+        {"version": 2},
+        {"version": 3.5},
         {"version": None},
         *({"marks": [[name, *first], *marks]} for name in ("script", 99, -1, 4.0)),
         *({"marks": [[kind, role, *first[1:]], *marks]} for role in (99, "onload")),
         *({"roles": [name, *good["roles"][1:]]} for name in ("x reveal y", "A", "a-b", 'a" b', 7)),
         {"roles": ["a reveal"] * len(good["roles"])},
-        {"actions": [["Go"]]},
-        {"actions": good["actions"][:1]},
-        {"start": 99},
-        {"start": True},
-        {"frames": [*frames, ["x"]]},
-        {"frames": [[99, *frame], *frames]},
-        {"frames": [{}, *frames]},
-        {"frames": []},
-        {"frames": None},
+        {"code": [7]},
+        {"code": None},
+        {"actions": [[words]]},
+        {"actions": [[words, *action]]},
+        {"actions": [[words, *action], other, other]},
+        *(
+            {"actions": [changed([words, *action], place, value), other]}
+            for place, value in [
+                (0, 7),
+                (1, {}),
+                (2, "2"),
+                (2, ""),
+                (2, HIT),
+                (3, [1]),
+                (3, False),
+                (4, None),
+                (5, 2),
+                (5, True),
+            ]
+        ),
+        *({"start": start} for start in (99, [99], [True], [-1], [1.0], {}, None, [0, 1, 1])),
+        {"size": [0, 9]},
+        {"size": [9, -5]},
+        {"size": [9, 1e12]},
+        {"size": [9]},
+        {"size": [math.nan, 9]},
+        {"states": []},
+        {"states": None},
+        {"states": [*states, {}]},
+        {"states": [*states, last[:-1]]},
+        {"states": [*states, [*last, 0]]},
+        {"states": states},
+        *(
+            {"states": [*states, changed(last, place, value)]}
+            for place, value in [
+                (0, 99),
+                (0, True),
+                (1, -1),
+                (1, "words"),
+                (2, 99),
+                (2, -1),
+                (3, [0]),
+                (3, [99, 0]),
+                (3, [0, 99]),
+                (3, [0, -1]),
+                (4, 99),
+                (4, -1),
+                (4, None),
+                (4, True),
+                (4, 1.0),
+                (3, ""),
+                (3, {}),
+                (8, ""),
+                (8, {}),
+                (9, ""),
+                (9, {}),
+                (5, []),
+                (5, 0),
+                (5, [99]),
+                (6, []),
+                (6, [-1]),
+                (6, [-1, -1, -1]),
+                (6, [-3, -1]),
+                (6, [99, -1]),
+                (6, [True, -1]),
+                (6, [-1.0, -1]),
+                (6, [[99, 0], -1]),
+                (6, [[-1, 1], -1]),
+                (6, [[3, 99], -1]),
+                (6, [[3, -1], -1]),
+                (6, [[3, 0], -1]),
+                (6, [[3], -1]),
+                (6, [{}, -1]),
+                (7, 0),
+                (7, [3, 0]),
+                (7, [99, 0]),
+                (7, [1, 0]),
+                (7, [0, 0]),
+                (7, [1, True]),
+                (7, [1, 99]),
+                (7, [2, -2]),
+                (7, [1, -1]),
+                (7, [1]),
+                (8, [99]),
+                (8, [-1]),
+                (8, 0),
+                (9, [0]),
+                (9, 0),
+            ]
+        ),
+        {"states": [changed(begin, 7, [0, 0]), *states[1:], last]},
         {"scenes": [{}, *good["scenes"][1:]]},
         {"scenes": ["", *good["scenes"][1:]]},
-        {"looks": [[0, 0, [HIT], 0]]},
-        {"parts": [[0, 0, -5, 1e12]]},
-        {"parts": [[0, 0, math.nan, 9]]},
+        {"scenes": [[99_999], *good["scenes"][1:]]},
+        {"scenes": []},
+        *({"looks": [one]} for one in ([*look, 0], look[:2], [99, 0, 0], [0, 0, [HIT]], {})),
+        {"looks": [look, look], "states": [changed(begin, 3, [0, 0, 0, 1]), *states[1:], last]},
+        {
+            "looks": [[len(good["roles"]) - 1, 0, 0]],
+            "states": [changed(begin, 3, [0, 0]), *states[1:], last],
+        },
+        {
+            "looks": [[good["marks"][no_text(good)][1], 0, [HIT, 0]]],
+            "states": [changed(begin, 3, [no_text(good), 0]), *states[1:], last],
+        },
+        *(
+            {"looks": [look, same], "states": [changed(begin, 3, patch), *states[1:], last]}
+            for patch in ([-1, 1], [0, -2], [0], [0, 0, 0], [False, 0], [0, False], [0, 0.0], [[]])
+        ),
+        {"stacks": [["x.grad", 1, 1, 1, 1, 1]]},
         {"owned": []},
+        {"owned": [*good["owned"], 0]},
+        {"owned": [10**6, *good["owned"][1:]]},
+        {"owned": ["0", *good["owned"][1:]]},
+        {"legend": [[0, 0]]},
+        {"legend": [[99, 0, "words"]]},
+        {"legend": [[0, 0, 7]]},
+        {"legend": {}},
         {"lines": [HIT]},
         {"alt": "half of a surrogate: \ud800"},
         {"more": 1},
     ]
     return [good | one for one in bad]
+
+
+def no_text(film):
+    """Return the place in the first scene of a mark that is no text."""
+    return [film["marks"][mark][0] == 4 for mark in film["scenes"][0]].index(False)
+
+
+def sums_and_clicks():
+    """Return films of labs with blocks, and with nodes that are clicked, each foreign in one thing."""
+    good, clicked = (json.loads(as_json(made)) for made in (sums(), explorer()))
+    (name, *place), (action, *actions) = good["stacks"][0], good["actions"]
+    *states, last = good["states"]
+    bad = [
+        {"stacks": []},
+        {
+            "actions": [changed(action, 3, []), *[changed(one, 3, 0) for one in actions]],
+            "states": [changed(one, 9, [0]) for one in [*states, last]],
+        },
+        {"stacks": [[7, *place]]},
+        {"stacks": [[name, *place, 1]]},
+        {"stacks": [[name, *place[1:]]]},
+        *({"stacks": [[name, *changed(place, at, 0)]]} for at in (2, 3, 4)),
+        *({"stacks": [[name, *changed(place, 0, x)]]} for x in (math.inf, 1e9, "1", True, None)),
+        *(
+            {"actions": [changed(action, 3, adds), *actions]}
+            for adds in ([], [1], [1, 2, 3], [1, "2"], [1, math.nan], [1, 1e9], [1, True], 7)
+        ),
+        *(
+            {"states": [*states, changed(last, 9, totals)]}
+            for totals in (
+                [],
+                [0, 0],
+                [[1]],
+                [[1, 2, 3]],
+                [[1, math.inf]],
+                [[1, 1e9]],
+                [7],
+                [False],
+                ["12"],
+                [{"0": 1}],
+            )
+        ),
+    ]
+    begin, one, *others = clicked["states"]
+    return [
+        *[good | one for one in bad],
+        clicked | {"states": [begin, changed(one, 4, 0), *others]},
+        clicked | {"owned": [0] * len(clicked["owned"])},
+    ]
+
+
+def changed(row, place, value):
+    """Return a list with another value at one place."""
+    return [*row[:place], value, *row[place + 1 :]]
 
 
 def films_of_steps():
@@ -184,7 +352,7 @@ def notebook():
         state[f"m{number}"] = model(data)
         outputs.append(shown({VIEW: {"model_id": f"m{number}"}, "text/plain": f"film {number}"}))
     good = json.loads(as_json(lab()))
-    good["alt"] = good["sizers"][0] = f"</script><script>{HIT}</script><!--<script>"
+    good["alt"] = good["code"][0] = f"</script><script>{HIT}</script><!--<script>"
     state["good"] = model(json.dumps(good))
     outputs.append(shown({VIEW: {"model_id": "good"}, "text/plain": "a film that plays"}))
     outputs.append(

@@ -12,7 +12,7 @@ from helpers.drawing.display_list import Owner
 from helpers.drawing.palette import STYLE
 from helpers.graph import Call, Edge, Gradient, Graph, Node, Root, SavedTensor, Storage, TensorInfo
 from helpers.playing.animate import film
-from helpers.playing.film import ENDS, Button, Change, LabFilm, LabState, Way
+from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
 from helpers.playing.stylesheet import css_class
 from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace
 
@@ -199,51 +199,160 @@ def folded(blocks=7):
 
 
 def lab():
-    """Return a lab of two switches: four states, each of its own scene, two actions; state 3 is the
-    end.
+    """Return a lab of two switches: four states, each of its own scene, two actions. In state 3 both
+    are on: one more is refused, and the map ends there too.
     """
     scenes = tuple(drawing(chain(length)) for length in (1, 2, 3, 4))
-    ways = [(1, 2), (ENDS, 3), (3, ENDS), (ENDS, ENDS)]
-    came = [None, (0, 0), (0, 1), (1, 1)]
-    titles = ["nothing is on", "a is on", "b is on", "both are on: nothing is left to do"]
+    refused = Way(3, "RuntimeError: both are on\nnothing is left to switch")
+    ways = [(Way(1), Way(2)), (Way(IDLE), Way(3)), (Way(3), Way(IDLE)), (refused, Way(ENDS))]
+    titles = ["nothing is on", "a is on", "b is on", "both are on"]
     states = [
-        LabState(title, f"{title}.", nr, ways=tuple(map(Way, ways[nr])), came=came[nr], text=title)
+        LabState(title, f"{title}.", nr, text=f"{title}\na graph", ways=ways[nr])
         for nr, title in enumerate(titles)
     ]
-    buttons = (Button("a = True", "switches a on"), Button("b = True", "switches b on"))
+    came = [None, (0, 0), (0, 1), (1, 1)]
+    chosen = [(), (0,), (1,), (0, 1)]
+    states = [replace(state, came=came[nr], chosen=chosen[nr]) for nr, state in enumerate(states)]
     return LabFilm(
-        ("a = b = False",), buttons, scenes, tuple(states), "a lab of 4 states", "Two switches."
+        ("a = b = False",),
+        (Button("a = True", "switches a on"), Button("b = True", "switches b on")),
+        scenes,
+        tuple(states),
+        "a lab of 4 states",
+        "Two switches.",
+        legend=(("operation", "", "backward function"), ("saved", "held", "saved")),
     )
 
 
 def explorer():
-    """Return a lab of two programs whose nodes are chosen by click, with one action to change the
-    program.
-    """
+    """Return a lab of two programs, of which each has two nodes that can be clicked."""
     scenes = tuple(drawing(chain(length)) for length in (2, 3))
-    states, starts = [], (0, 3)
-    for nr, other in enumerate(reversed(starts)):
-        title, ways = f"program {nr}", (Way(other),)
-        came = (0, 0) if nr else None
-        states.append(LabState(title, "Choose a node.", nr, ways=ways, came=came))
-        for at in (0, 1):
-            focus, came = Owner("node", at), (len(states) - 1, -1)
-            states.append(
-                LabState(title, f"Node {at} of {nr}.", nr, focus=focus, ways=ways, came=came)
+    states = [
+        LabState(
+            f"node {node}",
+            f"program {program}, node {node}",
+            program,
+            focus=Owner("node", node),
+            ways=tuple(
+                [Way(IDLE if program == other and not node else 2 * other) for other in (0, 1)]
+            ),
+            came=came,
+            chosen=(program,),
+        )
+        for program, node, came in [(0, 0, None), (0, 1, (0, -1)), (1, 0, (0, 1)), (1, 1, (2, -1))]
+    ]
+    buttons = tuple(
+        [
+            Button(f"y = {words}", "builds a graph", group="programs", anew=True)
+            for words in ("x * 2 * 2", "x * 2 * 2 * 2")
+        ]
+    )
+    return LabFilm(("x = 2",), buttons, scenes, tuple(states), "an explorer", "Two programs.")
+
+
+SUMS = (
+    Button("add(1, 2)", "adds 1 and 2", (1.0, 2.0)),
+    Button("add(0.5, 0)", "adds 0.5 and nothing", (0.5, 0.0)),
+    Button("zero()", "writes zeros"),
+    Button("total = None", "lets go of the total"),
+    Button("wait()", "does nothing"),
+)
+DEEPEST = 4  # lines to the end of the map of sums
+
+
+def sums(start=()):
+    """Return a lab that heaps numbers up: a total that two actions add to, and two empty."""
+    scene = drawing(chain(1))
+    found, came = {None: 0}, [None]
+    depth, ways = {None: 0}, []
+    for total in (waiting := [None]):
+        own = []
+        for nr, button in enumerate(SUMS):
+            after, error = summed(total, nr, button)
+            if after not in found and depth[total] < DEEPEST:
+                found[after], depth[after] = len(found), depth[total] + 1
+                came.append((found[total], nr))
+                waiting.append(after)
+            known = found.get(after, ENDS)
+            own.append(Way(known, error) if error or after != total else Way(IDLE))
+        ways.append(tuple(own))
+    states = [
+        LabState(
+            f"total: {total}", "A sum.", ways=ways[nr], came=came[nr], totals=(total,), text="sums"
+        )
+        for nr, total in enumerate(found)
+    ]
+    stacks = (Stack("total", 20, 200, 66, 14, 56),)
+    made = LabFilm(("total = None",), SUMS, (scene,), tuple(states), "sums", "Sums.", stacks=stacks)
+    return replace(made, start=tuple(start), first=replayed(made, start)[-1])
+
+
+def summed(total, nr, button):
+    """Return the total after an action, and what the action raises."""
+    if nr == 0 and total and total[0] == 1:
+        return total, "ValueError: 1 is enough"
+    if button.adds:
+        old = total or (0.0, 0.0)
+        return tuple([one + other for one, other in zip(old, button.adds, strict=True)]), ""
+    if nr == 2 and total is None:
+        return total, "AttributeError: 'NoneType' object has no attribute 'zero_'"
+    return [(0.0, 0.0), None, total][nr - 2], ""
+
+
+def replayed(film, actions):
+    """Return the numbers of all states on the way, from state 0."""
+    numbers = [0]
+    for action in actions:
+        if action == -1:
+            here = film.states[numbers[-1]]
+            later = range(numbers[-1] + 1, len(film.states))
+            numbers.append(
+                next(
+                    nr
+                    for nr in later
+                    if film.states[nr].focus and film.states[nr].scene == here.scene
+                )
             )
-    buttons = (Button("program = other", "shows the other program"),)
-    return LabFilm((), buttons, scenes, tuple(states), "an explorer", "Two programs.")
+            continue
+        way = film.states[numbers[-1]].ways[action]
+        numbers.append(numbers[-1] if way.to == IDLE else way.to)
+    return numbers
 
 
 def restless(seed, states=12):
-    """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
+    """Return a lab that goes to and fro between two scenes, and changes any marks in any way. Its
+    first action goes through all states, the others lead anywhere.
+    """
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2)))
-    made = tuple(_restless(dice, nr, scenes, states) for nr in range(states))
-    return LabFilm((), (Button("go_on()", "goes on"),), scenes, made, "", "")
+    ways = [
+        [Way((nr + 1) % states), restless_way(dice, states), restless_way(dice, states)]
+        for nr in range(states)
+    ]
+    free, came = [], [None]
+    for nr in range(1, states):
+        free += [(nr - 1, 1), (nr - 1, 2)]
+        before, action = free.pop(dice.randrange(len(free)))
+        ways[before][action] = Way(nr, dice.choice(["", f"ValueError: {nr}"]))
+        came.append(dice.choice([(before, action), (nr - 1, 0)]))
+    made = tuple(
+        [
+            replace(restless_state(dice, nr, scenes), ways=tuple(ways[nr]), came=came[nr])
+            for nr in range(states)
+        ]
+    )
+    buttons = tuple([Button(f"go({nr})", "goes on", anew=nr == 2) for nr in range(3)])
+    film = LabFilm(("begin()",), buttons, scenes, made, "", "")
+    start = walk(dice, film)
+    return replace(film, start=start, first=replayed(film, start)[-1])
 
 
-def _restless(dice, nr, scenes, states):
+def restless_way(dice, states):
+    number = dice.randrange(states)
+    return dice.choice([Way(number), Way(number, f"ValueError: {number}"), Way(ENDS), Way(IDLE)])
+
+
+def restless_state(dice, nr, scenes):
     scene = dice.choice([0, 0, 1, 1, 1])
     marks = scenes[scene].marks
     places = [at for at in range(len(marks)) if marks[at].role in STYLE and dice.random() < 0.3]
@@ -251,8 +360,29 @@ def _restless(dice, nr, scenes, states):
         at: dice.choice([None, ((f"{nr}.0", "grad"),)]) if marks[at].runs else None for at in places
     }
     changes = [Change(at, dice.choice(["", "now", "done"]), words[at]) for at in places]
-    ways, came = (Way((nr + 1) % states),), (nr - 1, 0) if nr else None
-    return LabState(f"state {nr}", "", scene, tuple(changes), ways=ways, came=came)
+    owners = [mark.owner for mark in marks if mark.owner]
+    return LabState(
+        f"state {nr}",
+        f"It is state {nr}.",
+        scene,
+        tuple(changes),
+        dice.choice([None, *owners]),
+        "\n".join(dice.choices(["a line", "another", f"line {nr}"], k=3)),
+        chosen=tuple(dice.sample(range(3), dice.randrange(4))),
+    )
+
+
+def walk(dice, film):
+    """Return a few actions that can be done one after the other."""
+    number, found = 0, []
+    for _ in range(dice.randrange(1, 6)):
+        ways = film.states[number].ways
+        able = [nr for nr, way in enumerate(ways) if way.to != ENDS]
+        if not able:
+            break
+        found.append(dice.choice(able))
+        number = replayed(film, found)[-1]
+    return tuple(found)
 
 
 def meant(film, number):
@@ -267,4 +397,5 @@ def meant(film, number):
 
 def mark_meant(mark, change):
     runs = mark.runs if change.runs is None else change.runs
-    return css_class(mark.role, change.state or mark.state), "".join(text for text, _ in runs)
+    classes = css_class(mark.role, change.state or mark.state)
+    return classes, "".join(text for text, _ in runs)

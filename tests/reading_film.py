@@ -325,56 +325,184 @@ class Steps(Marks):
         return found
 
 
+@dataclass
+class State:
+    """Hold one state of a lab, read: `marks` are (class, words) as they are seen, `ways` (next
+    state or None where the map ends, error, whether it did nothing).
+    """
+
+    title: str
+    sentence: str
+    scene: int
+    marks: list
+    focus: int
+    text: str
+    ways: list
+    came: tuple | None
+    chosen: list
+    totals: list
+
+
 class Lab(Marks):
     """Read a film of a lab."""
 
     def __init__(self, text):
         super().__init__(json.loads(text, parse_constant=no_constant))
         data = self.data
-        assert data["version"] == 2
-        for words, key in many(data["actions"]):
-            of_type(words, str)
-            of_type(key, str)
-        many(data["sizers"], str)
-        assert data["parts"]
-        for part in many(data["parts"]):
-            assert len(finite(*many(part))) == 4
+        assert data["version"] == 3
+        self.alt, self.code = of_type(data["alt"], str), many(data["code"], str)
+        self.size = tuple(finite(*many(data["size"])))
+        assert len(self.size) == 2
+        assert min(self.size) > 0
+        self.stacks = [self.stack(*many(one)) for one in many(data["stacks"])]
+        self.actions = [self.action(nr, *many(one)) for nr, one in enumerate(many(data["actions"]))]
         self.marks = [self.mark(one) for one in many(data["marks"])]
         assert len(many(data["owned"], int)) == len(self.marks)
+        assert all(0 <= owner <= len(self.marks) for owner in data["owned"])
         self.looks = [self.look(*many(one)) for one in many(data["looks"])]
-        self.scenes = [[at(self.marks, nr) for nr in many(one)] for one in many(data["scenes"])]
-        self.frames = [self.frame(*many(one)) for one in many(data["frames"])]
-        at(self.frames, data["start"])
+        self.scenes = [many(one, int) for one in many(data["scenes"])]
+        self.legend = [self.sample(*many(one)) for one in many(data["legend"])]
+        self.states = [self.state(*many(one)) for one in many(data["states"])]
+        self.begun = [(0, 0, 0)]
+        for action in many(data["start"], int):
+            self.begun.append(self.step(self.begun[-1][2], action))
+        del self.begun[0]
+        for number in range(len(self.states)):
+            self.trail(number)
 
-    def look(self, role, state, runs, hidden):
-        assert hidden in (0, 1)
+    @property
+    def frames(self):
+        return self.states
+
+    def stack(self, name, *numbers):
+        assert len(finite(*numbers)) == 5
+        assert min(numbers[2:]) > 0, "no block has no room"
+        return of_type(name, str), *numbers
+
+    def action(self, nr, code, does, key, adds, group, anew):
+        for words in (code, does, group):
+            of_type(words, str)
+        assert of_type(key, str) == "1234567890"[nr : nr + 1]
+        assert of_type(anew, int) in (0, 1)
+        if adds != 0:
+            assert finite(*many(adds))
+            assert self.stacks
+        return code, does, key, self.column(adds), group, bool(anew)
+
+    def column(self, numbers):
+        """Return numbers as a tuple, None where they are 0."""
+        if type(numbers) is int:
+            assert numbers == 0
+            return None
+        return tuple(finite(*many(numbers)))
+
+    def sample(self, role, state, words):
+        return class_of(self.role(role), self.role(state)), of_type(words, str)
+
+    def look(self, role, state, runs):
         words = None if runs == 0 else self.runs(runs)
-        return class_of(self.role(role), self.role(state)), words, bool(hidden)
+        return class_of(self.role(role), self.role(state)), words
 
-    def frame(self, sentence, scene, patch, focus, moves, text):
-        of_type(focus, int)
-        marks = at(self.scenes, scene)
-        for place, look in pairs(many(patch, int)):
-            assert look == -1 or at(self.looks, look)
-            assert place >= 0
-        for action, to in pairs(many(moves, int)):
-            at(self.data["actions"], action)
-            at(self.data["frames"], to)
-        return self.line(sentence), scene, pairs(patch), focus, pairs(moves), self.line(text), marks
+    def state(self, title, sentence, scene, patch, focus, text, ways, came, chosen, totals):
+        assert of_type(focus, int) in {
+            0,
+            *[self.data["owned"][nr] for nr in at(self.scenes, scene)],
+        }
+        assert text
+        lines = [self.line(number) for number in many(text, int)]
+        assert len(many(ways)) == len(self.actions)
+        assert len(many(totals)) == len(self.stacks)
+        for action in many(chosen, int):
+            at(self.actions, action)
+        return State(
+            self.line(title),
+            self.line(sentence),
+            scene,
+            self.worn(at(self.scenes, scene), pairs(many(patch, int))),
+            focus,
+            "\n".join(lines),
+            [self.way(one) for one in ways],
+            None if came == 0 else tuple(many(came, int)),
+            chosen,
+            [self.column(total) for total in totals],
+        )
+
+    def worn(self, scene, patch):
+        """Return (class, words) of every mark of a scene: its own, and those of the patch over
+        them.
+        """
+        shown = [at(self.marks, number) for number in scene]
+        found = [(mark.classes, mark.words) for mark in shown]
+        for place, look in patch:
+            at(found, place)
+            classes, words = at(self.looks, look)
+            assert words is None or shown[place].shape == "text"
+            assert classes.split()[0] == found[place][0].split()[0], "a mark keeps its role"
+            found[place] = classes, found[place][1] if words is None else words
+        return [(classes, "".join([text for text, _ in words])) for classes, words in found]
+
+    def way(self, way):
+        if type(way) is list:
+            to, error = way
+            at(self.data["states"], to)
+            assert self.line(error)
+            return to, self.line(error), False
+        if way == -1:
+            return None, "", False
+        if way == -2:
+            return None, "", True
+        at(self.data["states"], way)
+        return way, "", False
+
+    def step(self, number, action):
+        """Return (state, action, next state); what does nothing stays where it is, -1 goes on to
+        the next node of the same picture.
+        """
+        if action == -1:
+            here, later = at(self.states, number), range(number + 1, len(self.states))
+            nodes = [
+                nr for nr in later if self.states[nr].focus and self.states[nr].scene == here.scene
+            ]
+            return number, action, nodes[0]
+        to, _, is_idle = at(at(self.states, number).ways, action)
+        assert to is not None or is_idle, "the map ends here"
+        return number, action, number if is_idle else to
+
+    def trail(self, number):
+        """Return the steps that lead to a state: those of the start, or the shortest."""
+        if number == (self.begun[-1][2] if self.begun else 0):
+            return self.begun
+        found = []
+        while (came := self.states[number].came) is not None:
+            before, action = came
+            assert len(found) < len(self.states), "a ring"
+            assert of_type(action, int) >= -1
+            if action >= 0:
+                assert self.step(before, action) == (before, action, number)
+            found.insert(0, (before, action, number))
+            number = before
+        assert number == 0
+        return found
+
+    def blocks(self, trail):
+        """Return the numbers that lie on one another in stack 0 after a trail, the lowest first:
+        what was there when something else than an addition last changed it, and each addition since.
+        """
+        layers, bottom = [], self.states[trail[0][0] if trail else 0].totals[0]
+        for before, action, after in trail:
+            old, new = self.states[before].totals[0], self.states[after].totals[0]
+            adds = self.actions[action][3] if action >= 0 else None
+            if old == new:
+                continue
+            if adds is None or self.states[before].ways[action][1]:
+                bottom, layers = new, []
+            else:
+                layers.append(adds)
+        return [bottom, *layers] if bottom and any(bottom) else layers
 
     def seen(self, number):
-        """Return what a frame shows: (class, words, hidden) of every mark."""
-        worn = {}
-        for _, _, patch, *_ in self.frames[: number + 1]:
-            for place, look in patch:
-                worn[place] = look
-        found = []
-        for place, mark in enumerate(self.frames[number][-1]):
-            look = worn.get(place, -1)
-            classes, words, hidden = (mark.classes, None, False) if look < 0 else self.looks[look]
-            runs = mark.words if words is None else words
-            found.append((classes, "".join(text for text, _ in runs), hidden))
-        return found
+        """Return what a state shows: (class, words) of every mark."""
+        return self.states[number].marks
 
 
 def no_constant(name):

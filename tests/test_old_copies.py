@@ -1,7 +1,8 @@
 """A student's copy that was made before the modules moved into rooms still runs, and every import
-that a lesson ever made still works.
+that a lesson ever made still works. A lab that an earlier version saved is told apart.
 """
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,10 @@ import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from course.publishing import films
+from helpers.playing import encode_lab
+
+FILMS = sorted((Path(__file__).parent / "old_films").glob("*.json"))
 COPIES = sorted((Path(__file__).parent / "old_copies").glob("*.ipynb"))
 IMPORTS = """
 from helpers import beside_torchviz, check, diagnose, expect_error, hint, labs, plot, record, show
@@ -29,6 +34,17 @@ def test_an_old_copy_runs(path, tmp_path, monkeypatch):
     shown = [one for cell in copy.cells for one in cell.get("outputs", ()) if "data" in one]
     assert sum("<img" in one.data.get("text/html", "") for one in shown) >= 4
     assert any("application/vnd.jupyter.widget-view+json" in one.data for one in shown)
+
+
+@pytest.mark.parametrize("path", FILMS, ids=lambda path: path.stem)
+def test_a_film_that_was_saved_by_an_earlier_version_is_told_apart(path):
+    film = json.loads(path.read_text(encoding="utf-8"))
+    assert film["version"] == int(path.stem.partition("_")[2])
+    assert film["version"] < encode_lab.VERSION
+    with pytest.raises(films.Refused, match="it is of another version"):
+        films.check(film)
+    with pytest.raises(films.Refused):  # nor does it pass as a new one
+        films.check(film | {"version": encode_lab.VERSION})
 
 
 def test_every_import_of_an_old_lesson_works():

@@ -15,6 +15,8 @@ from helpers.drawing.devices import MOST
 from helpers.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
 from helpers.graph import MARKS, NOTES
 from helpers.playing import player
+from helpers.playing.film import marks_of
+from helpers.playing.lab_still import still
 
 
 def luminance(colour):
@@ -36,20 +38,6 @@ THEMED = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
 SHEET = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
 
 
-def worn(film, frame):
-    """Return the marks of a frame that are seen, each as it looks there."""
-    marks = dict(enumerate(film.scenes[frame.scene].marks))
-    for change in frame.changes:
-        marks[change.mark] = replace(
-            marks[change.mark], state=change.state or marks[change.mark].state
-        )
-        if change.runs is not None:
-            marks[change.mark] = replace(marks[change.mark], runs=change.runs)
-        if change.hidden:
-            del marks[change.mark]
-    return marks.values()
-
-
 def colour(role, state, what):
     """Return the name in the palette of a mark's colour; None where it has none of its own."""
     name = STYLE.get(f"{role} {state}", STYLE.get(role, {})).get(what, "none")
@@ -69,7 +57,7 @@ def under(marks, x, y):
 
 
 def pairs_drawn(what):
-    """Return (colour, colour below) of all words, or of all rims, that occur in any frame of our
+    """Return (colour, colour below) of all words, or of all rims, that occur in any state of our
     labs, or at any stop of our films of a backward.
     """
     found = set()
@@ -84,7 +72,8 @@ def pictures():
     turn, what they saved held and freed.
     """
     for film in FILMS:
-        yield from (list(worn(film, frame)) for frame in film.frames)
+        yield from (marks_of(film, number) for number in range(len(film.states)))
+        yield still(film).marks
     for marks in SCENES:
         for state in ("", "now", "done"):
             yield [at_turn(mark, state) for mark in marks]
@@ -105,7 +94,9 @@ def pairs_of(what, mark, before):
         for _, run in mark.runs:
             yield colour("run", run, "fill") or colour(mark.role, mark.state, "fill"), below
     if what == "rims" and mark.shape != "text":
-        x, y = mark.at[:2]
+        # a line may begin on the rim of what it leads away from
+        place = len(mark.at) // 4 * 2 if mark.shape == "path" else 0
+        x, y = mark.at[place : place + 2]
         rim = colour(mark.role, mark.state, "stroke") or colour(mark.role, mark.state, "fill")
         yield rim, under(before, x, y)
 

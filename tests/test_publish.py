@@ -10,7 +10,7 @@ from pathlib import Path
 import hostile
 import nbformat
 import pytest
-from made_up_film import explorer, folded, folded_trace, lab, steps
+from made_up_film import explorer, folded, folded_trace, lab, restless, steps, sums
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reading_film import read as played
 
@@ -170,6 +170,8 @@ def test_slides_are_named_and_numbered():
 FILMS = {
     "steps": steps(3),
     "lab": lab(),
+    "sums": sums((0, 0, 2, 1)),
+    "restless": restless(1),
     "explorer": explorer(),
     "folded": folded(),
     "explored": explored(folded_trace().graph, "Layers."),
@@ -268,6 +270,40 @@ def test_a_film_with_anything_foreign_is_not_played(number):
     shown = prepared(notebook, notes=True).cells[0].outputs[0].data
     assert "text/html" not in shown
     assert shown["text/plain"].startswith("its text\n(A player that cannot be shown")
+
+
+@pytest.mark.parametrize("film", FILMS.values(), ids=list(FILMS))
+def test_a_film_of_another_version_is_not_ours(film):
+    data = json.loads(player.as_json(film))
+    for version in {1, 2, 3, 4} - {data["version"]}:
+        assert taken(json.dumps(data | {"version": version})) is None
+
+
+OLD = (ROOT / "tests" / "old_films" / "lab_2.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("more", [{}, {"text/html": "<p>its still</p>"}], ids=["text", "still"])
+def test_a_lab_of_an_earlier_version_is_told_and_its_picture_stays(tmp_path, more):
+    output = new_output("display_data", data={FILM: OLD, "text/plain": "a lab"} | more)
+    path = stored(tmp_path / "old.ipynb", text("# Title"), code("labs.leaves()", output))
+    for kind in ("slides", "page"):
+        page = publish(path, kind, tmp_path / f"{kind}.html")
+        assert 'class="player-slot"' not in page
+        assert "A player that cannot be shown: its notebook was saved" in page
+        assert page.count("its still" if more else "a lab") >= 1
+
+
+def test_nothing_is_told_beside_a_player_that_plays(tmp_path):
+    data = {FILM: player.as_json(lab()), "text/plain": "a lab", "text/html": "<p>its still</p>"}
+    table = new_output("display_data", data={"text/html": "<p>a table</p>", "text/plain": "t"})
+    path = stored(
+        tmp_path / "new.ipynb", code("labs.leaves()", new_output("display_data", data=data), table)
+    )
+    page = publish(path, "page", tmp_path / "page.html")
+    assert page.count('class="player-slot"') == 1
+    assert "a table" in page
+    assert "cannot be shown" not in page
+    assert "its still" not in page
 
 
 @pytest.mark.parametrize("html", hostile.PAGES)

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from nbformat import NotebookNode
 
-from helpers.playing.encode_backward import SHAPES, VERSION
+from helpers.playing import encode_backward, encode_lab
+from helpers.playing.encode_backward import SHAPES
+from helpers.playing.encode_lab import DIGITS
+from helpers.playing.film import CLICK, ENDS, IDLE
 from helpers.playing.player import FILM, IDENTITY
 
 STATE = "application/vnd.jupyter.widget-state+json"
@@ -42,15 +45,17 @@ BACKWARD = {
 LAB = {
     "version": int,
     "alt": str,
-    "start": int,
+    "code": list,
     "actions": list,
-    "parts": list,
-    "sizers": list,
+    "start": list,
+    "size": list,
+    "stacks": list,
     "scenes": list,
-    "frames": list,
+    "states": list,
     "marks": list,
     "owned": list,
     "looks": list,
+    "legend": list,
     "roles": list,
     "lines": list,
 }
@@ -124,8 +129,10 @@ def stored(notebook: NotebookNode, output: NotebookNode) -> str:
 def check(film: Any) -> None:
     """Raise Refused, or what indexing raises, where data is not what our encoders write."""
     demand(isinstance(film, dict), "a film is a record")
-    demand(film.get("version") == VERSION, "it is of another version")
-    if "moments" in film:
+    is_backward = "moments" in film
+    version = (encode_backward if is_backward else encode_lab).VERSION
+    demand(film.get("version") == version, "it is of another version")
+    if is_backward:
         check_backward(film)
     else:
         check_lab(film)
@@ -329,40 +336,173 @@ def check_runs(film: dict, runs: list) -> None:
 def check_lab(film: dict) -> None:
     """Check the film of a lab."""
     check_fields(film, LAB, "the lab")
-    check_texts(film["sizers"] + film["lines"] + film["roles"])
+    check_texts(film["code"] + film["lines"] + film["roles"])
     check_roles(film["roles"])
-    for words, key in map(rows, film["actions"]):
-        check_texts([words, key])
-    demand(film["parts"], "it has a picture")
-    for box in film["parts"]:
-        check_numbers(box, 4)
+    check_numbers(film["size"], 2)
+    demand(min(film["size"]) > 0, "its size")
+    check_pictures(film)
+    for stack in film["stacks"]:
+        check_stack(*rows(stack))
+    for nr, action in enumerate(film["actions"]):
+        check_action(film, nr, *rows(action))
+    demand(film["states"], "it has a state")
+    for nr, state in enumerate(film["states"]):
+        check_state(film, nr, *rows(state))
+    check_columns(film)
+    check_came(film)
+    check_start(film)
+    for role, state, words in map(rows, film["legend"]):
+        check_look(film, role, state)
+        check_texts([words])
+
+
+def check_pictures(film: dict) -> None:
+    """Check what is drawn: marks, to what each belongs, looks, and scenes."""
     for mark in film["marks"]:
         check_mark(film, rows(mark))
-    demand(len(film["owned"]) == len(film["marks"]) and whole(*film["owned"]), "its owners")
-    for role, state, runs, hidden in map(rows, film["looks"]):
+    demand(len(film["owned"]) == len(film["marks"]), "its owners")
+    within([0, *film["marks"]], *film["owned"])
+    for role, state, runs in map(rows, film["looks"]):
         check_look(film, role, state)
-        demand(whole(hidden) and hidden in (0, 1), "a look")
         if runs != 0:
             check_runs(film, runs)
     for scene in film["scenes"]:
         within(film["marks"], *rows(scene))
-    within(film["frames"], film["start"])
-    for frame in film["frames"]:
-        check_frame(film, *rows(frame))
 
 
-def check_frame(
-    film: dict, sentence: int, scene: int, patch: list, focus: int, moves: list, text: int
+def check_stack(name: str, *numbers: float) -> None:
+    """Check [name, x, base, step, unit, wide]."""
+    check_texts([name])
+    check_numbers(list(numbers), 5)
+    demand(min(numbers[2:]) > 0, "a stack")
+
+
+def check_action(
+    film: dict, nr: int, code: str, does: str, key: str, adds: list | int, group: str, anew: int
 ) -> None:
-    check_lines(film, sentence, text)
+    """Check an action; its key follows from its number."""
+    check_texts([code, does, group])
+    demand(key == DIGITS[nr : nr + 1], "a key")
+    demand(whole(anew) and anew in (0, 1), "an action")
+    if not is_zero(adds):
+        demand(adds and film["stacks"], "what an action adds")
+        check_numbers(adds, len(adds))
+
+
+def check_state(
+    film: dict,
+    nr: int,
+    title: int,
+    sentence: int,
+    scene: int,
+    patch: list,
+    focus: int,
+    text: list,
+    ways: list,
+    came: list | int,
+    chosen: list,
+    totals: list,
+) -> None:
+    """Check a state by itself."""
+    check_lines(film, title, sentence, *rows(text))
+    demand(text, "a state as text")
     within(film["scenes"], scene)
-    demand(
-        whole(focus, *rows(patch), *rows(moves)) and len(patch) % 2 == len(moves) % 2 == 0,
-        "a frame",
-    )
-    demand(all(look == -1 or 0 <= look < len(film["looks"]) for look in patch[1::2]), "a look")
-    within(film["actions"], *moves[::2])
-    within(film["frames"], *moves[1::2])
+    marks = film["scenes"][scene]
+    check_patch(film, marks, rows(patch))
+    demand(whole(focus) and focus in {0, *[film["owned"][mark] for mark in marks]}, "a focus")
+    demand(len(rows(ways)) == len(film["actions"]), "a way for each action")
+    for way in ways:
+        check_way(film, way)
+    within(film["actions"], *rows(chosen))
+    demand(len(rows(totals)) == len(film["stacks"]), "a total for each stack")
+    for total in totals:
+        if not is_zero(total):
+            check_numbers(total, len(total))
+    if nr == 0:
+        demand(is_zero(came), "the first state is where all begins")
+    else:
+        before, action = rows(came)
+        within(range(nr), before)
+        demand(whole(action) and action >= -1, "an action, or a click")
+
+
+def check_patch(film: dict, marks: list[int], patch: list[int]) -> None:
+    """Check flat pairs (place in the scene, look): no place twice, words only where there are some."""
+    within(marks, *patch[::2])
+    within(film["looks"], *patch[1::2])
+    demand(len(set(patch[::2])) == len(patch) // 2, "a mark looks in one way")
+    for place, look in zip(patch[::2], patch[1::2], strict=True):
+        kind, role, *_ = film["marks"][marks[place]]
+        demand(film["looks"][look][0] == role, "a mark keeps its role")
+        is_text = SHAPES[kind] == "text"
+        demand(is_text or film["looks"][look][2] == 0, "words of what is no text")
+
+
+def check_way(film: dict, way: Any) -> None:
+    """Check where an action leads: to a state, past the end of the map, nowhere, or to an error."""
+    if isinstance(way, list):
+        to, error = way
+        within(film["states"], to)
+        within(film["lines"], error)
+        demand(film["lines"][error], "an error has words")
+    else:
+        demand(whole(way) and min(ENDS, IDLE) <= way < len(film["states"]), "a way")
+
+
+def check_columns(film: dict) -> None:
+    """Check that a stack has the same number of columns in every state and in what is added to it."""
+    for nr in range(len(film["stacks"])):
+        lists = [state[9][nr] for state in film["states"]]
+        if nr == 0:
+            lists += [action[3] for action in film["actions"]]
+        demand(len({len(one) for one in lists if one != 0}) <= 1, "the columns of a stack")
+
+
+def check_came(film: dict) -> None:
+    """Check that every state is reached from an earlier one by the way that it names; a click is no
+    way, and goes to a node.
+    """
+    for nr, (*_, focus, _, _, came, _, _) in enumerate(film["states"]):
+        if nr == 0:
+            continue
+        before, action = came
+        if action == CLICK:
+            demand(focus, "a click leads to a node")
+        else:
+            demand(target(film, before, action) == nr, "how a state is reached")
+
+
+def check_start(film: dict) -> None:
+    """Check that the actions with which a lab begins can be done one after the other."""
+    number = 0
+    for action in film["start"]:
+        if whole(action) and action == CLICK:
+            number = clicked(film, number)
+            continue
+        within(film["actions"], action)
+        demand(film["states"][number][6][action] != ENDS, "its start")
+        number = target(film, number, action)
+
+
+def clicked(film: dict, number: int) -> int:
+    """Return the state about the next node of the same picture."""
+    _, _, scene, _, *_ = film["states"][number]
+    for nr in range(number + 1, len(film["states"])):
+        _, _, other, _, focus, *_ = film["states"][nr]
+        if focus and other == scene:
+            return nr
+    raise Refused("This is no film of ours: it starts with a click on nothing.")
+
+
+def target(film: dict, number: int, action: int) -> int:
+    """Return the state after an action, which is the same where the action changed nothing."""
+    way = film["states"][number][6][action]
+    to = way[0] if isinstance(way, list) else way
+    return number if to == IDLE else to
+
+
+def is_zero(value: Any) -> bool:
+    return type(value) is int and value == 0
 
 
 def check_roles(roles: list) -> None:
@@ -385,7 +525,7 @@ def check_numbers(values: list, count: int) -> None:
     demand(len(values) == count and is_number, "numbers")
 
 
-def within(things: list, *places: int) -> None:
+def within(things: Sequence, *places: int) -> None:
     demand(
         all(type(at) is int and 0 <= at < len(things) for at in places), "a number leads nowhere"
     )

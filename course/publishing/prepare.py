@@ -17,7 +17,7 @@ from course.publishing.films import VIEW, film_of
 from course.publishing.inert import inert
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
-from helpers.playing.player import slot_of
+from helpers.playing.player import FILM, slot_of
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
@@ -91,7 +91,7 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
         return output
     page = html_of(output, text)
     if page is not None:
-        return _only(output, page, text)
+        return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
     return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
 
 
@@ -143,7 +143,7 @@ def left_out(data: NotebookNode) -> str:
     """Return what to say where only the text of an output is printed; "" where that is all there
     was.
     """
-    if VIEW in data:
+    if VIEW in data or FILM in data:
         return NO_FILM
     return LEFT_OUT if SCRIPTED & set(data) else ""
 

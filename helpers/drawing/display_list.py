@@ -91,9 +91,6 @@ def geometry(mark: Mark) -> tuple[int | str, ...]:
 class Drawing:
     """Hold a display list and its size in px; `text` is what the picture says, `alt` in one
     sentence.
-
-    `aside` is the width and height of a part at the left that may stand above the rest where there
-    is little room.
     """
 
     width: int
@@ -101,7 +98,6 @@ class Drawing:
     marks: tuple[Mark, ...]
     text: str
     alt: str
-    aside: tuple[int, int] = (0, 0)
 
 
 @dataclass(slots=True)

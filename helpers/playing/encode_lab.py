@@ -36,18 +36,20 @@ class LabEncoder(Encoder):
         scenes = [[self.place(mark) for mark in scene.marks] for scene in film.scenes]
         states = list(self.states(film))
         legend = [
-            [self.roles(role), self.roles(state), words] for role, state, words in film.legend
+            [self.roles(role), self.roles(state), shown(words)]
+            for role, state, words in film.legend
         ]
         marks = [(owner, *mark) for owner, mark in self.drawn.things]
         return {
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
-            "code": [visible(line) for line in film.code],
+            "code": [shown(lines) for lines in film.code],
             "actions": [action(nr, button) for nr, button in enumerate(film.buttons)],
             "start": list(film.start),
             "size": [film.scenes[0].width, film.scenes[0].height],
             "stacks": [
-                [one.name, one.x, one.base, one.step, one.unit, one.wide] for one in film.stacks
+                [shown(one.name), one.x, one.base, one.step, one.unit, one.wide]
+                for one in film.stacks
             ],
             "scenes": scenes,
             "states": states,
@@ -89,18 +91,20 @@ class LabEncoder(Encoder):
         """Return where an action leads, with what it raises."""
         if not way.error:
             return way.to
-        return [way.to, self.lines("\n".join(map(visible_line, way.error.split("\n"))))]
+        return [way.to, self.words(way.error)]
 
 
-def visible_line(line: str) -> str:
-    return visible(line, LONGEST)
+def shown(text: str) -> str:
+    """Return a text in which nothing is hidden; its lines stay lines."""
+    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
 
 
 def action(nr: int, button: Button) -> list:
     """Return one action as a list."""
     adds = [plain(number) for number in button.adds] if button.adds else 0
     key = DIGITS[nr : nr + 1]
-    return [button.words, button.does, key, adds, button.group, int(button.anew)]
+    words, does, group = map(shown, (button.words, button.does, button.group))
+    return [words, does, key, adds, group, int(button.anew)]
 
 
 def totals(state: LabState) -> list:

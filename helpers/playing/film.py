@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from helpers.drawing.display_list import Drawing, Mark, Owner
 
 ENDS, IDLE = -1, -2  # a way that the map does not hold; one that ran and changed nothing
+CLICK = -1  # what leads on to a node that is clicked, in place of an action
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ class LabState:
     """Hold one state: what is said and drawn of it, and where each action leads.
 
     `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
-    action that lead here first; a click is no action, but -1. `chosen` are marked actions. `totals` are the numbers of each stack,
+    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions. `totals` are the numbers of each stack,
     None where it has no tensor. `text` says what the picture shows, for those who read it.
     """
 
@@ -85,8 +86,7 @@ class LabFilm:
     """Hold all that a player needs to show a lab, with or without a kernel.
 
     `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
-    which the lab begins, -1 a click on the next node; `refusal` is what the last of them raised.
-    `legend` are (role, state, words). `text` is what is shown where nothing plays, `alt` says in
+    which the lab begins, CLICK one on the next node; `legend` are (role, state, words). `text` is what is shown where nothing plays, `alt` says in
     one sentence what to notice.
     """
 
@@ -98,9 +98,28 @@ class LabFilm:
     alt: str
     start: tuple[int, ...] = ()
     first: int = 0
-    refusal: str = ""
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
+
+    @property
+    def refusal(self) -> str:
+        """Return what the last action of the start raised, or nothing."""
+        number, error = 0, ""
+        for action in self.start:
+            if action == CLICK:
+                number, error = self.clicked(number), ""
+                continue
+            way = self.states[number].ways[action]
+            number, error = (number if way.to == IDLE else way.to), way.error
+        return error
+
+    def clicked(self, number: int) -> int | None:
+        """Return the state about the next node of the same picture; None after the last."""
+        scene = self.states[number].scene
+        for nr in range(number + 1, len(self.states)):
+            if self.states[nr].focus is not None and self.states[nr].scene == scene:
+                return nr
+        return None
 
 
 def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:

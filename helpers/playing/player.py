@@ -5,7 +5,6 @@ and in a page.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 
 import anywidget
@@ -14,7 +13,8 @@ from traitlets import Bool, Int, TraitError, Unicode, validate
 from helpers.drawing.svg import html, safe, svg
 from helpers.playing import encode_backward, encode_lab
 from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.film import ENDS, IDLE, LabFilm
+from helpers.playing.check_lab import complaints
+from helpers.playing.film import LabFilm
 from helpers.playing.lab_still import opening, still
 from helpers.playing.stylesheet import stylesheet
 
@@ -131,37 +131,8 @@ def check(film: AnyFilm) -> None:
         raise TypeError(
             f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
         )
-    if not film.states or not film.scenes:
-        raise ValueError(
-            "This film has no state, so there is nothing to play. Give it one scene and one state at least."
-        )
-    for number in range(len(film.states)):
-        for what in complaints(film, number):
-            raise ValueError(
-                f"State {number} {what}. It can only refer to what its film holds, counted from 0."
-            )
-    for action in film.start:
-        if action not in range(-1, len(film.buttons)):
-            raise ValueError(
-                f"The film starts with action {action}. It has {len(film.buttons)} actions, counted from 0."
-            )
-
-
-def complaints(film: LabFilm, number: int) -> list[str]:
-    """Say what one state refers to that is not there."""
-    state, states = film.states[number], range(len(film.states))
-    if state.scene not in range(len(film.scenes)):
-        return [f"is of scene {state.scene}, and there are {len(film.scenes)}"]
-    marks = len(film.scenes[state.scene].marks)
-    places = Counter(change.mark for change in state.changes)
-    found = [f"has no mark {at}, its scene has {marks}" for at in places if at not in range(marks)]
-    found += [f"changes mark {at} twice" for at, times in places.items() if times > 1]
-    if len(state.ways) != len(film.buttons):
-        found.append(f"has {len(state.ways)} ways, and there are {len(film.buttons)} actions")
-    for way in state.ways:
-        if way.to not in states and way.to not in (ENDS, IDLE):
-            found.append(f"leads to state {way.to}")
-    return found
+    for what in complaints(film):
+        raise ValueError(f"{what}. A film can only refer to what it holds, counted from 0.")
 
 
 def head() -> str:

@@ -11,7 +11,7 @@ from helpers.labs.engine.explore import explore
 from helpers.labs.engine.scene import scenes
 from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
-from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Way
+from helpers.playing.film import CLICK, ENDS, IDLE, Button, Change, LabFilm, LabState, Way
 from helpers.playing.lab_still import opening_of
 from helpers.playing.player import Player, player
 
@@ -68,10 +68,9 @@ class Lab:
         """
         names = [action.name for action in with_buttons(self.world)]
         path = self.path(start)
-        actions = tuple([names.index(action) if action in names else -1 for action in path])
-        end = self.map().walk(path)
-        text = self.text(start)
-        return replace(_filmed(self), start=actions, first=end.to, refusal=end.error, text=text)
+        actions = tuple([names.index(action) if action in names else CLICK for action in path])
+        first = self.map().walk(path).to
+        return replace(_filmed(self), start=actions, first=first, text=self.text(start))
 
     def text(self, start: str = "start") -> str:
         """Return what the lab is where nothing plays: its start, and the states that have a name."""
@@ -133,7 +132,7 @@ def lab_state(
     came = None
     if state.path:
         last = state.path[-1]
-        came = (numbers[state.path[:-1]], names.index(last) if last in names else -1)
+        came = (numbers[state.path[:-1]], names.index(last) if last in names else CLICK)
     return LabState(
         state.title,
         state.sentence,
