@@ -439,7 +439,7 @@ def test_a_state_that_is_clicked_or_led_to_is_reached():
     [
         ({"start": (1,)}, "The film starts with action 1, and there are 1 actions"),
         ({"start": (0, -2)}, "The film starts with action -2, and there are 1 actions"),
-        ({"start": (0, -1)}, "The film starts with a click, and there is no next node"),
+        ({"start": (0, -1)}, "The film starts with a click of state 1, where the map ends"),
         ({"start": (0,), "first": 0}, "The film starts at state 0, and its actions lead to 1"),
         ({"start": (0, 0)}, "The film starts with action 0 of state 1, where the map ends"),
         ({"first": 2}, "The film starts at state 2, and there are 2"),

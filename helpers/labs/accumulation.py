@@ -41,15 +41,16 @@ class Sums(World):
     def say(self) -> str:
         grad, other = self.x.grad, self.bound.get("g")
         if grad is None:
-            told = "There is no tensor in x.grad."
+            told = "x.grad holds no tensor."
         elif not grad.any():
             told = "x.grad is a tensor of zeros, which is not None."
         else:
-            told = "x.grad holds the sum of all gradients since it was emptied."
+            told = "x.grad holds the sum of the gradients that have come."
         if other is None:
             return told
-        same = "the same tensor" if other is grad else f"another tensor, and holds {shown(other)}"
-        return f"{told} g is {same}."
+        if other is grad:
+            return f"{told} g is the same tensor."
+        return f"{told} g is a tensor of its own: {shown(other)}."
 
 
 def shown(grad: torch.Tensor) -> str:

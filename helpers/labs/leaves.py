@@ -67,7 +67,7 @@ class Weight(World):
 
     def kept(self, grad: torch.Tensor | None) -> str:
         if not self.w.retains_grad:
-            return "Its .grad stays None."
+            return "Its .grad is None."
         if grad is None:
             return "It retains, but its .grad is None so far."
         return f"It retains: its .grad holds {short_numbers(grad.tolist())}."

@@ -123,7 +123,7 @@ class Life(World):
 lifecycle = Lab(
     "lifecycle",
     Life,
-    6,
+    9,
     "Lab: the life of a graph; a full circle is a saved tensor that is held, an empty one is freed."
     " Nodes are counted without AccumulateGrad.",
     {

@@ -87,9 +87,8 @@ class Edits(World):
             now, right = short_numbers(self.x.grad.tolist()), short_numbers(self.right().tolist())
             return f"It holds {now} instead of {right}, and no error says so."
         if self.x.grad is not None:
-            return (
-                "x has changed since y was made." if changed else "x is as it was when y was made."
-            )
+            which = "others than those" if changed else "those"
+            return f"The numbers of x are {which} that y was made from."
         versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
         return versions + (" Its numbers are others now." if changed else "")
 

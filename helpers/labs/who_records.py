@@ -108,10 +108,10 @@ class Ways(World):
             return f"It holds {now} instead of {right}, and no error says so."
         if "y" not in self.bound:
             return "s saved x. Choose a way to make y from x."
-        return f"{self.told()} {self.of_z()}".strip()
+        return f"{self.of_y()} {self.of_z()}".strip()
 
-    def told(self) -> str:
-        """Say what y and x have in common, and whether an edit of y would be, or was, noticed."""
+    def of_y(self) -> str:
+        """Say whose numbers y has, and the version that an edit would move."""
         if self.y.is_inference():
             return "It has no version, and numbers of its own."
         if not self.shares():

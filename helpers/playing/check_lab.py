@@ -84,22 +84,17 @@ def start_complaints(film: LabFilm) -> Iterator[str]:
     """Yield what is wrong with the actions that a film starts with."""
     if film.first not in range(len(film.states)):
         yield f"The film starts at state {film.first}, and there are {len(film.states)}"
-    number = 0
     for action in film.start:
-        if action == CLICK:
-            number = film.clicked(number)
-            if number is None:
-                yield "The film starts with a click, and there is no next node"
-                return
-            continue
-        if action not in range(len(film.buttons)):
+        if action not in range(CLICK, len(film.buttons)):
             yield f"The film starts with action {action}, and there are {len(film.buttons)} actions"
             return
-        way = film.states[number].ways[action]
+    number = 0
+    for state, action, way in film.steps():
         if way.to == ENDS:
-            yield f"The film starts with action {action} of state {number}, where the map ends"
+            what = "a click" if action == CLICK else f"action {action}"
+            yield f"The film starts with {what} of state {state}, where the map ends"
             return
-        number = after(number, way)
+        number = after(state, way)
     if number != film.first:
         yield f"The film starts at state {film.first}, and its actions lead to {number}"
 

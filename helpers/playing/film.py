@@ -4,6 +4,7 @@ little.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from helpers.drawing.display_list import Drawing, Mark, Owner
@@ -49,7 +50,8 @@ class Way:
 @dataclass(frozen=True, slots=True)
 class Stack:
     """Hold the place of the blocks of a tensor, px: the left of the first column, the ground line,
-    from column to column, and the height of 1.0. `name` is what leads to the tensor.
+    from column to column, the height of 1.0 and the width of a block. `name` is what leads to the
+    tensor.
     """
 
     name: str
@@ -86,8 +88,8 @@ class LabFilm:
     """Hold all that a player needs to show a lab, with or without a kernel.
 
     `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
-    which the lab begins, CLICK one on the next node; `legend` are (role, state, words). `text` is what is shown where nothing plays, `alt` says in
-    one sentence what to notice.
+    which the lab begins; CLICK is one on the next node. `legend` are (role, state, words). `text` is
+    what is shown where nothing plays, `alt` says in one sentence what to notice.
     """
 
     code: tuple[str, ...]
@@ -101,25 +103,28 @@ class LabFilm:
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
 
+    def steps(self) -> Iterator[tuple[int, int, Way]]:
+        """Yield (state, action, way to the next) of the start; a click leads on, or to ENDS."""
+        number = 0
+        for action in self.start:
+            way = Way(self.clicked(number))
+            if action != CLICK:
+                way = self.states[number].ways[action]
+            yield number, action, way
+            number = number if way.to == IDLE else way.to
+
     @property
     def refusal(self) -> str:
         """Return what the last action of the start raised, or nothing."""
-        number, error = 0, ""
-        for action in self.start:
-            if action == CLICK:
-                number, error = self.clicked(number), ""
-                continue
-            way = self.states[number].ways[action]
-            number, error = (number if way.to == IDLE else way.to), way.error
-        return error
+        return "".join([way.error for _, _, way in self.steps()][-1:])
 
-    def clicked(self, number: int) -> int | None:
-        """Return the state about the next node of the same picture; None after the last."""
+    def clicked(self, number: int) -> int:
+        """Return the state about the next node of the same picture; ENDS after the last."""
         scene = self.states[number].scene
         for nr in range(number + 1, len(self.states)):
             if self.states[nr].focus is not None and self.states[nr].scene == scene:
                 return nr
-        return None
+        return ENDS
 
 
 def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from helpers.drawing.display_list import Drawing, Mark, Pen
-from helpers.playing.film import IDLE, LabFilm, Stack, marks_of
+from helpers.playing.film import CLICK, IDLE, LabFilm, Stack, marks_of
 from helpers.text import short_number
 
 
@@ -49,15 +49,13 @@ def columns(film: LabFilm, stack: int) -> list[tuple[float, ...]]:
 
 def added(film: LabFilm) -> list[tuple[float, ...]]:
     """Return what the last actions on the way to the start have added, one after the other."""
-    number, found = 0, []
-    for action in film.start:
-        way = film.states[number].ways[action]
-        adds = film.buttons[action].adds
+    found: list[tuple[float, ...]] = []
+    for number, action, way in film.steps():
+        adds = None if action == CLICK else film.buttons[action].adds
         if adds and not way.error:
             found.append(adds)
         elif way.to != IDLE and film.states[way.to].totals[0] != film.states[number].totals[0]:
             found = []
-        number = number if way.to == IDLE else way.to
     return found
 
 

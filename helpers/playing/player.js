@@ -1111,7 +1111,7 @@ class Lab extends Base {
     this.actions = actions.map(({ code, does, key, group }, at) => {
       const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
       const isApart = at && group !== actions[at - 1].group;
-      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null, hidden: !code });
+      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null });
       if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
       for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
       return made;
@@ -1126,7 +1126,7 @@ class Lab extends Base {
 
   footer() {
     const { actions, legend, roles } = this.film;
-    const keys = actions.filter(({ code, key }) => code && key).map(({ key }) => key);
+    const keys = actions.filter(({ key }) => key).map(({ key }) => key);
     const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
     this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
     this.legend = element("div", "legend", element("div", "foot", this.panel));
@@ -1419,7 +1419,7 @@ class Lab extends Base {
 
 const [ENDS, IDLE] = [-1, -2];
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "∅ ran, and changed nothing",
+  end: "this map ends here: undo or reset", idle: "∅ ran, and all that is seen is as before",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 

@@ -96,7 +96,7 @@ class Boxes:
     def box_width(self, box: Box) -> int:
         """Return the width of the widest row of a box; a flat one has one row."""
         labels = label_width(box)
-        texts = [labels + BETWEEN + width(words(row), SMALL) for row in box.rows[1:]]
+        texts = [labels + BETWEEN + width(row.text, SMALL) for row in box.rows[1:]]
         if self.is_flat:
             return sum([self.values + BETWEEN + text for text in texts]) or value_width(box)
         return max([value_width(box), *texts])
@@ -168,7 +168,7 @@ class Boxes:
         for row in box.rows[1:]:
             y += 0 if self.is_flat else LINE
             pen.write("row", x, y, (row.label, ""))
-            pen.write("value", x + labels + BETWEEN, y, (words(row), ""))
+            pen.write("value", x + labels + BETWEEN, y, (row.text, ""))
 
 
 def names_of(states: Sequence[State]) -> list[str]:

@@ -133,16 +133,19 @@ def lab_state(
     if state.path:
         last = state.path[-1]
         came = (numbers[state.path[:-1]], names.index(last) if last in names else CLICK)
+    scene, changes = shot
+    focus = None if state.focus is None else Owner("node", state.focus)
     return LabState(
-        state.title,
-        state.sentence,
-        *shot,
-        None if state.focus is None else Owner("node", state.focus),
-        told(state),
-        tuple([way_of(nr, state, action) for action in actions]),
-        came,
-        tuple([names.index(name) for name in state.chosen]),
-        tuple([totals(state, name) for name in stacks]),
+        title=state.title,
+        sentence=state.sentence,
+        scene=scene,
+        changes=changes,
+        focus=focus,
+        text=as_text(state),
+        ways=tuple([way_of(nr, state, action) for action in actions]),
+        came=came,
+        chosen=tuple([names.index(name) for name in state.chosen]),
+        totals=tuple([totals(state, name) for name in stacks]),
     )
 
 
@@ -169,8 +172,8 @@ def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Bu
         to = state.way(action.name).to
         if stacks and to is not None:
             adds.add(added(state.box(stacks[0]).totals, states[to].box(stacks[0]).totals))
-    same = next(iter(adds)) if len(adds) == 1 and any(next(iter(adds))) else None
-    return Button(action.shown, action.does, same, action.group, action.anew)
+    same = adds.pop() if len(adds) == 1 else ()
+    return Button(action.code, action.does, same if any(same) else None, action.group, action.anew)
 
 
 def added(before: Totals, after: Totals) -> tuple[float, ...]:
@@ -181,7 +184,7 @@ def added(before: Totals, after: Totals) -> tuple[float, ...]:
     return tuple([new - number for number, new in zip(old, after, strict=True)])
 
 
-def told(state: State) -> str:
+def as_text(state: State) -> str:
     """Return all that a state shows, as text: its names, its facts, its graph."""
     boxes = [str(box) for box in state.boxes]
     facts = [str(row) for row in state.facts if row.text]

@@ -18,23 +18,17 @@ from helpers.looking.torch_private import read
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Hold one line that a lab can run: `code` is what is run, `does` says what that does in general.
+    """Hold what a lab can run: `code` is what is run, `does` says what that does in general.
 
-    `words` are what its button and the trail show, where that is not all of the code. Buttons of
-    one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
+    Buttons of one `group` belong together. What is done `anew` begins with the set-up of the lab. An action
     without code has no button: the picture is clicked.
     """
 
     name: str
     code: str
     does: str = ""
-    words: str = ""
     group: str = ""
     anew: bool = False
-
-    @property
-    def shown(self) -> str:
-        return self.words or self.code
 
 
 @cache
