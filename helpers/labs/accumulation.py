@@ -35,6 +35,13 @@ class Sums(World):
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         return None if name == "x" else tuple(tensor.tolist())
 
+    def place(self, name: str) -> str:
+        """Let the tensor that only g leads to stay where it was, at the place of x.grad."""
+        other = self.bound.get("g")
+        if other is None or other is self.x.grad:
+            return name
+        return {"x.grad": "g", "g": "x.grad"}.get(name, name)
+
     def title(self) -> str:
         return "x.grad is None" if self.x.grad is None else f"x.grad: {shown(self.x.grad)}"
 

@@ -5,9 +5,11 @@ change.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import torch
 
+from helpers.graph import Graph
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -15,6 +17,7 @@ from helpers.text import short_numbers
 
 FIRST = "a = x + y"
 PROGRAM = "line of b"
+UNRECORDED = {"b = a > z": "Greater", "b = (a + z).long()": "Long"}
 ANEW = "turns it; a and b are made anew"
 
 
@@ -63,6 +66,11 @@ class Flags(World):
             a = x + y
             return {"b": a + z, "a": a, "x": x, "y": y, "z": z}
 
+    def as_ghost(self, graph: Graph) -> Graph:
+        """Call the operation of b what its line does, where that is no sum."""
+        root = replace(graph.nodes[0], operation=UNRECORDED.get(self.program, "AddBackward0"))
+        return replace(graph, nodes=(root, *graph.nodes[1:]))
+
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         return (
             Row("", short_numbers(tensor.tolist())),
@@ -84,10 +92,12 @@ class Flags(World):
         if self.b.requires_grad:
             asked = [name for name in "az" if self.bound[name].requires_grad]
             return f"Because of {' and of '.join(asked)}: one input would be enough."
-        if not any(one.requires_grad for one in (self.x, self.y, self.z)):
-            return "No leaf requires grad: nothing is recorded."
+        has_flags = any(one.requires_grad for one in (self.x, self.y, self.z))
         if not torch.is_grad_enabled():
-            return "Grad mode is off: nothing is recorded, whatever the flags say."
+            flags = "whatever the flags say" if has_flags else "and no leaf requires grad"
+            return f"Grad mode is off: nothing is recorded, {flags}."
+        if not has_flags:
+            return "No leaf requires grad: nothing is recorded."
         made = "a bool" if self.b.dtype == torch.bool else "an integer"
         rest = " a is recorded all the same." if self.a.requires_grad else ""
         return f"b is {made}, which cannot require grad.{rest}"

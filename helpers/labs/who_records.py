@@ -108,7 +108,10 @@ class Ways(World):
             return f"It holds {now} instead of {right}, and no error says so."
         if "y" not in self.bound:
             return "s saved x. Choose a way to make y from x."
-        return f"{self.of_y()} {self.of_z()}".strip()
+        return " ".join(filter(None, [self.of_y(), self.of_z(), self.of_grad()]))
+
+    def of_grad(self) -> str:
+        return "" if self.x.grad is None else "x.grad is right."
 
     def of_y(self) -> str:
         """Say whose numbers y has, and the version that an edit would move."""

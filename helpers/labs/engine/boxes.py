@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from helpers.drawing.diagram import arrow
 from helpers.drawing.display_list import Owner, Pen
 from helpers.drawing.palette import SMALL, TITLE
 from helpers.labs.engine.state_map import Box, Row, State
@@ -18,20 +19,22 @@ from helpers.text import width
 TAG, ARROW, SIDE, GAP = 24, 28, 12, 8
 FIRST, LINE = 22, 18  # px: height of the line with the value, and of each further one
 SLOT = 28  # px: height of the slot that says that there is no tensor
-UNIT, STEP, WIDE = 18, 50, 42  # px: height of 1.0 in blocks, from column to column, of a block
+UNIT, STEP, WIDE = 18, 60, 50  # px: height of 1.0 in blocks, from column to column, of a block
 COLUMNS_LOW = 18  # px under the ground line of blocks, and as much above them for the sum
 BETWEEN = 14  # px between a label and its text
+BESIDE = 26  # px between boxes with blocks
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Hold the place of one name: its tag's upper left corner, then the box of its tensor, px."""
+    """Hold the place of one name, px: its tag's upper left corner and width, then a box."""
 
     name: str
     x: int
     y: int
     tag: int
     left: int
+    top: int
     wide: int
     high: int
 
@@ -50,7 +53,7 @@ class Boxes:
         self.values = max([value_width(box) for box in boxes], default=0)
         self.slots = self.placed()
         self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
-        self.low = max([slot.y + slot.high for slot in self.slots], default=0)
+        self.low = max([slot.top + slot.high for slot in self.slots], default=0)
         rows = [row for state in states for row in state.facts]
         self.labels = max([width(row.label, SMALL) for row in rows], default=0)
         texts = max([width(row.text, SMALL) for row in rows], default=0)
@@ -63,28 +66,23 @@ class Boxes:
         return any(box.totals is not None for box in self.own[name])
 
     def placed(self) -> list[Slot]:
-        """Return the places of all names: one under the other, those with blocks side by side."""
-        tag = max([tag_width(name) for name in self.names], default=0)
-        left, x, y, found = tag + ARROW, 0, 0, []
+        """Return the places of all names: one under the other with tags at the left, those with
+        blocks side by side with tags above them.
+        """
         plain = [name for name in self.names if not self.has_blocks(name)]
+        left = max([tag_width(name) for name in plain], default=0) + ARROW
         wide = max([self.wide(name) for name in plain], default=0)
+        x, y, found = 0, 0, []
         for name in plain:
-            found.append(Slot(name, 0, y, tag_width(name), left, wide, self.high(name)))
+            found.append(Slot(name, 0, y, tag_width(name), left, y, wide, self.high(name)))
             y += self.high(name) + GAP
         for name in self.names:
-            if name in plain:
-                continue
-            own = Slot(
-                name,
-                x,
-                y,
-                tag_width(name),
-                x + max(tag_width(name), tag * (x == 0)) + ARROW,
-                self.wide(name),
-                self.high(name),
-            )
-            found.append(own)
-            x = own.left + own.wide + ARROW
+            if name not in plain:
+                tag, wide = tag_width(name), self.wide(name)
+                middle = x + (wide - tag) // 2
+                top = y + TAG + ARROW
+                found.append(Slot(name, middle, y, tag, x, top, wide, self.high(name)))
+                x += wide + BESIDE
         return found
 
     def wide(self, name: str) -> int:
@@ -114,17 +112,20 @@ class Boxes:
         """Return the place of the blocks in the box of a name."""
         count = max(len(box.totals) for box in self.own[slot.name] if box.totals is not None)
         x = slot.left + (slot.wide - count * STEP) // 2 + (STEP - WIDE) // 2
-        base = slot.y + slot.high - COLUMNS_LOW
+        base = slot.top + slot.high - COLUMNS_LOW
         return Stack(slot.name, x, base, STEP, UNIT, WIDE)
 
     def draw(self, pen: Pen, state: State) -> None:
         """Draw one state: tags, arrows and boxes, then the facts."""
+        places = {slot.name: slot for slot in self.slots}
         for nr, slot in enumerate(self.slots):
+            box = state.box(slot.name)
             pen.owner = Owner("box", nr)
-            box = next(box for box in state.boxes if slot.name in box.names)
-            self.tag(pen, slot, box)
-            if box.names[0] == slot.name:
-                self.box(pen, slot, box)
+            self.tag(pen, slot, box, places[box.place])
+            pen.owner = None
+        for box in state.boxes:
+            pen.owner = Owner("box", self.names.index(box.place))
+            self.box(pen, places[box.place], box)
             pen.owner = None
         for nr, row in enumerate(state.facts):
             y = self.low + GAP + 13 + LINE * nr
@@ -133,33 +134,33 @@ class Boxes:
             pen.write("value", self.labels + BETWEEN, y, (row.text, ""))
             pen.owner = None
 
-    def tag(self, pen: Pen, slot: Slot, box: Box) -> None:
+    def tag(self, pen: Pen, slot: Slot, box: Box, goal: Slot) -> None:
         """Draw the tag of a name, with an arrow to the box of its tensor, be it another name's."""
         look = "ghost" if box.why == "not bound" else ""
-        y = slot.y + SLOT // 2
-        pen.rect("tag", slot.x, y - TAG // 2, slot.tag, TAG, 5, state=look)
-        middle = slot.x + slot.tag / 2
-        pen.write("tagged", middle, y + 4, (slot.name, ""), state=look)
+        pen.rect("tag", slot.x, slot.y + 2, slot.tag, TAG, 5, state=look)
+        middle = slot.x + slot.tag // 2
+        pen.write("tagged", middle, slot.y + 18, (slot.name, ""), state=look)
         if look:
             return
-        if box.names[0] == slot.name:
-            begin, end = slot.x + slot.tag, slot.left
+        if slot.top == slot.y:
+            begin, end = (slot.x + slot.tag, slot.y + 14), (goal.left, slot.y + 14)
         else:
-            other = self.slots[self.names.index(box.names[0])]
-            begin, end = slot.x, other.left + other.wide
-        toward = 9 if end > begin else -9
-        pen.path("edge", (begin, y), (begin, y), (end - toward, y), (end - toward, y))
-        pen.polygon("arrow", (end, y), (end - toward, y - 4), (end - toward, y + 4))
+            aside = 0 if goal is slot else 40 if goal.x < slot.x else -40
+            begin, end = (middle, slot.y + TAG + 2), (goal.left + goal.wide // 2 + aside, goal.top)
+        curve = (begin, begin, begin, end)
+        pen.path("edge", *curve)
+        pen.polygon("arrow", *arrow(curve))
 
     def box(self, pen: Pen, slot: Slot, box: Box) -> None:
         """Draw the box of a tensor with its rows; a dashed slot where there is none."""
         if box.why:
             if box.why != "not bound":
-                pen.rect("none", slot.left, slot.y + 2, 64, SLOT - 4, 6)
-                pen.write("word", slot.left + 32, slot.y + SLOT // 2 + 5, (box.why, ""))
+                x = slot.left + (0 if slot.top == slot.y else slot.wide // 2 - 32)
+                pen.rect("none", x, slot.top + 2, 64, SLOT - 4, 6)
+                pen.write("word", x + 32, slot.top + SLOT // 2 + 5, (box.why, ""))
             return
-        pen.rect("operation", slot.left, slot.y, slot.wide, slot.high, 8, part="body")
-        x, y = slot.left + SIDE, slot.y + 22 - 2 * self.is_flat
+        pen.rect("operation", slot.left, slot.top, slot.wide, slot.high, 8, part="body")
+        x, y = slot.left + SIDE, slot.top + 22 - 2 * self.is_flat
         for row in box.rows[:1]:
             pen.write("start", x, y, (words(row), ""), state="wrong" if row.is_wrong else "")
         if self.is_flat:
@@ -182,7 +183,7 @@ def ordered(state: State) -> list[str]:
 
 def own_boxes(states: Sequence[State], name: str) -> list[Box]:
     """Return the boxes that stand at the place of a name."""
-    return [box for state in states for box in state.boxes if box.names[0] == name]
+    return [box for state in states for box in state.boxes if box.place == name]
 
 
 def tag_width(name: str) -> int:

@@ -69,9 +69,10 @@ def describe(live: World) -> dict[str, Any]:
 def graphs(live: World) -> dict[str, Graph | None]:
     """Return the graph of a live world, and the one behind it if there is one."""
     whole = dict(live.whole())
+    behind = picture(tuple(whole.values())[:1], whole) if whole else None
     return {
         "graph": picture(live.roots(), live.variables()).head(live.most_nodes),
-        "ghost": picture(tuple(whole.values())[:1], whole) if whole else None,
+        "ghost": behind and live.as_ghost(behind),
     }
 
 

@@ -161,8 +161,7 @@ def way_of(nr: int, state: State, action: Action) -> Way:
 
 def totals(state: State, name: str) -> Totals:
     """Return the numbers that are drawn as blocks at the place of a name."""
-    box = state.box(name)
-    return box.totals if box.names[0] == name else None
+    return next((box.totals for box in state.boxes if box.place == name), None)
 
 
 def button(action: Action, states: Sequence[State], stacks: Sequence[str]) -> Button:

@@ -26,13 +26,14 @@ class Box:
     """Hold one tensor, and the names that lead to it.
 
     Where there is none it has no rows, and `why` says "None" or "not bound". `totals` are numbers
-    that are drawn as blocks.
+    that are drawn as blocks. `place` is the name at whose place it stands.
     """
 
     names: tuple[str, ...]
     rows: tuple[Row, ...] = ()
     totals: tuple[float, ...] | None = None
     why: str = ""
+    place: str = ""
 
     def __str__(self) -> str:
         names = " and ".join(self.names)

@@ -5,13 +5,14 @@ is there.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from types import CodeType
 from typing import Any
 
 import torch
 
+from helpers.graph import Graph
 from helpers.labs.engine.state_map import Box, Row
 from helpers.looking.torch_private import read
 
@@ -115,13 +116,15 @@ class World:
             same = [nr for nr, other in enumerate(tensors) if other is one and one is not None]
             if same:
                 old = found[same[0]]
-                found[same[0]] = Box((*old.names, name), old.rows, old.totals)
+                found[same[0]] = replace(old, names=(*old.names, name))
                 continue
             tensors.append(one)
+            place = self.place(name)
             if one is None:
-                found.append(Box((name,), (), None, "None" if is_bound else "not bound"))
+                why = "None" if is_bound else "not bound"
+                found.append(Box((name,), why=why, place=place))
             else:
-                found.append(Box((name,), self.rows(name, one), self.totals(name, one)))
+                found.append(Box((name,), self.rows(name, one), self.totals(name, one), "", place))
         return tuple(found)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
@@ -131,6 +134,12 @@ class World:
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
         return None
+
+    def place(self, name: str) -> str:
+        """Return the name at whose place the tensor of a name stands, so that a tensor keeps its
+        place when names change.
+        """
+        return name
 
     def facts(self) -> tuple[Row, ...]:
         """Return what is told of no tensor alone: modes, counts, one node."""
@@ -151,6 +160,10 @@ class World:
         is the root.
         """
         return {}
+
+    def as_ghost(self, graph: Graph) -> Graph:
+        """Return the graph of `whole` as it is drawn."""
+        return graph
 
     def focus(self) -> int | None:
         """Return the number of the node that the talk is of."""
