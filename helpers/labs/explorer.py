@@ -15,7 +15,7 @@ from helpers.labs.engine.world import Action, World
 from helpers.looking.snapshot import snapshot
 from helpers.recording.local_derivatives import formulas
 
-LINE = 60  # characters of a formula in one line of the table
+LINE = 46  # characters of a formula in one line of the table
 PROGRAM = "programs"
 
 

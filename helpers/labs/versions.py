@@ -72,7 +72,8 @@ class Edits(World):
 
     def facts(self) -> tuple[Row, ...]:
         cell = self.saved()
-        kept = "freed" if cell.state == "freed" else f"{cell.state}, at version {cell.version}"
+        since = ", modified since" if cell.state == "modified" else ""
+        kept = "freed" if cell.state == "freed" else f"at version {cell.version}{since}"
         right = "" if self.x.grad is None else short_numbers(self.right().tolist())
         return (Row("y saved x", kept), Row("the right x.grad" if right else "", right))
 
@@ -90,7 +91,7 @@ class Edits(World):
             which = "others than those" if changed else "those"
             return f"The numbers of x are {which} that y was made from."
         versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
-        return versions + (" Its numbers are others now." if changed else "")
+        return versions + (" The numbers of x are others now." if changed else "")
 
 
 versions = Lab(

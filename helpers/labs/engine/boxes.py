@@ -55,12 +55,14 @@ class Boxes:
         self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
         self.low = max([slot.top + slot.high for slot in self.slots], default=0)
         rows = [row for state in states for row in state.facts]
+        self.fact = "value" if self.names else "start"  # alone they are what one reads: larger
+        size, self.line = (SMALL, LINE) if self.names else (TITLE, LINE + 3)
         self.labels = max([width(row.label, SMALL) for row in rows], default=0)
-        texts = max([width(row.text, SMALL) for row in rows], default=0)
+        texts = max([width(row.text, size) for row in rows], default=0)
         facts = self.labels + BETWEEN + texts if rows else 0
         lines = max(len(state.facts) for state in states)
         self.width = max([facts, *[slot.left + slot.wide for slot in self.slots]])
-        self.height = self.low + (GAP + LINE * lines if lines else 0)
+        self.height = self.low + (GAP + self.line * lines if lines else 0)
 
     def has_blocks(self, name: str) -> bool:
         return any(box.totals is not None for box in self.own[name])
@@ -128,10 +130,10 @@ class Boxes:
             self.box(pen, places[box.place], box)
             pen.owner = None
         for nr, row in enumerate(state.facts):
-            y = self.low + GAP + 13 + LINE * nr
+            y = self.low + GAP + 13 + self.line * nr
             pen.owner = Owner("fact", nr)
             pen.write("row", 0, y, (row.label, ""))
-            pen.write("value", self.labels + BETWEEN, y, (row.text, ""))
+            pen.write(self.fact, self.labels + BETWEEN, y, (row.text, ""))
             pen.owner = None
 
     def tag(self, pen: Pen, slot: Slot, box: Box, goal: Slot) -> None:
