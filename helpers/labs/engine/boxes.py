@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from helpers.drawing.diagram import arrow
 from helpers.drawing.display_list import Owner, Pen
+from helpers.drawing.layout import Point
 from helpers.drawing.palette import SMALL, TITLE
 from helpers.labs.engine.state_map import Box, Row, State
 from helpers.playing.film import Stack
@@ -149,7 +150,7 @@ class Boxes:
         else:
             aside = 0 if goal is slot else 40 if goal.x < slot.x else -40
             begin, end = (middle, slot.y + TAG + 2), (goal.left + goal.wide // 2 + aside, goal.top)
-        curve = (begin, begin, begin, end)
+        curve = straight(begin, end)
         pen.path("edge", *curve)
         pen.polygon("arrow", *arrow(curve))
 
@@ -172,6 +173,13 @@ class Boxes:
             y += 0 if self.is_flat else LINE
             pen.write("row", x, y, (row.label, ""))
             pen.write("value", x + labels + BETWEEN, y, (row.text, ""))
+
+
+def straight(begin: Point, end: Point) -> tuple[Point, ...]:
+    """Return a line as a Bézier piece."""
+    (x, y), (to_x, to_y) = begin, end
+    dx, dy = (to_x - x) / 3, (to_y - y) / 3
+    return begin, (x + dx, y + dy), (to_x - dx, to_y - dy), end
 
 
 def names_of(states: Sequence[State]) -> list[str]:
