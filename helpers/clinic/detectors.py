@@ -23,6 +23,9 @@ VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
 NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
 SUMS = {"sum", "mean"}
 WALKS = {"backward", "grad", "step_through", "record"}
+# what a tensor is asked for that holds none of its numbers, or numbers without a graph of their own
+ABOUT = {"shape", "dtype", "device", "ndim", "grad", "requires_grad", "is_leaf"}
+ABOUT |= {"size", "dim", "numel", "len"}
 
 
 def dotted(expr: ast.expr | None) -> str:
@@ -70,7 +73,7 @@ def edited_by(call: ast.Call) -> Iterator[str]:
 
 def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bool]:
     """Return the lines that edit what the graphs of some tensors saved and found modified, and
-    whether it is sure that these did it: each ran, and each counts for one step of the version.
+    whether it is sure: then it is one line alone that ran, and that edits whenever it runs.
     """
     memory, spoilt = Memory(()), []
     for node in nodes_of(tensors):
@@ -82,10 +85,23 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
         names = filter(None, edited(line.node))
         if any(places & memory_in(past.still(name, line)) for name in names):
             found.append(line)
-    first, last = min([one.version for one in spoilt], default=0), len(found)
-    if all(one.version_now == last for one in spoilt) and all(one.is_sure for one in found):
-        return found[first:], True
-    return found, False
+    is_sure = len(found) == 1 and found[0].is_sure and always_edits(found[0].node)
+    # saved at version 0: every edit that was counted came later
+    return found, is_sure and all(one.version == 0 for one in spoilt)
+
+
+def always_edits(stmt: ast.stmt) -> bool:
+    """Say whether a statement edits a tensor whenever it runs; a step without gradients does not."""
+    if isinstance(stmt, ast.AugAssign):
+        return True
+    if isinstance(stmt, ast.Assign):
+        return any(isinstance(target, ast.Subscript) for target in stmt.targets)
+    methods = [one.func.attr for one in heads(stmt) if is_method(one)]
+    return any(name.endswith("_") for name in methods)
+
+
+def is_method(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
 
 
 def nameless(tensor: torch.Tensor) -> tuple[str, ...]:
@@ -115,14 +131,14 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
     freed = {id(node) for node in nodes if is_freed(node)}
     perhaps = []
     for line in past.lines:
-        for root in walked(line.node):
+        for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
             reaches = bool(freed & {id(node) for node in nodes_of(parts)})
-            if reaches and line.is_sure and is_arithmetic(root):
+            if reaches and is_whole and line.is_sure and is_arithmetic(root):
                 return [line], True
             if reaches or (not parts and is_made_elsewhere(past, root)):
                 perhaps.append(line)
-    return perhaps, len(perhaps) == 1 and perhaps[0].is_round
+    return perhaps, False
 
 
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
@@ -153,8 +169,10 @@ def is_freed(node: Any) -> bool:
     return any(one.state == "freed" for one in saved(node, nameless))
 
 
-def walked(stmt: ast.stmt) -> Iterator[ast.expr]:
-    """Yield what a statement goes backward from without keeping the graph."""
+def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
+    """Yield what a statement goes backward from without keeping the graph, and whether it surely
+    walks, and so frees, the whole of it.
+    """
     for call in heads(stmt):
         if not isinstance(call, ast.Call) or keeps(call):
             continue
@@ -162,11 +180,13 @@ def walked(stmt: ast.stmt) -> Iterator[ast.expr]:
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         if name not in WALKS:
             continue
-        is_method = name == "backward" and not dotted(func).endswith("autograd.backward")
-        if is_method and isinstance(func, ast.Attribute):
-            yield func.value
+        is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
+        given = call.args if is_tensors else call.args[1:]
+        takes_all = all(one.arg != "inputs" for one in call.keywords) and len(given) < 2
+        if is_tensors and isinstance(func, ast.Attribute):
+            yield func.value, takes_all
         elif call.args:
-            yield call.args[0]
+            yield call.args[0], takes_all and name != "grad"
 
 
 def keeps(call: ast.Call) -> bool:
@@ -178,34 +198,108 @@ def keeps(call: ast.Call) -> bool:
     )
 
 
-def losers(past: Past, names: Sequence[str]) -> list[Line]:
-    """Return the line at which the graph of a name was lost: it was made there without one, of
-    something that has one.
+def losers(past: Past, names: Sequence[str]) -> tuple[Line, dict[str, torch.Tensor]] | None:
+    """Return the line at which a name was made without a graph, and of what it was made that
+    requires grad now.
     """
     waiting, seen = list(names), set()
     while waiting:
         name = waiting.pop(0)
         line = next((one for one in reversed(past.lines) if name in binds(one.node)), None)
-        if (
-            name in seen
-            or line is None
-            or not line.is_sure
-            or not isinstance(line.node, ast.Assign)
-        ):
+        if name in seen | past.rebound or line is None or not line.is_sure:
+            continue
+        if not isinstance(line.node, ast.Assign):
             continue
         seen.add(name)
-        used = {one.id for one in ast.walk(line.node.value) if isinstance(one, ast.Name)} - {name}
-        tensors = {one: past.still(one, line) for one in sorted(used)}
-        tensors = {one: thing for one, thing in tensors.items() if is_tensor(thing)}
-        if any(read(thing, "requires_grad") for thing in tensors.values()):
-            return [line]
+        used = {one: past.still(one, line) for one in sorted(used_in(line.node.value) - {name})}
+        tensors = {one: thing for one, thing in used.items() if is_tensor(thing)}
+        have = {one: thing for one, thing in tensors.items() if read(thing, "requires_grad")}
+        if have:
+            return line, have
         waiting += tensors
-    return []
+    return None
 
 
-def led_to_it(past: Past, named: dict[str, torch.Tensor], look: str, asks: bool) -> str:
-    """Say which line edited or freed what is missing, or, where it `asks` for a graph, lost one; ""
-    where that cannot be told.
+def used_in(expr: ast.expr) -> set[str]:
+    """Return the names whose numbers an expression uses: of `x.shape` and `zeros_like(x)` none."""
+    func = expr.func if isinstance(expr, ast.Call) else expr
+    asked = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    is_name = isinstance(expr, ast.Name)
+    if not is_name and (asked in ABOUT or asked.endswith("_like")):
+        return set()
+    found = {expr.id} if is_name else set()
+    for child in ast.iter_child_nodes(expr):
+        found |= used_in(child)
+    return found
+
+
+def lost_in(past: Past, line: Line, used: dict[str, torch.Tensor]) -> str:
+    """Say that a graph was lost at a line, as surely as it is known; or that there was none yet, as
+    what was `used` was asked to require grad later.
+    """
+    for name, tensor in used.items():
+        late = asked_later(past, name, line)
+        if late is not None and not may_be_stale(tensor) and read(tensor, "grad_fn") is None:
+            return f"{name} requires grad now, set by {late}; used before that by {line}"
+    is_sure = any(required_then(past, name, thing, line) for name, thing in used.items())
+    return f"Its graph was lost {'' if is_sure else 'perhaps '}in {line}"
+
+
+def asked_later(past: Past, name: str, line: Line) -> Line | None:
+    """Return the line that asked a tensor to require grad, where that was after another line alone."""
+    before, after = flag_lines(past, name, line)
+    if before and asks(before[-1].node, name):
+        return None
+    return after[0] if after and after[0].is_sure and asks(after[0].node, name) else None
+
+
+def required_then(past: Past, name: str, tensor: torch.Tensor, line: Line) -> bool:
+    """Say whether a tensor surely required grad when a line ran: it was never edited, so it has
+    what it was made with; or, a leaf, it was asked before, and its flag not touched since.
+    """
+    if may_be_stale(tensor) or read(tensor, "grad_fn") is not None:
+        return read(tensor, "_version") == 0
+    before, after = flag_lines(past, name, line)
+    return bool(before) and before[-1].is_sure and asks(before[-1].node, name) and not after
+
+
+def flag_lines(past: Past, name: str, line: Line) -> tuple[list[Line], list[Line]]:
+    """Return the lines that bind a name or set its flag, before a line and after it."""
+    after = past.after(line)
+    found = [one for one in past.lines if name in binds(one.node) or sets_flag(one.node, name)]
+    return [one for one in found if one not in after], [one for one in found if one in after]
+
+
+def asks(stmt: ast.stmt, name: str) -> bool:
+    """Say whether a statement that binds a name, or sets its flag, makes it require grad."""
+    if name in binds(stmt):
+        calls = [one for one in heads(stmt) if isinstance(one, ast.Call)]
+        words = [word for call in calls for word in call.keywords if word.arg == "requires_grad"]
+        return any(is_true(word.value) for word in words)
+    return any(is_true(value) for value in flags(stmt, name))
+
+
+def sets_flag(stmt: ast.stmt, name: str) -> bool:
+    return bool(list(flags(stmt, name)))
+
+
+def flags(stmt: ast.stmt, name: str) -> Iterator[ast.expr]:
+    """Yield what a statement sets the flag of a name to."""
+    for target in stmt.targets if isinstance(stmt, ast.Assign) else ():
+        if isinstance(target, ast.Attribute) and dotted(target) == f"{name}.requires_grad":
+            yield stmt.value
+    for call in heads(stmt):
+        if is_method(call) and dotted(call.func) == f"{name}.requires_grad_":
+            yield (*call.args, ast.Constant(True))[0]
+
+
+def is_true(expr: ast.expr) -> bool:
+    return isinstance(expr, ast.Constant) and expr.value is True
+
+
+def led_to_it(past: Past, named: dict[str, torch.Tensor], look: str, asks_for_graph: bool) -> str:
+    """Say which line edited or freed what is missing, or, where it `asks_for_graph`,
+    lost one; "" where that cannot be told.
     """
     tensors = list(named.values())
     if look == "modified":
@@ -215,6 +309,6 @@ def led_to_it(past: Past, named: dict[str, torch.Tensor], look: str, asks: bool)
         found, is_sure = freers(past, tensors)
         words = "Freed by " if is_sure else "Freed perhaps by "
     else:
-        found = losers(past, list(named)) if asks else []
-        words = "Its graph was lost in "
+        lost = losers(past, list(named)) if asks_for_graph else None
+        return lost_in(past, *lost) if lost else ""
     return words + "; ".join(map(str, found[-MOST_SHOWN:])) if found else ""

@@ -22,6 +22,7 @@ from helpers.text import visible
 
 LONGEST = 90  # characters of a line that are shown
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)
+GRAD_MODES = {"no_grad", "enable_grad", "inference_mode", "set_grad_enabled"}
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -120,7 +121,16 @@ def within(
         if inner or not holds_stop:
             yield line_of(text, stmt, f"line {stmt.lineno}{where}", is_sure)
         for part in inner:
-            yield from within(text, part, where, stop, is_sure and not isinstance(stmt, MAYBE))
+            yield from within(text, part, where, stop, is_sure and runs_whole(stmt))
+
+
+def runs_whole(stmt: ast.stmt) -> bool:
+    """Say whether what a compound statement holds runs once and to its end, if no error is seen."""
+    if not isinstance(stmt, (ast.With, ast.AsyncWith)):
+        return not isinstance(stmt, MAYBE)
+    calls = [getattr(item.context_expr, "func", None) for item in stmt.items]
+    # others, such as suppress(), may hide that a line failed
+    return all(getattr(one, "attr", getattr(one, "id", "")) in GRAD_MODES for one in calls)
 
 
 def rounds(
