@@ -107,7 +107,7 @@ def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
     _, caught, _ = raised("t = torch.ones(2, requires_grad=True) * 3\nt.grad")
     assert "retain_grad() before backward()" in said(caught[0].message, capsys)
     for one in book().symptoms:
-        for text in one.also:
+        for text in one.also if one.kind != "silent" else ():
             assert one.means in said(f"RuntimeError: {text} ...", capsys)
 
 
