@@ -213,6 +213,29 @@ def test_a_refusal_is_one_short_error_without_a_frame_of_ours(shell, source):
         assert len(said.splitlines()) < 12
 
 
+FAILED = {
+    "pass": "Nothing was raised: the block ran to its end.",
+    "raise ValueError('zzz')": "It raised ValueError: zzz",
+    "raise RuntimeError('other')": "The message was: RuntimeError: other",
+}
+
+
+@pytest.mark.parametrize("block", FAILED)
+def test_a_block_that_raises_something_else_says_so_once(shell, block):
+    notebook = InteractiveShell.instance()
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        notebook.run_cell("from helpers import expect_error")
+        notebook.run_cell(f"with expect_error(RuntimeError, 'zzz'):\n    {block}")
+    said = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert re.search(r"AssertionError: [\w ]+: see the card above\.\s*$", said)
+    assert "/helpers/" not in said
+    assert "was to raise" not in said
+    assert ("direct cause" in said) == (block != "pass")  # what came is there to be read
+    (card,) = shell
+    assert FAILED[block] in " ".join(card["text/plain"].split())
+    assert "This block was to raise" in card["text/html"]
+
+
 def test_diagnose_knows_what_stands_behind_a_refusal(shell):
     notebook = InteractiveShell.instance()
     source = (

@@ -16,13 +16,16 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from helpers import diagnose
+from helpers.answers import html
 from helpers.clinic.catalogue import book
 from helpers.clinic.errors import MOST, family
 from helpers.clinic.message_clues import clue
+from helpers.clinic.report import _diagnosed
 from helpers.looking import torch_private
 from helpers.looking.snapshot import Walk
 
 PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes]
+SEEN, WHOLE = 1_024, 2_200  # bytes of a card: without what is folded, and with it
 WITH_CUDA = torch.backends.cuda.is_built()
 
 
@@ -156,6 +159,20 @@ def test_the_tensor_and_the_operation_are_named(source, capsys):
     for words in TELLS[source]:
         assert words in text
     assert said(error, capsys) == text
+
+
+@pytest.mark.parametrize(
+    ("symptom", "cause"),
+    [pair for pair in PAIRS if pair[0].kind != "silent" and not pair[1].needs],
+    ids=label,
+)
+def test_what_is_seen_of_a_card_is_under_one_kilobyte_and_what_is_folded_little_more(
+    symptom, cause
+):
+    error, caught, _ = raised(cause.snippet)
+    page = html(_diagnosed(error or caught[0].message)).encode()
+    assert len(page.partition(b"<details>")[0]) < SEEN
+    assert len(page) < WHOLE
 
 
 def test_a_message_without_details_gets_no_details():

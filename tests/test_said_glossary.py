@@ -214,7 +214,7 @@ def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
 def test_a_result_without_a_gradient_is_a_leaf_and_lacks_the_flag():
     assert "a floating-point result of a recorded operation has it too" in term("`requires_grad`")
     assert "or one gave it as a result without a gradient, such as an index" in term("leaf")
-    assert "such as a floating-point result of a recorded operation" in term("non-leaf")
+    assert "such as floating-point results of recorded operations" in term("non-leaf")
     result = (torch.ones(2, requires_grad=True) * 1).max(0)
     assert type(result.values.grad_fn).__name__ == "MaxBackward0"
     assert (result.values.requires_grad, result.values.is_leaf) == (True, False)
