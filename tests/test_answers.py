@@ -183,7 +183,7 @@ def test_a_short_card_folds_nothing(shell):
 
 
 REFUSED = {
-    "loss = (x * x).sum()\nloss.backward()\nstep_through(loss)": "The graph of loss was walked before",
+    "loss = (x * x).sum()\nloss.backward()\nstep_through(loss)": "A part of the graph of loss was walked before",
     "step_through(x * x)": "The loss has shape (2,)",
     "step_through(x.detach().sum())": "This tensor has no graph",
     "step_through(3)": "Expected a tensor, got int",
@@ -213,6 +213,29 @@ def test_a_refusal_is_one_short_error_without_a_frame_of_ours(shell, source):
         assert len(said.splitlines()) < 12
 
 
+FAILED = {
+    "pass": "Nothing was raised: the block ran to its end.",
+    "raise ValueError('zzz')": "It raised ValueError: zzz",
+    "raise RuntimeError('other')": "The message was: RuntimeError: other",
+}
+
+
+@pytest.mark.parametrize("block", FAILED)
+def test_a_block_that_raises_something_else_says_so_once(shell, block):
+    notebook = InteractiveShell.instance()
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        notebook.run_cell("from helpers import expect_error")
+        notebook.run_cell(f"with expect_error(RuntimeError, 'zzz'):\n    {block}")
+    said = re.sub(r"\x1b\[[0-9;]*m", "", out.getvalue())
+    assert re.search(r"AssertionError: [\w ]+: see the card above\.\s*$", said)
+    assert "/helpers/" not in said
+    assert "was to raise" not in said
+    assert ("direct cause" in said) == (block != "pass")  # what came is there to be read
+    (card,) = shell
+    assert FAILED[block] in " ".join(card["text/plain"].split())
+    assert "This block was to raise" in card["text/html"]
+
+
 def test_diagnose_knows_what_stands_behind_a_refusal(shell):
     notebook = InteractiveShell.instance()
     source = (
@@ -225,7 +248,7 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
         notebook.run_cell("diagnose()")
     text = " ".join(shell[0]["text/plain"].split())
     assert text.startswith(
-        "RuntimeError: The graph of loss was walked before: an earlier backward()"
+        "RuntimeError: A part of the graph of loss was walked before: what MulBackward0 had saved"
     )
     assert "Freed by line 5: loss.backward() In your line" in text
     assert "It stands behind" not in text

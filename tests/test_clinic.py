@@ -16,13 +16,16 @@ import torch
 from IPython.core.interactiveshell import InteractiveShell
 
 from helpers import diagnose
+from helpers.answers import html
 from helpers.clinic.catalogue import book
 from helpers.clinic.errors import MOST, family
 from helpers.clinic.message_clues import clue
+from helpers.clinic.report import _diagnosed
 from helpers.looking import torch_private
 from helpers.looking.snapshot import Walk
 
 PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes]
+SEEN, WHOLE = 1_024, 2_200  # bytes of a card: without what is folded, and with it
 WITH_CUDA = torch.backends.cuda.is_built()
 
 
@@ -107,7 +110,7 @@ def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
     _, caught, _ = raised("t = torch.ones(2, requires_grad=True) * 3\nt.grad")
     assert "retain_grad() before backward()" in said(caught[0].message, capsys)
     for one in book().symptoms:
-        for text in one.also:
+        for text in one.also if one.kind != "silent" else ():
             assert one.means in said(f"RuntimeError: {text} ...", capsys)
 
 
@@ -156,6 +159,20 @@ def test_the_tensor_and_the_operation_are_named(source, capsys):
     for words in TELLS[source]:
         assert words in text
     assert said(error, capsys) == text
+
+
+@pytest.mark.parametrize(
+    ("symptom", "cause"),
+    [pair for pair in PAIRS if pair[0].kind != "silent" and not pair[1].needs],
+    ids=label,
+)
+def test_what_is_seen_of_a_card_is_under_one_kilobyte_and_what_is_folded_little_more(
+    symptom, cause
+):
+    error, caught, _ = raised(cause.snippet)
+    page = html(_diagnosed(error or caught[0].message)).encode()
+    assert len(page.partition(b"<details>")[0]) < SEEN
+    assert len(page) < WHOLE
 
 
 def test_a_message_without_details_gets_no_details():
@@ -380,7 +397,7 @@ LED = {
     "y = x.exp()\nz = y.sum()\ny.detach().mul_(2)\nz.backward()": "Edited by line 4: y.detach().mul_(2)",
     "y = x.exp()\nz = y.sum()\nv = y[0]\nv.mul_(2)\nz.backward()": "Edited by line 5: v.mul_(2)",
     "y = x * 1\ny += 1\nz = y.exp().sum() + (y * y).sum()\ny -= 1\nz.backward()": (
-        "Edited by line 5: y -= 1"  # line 3 did, too, and before it was saved
+        "Edited perhaps by line 3: y += 1; line 5: y -= 1"  # line 3 before it was saved
     ),
     "y = x.exp()\nz = y.sum()\nif True:\n    y.add_(1)\nz.backward()": (
         "Edited perhaps by line 5: y.add_(1)"
@@ -403,9 +420,56 @@ LED = {
         "Freed perhaps by line 3: h.clone().sum().backward()"
     ),
     "l = (x * x).sum()\nfor _ in range(2):\n    l.backward()": (
-        "Freed by this same line, in an earlier round of its loop: l.backward()"
+        "Freed perhaps by this same line, in an earlier round of its loop: l.backward()"
     ),
     "y = x.detach()\nl = y.sum()\nl.backward()": "Its graph was lost in line 2: y = x.detach()",
+    "y = x * 2\nwith torch.no_grad():\n    l = y.sum()\nl.backward()": (
+        "Its graph was lost in line 4: l = y.sum()"
+    ),
+    # a flag that is raised too late: by this line, or by one that is not seen
+    "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad_()\nl.backward()": (
+        "w requires grad now, set by line 4: w.requires_grad_(); used before that by line 3: "
+        "l = (w * 2).sum()"
+    ),
+    "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad = True\nl.backward()": (
+        "w requires grad now, set by line 4: w.requires_grad = True; used before that by line 3: "
+        "l = (w * 2).sum()"
+    ),
+    "w = torch.ones(3)\nw.requires_grad_()\nl = w.detach().sum()\nl.backward()": (
+        "Its graph was lost in line 4: l = w.detach().sum()"
+    ),
+    "w = torch.ones(3)\ndef f():\n    w.requires_grad_()\nl = (w * 2).sum()\nf()\nl.backward()": (
+        "Its graph was lost perhaps in line 5: l = (w * 2).sum()"
+    ),
+    "w = torch.zeros(2)\nl = (w * 2).sum()\nw += x\nl.backward()": (
+        "Its graph was lost perhaps in line 3: l = (w * 2).sum()"
+    ),
+    # a walk of a part
+    "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
+    "l.backward(inputs=[u])\nl.backward(inputs=[x])\nl.backward()": (
+        "Freed perhaps by line 4: l.backward(inputs=[u]); line 5: l.backward(inputs=[x])"
+    ),
+    "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
+    "torch.autograd.grad(l, u)\ntorch.autograd.grad(l, x)\nl.backward()": (
+        "Freed perhaps by line 4: torch.autograd.grad(l, u); line 5: torch.autograd.grad(l, x)"
+    ),
+    "l = (x * x).sum()\nl.backward(None, True)\ntorch.autograd.backward(l)\nl.backward()": (
+        "Freed by line 4: torch.autograd.backward(l)"
+    ),
+    # it failed, and nobody saw it
+    "from contextlib import suppress\nv = x * x\nwith suppress(RuntimeError):\n    v.backward()\n"
+    "v.sum().backward()\nv.sum().backward()": "Freed by line 6: v.sum().backward()",
+    # a round that nobody knows to have been
+    "h = x.exp()\ndef f():\n    h.sum().backward()\nf()\nfor _ in range(1):\n    h.sum().backward()": (
+        "Freed perhaps by this same line, in an earlier round of its loop: h.sum().backward()"
+    ),
+    # a line that did nothing, and one that counts twice
+    "w = torch.ones(3, requires_grad=True)\no = torch.optim.SGD([w], 0.1)\ny = (w ** 2).sum()\n"
+    "o.step()\nwith torch.no_grad():\n    w[0] += 1\ny.backward()": (
+        "Edited perhaps by line 5: o.step(); line 7: w[0] += 1"
+    ),
+    "w = torch.ones(3, requires_grad=True)\ny = (w ** 2).sum()\n"
+    "with torch.no_grad():\n    w[0] += 1\ny.backward()": "Edited by line 5: w[0] += 1",
 }
 NOT_LED = {
     "y = x * 1\ny += 1\ny = x.exp()\nz = y.sum()\ndef f():\n    y.add_(1)\nf()\nz.backward()": "Edited",
@@ -417,6 +481,11 @@ NOT_LED = {
         "Freed"
     ),
     "y = torch.ones(2)\nl = y.sum()\nl.backward()": "graph was lost",
+    "y = torch.ones(x.shape[0])\nl = y.sum()\nl.backward()": "graph was lost",
+    "l = torch.ones_like(x).sum()\nl.backward()": "graph was lost",
+    "y = x.detach()\ndef f():\n    global y\n    y = torch.ones(2)\nf()\nl = y.sum()\nl.backward()": (
+        "graph was lost"
+    ),
 }
 
 
@@ -438,18 +507,39 @@ def test_a_line_in_a_function_is_named(capsys):
     assert "Edited by line 4: y *= 2" in said(raised(HEAD + source)[0], capsys)
 
 
-def test_a_line_of_an_earlier_cell_is_named_by_its_number(monkeypatch, tmp_path):
+def diagnosed(cells, monkeypatch, tmp_path):
+    """Run cells in IPython, and diagnose() in one of its own; return what is shown in the end."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     for name in ("last_exc", "last_value", "last_type", "last_traceback"):
         monkeypatch.setattr(sys, name, getattr(sys, name, None), raising=False)
     shell = InteractiveShell.instance()
     try:
         with contextlib.redirect_stdout(io.StringIO()) as out:
-            for cell in ("import torch\nfrom helpers import diagnose", f"{HEAD}l = (x * x).sum()"):
-                shell.run_cell(cell, store_history=True)
-            for cell in ("# again\nl.backward()", "# and again\nl.backward()", "diagnose()"):
+            for cell in ("import torch\nfrom helpers import diagnose", *cells, "diagnose()"):
                 shell.run_cell(cell, store_history=True)
     finally:
         shell.history_manager.end_session()
         InteractiveShell.clear_instance()
-    assert "\nFreed by line 2 of cell [3]: l.backward()\n" in out.getvalue()
+    return " ".join(out.getvalue().split())
+
+
+def test_a_line_of_an_earlier_cell_is_named_by_its_number(monkeypatch, tmp_path):
+    cells = (
+        f"{HEAD}l = (x * x).sum()",
+        "# again\nl.backward()",
+        "l.backb(",
+        "# and again\nl.backward()",
+    )
+    shown = diagnosed(cells, monkeypatch, tmp_path)
+    assert " Freed by line 2 of cell [3]: l.backward() In your line" in shown
+
+
+@pytest.mark.parametrize("magic", ["%%time\n", "%time ", "%%capture\n", "exec('y = c * 2')\n"])
+def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic, monkeypatch, tmp_path):
+    cells = f"{HEAD}c = torch.ones(2)\ny = x.detach()", f"{magic}y = c * 2", "y.sum().backward()"
+    shown = diagnosed(cells, monkeypatch, tmp_path)
+    assert "In your line" in shown
+    assert "graph was lost" not in shown
+    cells = f"{HEAD}l = (x * x).sum()\nl.backward()", f"{magic}y = 1", "l.backward()"
+    shown = diagnosed(["c = 1", *cells], monkeypatch, tmp_path)
+    assert "Freed perhaps by line 3 of cell [3]: l.backward()" in shown

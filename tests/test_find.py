@@ -31,6 +31,12 @@ FIRST = {
     "does not require grad": "does not require grad and does not have a grad_fn",
     "backward twice": "Trying to backward through the graph a second time",
     "trying to bakward thru graph secnd time": "Trying to backward through the graph a second time",
+    "in-place": "in-place operation",
+    "in place": "in-place operation",
+    "saved-tensor": "saved tensor",
+    "memory leak": "Memory grows with every iteration of the loop",
+    "memory explodes": "Memory grows with every iteration of the loop",
+    "qqqq jacobian": "Jacobian",
     "memory grows": "Memory grows with every iteration of the loop",
     "why is my .grad None": ".grad is None where zeros were expected",
 }

@@ -30,7 +30,7 @@ ALLOWED = {
     "labs": "labs.engine recording looking graph text",
     "labs.engine": "playing drawing looking graph text",
     "exercises.lessons": "exercises looking untrusted",
-    "exercises": "answers untrusted text",
+    "exercises": "answers looking untrusted text",
     "clinic": "answers looking untrusted graph text",
     "answers": "drawing text",
     "playing": "recording folding drawing graph text",

@@ -366,7 +366,7 @@ def test_an_exception_half_way_is_torchs_own_with_the_steps_so_far():
     [
         (
             lambda: used(torch.ones(2, requires_grad=True).exp().sum()),
-            "earlier backward\\(\\) freed what ExpBackward0 had saved",
+            "^A part of the graph of loss was walked before: what ExpBackward0 had saved is freed.",
             "a second time",
         ),
         (
@@ -389,6 +389,28 @@ def test_common_errors_are_plain_and_torchs_own_stays_behind_them(make, ours, th
 def used(loss):
     loss.backward()
     return loss
+
+
+def by_another_root():
+    h = torch.ones(2, requires_grad=True) ** 2
+    h.sum().backward()
+    return h.mean()
+
+
+def by_a_function():
+    x = torch.ones(2, requires_grad=True)
+    loss = (x**2).sum()
+    torch.autograd.grad(loss, x)
+    return loss
+
+
+@pytest.mark.parametrize("make", [by_another_root, by_a_function])
+def test_a_graph_of_which_a_part_was_walked_is_not_said_to_have_gone_backward(make):
+    loss = make()
+    with pytest.raises(RuntimeError, match="^A part of the graph of loss was") as caught:
+        record(loss)
+    assert "what PowBackward0 had saved is freed. " in str(caught.value)
+    assert "backward()" not in str(caught.value)
 
 
 def test_what_is_no_tensor_is_refused_before_anything_runs():

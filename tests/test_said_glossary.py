@@ -211,9 +211,25 @@ def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
     assert all(leaf.grad_fn is None and leaf.is_leaf for leaf in (x, x.detach(), torch.ones(1)))
 
 
-def test_a_move_makes_a_leaf_into_a_non_leaf_on_the_meta_device_too():
-    assert "on any machine that a move makes a leaf into a non-leaf" in term("meta device")
+def test_a_result_without_a_gradient_is_a_leaf_and_lacks_the_flag():
+    assert "a floating-point result of a recorded operation has it too" in term("`requires_grad`")
+    assert "or one gave it as a result without a gradient, such as an index" in term("leaf")
+    assert "such as floating-point results of recorded operations" in term("non-leaf")
+    result = (torch.ones(2, requires_grad=True) * 1).max(0)
+    assert type(result.values.grad_fn).__name__ == "MaxBackward0"
+    assert (result.values.requires_grad, result.values.is_leaf) == (True, False)
+    assert (result.indices.requires_grad, result.indices.is_leaf) == (False, True)
+    assert result.indices.grad_fn is None
+
+
+def test_on_the_meta_device_too_a_leaf_becomes_a_non_leaf_where_the_move_is_recorded():
+    assert "recorded `.to('meta')` of a leaf that requires grad gives a non-leaf" in term(
+        "meta device"
+    )
+    assert torch.ones(2).to("meta").is_leaf
     x = torch.ones(2, requires_grad=True)
+    with torch.no_grad():
+        assert x.to("meta").is_leaf
     moved = x.to("meta")
     assert (x.is_leaf, moved.is_leaf, moved.shape) == (True, False, x.shape)
     with pytest.raises(NotImplementedError, match="no data"):
@@ -243,7 +259,7 @@ def test_a_non_leaf_gets_a_gradient_if_it_retains_it_or_is_asked_for():
 
 
 def test_only_a_recorded_operation_hands_the_flag_on():
-    assert "the result of a recorded operation has it too" in term("`requires_grad`")
+    assert "result of a recorded operation has it too" in term("`requires_grad`")
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     assert (x * 2).requires_grad
     with torch.no_grad():
@@ -315,7 +331,7 @@ def test_a_vector_jacobian_product_is_a_combination_of_the_rows():
 
 
 def test_a_leaf_has_no_grad_fn_and_detach_shares_memory_and_counter():
-    assert "it has no `grad_fn`" in term("leaf")
+    assert "without a `grad_fn`" in term("leaf")
     assert "True where a tensor has no `grad_fn`" in term("`is_leaf`")
     assert "on the same memory, with the same version counter and without a graph" in term(
         "`detach()`"

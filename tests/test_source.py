@@ -20,6 +20,7 @@ import helpers.looking.source
 import helpers.recording.record
 from helpers import module_calls
 from helpers.graph import Operands, Span
+from helpers.looking import cells
 from helpers.recording.record import record
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -274,6 +275,18 @@ def test_cells_that_say_something_else_than_what_ran_never_raise(begin):
         with contextlib.suppress(Exception):
             trace = source_programs.run(texts, lies=lies)["trace"]
             check_operators(trace)
+
+
+def test_earlier_cells_are_read_back_to_one_that_cannot_be_read(monkeypatch):
+    """It may have done anything; one that failed besides never ran."""
+    texts = ["", "a = 1", "%%time\nb = 2", "c = 3", "d = 4"]
+    found, is_whole = cells.read_cells(texts, 1)
+    assert ([one.order for one in found], is_whole) == ([3, 4], False)
+    monkeypatch.setattr(cells, "failures", lambda: {2})
+    found, is_whole = cells.read_cells(texts, 1)
+    assert ([one.order for one in found], is_whole) == ([0, 1, 3, 4], True)
+    found, is_whole = cells.read_cells(["a = 1\n" * 1_500, "b = 2\n" * 1_000, "c = 3"], 1)
+    assert ([one.order for one in found], is_whole) == ([1, 2], False)
 
 
 SYMBOLS = {

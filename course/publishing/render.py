@@ -17,6 +17,7 @@ from course.publishing import assets
 from course.publishing.inert import clean
 from course.publishing.prepare import prepared
 from course.publishing.slides import laid_out, name
+from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 PLAIN = re.compile(r"\x1b\[[0-9;]*m")
@@ -93,7 +94,7 @@ def named(html: str, names: set[str]) -> str:
     """
 
     def name_of(heading: re.Match) -> str:
-        name = unescape(re.sub(r"<[^>]*>", "", heading[2])).replace(" ", "-")
+        name = lab_name(unescape(re.sub(r"<[^>]*>", "", heading[2])))
         if name in names:
             return heading[0]
         names.add(name)

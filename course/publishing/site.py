@@ -43,7 +43,7 @@ SETTINGS = {
     "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
     # links to headings are those that JupyterLab follows
     "myst_heading_anchors": 3,
-    "myst_heading_slug_func": "course.publishing.site.lab_name",
+    "myst_heading_slug_func": "helpers.clinic.entries.lab_name",
     "suppress_warnings": [
         "myst.header"
     ],  # a level left out: MyST puts the heading one below its parent, as it should be
@@ -112,11 +112,6 @@ def _led_to_page(link: re.Match) -> str:
     """Return a link to a notebook, or to a heading of one, as one to its page."""
     notebook, heading = link[1] or "", link[2] or ""
     return f'href="{notebook.replace(".ipynb", ".html")}{page_name(heading)}"'
-
-
-def lab_name(heading: str) -> str:
-    """Return what JupyterLab calls a heading in links."""
-    return heading.replace(" ", "-")
 
 
 def page_name(fragment: str) -> str:

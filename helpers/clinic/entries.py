@@ -44,7 +44,7 @@ class Entry:
     @property
     def anchor(self) -> str:
         """Return what JupyterLab calls the heading in links: "#saved-tensor"."""
-        return self.name.replace(" ", "-")
+        return lab_name(self.name)
 
     @property
     def words(self) -> str:
@@ -78,6 +78,11 @@ def plain(text: str) -> str:
     return MARKS.sub(lambda mark: mark[1] or "", LINK.sub(r"\1", text))
 
 
+def lab_name(heading: str) -> str:
+    """Return what JupyterLab calls a heading in links."""
+    return heading.replace(" ", "-")
+
+
 def literal(text: str) -> str:
     """Keep Markdown from reading stars and underscores of code as emphasis."""
     text = STARS.sub(r"\\*", text)
@@ -93,7 +98,8 @@ def _term(whole: Book, one: Term) -> Entry:
 def _symptom(whole: Book, one: Symptom) -> Entry:
     is_quoted = one.kind != "silent"
     kind = f"**{one.type}.** " if is_quoted else ""
-    older = "".join(f" Also: `{text}`." for text in one.also)
+    mark = "`" if is_quoted else ""
+    older = "".join(f" Also: {mark}{text}{mark}." for text in one.also)
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
     text = f"{kind}{literal(one.means)}{older}\n\n{causes}"
     return Entry(

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 
 from helpers.answers import code
-from helpers.clinic.earlier_lines import Past, led_to_it
+from helpers.clinic.detectors import led_to_it
+from helpers.clinic.earlier_lines import Past
 from helpers.graph import Graph
 from helpers.looking.snapshot import Walk, graph_of
 from helpers.looking.torch_private import (

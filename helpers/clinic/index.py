@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, entries, literal
+from helpers.clinic.entries import NOTEBOOK, SECTIONS, Entry, entries, lab_name, literal
 
 KINDS = ("error", "warning", "silent")
 
@@ -42,7 +42,7 @@ def symptoms(kind: str) -> Page:
 def contents() -> str:
     """Return the contents of the glossary: a link to each section, and to each word by its letter."""
     counts = [
-        f"[{title}](<#{title.replace(' ', '-')}>) ({len(of_section(section))})"
+        f"[{title}](<#{lab_name(title)}>) ({len(of_section(section))})"
         for section, title in SECTIONS.items()
     ]
     letters = groupby(of_section("term"), key=lambda one: one.name.lstrip("_")[0].upper())

@@ -23,18 +23,19 @@ ENDING = re.compile(r"(?<=\w{3})(?:s|ed)$")
 HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
 NAME, SAID, MORE = 4.0, 2.0, 1.0  # what a word counts in a heading, in what it says, in the rest
 ALIKE = 0.8  # of 1: how near a word is that was perhaps misspelt
-ENOUGH = 0.5  # of 1: how much of what was asked an entry must speak of
+ENOUGH = 0.5  # of 1: how many words must be known, and how much of these an entry must speak of
 NEAR_BEST = 0.35  # of 1: what is far worse than the best entry is left out
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Hold one entry as it is searched: its texts in lower case, the words of each of its names, and
-    what each of its words counts.
+    """Hold one entry as it is searched: its texts in lower case, its names without what a reader
+    may leave out, the words of each of its names, and what each of its words counts.
     """
 
     entry: Entry
     names: tuple[str, ...]
+    whole_names: frozenset[str]
     said: str
     named: tuple[frozenset[str], ...]
     weights: dict[str, float]
@@ -59,12 +60,12 @@ def messages_in(text: str) -> list[Entry]:
     lines are broken; the longest first.
     """
     whole = normal(text)
-    found = [
-        (max(len(name) for name in one.names if name in whole), one.entry)
-        for one in indexed()
-        if one.entry.section in ("error", "warning") and any(name in whole for name in one.names)
-    ]
-    return [entry for _, entry in sorted(found, key=lambda pair: -pair[0])]
+    found = []
+    for one in indexed():
+        if one.entry.section in ("error", "warning"):
+            found += [(len(name), one.entry) for name in one.names if name in whole]
+    found.sort(key=lambda pair: -pair[0])
+    return list(dict.fromkeys(entry for _, entry in found))
 
 
 def is_message(text: str) -> bool:
@@ -109,7 +110,13 @@ def _index(entry: Entry) -> Index:
     for text, weight in ((causes, MORE), (said, SAID), (" ".join(map(apart, written)), NAME)):
         weights |= dict.fromkeys(words_of(text), weight)
     named = tuple(stems_of(apart(name)) for name in written)
-    return Index(entry, names, f"{said} {causes}", named, weights)
+    whole_names = frozenset(map(whole_name, names))
+    return Index(entry, names, whole_names, f"{said} {causes}", named, weights)
+
+
+def whole_name(text: str) -> str:
+    """Return a text in lower case without hyphens and the brackets of a call."""
+    return text.replace("-", "").removesuffix("()")
 
 
 def apart(name: str) -> str:
@@ -138,14 +145,18 @@ def stems_of(text: str) -> frozenset[str]:
 def score(asked: str, one: Index) -> float:
     """Return how well an entry answers; 0 where it does not."""
     wanted = wanted_words(asked)
-    rareness = {word: rarity(best_word(word)) for word in wanted}
-    points = {word: one.weights.get(best_word(word) or "", 0.0) for word in wanted}
+    known = [word for word in wanted if best_word(word)]
+    rareness = {word: rarity(best_word(word)) for word in known}
+    points = {word: one.weights.get(best_word(word), 0.0) for word in known}
     whole = sum(rareness.values())
-    covered = sum(rareness[word] for word in wanted if points[word])
+    covered = sum(rareness[word] for word in known if points[word])
     phrase = phrase_points(asked, one)
-    if not phrase and (not covered or covered < ENOUGH * whole):
+    if ENOUGH * len(wanted) <= len(known) < len(wanted):
+        phrase = max(phrase, named_points(known, one))
+    is_answer = covered and covered >= ENOUGH * whole and len(known) >= ENOUGH * len(wanted)
+    if not phrase and not is_answer:
         return 0.0
-    return phrase + sum(rareness[word] * points[word] for word in wanted) / (whole or 1)
+    return phrase + sum(rareness[word] * points[word] for word in known) / (whole or 1)
 
 
 def wanted_words(asked: str) -> set[str]:
@@ -158,7 +169,7 @@ def wanted_words(asked: str) -> set[str]:
 
 def phrase_points(asked: str, one: Index) -> float:
     """Return what an entry is worth that bears a text as its name, or has it as it is written."""
-    if asked in one.names or f"{asked}()" in one.names:
+    if whole_name(asked) in one.whole_names:
         return 5 * NAME
     if stems_of(" ".join(best_word(word) or word for word in parts_of(asked))) in one.named:
         return 4 * NAME
@@ -167,6 +178,11 @@ def phrase_points(asked: str, one: Index) -> float:
     if any(asked in name for name in one.names):
         return 2 * NAME
     return SAID if asked in one.said else 0.0
+
+
+def named_points(words: list[str], one: Index) -> float:
+    """Return what an entry is worth of which a name has just these words, in any order."""
+    return 4 * NAME if stems_of(" ".join(map(best_word, words))) in one.named else 0.0
 
 
 @cache
@@ -205,9 +221,9 @@ def best_word(word: str) -> str | None:
     return close[0] if close else None
 
 
-def rarity(word: str | None) -> float:
-    """Return how much a word tells: one of few entries much, one that nobody knows most."""
-    return log(1 + len(indexed()) / vocabulary().get(word or "", 1))
+def rarity(word: str) -> float:
+    """Return how much a word of the glossary tells: one of few entries much."""
+    return log(1 + len(indexed()) / vocabulary()[word])
 
 
 def likeness(one: str, other: str) -> float:

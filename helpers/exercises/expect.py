@@ -5,6 +5,7 @@ come.
 from types import TracebackType
 
 from helpers.answers import Card, notebook, show
+from helpers.looking.refusals import short
 from helpers.text import fold, visible
 from helpers.untrusted.messages import first_sentence
 
@@ -53,11 +54,12 @@ class expect_error:
         return True
 
     def _failed(self, word: str, found: str) -> AssertionError:
-        """Make the error that says what came instead; a notebook has a card above it."""
+        """Make the error that says what came instead; in a notebook a card above it says it."""
         text = self._wanted() + found + _ADVICE
-        if notebook() is not None:
-            show(Card("wrong", word, "", text, fold(text)))
-        return AssertionError(text)
+        if notebook() is None:
+            return AssertionError(text)
+        show(Card("wrong", word, "", text, fold(text)))
+        return short(AssertionError(f"{word}: see the card above."))
 
     def _wanted(self) -> str:
         return f'This block was to raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 from helpers.graph import Graph, Operands, Program, Span
 from helpers.looking.calls import ModuleCalls, are_in_order
+from helpers.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
 from helpers.looking.lines import Place, anomaly_places, checked_line
 from helpers.looking.matching import Claims, Matcher
 from helpers.looking.running_code import runs
@@ -37,7 +37,6 @@ from helpers.text import visible
 
 MOST_LINES = 6  # shown
 LONGEST = 100  # characters of a line
-MOST_SOURCE = 2_000  # lines that are read, and nodes that are matched
 _OPERATOR = re.compile(r"[)\s]*(\*\*|//|[-+*/@%])[(\s]*")
 
 
@@ -162,7 +161,10 @@ def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
     replay.rebound |= declared(text.tree)
     if frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_locals is not frame.f_globals:
         return []
-    texts = earlier(dict.get(frame.f_globals, "In"), text, replay)
+    cells = cells_of(frame)
+    if cells and cells[-1].splitlines() == text.lines:
+        cells = cells[:-1]
+    texts, replay.is_complete = read_cells(cells, len(text.lines))
     for one in texts:
         replay.rebound |= declared(one.tree)
     failed = failures()
@@ -171,39 +173,6 @@ def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
         replay.run(one, one.tree.body)
     replay.is_certain = True
     return texts
-
-
-def earlier(cells: Any, text: Text, replay: Replay) -> list[Text]:
-    """Return the sources of earlier cells, the newest within 2,000 lines."""
-    if type(cells) is not list or any(type(cell) is not str for cell in cells):
-        return []
-    if cells and cells[-1].splitlines() == text.lines:
-        cells = cells[:-1]
-    found: list[Text] = []
-    count = len(text.lines)
-    for order in range(len(cells) - 1, -1, -1):
-        lines = cells[order].splitlines()
-        count += len(lines)
-        if count > MOST_SOURCE:
-            replay.is_complete = False
-            break
-        try:
-            found.append(Text(lines, order))
-        except SyntaxError:
-            continue  # it never ran
-    return found[::-1]
-
-
-def failures() -> set[int] | None:
-    """Return the numbers of cells that ended with an error, None where IPython does not tell."""
-    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
-    history = getattr(getattr(shell, "_instance", None), "history_manager", None)
-    found = getattr(history, "exceptions", None)
-    return set(found) if type(found) is dict or is_default(found) else None
-
-
-def is_default(found: Any) -> bool:
-    return type(found).__name__ == "defaultdict"
 
 
 def begun(replay: Replay, call: ast.Call) -> list[Value]:

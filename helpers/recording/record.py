@@ -100,9 +100,9 @@ def plainly(said: str, log: Log) -> str:
     freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
     if "backward through the graph a second time" in said and freed:
         return (
-            f"The graph of {called(log)} was walked before: an earlier backward() freed "
-            f"{saved_by(log)}. Run the forward pass again and give its new result, or pass "
-            "retain_graph=True to the earlier backward()."
+            f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "
+            "Run the forward pass again and give its new result, or pass retain_graph=True to "
+            "the earlier call."
         )
     if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
         shapes = ", ".join(str(root.tensor.shape) for root in roots)
@@ -127,9 +127,9 @@ def called(log: Log) -> str:
     return ", ".join(root.tensor.name or "this tensor" for root in log.graph.roots)
 
 
-def saved_by(log: Log) -> str:
-    """Say of which operation the saved tensors are freed, by the first that is met."""
+def freed_in(log: Log) -> str:
+    """Say what is freed: what one operation had saved, the first that is met."""
     for node in log.graph.nodes:
         if any(one.state == "freed" for one in node.saved):
-            return f"what {node.operation} had saved"
-    return "saved tensors in it"
+            return f"what {node.operation} had saved is"
+    return "saved tensors in it are"
