@@ -1096,7 +1096,7 @@ class Lab extends Base {
     this.title = element("h3", "title", this.panel);
     this.words = element("div", "saying", this.panel);
     this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
-    const longest = Math.max(...film.states.map(({ totals }) => list(totals[0]).length));
+    const longest = Math.max(4, ...film.states.flatMap(({ totals }) => totals.map((total) => list(total).length)));
     this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`); // three of them fit a row
     this.controls();
     this.footer();
@@ -1200,7 +1200,7 @@ class Lab extends Base {
 
   paint() {
     const { title, say, ways, chosen } = this.state, last = this.trail.at(-1);
-    this.heap = this.heaped();
+    this.heaps = this.film.stacks.map((_, nr) => this.heap(nr));
     this.paintCode();
     this.paintPicture();
     this.paintStacks();
@@ -1269,28 +1269,27 @@ class Lab extends Base {
     return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 
-  // How stack 0 grew: what was there, and what each line has added since; whether the last line has.
-  heaped() {
-    const { states, actions } = this.film, total = (at) => states[at].totals[0], layers = [];
-    let at = this.frame, isNew = false;
-    for (const step of [...this.trail].reverse()) {
-      const [from, action, to] = step;
-      if (String(total(from)) === String(total(to))) continue;
-      if (!actions[action]?.adds || this.error(step)) break;
-      layers.unshift(actions[action].adds);
-      isNew ||= step === this.trail.at(-1);
-      at = from;
+  // What lies in a stack: what an action adds, where it says so and it is so, on what was there; else the total is one
+  // block. What is 0 has none.
+  heap(nr) {
+    const { states, actions } = this.film;
+    let parts = [], was = 0, isNew = false;
+    for (const [, action, to] of [[0, -1, 0], ...this.trail]) {
+      const total = states[to].totals[nr], adds = actions[action]?.adds;
+      isNew = total && adds && String(total) !== String(was) && total.every((sum, at) => Math.abs(sum - (was[at] ?? 0) - adds[at]) < 1e-4);
+      if (!total) parts = [];
+      else if (String(total) !== String(was)) parts = was && isNew ? [...parts, adds] : [total];
+      was = total;
     }
-    return { layers: [total(at) || [], ...layers].filter((layer) => layer.some(Boolean)), isNew };
+    return { layers: parts.filter((part) => part.some(Boolean)), isNew };
   }
 
   paintStacks() {
-    const { layers, isNew } = this.heap;
     this.blocks.replaceChildren();
     this.fresh = [];
     this.film.stacks.forEach((stack, nr) => {
-      const total = this.state.totals[nr] || [];
-      total.forEach((sum, column) => this.pile(stack, column, sum, (nr ? [total] : layers).map((layer) => layer[column]), !nr && isNew));
+      const { layers, isNew } = this.heaps[nr], total = this.state.totals[nr] || [];
+      total.forEach((sum, column) => this.pile(stack, column, sum, layers.map((layer) => layer[column]), isNew));
     });
   }
 
@@ -1331,15 +1330,13 @@ class Lab extends Base {
     return told;
   }
 
-  // before + arrives = x.grad, after a line that added; else what is there.
+  // before + arrives = x.grad, after a line that added; else its room.
   paintRow() {
-    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], { isNew } = this.heap;
-    if (!stacks.length) return;
-    const total = this.state.totals[0], found = [total ? "total" : "before", list(total), stacks[0][0]];
-    const was = isNew && states[from].totals[0];
-    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="]];
-    const row = element("div", "row");
-    for (const [role, what, words] of isNew ? [...sum, found] : [found]) this.cell(row, role, words).textContent = what;
+    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], row = element("div", "row");
+    const nr = this.heaps.findIndex(({ isNew }) => isNew), was = states[from]?.totals[nr];
+    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="], ["total", list(this.state.totals[nr]), stacks[0]?.[0]]];
+    for (const [role, what, words] of nr < 0 ? [["total", "", "\u00a0"]] : sum) this.cell(row, role, words).textContent = what;
+    row.style.visibility = nr < 0 ? "hidden" : "";
     this.eq.replaceChildren(row);
   }
 

@@ -16,7 +16,7 @@ from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
-CHANGED_NOTHING = "∅ ran, and changed nothing"
+CHANGED_NOTHING = "∅ ran, and all that is seen is as before"
 
 
 @pytest.fixture(scope="module")
@@ -193,13 +193,18 @@ def blocks(shown):
 
 
 def row(shown):
-    return " ".join(texts(shown, ".player-eq b"))
+    """Return the arithmetic that is seen; where it says nothing it keeps its room."""
+    seen = "(one) => one.checkVisibility({ visibilityProperty: true })"
+    is_seen = shown.eval_on_selector(".player-row", seen)
+    words = " ".join(texts(shown, ".player-eq b"))
+    assert is_seen == bool(words)
+    return words
 
 
 def test_gradients_are_blocks_on_one_another(play):
     shown = play(accumulation())
     assert blocks(shown) == ([], [], [])
-    assert row(shown) == "None"
+    assert row(shown) == ""
     press(shown, "1")
     assert blocks(shown) == (["1", "1", "1"], ["1", "1", "1"], ["1", "1", "1"])
     assert row(shown) == "None + [1, 1, 1] = [1, 1, 1]"
@@ -210,7 +215,7 @@ def test_gradients_are_blocks_on_one_another(play):
     assert texts(shown, ".player-eq small") == ["before", "arrives", "x.grad"]
     press(shown, "5")
     assert blocks(shown) == (stacked, ["3", "4", "5"], []), "a name adds nothing, and moves nothing"
-    assert row(shown) == "[3, 4, 5]"
+    assert row(shown) == "", "no action that adds"
     press(shown, "u", "3", "2")
     assert blocks(shown) == (["1", "2", "3"], ["1", "2", "3"], ["1", "2", "3"])
     assert row(shown) == "[0, 0, 0] + [1, 2, 3] = [1, 2, 3]"
@@ -220,9 +225,32 @@ def test_what_another_name_holds_is_a_stack_of_its_own(play):
     shown = play(accumulation())
     press(shown, "2", "5", "4")
     assert blocks(shown)[:2] == (["1", "2", "3"], ["1", "2", "3"])
-    assert row(shown) == "None"
+    assert row(shown) == ""
     press(shown, "1")
     assert blocks(shown) == (["1", "1", "1", "1", "2", "3"], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
+
+
+def test_blocks_stay_with_their_tensor_whatever_its_names(play):
+    shown = play(as_json(labs.accumulation.film()))
+    press(shown, "1", "2", "5")
+    stacked = ["1 + 1", "1 + 2", "1 + 3"]
+    assert blocks(shown) == (stacked, ["2", "3", "4"], [])
+    press(shown, "4")
+    assert blocks(shown) == (stacked, ["2", "3", "4"], []), "g still holds both"
+    press(shown, "1", "2")
+    assert blocks(shown) == (2 * stacked, 2 * ["2", "3", "4"], ["+ 1", "+ 2", "+ 3"])
+    assert row(shown) == "[1, 1, 1] + [1, 2, 3] = [2, 3, 4]", "of the stack that grew"
+    press(shown, "5")
+    assert blocks(shown)[2] == []
+
+
+def test_a_sum_that_is_not_what_the_line_said_is_one_block(play):
+    film = json.loads(accumulation())
+    film["actions"][1][3] = [5, 5, 5]
+    shown = play(json.dumps(film))
+    press(shown, "1", "2")
+    assert blocks(shown) == (["2", "3", "4"], ["2", "3", "4"], [])
+    assert row(shown) == ""
 
 
 def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
