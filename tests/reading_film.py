@@ -484,25 +484,37 @@ class Lab(Marks):
         assert number == 0
         return found
 
-    def blocks(self, trail):
-        """Return the numbers that lie on one another in stack 0 after a trail, the lowest first:
-        what was there when something else than an addition last changed it, and each addition since.
+    def blocks(self, trail, stack=0):
+        """Return the numbers that lie on one another in a stack after a trail, the lowest first:
+        what an action says that it adds is a block of its own where the total grew by just that.
         """
-        layers, bottom = [], self.states[trail[0][0] if trail else 0].totals[0]
-        for before, action, after in trail:
-            old, new = self.states[before].totals[0], self.states[after].totals[0]
+        layers, old = [], None
+        for before, action, after in [(None, -1, 0), *trail]:
+            assert before is None or self.states[before].totals[stack] == old
+            new = self.states[after].totals[stack]
             adds = self.actions[action][3] if action >= 0 else None
-            if old == new:
-                continue
-            if adds is None or self.states[before].ways[action][1]:
-                bottom, layers = new, []
-            else:
-                layers.append(adds)
-        return [bottom, *layers] if bottom and any(bottom) else layers
+            if new is None:
+                layers = []
+            elif old is None or (new != old and not adds_up(old, adds, new)):
+                layers = [new]
+            elif new != old:
+                layers = [*layers, adds]
+            old = new
+        return [layer for layer in layers if any(layer)]
 
     def seen(self, number):
         """Return what a state shows: (class, words) of every mark."""
         return self.states[number].marks
+
+
+def adds_up(old, adds, new):
+    """Say whether what was there grew by what an action says that it adds."""
+    if adds is None:
+        return False
+    grown = [after - before for before, after in zip(old, new, strict=True)]
+    return len(grown) == len(adds) and all(
+        abs(one - other) < 1e-4 for one, other in zip(grown, adds, strict=True)
+    )
 
 
 def no_constant(name):

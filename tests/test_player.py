@@ -161,6 +161,16 @@ def test_the_walks_of_the_sums_meet_all_that_there_is():
     assert len({start[-1] for start in starts}) == 5
 
 
+def test_a_heap_stays_at_its_place_and_another_grows_beside_it():
+    made = course_labs.accumulation.film("alias kept")
+    many = (0, 4, 3, 0, 1)
+    assert [columns(made, stack) for stack in (0, 1)] == [[(1,)] * 3, [(1,)] * 3]
+    made = replace(made, start=many, first=replayed(made, many)[-1])
+    assert [columns(made, stack) for stack in (0, 1)] == [[(1,)] * 3, [(1, 1), (1, 2), (1, 3)]]
+    found = read(as_json(made))
+    assert found.blocks(found.begun, 1) == [(1, 1, 1), (1, 2, 3)]
+
+
 @pytest.mark.parametrize("name", course_labs.__all__)
 def test_a_lab_of_the_course_comes_back_out_of_its_data(name):
     one = getattr(course_labs, name)
@@ -169,10 +179,13 @@ def test_a_lab_of_the_course_comes_back_out_of_its_data(name):
         found = read(as_json(made))
         assert Player(made).frame == made.first
         assert [after for _, _, after in found.begun] == replayed(made, made.start)[1:]
-        if made.stacks and found.states[made.first].totals[0]:
-            layers = found.blocks(found.begun)
-            seen = [[part for part in column if part] for column in columns(made, 0)]
+        for stack in range(len(made.stacks)):
+            layers = found.blocks(found.begun, stack)
+            seen = [[part for part in column if part] for column in columns(made, stack)]
             assert seen == [[one[nr] for one in layers if one[nr]] for nr in range(len(seen))]
+            assert [sum(column) for column in seen] == [
+                *(found.states[made.first].totals[stack] or ())
+            ]
     for number in range(len(made.states)):
         assert found.seen(number) == meant(made, number)
 

@@ -11,6 +11,8 @@ from helpers.drawing.display_list import Drawing, Mark, Pen
 from helpers.playing.film import CLICK, IDLE, LabFilm, Stack, marks_of
 from helpers.text import short_number
 
+ROUNDING = 1e-4  # what two numbers may differ by that are drawn as the same
+
 
 def still(film: LabFilm) -> Drawing:
     """Return the state that a film starts with as a drawing of its own."""
@@ -36,27 +38,39 @@ def opening_of(error: str, title: str, sentence: str) -> str:
 
 
 def columns(film: LabFilm, stack: int) -> list[tuple[float, ...]]:
-    """Return the blocks of each column of a stack, the lowest first: of the first stack one for each
-    gradient that was added on the way to the start, of others one.
+    """Return the blocks of each column of a stack, the lowest first."""
+    return list(zip(*layers(film, stack), strict=True))
+
+
+def layers(film: LabFilm, stack: int) -> list[tuple[float, ...]]:
+    """Return what lies on one another in a stack after the start: what an action adds on what was
+    there, where it says so and it is so; else the total is one block.
     """
-    total = film.states[film.first].totals[stack]
-    if total is None:
-        return []
-    parts = added(film) if stack == 0 else []
-    rest = [number - sum([one[nr] for one in parts]) for nr, number in enumerate(total)]
-    return [(number, *[one[nr] for one in parts]) for nr, number in enumerate(rest)]
-
-
-def added(film: LabFilm) -> list[tuple[float, ...]]:
-    """Return what the last actions on the way to the start have added, one after the other."""
     found: list[tuple[float, ...]] = []
-    for number, action, way in film.steps():
+    was = film.states[0].totals[stack]
+    if was is not None:
+        found = [was]
+    for _, action, way in film.steps():
+        if way.to == IDLE:
+            continue
+        total = film.states[way.to].totals[stack]
         adds = None if action == CLICK else film.buttons[action].adds
-        if adds and not way.error:
-            found.append(adds)
-        elif way.to != IDLE and film.states[way.to].totals[0] != film.states[number].totals[0]:
+        if total is None:
             found = []
+        elif was is None or (total != was and not is_sum(was, adds, total)):
+            found = [total]
+        elif total != was and adds is not None:
+            found.append(adds)
+        was = total
     return found
+
+
+def is_sum(was: Sequence[float], adds: Sequence[float] | None, total: Sequence[float]) -> bool:
+    """Say whether a total is what was there and what an action adds, but for rounding."""
+    if adds is None or len(adds) != len(total):
+        return False
+    parts = zip(was, adds, total, strict=True)
+    return all(abs(after - before - more) < ROUNDING for before, more, after in parts)
 
 
 def pile(pen: Pen, stack: Stack, column: int, parts: Sequence[float]) -> None:

@@ -3,10 +3,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const SHAPES = [["rect", "x", "y", "width", "height", "rx"], ["circle", "cx", "cy", "r"], ["path", "d"], ["polygon", "points"], ["text", "x", "y"]];
-const SIZES = [2.5, 2.1, 1.75, 1.4, 1.19, 1, 0.885]; // em: the arithmetic gets the largest that fits
-const PACE = 1800; // ms between two steps while playing
-const FEW = 12; // nodes: a picture of no more that is seen as a whole needs no buttons to look around
-const HURRY = 380; // ms: of two steps within so short a time nothing moves
+// em: the arithmetic gets the largest that fits
+const SIZES = [2.5, 2.1, 1.75, 1.4, 1.19, 1, 0.885];
+// ms between two steps while playing
+const PACE = 1800;
+// nodes: a picture of no more that is seen as a whole needs no buttons to look around
+const FEW = 12;
+// ms: of two steps within so short a time nothing moves
+const HURRY = 380;
 const KEYS = "Keys: click the player, or Tab into it, first";
 const TROUBLE = { NaN: "NaN", inf: "infinite", zero: "all 0", exploding: "exploding" };
 const LEGEND = {
@@ -82,7 +86,8 @@ class Base {
     this.begin(state);
     this.watch = new ResizeObserver(() => requestAnimationFrame(() => this.fit()));
     this.watch.observe(this.room);
-    this.room.addEventListener("player-fit", () => this.fit()); // slides that gave it another height
+    // slides that gave it another height
+    this.room.addEventListener("player-fit", () => this.fit());
     document.fonts?.ready.then(() => this.fit());
   }
 
@@ -90,7 +95,8 @@ class Base {
     const made = element("button", name, parent, { type: "button", textContent: words });
     if (key) made.title = `${words} (${key})`;
     made.addEventListener("click", ({ detail }) => {
-      if (detail) focus(this.root); // after the mouse the space bar shall not press the same button once more
+      // after the mouse the space bar shall not press the same button once more
+      if (detail) focus(this.root);
       if (made.ariaDisabled !== "true") act();
       else this.excuse?.(name);
     });
@@ -165,7 +171,8 @@ class Base {
     if (given) return given;
     for (let outer = this.room.parentElement; outer && outer !== document.body; outer = outer.parentElement) {
       const scrolls = /auto|scroll/.test(getComputedStyle(outer).overflowY) && outer.scrollHeight > outer.clientHeight + 1;
-      if (scrolls) this.bounds.add(outer); // others are as high as what is in them
+      // others are as high as what is in them
+      if (scrolls) this.bounds.add(outer);
       if (this.bounds.has(outer)) return Math.min(outer.clientHeight, innerHeight);
     }
     return innerHeight;
@@ -181,6 +188,8 @@ class Base {
     if (isPages(event)) return;
     event.stopPropagation();
     this.finish?.();
+    const open = key === "Escape" && this.root.querySelector("details[open]");
+    if (open) return void (open.open = false);
     if (key === "Escape") return this.escape();
     if (this.told.contains(target) || (target === this.pane && /^(Arrow|Page|Home|End| )/.test(key))) return;
     if (target.type === "range" && /^(Arrow|Page|Home|End)/.test(key) && !event.shiftKey) return;
@@ -244,7 +253,8 @@ class Base {
     let most = 0;
     for (const content of contents) {
       put(sizer, content);
-      most = Math.max(most, sizer.offsetHeight + 1); // a slide may be drawn larger than it is
+      // a slide may be drawn larger than it is
+      most = Math.max(most, sizer.offsetHeight + 1);
     }
     sizer.remove();
     node.style.minHeight = `${most}px`;
@@ -465,7 +475,8 @@ class Steps extends Base {
     const [start, half] = [path.getPointAtLength(0), path.getPointAtLength(Math.max(0, (wire.along - box[3] / 2) / 2))];
     const isLevel = Math.abs(half.y - start.y) < 4;
     const isLeft = x < start.x - 4;
-    const isShort = !isLevel && box[1] - start.y < 30; // then it stands beside the capsule
+    // then it stands beside the capsule
+    const isShort = !isLevel && box[1] - start.y < 30;
     gate.setAttribute("x", isShort ? (isLeft ? box[0] - 5 : box[0] + box[2] + 5) : half.x + (isLevel ? 0 : isLeft ? -10 : 10));
     gate.setAttribute("y", isShort ? y + 5 : half.y + (isLevel ? -8 : 6));
     gate.setAttribute("text-anchor", isLevel ? "middle" : isLeft ? "end" : "start");
@@ -615,7 +626,8 @@ class Steps extends Base {
       else if (begun.length && begun.length === wire.times.length) state = "done";
       const isSecret = isNew && hides;
       wire.made.setAttribute("class", names("player-wire", state && `is-${state}`, isNew && !hides && "is-new"));
-      if (wire.content) this.fill(wire.content, isSecret ? "?" : state ? wire.what : "", wire.box[2] - 12); // nothing to come can be found in the page
+      // nothing to come can be found in the page
+      if (wire.content) this.fill(wire.content, isSecret ? "?" : state ? wire.what : "", wire.box[2] - 12);
       if (wire.gate) wire.gate.textContent = isNew && !hides ? `× ${wire.factor}` : "";
     }
   }
@@ -967,7 +979,8 @@ class Steps extends Base {
     const inView = (view) => this.film.scenes[view].names.flatMap((name, node) => (name.toLowerCase().includes(wanted) ? [[view, node]] : []));
     const home = inView(this.view), nameOf = ([view, node]) => this.film.scenes[view].names[node];
     const told = new Set(home.map(nameOf));
-    const isNew = (one) => !told.has(nameOf(one)) && told.add(nameOf(one)); // a node is in many views
+    // a node is in many views
+    const isNew = (one) => !told.has(nameOf(one)) && told.add(nameOf(one));
     const others = [...this.film.scenes.keys()].filter((view) => view !== this.view).flatMap(inView).filter(isNew);
     const all = wanted ? [...home, ...others] : [];
     this.hit = wanted === this.wanted && all.length ? (this.hit + by) % all.length : 0;
@@ -1096,8 +1109,9 @@ class Lab extends Base {
     this.title = element("h3", "title", this.panel);
     this.words = element("div", "saying", this.panel);
     this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
-    const longest = Math.max(...film.states.map(({ totals }) => list(totals[0]).length));
-    this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`); // three of them fit a row
+    const longest = Math.max(4, ...film.states.flatMap(({ totals }) => totals.map((total) => list(total).length)));
+    // three of them fit a row
+    this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`);
     this.controls();
     this.footer();
     this.addText();
@@ -1200,19 +1214,18 @@ class Lab extends Base {
 
   paint() {
     const { title, say, ways, chosen } = this.state, last = this.trail.at(-1);
-    this.heap = this.heaped();
+    this.heaps = this.film.stacks.map((_, nr) => this.heap(nr));
     this.paintCode();
     this.paintPicture();
     this.paintStacks();
     this.paintRow();
     this.title.textContent = this.line(title);
-    const isIdle = last && !this.isStart && this.film.states[last[0]].ways[last[1]] === IDLE;
-    const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", isIdle);
+    const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
     this.actions.forEach((button, at) => {
       button.ariaDisabled = ways[at] === ENDS;
       if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
     });
-    const can = { undo: this.trail.length, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
+    const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
     for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
     this.tell();
     this.live.textContent = outcome || [this.line(title), this.line(say), ...[...this.eq.querySelectorAll("b")].map((one) => one.textContent)].join(" ");
@@ -1252,45 +1265,62 @@ class Lab extends Base {
     this.svg.replaceChildren(...nodes, this.blocks);
   }
 
-  // The marks that look other than before the last line, wherever they stood; none where it is another picture.
-  news(looks) {
-    const last = this.trail.at(-1), { marks, owned } = this.film;
-    if (!last || last[1] < 0 || this.isStart) return [];
-    const told = ([mark, look]) => {
-      const [kind, role, state, ...rest] = marks[mark];
-      return String([owned[mark], kind, ...(look ?? [role, state]).slice(0, 2), SHAPES[kind][0] === "text" && (look?.[2] || rest.slice(2))]);
-    };
-    const before = this.looks(last[0]).map(told);
-    const found = looks.filter((one) => {
-      const at = before.indexOf(told(one));
-      if (at >= 0) before[at] = "";
-      return at < 0;
+  // The marks of one thing each. A box keeps its place; a card is known by its words, all but its tag, or by its name.
+  groups(looks) {
+    const { marks, owned, roles } = this.film;
+    return [...Map.groupBy(looks, ([mark]) => owned[mark])].map(([owner, all]) => {
+      const [, nr, , ...from] = marks[all[0][0]], kind = owner && roles[nr].slice(0, 3), isCard = kind && !/tag|row|edg/.test(kind);
+      const parts = all.map(([mark, look]) => {
+        const [tag, role, state, ...rest] = marks[mark];
+        return [mark, String([role, look?.[1] ?? state, tag === 4 && (look?.[2] || rest.slice(2))]), isCard && /^tag/.test(roles[role])];
+      });
+      const words = parts.filter((part) => !part[2]).map((part) => part[1]);
+      return { parts, isCard, isWire: kind === "edg", from, keys: isCard ? [String(words), words[1]?.split(" =")[0]] : [owner, owner] };
     });
-    return found.length > looks.length / 2 ? [] : found.map(([mark]) => mark);
   }
 
-  // How stack 0 grew: what was there, and what each line has added since; whether the last line has.
-  heaped() {
-    const { states, actions } = this.film, total = (at) => states[at].totals[0], layers = [];
-    let at = this.frame, isNew = false;
-    for (const step of [...this.trail].reverse()) {
-      const [from, action, to] = step;
-      if (String(total(from)) === String(total(to))) continue;
-      if (!actions[action]?.adds || this.error(step)) break;
-      layers.unshift(actions[action].adds);
-      isNew ||= step === this.trail.at(-1);
-      at = from;
+  // The marks that look other than before the last line: what found no partner there; none where it is another picture.
+  news(looks) {
+    const last = this.trail.at(-1);
+    if (!last || last[1] < 0 || this.isStart) return [];
+    const before = this.groups(this.looks(last[0])), now = this.groups(looks);
+    for (const by of [0, 1]) {
+      for (const one of now.toReversed()) {
+        one.was ??= before.findLast((old) => !old.isTaken && old.keys[by] === one.keys[by]);
+        if (one.was) one.was.isTaken = true;
+      }
     }
-    return { layers: [total(at) || [], ...layers].filter((layer) => layer.some(Boolean)), isNew };
+    const meets = ([x, y]) => now.some(({ isCard, was, from: [left, top, wide, high] }) => isCard && !was && x > left - 12 && x < left + wide + 12 && y > top - 12 && y < top + high + 12);
+    const found = now.flatMap(({ parts, isWire, keys, was, from }) => {
+      const ends = isWire && from[0].match(/-?[\d.]+/g);
+      if (ends) return meets(ends) || meets(ends.slice(-2)) ? parts : [];
+      const old = before.flatMap((one) => one.parts.filter((part) => one === was || (part[2] && one.keys[0] === keys[0])).map((part) => part[1]));
+      return parts.toReversed().filter((part) => !old.includes(part[1]) || !old.splice(old.indexOf(part[1]), 1));
+    });
+    return found.length > looks.length / 2 && this.film.actions[last[1]].isAnew ? [] : found.map(([mark]) => mark);
+  }
+
+  // What lies in a stack: what an action adds, where it says so and it is so, on what was there; else the total is one
+  // block. What is 0 has none.
+  heap(nr) {
+    const { states, actions } = this.film;
+    let parts = [], was = 0, isNew = false;
+    for (const [, action, to] of [[0, -1, 0], ...this.trail]) {
+      const total = states[to].totals[nr], adds = actions[action]?.adds;
+      isNew = total && adds && String(total) !== String(was) && total.every((sum, at) => Math.abs(sum - (was[at] ?? 0) - adds[at]) < 1e-4);
+      if (!total) parts = [];
+      else if (String(total) !== String(was)) parts = was && isNew ? [...parts, adds] : [total];
+      was = total;
+    }
+    return { layers: parts.filter((part) => part.some(Boolean)), isNew };
   }
 
   paintStacks() {
-    const { layers, isNew } = this.heap;
     this.blocks.replaceChildren();
     this.fresh = [];
     this.film.stacks.forEach((stack, nr) => {
-      const total = this.state.totals[nr] || [];
-      total.forEach((sum, column) => this.pile(stack, column, sum, (nr ? [total] : layers).map((layer) => layer[column]), !nr && isNew));
+      const { layers, isNew } = this.heaps[nr], total = this.state.totals[nr] || [];
+      total.forEach((sum, column) => this.pile(stack, column, sum, layers.map((layer) => layer[column]), isNew));
     });
   }
 
@@ -1315,31 +1345,38 @@ class Lab extends Base {
     this.tween(420, draw, () => this.fresh.forEach((one) => { one.style.cssText = ""; }));
   }
 
-  // The sentence; in its place what torch said to a line that it refused, under it that a line did nothing.
-  say(node, words, error, isIdle) {
-    node.replaceChildren();
-    if (!error) element("p", "say", node, { textContent: words });
-    if (!error) return isIdle ? element("p", "outcome", node, { textContent: LAB.idle }).textContent : "";
-    const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
-    element("b", "", outcome, { textContent: `✗ ${kind}` });
-    outcome.append(`: ${first} `);
-    const told = outcome.textContent;
-    if (error.length > kind.length + first.length + 3) {
-      this.popover(outcome, "whole message");
-      element("code", "", this.formula, { textContent: error });
-    }
-    return told;
+  // That a line did nothing, or that it was refused and did something.
+  note([from, action]) {
+    const way = this.film.states[from].ways[action];
+    return way === IDLE ? LAB.idle : way?.length && way[0] !== from ? LAB.moved : "";
   }
 
-  // before + arrives = x.grad, after a line that added; else what is there.
+  // The sentence, or in its place what torch said to a line that it refused; under it a note.
+  say(node, words, error, note) {
+    if (node.contains(document.activeElement)) focus(this.root);
+    node.replaceChildren();
+    let told = "";
+    if (error) {
+      const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
+      element("b", "", outcome, { textContent: `✗ ${kind}` });
+      outcome.append(`: ${first} `);
+      told = outcome.textContent;
+      if (error.length > kind.length + first.length + 3) {
+        this.popover(outcome, "whole message");
+        element("code", "", this.formula, { textContent: error });
+      }
+    } else element("p", "say", node, { textContent: words });
+    if (note) element("p", "outcome", node, { textContent: note });
+    return told + note;
+  }
+
+  // before + arrives = x.grad, after a line that added; else its room.
   paintRow() {
-    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], { isNew } = this.heap;
-    if (!stacks.length) return;
-    const total = this.state.totals[0], found = [total ? "total" : "before", list(total), stacks[0][0]];
-    const was = isNew && states[from].totals[0];
-    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="]];
-    const row = element("div", "row");
-    for (const [role, what, words] of isNew ? [...sum, found] : [found]) this.cell(row, role, words).textContent = what;
+    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], row = element("div", "row");
+    const nr = this.heaps.findIndex(({ isNew }) => isNew), was = states[from]?.totals[nr];
+    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="], ["total", list(this.state.totals[nr]), stacks[0]?.[0]]];
+    for (const [role, what, words] of nr < 0 ? [["total", "", "\u00a0"]] : sum) this.cell(row, role, words).textContent = what;
+    row.style.visibility = nr < 0 ? "hidden" : "";
     this.eq.replaceChildren(row);
   }
 
@@ -1409,17 +1446,20 @@ class Lab extends Base {
   // The longest of all that may be said.
   longest() {
     const { states } = this.film, said = new Map();
-    for (const { say, ways } of states) {
-      said.set(this.line(say), [this.line(say), "", ways.includes(IDLE)]);
-      for (const [, error] of ways.filter(Array.isArray)) said.set(inShort(this.line(error)).join(""), ["", this.line(error)]);
-    }
+    states.forEach(({ say, ways }, at) => {
+      said.set(this.line(say), [this.line(say), "", ways.includes(IDLE) && LAB.idle]);
+      ways.forEach((way, action) => {
+        const step = [at, action], error = this.error(step), note = this.note(step);
+        if (error) said.set(inShort(error).join("") + note, ["", error, note]);
+      });
+    });
     return [...said].sort(([one], [other]) => other.length - one.length).slice(0, 8).map(([, content]) => content);
   }
 }
 
 const [ENDS, IDLE] = [-1, -2];
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "∅ ran, and all that is seen is as before",
+  end: "this map ends here: undo or reset", idle: "∅ ran, and all that is seen is as before", moved: "refused, and yet what is marked has changed",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 
@@ -1456,7 +1496,8 @@ class Tie {
     this.known = true;
     this.parts = [];
     const meet = (real) => { if (real && "comm_live" in real) this.parts = [real, real.get("layout")].filter(Boolean); };
-    model.on("change:guessing", meet); // the event brings the model itself; what we are given stands for it
+    // the event brings the model itself; what we are given stands for it
+    model.on("change:guessing", meet);
     for (const change of [!model.get("guessing"), model.get("guessing")]) model.set("guessing", change);
     model.off("change:guessing", meet);
     this.hold = () => this.count();
@@ -1482,7 +1523,8 @@ function teller(model, tie) {
   return (state) => {
     try {
       for (const [name, value] of Object.entries(state)) model.set(name, value);
-      const kernel = model.widget_manager?.kernel; // null in JupyterLab once it was shut down
+      // null in JupyterLab once it was shut down
+      const kernel = model.widget_manager?.kernel;
       if (tie.known && kernel !== null && !kernel?.isDisposed) model.save_changes();
     } catch {
       return;

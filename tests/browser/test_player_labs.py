@@ -16,7 +16,7 @@ from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
-CHANGED_NOTHING = "∅ ran, and changed nothing"
+CHANGED_NOTHING = "∅ ran, and all that is seen is as before"
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +129,61 @@ def test_a_long_message_is_told_in_short_and_whole_on_demand(play):
     assert shown.evaluate(inside)
 
 
+FOCUSED = "document.querySelector('.player').contains(document.activeElement)"
+
+
+@pytest.mark.parametrize("size", [(960, 600), (1280, 720), (390, 800)])
+@pytest.mark.parametrize("by", ["key", "mouse"])
+def test_the_whole_message_keeps_the_keys_and_covers_no_button(play, by, size):
+    shown = play(as_json(labs.leaves.film()), size)
+    press(shown, *"24677")
+    turn = {
+        "mouse": lambda: shown.click(".player-outcome summary"),
+        "key": lambda: press(shown, "Enter"),
+    }[by]
+    for _ in range(2):
+        if by == "key":
+            shown.focus(".player-outcome summary")
+        turn()
+        assert shown.is_visible(".player-outcome code")
+        assert shown.evaluate(FOCUSED)
+        covered = """(() => { const box = (one) => one.getBoundingClientRect(), all = (what) => [...document.querySelectorAll(what)].map(box);
+            const [message] = all(".player-formula > div"), [player] = all(".player");
+            const over = all(".player-action, .player-bar, .player-outcome summary").filter((one) => one.top < message.bottom && message.top < one.bottom && one.left < message.right && message.left < one.right);
+            return [over.length, message.left >= player.left && message.right <= player.right && message.top >= player.top && message.bottom <= player.bottom]; })()"""
+        assert shown.evaluate(covered) == [0, True]
+        photograph(shown, f"labs/message-{size[0]}")
+        press(shown, "Escape")
+        assert not shown.is_visible(".player-outcome code")
+        assert shown.evaluate(FOCUSED), "Esc closes the message first"
+    turn()
+    press(shown, *"uuu")
+    assert len([one for one in texts(shown, ".player-code div") if one.strip()]) == 3
+    assert shown.evaluate(FOCUSED)
+    press(shown, "Escape")
+    assert not shown.evaluate(FOCUSED)
+
+
+MOVED = "refused, and yet what is marked has changed"
+
+
+@pytest.mark.parametrize(("name", "keys"), [("leaves", "2 4 6 7 7"), ("who_records", "3 9")])
+def test_a_line_that_was_refused_and_yet_did_something_says_so(play, name, keys):
+    shown = lab(play, name, keys)
+    assert texts(shown, ".player-outcome")[1:] == [MOVED]
+    assert said(shown).startswith("✗ ")
+    assert said(shown).endswith(MOVED)
+    assert shown.locator(".is-fresh").count()
+    press(shown, "u")
+    assert MOVED not in shown.inner_text(".player")
+
+
+def test_what_a_refused_line_left_as_it_was_is_not_said_to_have_changed(play):
+    shown = play(accumulation())
+    press(shown, "3")
+    assert len(texts(shown, ".player-outcome")) == 1
+
+
 def test_what_ran_and_changed_nothing_is_said_so(play):
     shown = play(accumulation())
     press(shown, "4")
@@ -166,6 +221,25 @@ def test_undo_and_reset_say_where_there_is_nothing_to_go_back_to(play):
     assert said(shown) == "this is the start"
 
 
+@pytest.mark.parametrize("start", [[], [0, 2]])
+def test_there_is_something_to_undo_once_a_key_was_pressed(play, start):
+    shown = play(accumulation(start=start))
+
+    def can_undo():
+        return shown.get_attribute(".player-undo", "aria-disabled") == "false"
+
+    assert not can_undo()
+    for key in "13" if start else "431":
+        before = texts(shown, ".player-code div")
+        press(shown, key)
+        assert can_undo()
+        press(shown, "r")
+        assert not can_undo()
+        press(shown, "u", key, "u")
+        assert texts(shown, ".player-code div") == before
+        assert not can_undo()
+
+
 def test_a_lab_may_start_on_its_way(play):
     shown = play(accumulation(start=[0, 2, 3, 2]))
     assert outcome(shown).startswith("✗ AttributeError")
@@ -173,8 +247,9 @@ def test_a_lab_may_start_on_its_way(play):
     assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
     press(shown, "1", "r")
     assert outcome(shown).startswith("✗ AttributeError")
-    press(shown, "u", "u")
-    assert (title(shown), outcome(shown)) == ("x.grad holds a sum", "")
+    press(shown, "u")
+    assert said(shown) == "there is nothing to undo", "before the start"
+    assert outcome(shown).startswith("✗ AttributeError")
 
 
 # what is seen
@@ -193,13 +268,18 @@ def blocks(shown):
 
 
 def row(shown):
-    return " ".join(texts(shown, ".player-eq b"))
+    """Return the arithmetic that is seen; where it says nothing it keeps its room."""
+    seen = "(one) => one.checkVisibility({ visibilityProperty: true })"
+    is_seen = shown.eval_on_selector(".player-row", seen)
+    words = " ".join(texts(shown, ".player-eq b"))
+    assert is_seen == bool(words)
+    return words
 
 
 def test_gradients_are_blocks_on_one_another(play):
     shown = play(accumulation())
     assert blocks(shown) == ([], [], [])
-    assert row(shown) == "None"
+    assert row(shown) == ""
     press(shown, "1")
     assert blocks(shown) == (["1", "1", "1"], ["1", "1", "1"], ["1", "1", "1"])
     assert row(shown) == "None + [1, 1, 1] = [1, 1, 1]"
@@ -210,7 +290,7 @@ def test_gradients_are_blocks_on_one_another(play):
     assert texts(shown, ".player-eq small") == ["before", "arrives", "x.grad"]
     press(shown, "5")
     assert blocks(shown) == (stacked, ["3", "4", "5"], []), "a name adds nothing, and moves nothing"
-    assert row(shown) == "[3, 4, 5]"
+    assert row(shown) == "", "no action that adds"
     press(shown, "u", "3", "2")
     assert blocks(shown) == (["1", "2", "3"], ["1", "2", "3"], ["1", "2", "3"])
     assert row(shown) == "[0, 0, 0] + [1, 2, 3] = [1, 2, 3]"
@@ -220,9 +300,32 @@ def test_what_another_name_holds_is_a_stack_of_its_own(play):
     shown = play(accumulation())
     press(shown, "2", "5", "4")
     assert blocks(shown)[:2] == (["1", "2", "3"], ["1", "2", "3"])
-    assert row(shown) == "None"
+    assert row(shown) == ""
     press(shown, "1")
     assert blocks(shown) == (["1", "1", "1", "1", "2", "3"], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
+
+
+def test_blocks_stay_with_their_tensor_whatever_its_names(play):
+    shown = play(as_json(labs.accumulation.film()))
+    press(shown, "1", "2", "5")
+    stacked = ["1 + 1", "1 + 2", "1 + 3"]
+    assert blocks(shown) == (stacked, ["2", "3", "4"], [])
+    press(shown, "4")
+    assert blocks(shown) == (stacked, ["2", "3", "4"], []), "g still holds both"
+    press(shown, "1", "2")
+    assert blocks(shown) == (2 * stacked, 2 * ["2", "3", "4"], ["+ 1", "+ 2", "+ 3"])
+    assert row(shown) == "[1, 1, 1] + [1, 2, 3] = [2, 3, 4]", "of the stack that grew"
+    press(shown, "5")
+    assert blocks(shown)[2] == []
+
+
+def test_a_sum_that_is_not_what_the_line_said_is_one_block(play):
+    film = json.loads(accumulation())
+    film["actions"][1][3] = [5, 5, 5]
+    shown = play(json.dumps(film))
+    press(shown, "1", "2")
+    assert blocks(shown) == (["2", "3", "4"], ["2", "3", "4"], [])
+    assert row(shown) == ""
 
 
 def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
@@ -236,6 +339,81 @@ def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
     assert shown.eval_on_selector("rect.m-tag.is-fresh", look) == "3px"
     assert shown.eval_on_selector("rect.m-tag:not(.is-fresh)", look) == "1px"
     press(shown, "3")
+    assert shown.locator("[class^=m-].is-fresh").count() == 0
+
+
+def fresh(shown, where="node"):
+    """Return the words of what is marked as new in the graph, or beside it."""
+    words = texts(shown, "text.is-fresh")
+    cards = {"Mul", "Add", "ToCopy", "Pow", "Sum", "other", "self = x", "self = h", "other = h"}
+    return [word for word in words if (word in cards) == (where == "node")]
+
+
+CARD = """(words) => { const box = (one) => one.getBoundingClientRect(), found = [...document.querySelectorAll(".player-pane > svg > rect")];
+    return [...document.querySelectorAll(".player-pane text")].filter((one) => one.textContent === words).map((text) =>
+        found.findLast((one) => one.matches(".m-operation, .m-leaf") && box(one).top <= box(text).top && box(one).bottom >= box(text).bottom
+            && box(one).left <= box(text).left && box(one).right >= box(text).right).classList.contains("is-fresh")); }"""
+WIRES = "path.m-edge.is-fresh"
+
+
+def lab(play, name, keys, **media):
+    shown = play(as_json(getattr(labs, name).film()), **media)
+    press(shown, *keys.split())
+    return shown
+
+
+def cards(shown, words):
+    """Return of each card of these words, the upper first, whether it is marked as new."""
+    return shown.evaluate(CARD, words)
+
+
+def test_of_the_graph_the_card_that_came_is_marked_wherever_it_stands(play):
+    shown = lab(play, "leaves", "2 3 4")
+    assert (cards(shown, "Mul"), cards(shown, "ToCopy")) == ([True], [False])
+    assert cards(shown, "unnamed = [20.0, 30.0]") == [False]
+    assert "w" in texts(shown, ".m-tagged.is-fresh"), "this card had no name"
+    assert shown.locator(WIRES).count() == 2
+    press(shown, "4")
+    assert (cards(shown, "Mul"), cards(shown, "ToCopy")) == ([True, False], [False])
+    assert texts(shown, ".m-tagged.is-fresh") == [], "w stands at such a card as before"
+    assert shown.locator(WIRES).count() == 2, "its own"
+    assert fresh(shown, "box") == ["[0.2, 0.3] float64", "None"]
+
+
+def test_a_card_that_is_drawn_elsewhere_than_before_is_no_other(play):
+    shown = lab(play, "who_records", "1 9 9")
+    assert cards(shown, "Add") == [True, False]
+    assert cards(shown, "Pow") == [False]
+    shown = lab(play, "lifecycle", "1 4")
+    assert [cards(shown, one) for one in ("Sum", "Mul", "Pow")] == [[False]] * 3
+    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False]
+    assert shown.locator(WIRES).count() == 0
+    assert texts(shown, ".m-row.is-fresh") == ["self (3,)", "other (3,)"], "h is no name any more"
+
+
+def test_a_graph_where_there_was_none_is_new_as_a_whole_and_a_leaf_is_not(play):
+    shown = lab(play, "lifecycle", "1")
+    assert [cards(shown, one) for one in ("Sum", "Mul", "Pow")] == [[True]] * 3
+    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False]
+    assert set(texts(shown, ".m-tagged.is-fresh")) == {"h", "loss"}
+    graph = shown.locator(".player-pane path.m-edge").count() - 3  # x, h and loss have arrows
+    assert shown.locator(WIRES).count() >= 4
+    assert graph >= 4
+
+
+def test_what_torch_left_as_it_was_is_not_marked(play):
+    shown = lab(play, "lifecycle", "1 2 4 5")
+    full = "rect.m-slot.s-full"
+    assert shown.locator(full).count() == 1
+    assert shown.locator(f"{full}.is-fresh").count() == 0
+    assert shown.locator("rect:is(.m-leaf, .m-operation).is-fresh").count() == 0
+    shown = lab(play, "lifecycle", "1 2")
+    assert shown.locator(f"{full}.is-fresh").count() == 1
+    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False], "only its .grad"
+
+
+def test_of_another_program_nothing_is_marked(play):
+    shown = lab(play, "explorer", "2")
     assert shown.locator("[class^=m-].is-fresh").count() == 0
 
 
