@@ -52,7 +52,7 @@ from helpers.recording.trace import Trace
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\n\x00\ud800{x}%s"
 SCENES = (drawing(chain(1)), drawing(chain(2)))
 # bytes, of what a page carries once for all its players: what there is now, and 2 %. It may shrink.
-MOST_SCRIPT, MOST_STYLE, MOST_COMPRESSED = 60_500, 21_500, 24_100
+MOST_SCRIPT, MOST_STYLE, MOST_COMPRESSED = 62_000, 21_700, 24_600
 
 
 GO = (Button("go()", "goes on"),)
