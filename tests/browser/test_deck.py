@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from playwright.sync_api import expect
 
 from course.publish import publish
+from course.publishing.assets import scripts
 from helpers.labs import accumulation
 from helpers.playing.player import as_json
 
@@ -213,7 +214,8 @@ def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromi
         page.focus(".player")
         room = "(one) => [one.offsetWidth, one.offsetHeight]"
         wide, high = page.locator(".player").evaluate(room)
-        assert wide > 1200
+        edges = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
+        assert page.locator(".player").evaluate(edges) == [40, 1240], "from margin to margin"
         assert high > 500
         for key in "133431":
             page.keyboard.press(key)
@@ -367,9 +369,9 @@ def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, t
             )
         assert page.locator(LOADS).count() == 0
         assert page.evaluate(HANDLERS) == []
-        assert len(page.locator("script:not([type='application/json'])").all()) == (
-            4 if to == "slides" else 1
-        )
+        ours = [text for _, text in scripts("deck" if to == "slides" else "page")]
+        found = page.locator("script:not([type='application/json'])").all()
+        assert [one.text_content() for one in found] == ours
         assert not [error for error in watch.errors if error.startswith(noise)]
 
 
