@@ -373,7 +373,10 @@ def test_versions_has_the_three_outcomes():
         assert state.box("x.grad").rows == (("", "[4, 6, 8]", True),)
         assert state.fact("the right x.grad") == "[2, 4, 6]"
     back = at(labs.versions, "there and back")
-    assert (back.value("x"), back.fact("y saved x")) == ("[1, 2, 3]", "at version 0, modified since")
+    assert (back.value("x"), back.fact("y saved x")) == (
+        "[1, 2, 3]",
+        "at version 0, modified since",
+    )
     assert labs.versions.error("leaf").startswith(
         "RuntimeError: a leaf Variable that requires grad is being used"
     )
