@@ -407,7 +407,7 @@ def by_a_function():
 @pytest.mark.parametrize("make", [by_another_root, by_a_function])
 def test_a_graph_of_which_a_part_was_walked_is_not_said_to_have_gone_backward(make):
     loss = make()
-    with pytest.raises(RuntimeError, match="^A part of the graph of loss was") as caught:
+    with pytest.raises(RuntimeError, match=r"^A part of the graph of loss was") as caught:
         record(loss)
     assert "what PowBackward0 had saved is freed. " in str(caught.value)
     assert "backward()" not in str(caught.value)
