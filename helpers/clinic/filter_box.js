@@ -74,12 +74,14 @@ function landOnHeading(event) {
   if (!notebook?.querySelector(".glossary-box")) return;
   const name = decodeURI(link.hash.slice(1));
   const ours = new AbortController(); // who scrolls on wants to be elsewhere
+  const until = performance.now() + 5000; // a heading far away is not there before JupyterLab's own jump
   let frames = 40;
   const look = () => {
     const heading = notebook.querySelector(`[data-jupyter-id="${CSS.escape(name)}"]`);
     const away = heading ? heading.getBoundingClientRect().top - notebook.getBoundingClientRect().top : 0;
     if (heading && (away < -8 || away > 120)) heading.scrollIntoView();
-    if (frames-- && !ours.signal.aborted) requestAnimationFrame(look);
+    if (heading) frames -= 1;
+    if (frames && performance.now() < until && !ours.signal.aborted) requestAnimationFrame(look);
     else ours.abort();
   };
   requestAnimationFrame(() => { // the key that led here has been let through by now

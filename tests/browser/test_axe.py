@@ -94,7 +94,8 @@ def test_what_we_put_out_in_jupyterlab_has_no_grave_finding(chromium, lab):
             assert notebook.page.locator(".player").count() == 2
             assert grave(notebook.page, *OURS) == []
         found = lab.read("axe.ipynb")
-        notebook.player(2).press("Escape")
+        for _ in range(1 + notebook.page.locator(".player details[open]").count()):
+            notebook.player(2).press("Escape")  # what is open is closed first
         notebook.page.keyboard.press("b")
         assert len(notebook.cells()) == len(found.cells) + 1, (
             "after Escape the keys are JupyterLab's"
