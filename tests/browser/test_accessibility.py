@@ -319,7 +319,9 @@ def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, n
                 kind, _, message = way.error.partition(": ")
                 assert outcome.startswith(f"✗ {kind}: {message[:30]}")
             elif way.to != ENDS:
-                assert outcome == ("∅ ran, and all that is seen is as before" if way.to == IDLE else "")
+                assert outcome == (
+                    "∅ ran, and all that is seen is as before" if way.to == IDLE else ""
+                )
 
 
 def test_the_buttons_of_a_lab_show_their_keys(opened):
