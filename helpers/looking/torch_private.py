@@ -9,6 +9,7 @@ None.
 from __future__ import annotations
 
 import contextlib
+import gc
 import sys
 import threading
 from bisect import bisect_left
@@ -155,9 +156,20 @@ def backward_elsewhere() -> bool:
     if graph_task() != -1:
         return False
     own = threading.get_ident()
-    return any(
-        is_in_engine(frame) for thread, frame in sys._current_frames().items() if thread != own
-    )
+    return any(is_in_engine(frame) for thread, frame in frames_now().items() if thread != own)
+
+
+def frames_now() -> dict[int, FrameType]:
+    """Return the frame of each thread, without a garbage collection meanwhile: Python holds a lock
+    here that freeing a `threading.local` waits for, so that one thread would wait for itself.
+    """
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        return sys._current_frames()
+    finally:
+        if collects:
+            gc.enable()
 
 
 def is_in_engine(frame: FrameType | None) -> bool:
