@@ -21,6 +21,10 @@ LANDED = """(name) => { const heading = document.querySelector(`.jp-Notebook h3[
 AT_HEADING = """() => { const { top } = document.querySelector(':target').getBoundingClientRect();
     return top > -1 && top < innerHeight; }"""
 TOP = "() => { document.querySelector('.jp-WindowedPanel-outer').scrollTop = 0; }"
+UNLINKED = """() => { for (const link of document.querySelectorAll('.glossary-box a')) {
+    delete link.dataset.commandlinkerCommand;
+    link.addEventListener('click', (event) => event.preventDefault());
+} }"""
 COUNT = len(entries())
 PICKED = entries()[1::9]
 
@@ -85,6 +89,15 @@ def test_its_links_land_on_the_entry_by_mouse_and_by_keyboard(glossary):
     glossary.keyboard.press("Enter")
     glossary.wait_for_function(LANDED, arg="zero_grad()")
     assert glossary.evaluate("jupyterapp.shell.currentWidget.content.mode") == "command"
+
+
+def test_they_land_where_jupyterlab_itself_does_not_jump(glossary):
+    glossary.evaluate(UNLINKED)
+    for one in (PICKED[-1], entries()[-1], PICKED[0]):
+        glossary.evaluate(TOP)
+        glossary.fill(FIELD, one.name)
+        glossary.locator(".glossary-box li:not([hidden]) > a").first.click()
+        glossary.wait_for_function(LANDED, arg=one.anchor)
 
 
 def test_the_contents_lead_to_the_words(glossary):
