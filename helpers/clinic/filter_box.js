@@ -73,29 +73,21 @@ function landOnHeading(event) {
   const notebook = link?.closest(".jp-Notebook");
   if (!notebook?.querySelector(".glossary-box")) return;
   const name = decodeURI(link.hash.slice(1));
-  const room = notebook.querySelector(".jp-WindowedPanel-outer") || notebook;
-  const ours = new AbortController(); // who scrolls on wants to be elsewhere
+  const ours = new AbortController(); // who scrolls or clicks on wants to be elsewhere
   const from = performance.now();
   let corrected = from; // when the heading last stood elsewhere
-  let walked = from; // when we last went one screen on to look for it
-  const look = (now) => {
+  const look = () => {
+    if (ours.signal.aborted) return; // to scroll now would take the page away from under the mouse
     const heading = notebook.querySelector(`[data-jupyter-id="${CSS.escape(name)}"]`);
     const away = heading ? heading.getBoundingClientRect().top - notebook.getBoundingClientRect().top : 0;
-    if (heading && (away < -8 || away > 120)) {
-      const before = room.scrollTop;
-      heading.scrollIntoView();
-      if (room.scrollTop !== before) corrected = now; // the last entries cannot stand at the top
-    }
-    if (!heading && now - walked > (walked === from ? 700 : 100)) { // JupyterLab's own jump missed: cells come when they are near
-      if (walked !== from && room.scrollTop + room.clientHeight >= room.scrollHeight - 2) return ours.abort();
-      room.scrollTop = walked === from ? 0 : room.scrollTop + 0.8 * room.clientHeight;
-      walked = corrected = now;
-    }
-    if (now - corrected < 1200 && now - from < 15000 && !ours.signal.aborted) requestAnimationFrame(look);
+    const now = performance.now();
+    if (!heading || away < -8 || away > 120) corrected = now;
+    if (away < -8 || away > 120) heading.scrollIntoView();
+    if (now - corrected < 700 && now - from < 5000) requestAnimationFrame(look);
     else ours.abort();
   };
   requestAnimationFrame(() => { // the key that led here has been let through by now
     for (const kind of ["wheel", "keydown", "pointerdown"]) document.addEventListener(kind, () => ours.abort(), { signal: ours.signal });
-    look(performance.now());
+    look();
   });
 }
