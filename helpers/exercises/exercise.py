@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from helpers.exercises.letters import Letters
 from helpers.exercises.readers import Reader
 
 
@@ -44,6 +45,9 @@ class Exercise:
     """Describe one exercise, with a `truth` (gives a right answer) or a `judge` (of the reading),
     not both.
 
+    `principle` is what to think of where no misconception is recognised: a sentence that follows on
+    "Think of this:". An exercise with `letters` has neither misconceptions nor a principle.
+
     Raises ValueError when a part is missing, doubled or empty.
     """
 
@@ -55,6 +59,8 @@ class Exercise:
     solution: str
     truth: Callable[[], object] | None = None
     judge: Callable[[object], bool] | None = field(default=None)
+    principle: str = ""
+    letters: Letters | None = None
 
     def __post_init__(self) -> None:
         for broken, why in _faults(self):
@@ -74,7 +80,10 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
             (exercise.truth is None) == (exercise.judge is None),
             "give it a truth or a judge, not both.",
         ),
-        (len(messages) < 2, f"it knows {len(messages)} misconceptions; write at least 2."),
+        (
+            len(messages) < 2 and exercise.letters is None,
+            f"it knows {len(messages)} misconceptions; write at least 2.",
+        ),
         (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
         (
             len(set(texts)) < len(texts),

@@ -17,13 +17,16 @@ _runs: ContextVar[list[Heard] | None] = ContextVar("runs", default=None)
 
 
 def function(
-    *cases: Callable[[], object], observe: Callable | None = None, rtol: float = 1e-4
+    *cases: Callable[[], object],
+    observe: Callable | None = None,
+    parts: tuple[str, ...] = (),
+    rtol: float = 1e-4,
 ) -> Reader:
     """Read a function by what it does: the tuple of its outcomes, one a case.
 
     Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An
     outcome is what the function returned, or what `observe(returned, *inputs)` sees in it, as a
-    plain value; or a Failed. Without cases the reading is the function itself, for an exercise with
+    plain value; or a Failed. `parts` names what `observe` lists, in its order. Without cases the reading is the function itself, for an exercise with
     a `judge`.
     """
 
@@ -32,7 +35,7 @@ def function(
             raise NotRead("it is not a function")
         return tuple(outcome(answer, case, observe) for case in cases) if cases else answer
 
-    return Reader("a function that you define (def answer(...))", read, rtol, cases)
+    return Reader("a function that you define (def answer(...))", read, rtol, cases, parts)
 
 
 def outcome(

@@ -14,13 +14,15 @@ class Reader:
     """Pair the words for what is wanted ("a number such as 2.5") with a function that reads it or
     raises NotRead.
 
-    A reader of functions also holds its cases: functions of no arguments that make fresh inputs.
+    A reader of functions also holds its cases: functions of no arguments that make fresh inputs;
+    and the names of the `parts` that are seen of each outcome, where it is a list of several.
     """
 
     wants: str
     read: Callable[[object], object]
     rtol: float = 1e-4
     cases: tuple[Callable[[], object], ...] = ()
+    parts: tuple[str, ...] = ()
 
 
 def number(rtol: float = 1e-4) -> Reader:

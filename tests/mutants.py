@@ -1,0 +1,175 @@
+"""Change each exercise's solution a little, and look what `check` says to the change.
+
+python tests/mutants.py          a table per exercise: mutants, accepted, named
+python tests/mutants.py 09.3     every mutant of 09.3, and what check says to it
+"""
+
+import ast
+import contextlib
+import copy
+import signal
+import sys
+from collections.abc import Iterator
+
+from answering import evaluated
+
+SECONDS = 2.0  # for one mutant
+OPERATORS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.MatMult: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.And: ast.Or, ast.Or: ast.And,
+}  # fmt: skip
+
+
+def mutants(source: str) -> list[str]:
+    """Return sources that differ from this one in one place, each once."""
+    tree = ast.parse(source)
+    plain = ast.unparse(tree)
+    found = dict.fromkeys(ast.unparse(ast.fix_missing_locations(one)) for one in changed(tree))
+    return [one for one in found if one != plain]
+
+
+def changed(tree: ast.AST) -> Iterator[ast.AST]:
+    """Give a copy of the tree for each small change of it."""
+    for at, node in enumerate(ast.walk(tree)):
+        for change in changes(node):
+            fresh = copy.deepcopy(tree)
+            if change(list(ast.walk(fresh))[at]) is not False:
+                yield fresh
+
+
+def changes(node: ast.AST) -> Iterator:
+    """Give functions that change a node, or one of what it holds, in place."""
+    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in OPERATORS:
+        yield lambda one: setattr(one, "op", OPERATORS[type(one.op)]())
+    if isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+        yield lambda one: setattr(one, "op", OPERATORS[type(one.op)]())
+    if isinstance(node, ast.Compare):
+        yield lambda one: setattr(one, "ops", [OPERATORS[type(one.ops[0])](), *one.ops[1:]])
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        yield lambda one: setattr(one, "value", not one.value)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        yield lambda one: setattr(one, "value", one.value + 1)
+        yield lambda one: setattr(one, "value", -one.value if one.value else 2)
+    yield from dropped_lines(node)
+    yield from dropped_calls(node)
+    if isinstance(node, ast.Call) and len(node.args) > 1:
+        yield lambda one: setattr(one, "args", [one.args[1], one.args[0], *one.args[2:]])
+    if isinstance(node, ast.Call):
+        for at in range(len(node.keywords)):
+            yield lambda one, at=at: one.keywords.pop(at) and None
+
+
+def dropped_lines(node: ast.AST) -> Iterator:
+    """Give changes that leave out one line of a block, or take the block out of its `with`."""
+    body = getattr(node, "body", None)
+    if not isinstance(body, list) or isinstance(node, ast.Module):
+        return
+    for at, line in enumerate(body):
+        yield lambda one, at=at: one.body.__setitem__(at, ast.Pass())
+        if isinstance(line, ast.With):
+            yield lambda one, at=at: one.body.__setitem__(slice(at, at + 1), one.body[at].body)
+
+
+def dropped_calls(node: ast.AST) -> Iterator:
+    """Give changes that put in place of `f(x)` its `x`, and of `x.f()` its `x`."""
+    for name, value in ast.iter_fields(node):
+        for at, inner in enumerate(value if isinstance(value, list) else [value]):
+            if isinstance(inner, ast.Call) and within(inner) is not None:
+                yield lambda one, name=name, at=at: put(one, name, at)
+
+
+def put(node: ast.AST, name: str, at: int) -> None:
+    """Replace a call by what it is made of."""
+    value = getattr(node, name)
+    if isinstance(value, list):
+        value[at] = within(value[at])
+    else:
+        setattr(node, name, within(value))
+
+
+def within(call: ast.Call) -> ast.AST | None:
+    """Return what a call works on: its object, or else its first argument."""
+    on_module = isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    if on_module and call.func.value.id in ("torch", "nn", "F", "contextlib", "copy"):
+        return call.args[0] if call.args else None
+    if isinstance(call.func, ast.Attribute):
+        return call.func.value
+    return call.args[0] if call.args else None
+
+
+def tried(exercise) -> list[tuple[str, object]]:
+    """Return each mutant of a solution with its Verdict; what defines no answer, or never ends, is left
+    out.
+    """
+    from helpers.exercises.verdict import judge
+
+    found = []
+    for source in mutants(exercise.solution):
+        try:
+            with at_most(SECONDS):
+                answer = evaluated(source)
+                if exercise.reader.cases or not is_the_same(exercise, answer):
+                    found.append((source, judge(exercise, answer)))
+        except (TooLong, Exception):
+            continue
+    return found
+
+
+class TooLong(KeyboardInterrupt):
+    """Say that a mutant never ends."""
+
+
+@contextlib.contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Stop the block after so many seconds."""
+
+    def stop(*_: object) -> None:
+        raise TooLong
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def is_the_same(exercise, answer: object) -> bool:
+    """Tell whether what a changed program computes is the value that the solution computes."""
+    read = exercise.reader.read
+    with contextlib.suppress(Exception):
+        return read(answer) == read(evaluated(exercise.solution))
+    return False
+
+
+def main(names: list[str]) -> None:
+    """Print the table, or every mutant of the exercises that are named."""
+    from helpers.exercises.exercise import exercises, lessons
+
+    total = [0, 0, 0]
+    for exercise in (one for lesson in lessons() for one in exercises(lesson)):
+        if (names and exercise.id not in names) or exercise.letters is not None:
+            continue
+        found = tried(exercise)
+        accepted = [source for source, verdict in found if verdict.kind == "right"]
+        named = [source for source, verdict in found if verdict.kind == "known"]
+        total = [a + len(b) for a, b in zip(total, (found, accepted, named), strict=True)]
+        print(
+            f"{exercise.id}  mutants {len(found):3}  accepted {len(accepted):2}  named {len(named):3}"
+        )
+        for source, verdict in found if names else ():
+            print(f"--- {verdict.kind} {verdict.more}: {verdict.text}\n{source}\n")
+        for source in () if names else accepted:
+            print("   accepted:", source.replace("\n", "\n     "))
+    rejected = total[0] - total[1]
+    print(
+        f"all    mutants {total[0]}  accepted {total[1]}  named {total[2]} of {rejected} rejected"
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
