@@ -29,7 +29,7 @@ LEAVES = Exercise(
     right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
     misconceptions=(),
     letters=Letters(
-        read="idea 1, and what idea 5 says of `b`",
+        read="idea 1, and *Moves and casts* in idea 6",
         about=(
             ("w", "Was it created, or did an operation make it?"),
             ("p", "Is `w + 0` an operation, and was it recorded?"),
