@@ -265,7 +265,8 @@ REPAIR = Exercise(
             message="You returned the gradient of the sum of cubes. Look at the exponent.",
         ),
         Misconception(
-            example=ASKED + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
+            example=ASKED
+            + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
             when=_gave(torch.zeros_like),
             message="You returned zeros: this gradient is empty, or was emptied before it was handed out.",
         ),

@@ -10,7 +10,6 @@ from helpers.exercises.lessons.loop_of_2017 import PORT
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, number
 
-
 _detach = torch.Tensor.detach
 
 

@@ -155,6 +155,10 @@ def _none_for_a_gradient(seen: tuple) -> bool:
     )
 
 
+def _right_weights(seen: tuple) -> bool:
+    return all(same(did[2], right[2]) for did, right in zip(seen, _read(_port(_step)), strict=True))
+
+
 def _firsts(seen: tuple) -> list[bool]:
     """Tell of each case whether its first loss is right."""
     wanted = _read(_port(_step))
@@ -253,10 +257,12 @@ PORT = Exercise(
             " or a new tensor under the same name, does not reach it.",
         ),
         Misconception(
-            example=_loop("w.requires_grad_(False)\nw -= 0.1 * w.grad\nw.grad = None\nw.requires_grad_()").replace(
-                "return losses", "w.requires_grad_(False)\n    return losses"
+            example=_loop(
+                "w.requires_grad_(False)\nw -= 0.1 * w.grad\nw.grad = None\nw.requires_grad_()"
+            ).replace("return losses", "w.requires_grad_(False)\n    return losses"),
+            when=lambda seen: (
+                _is_right(seen) and any(case[3] == "requires no grad" for case in seen)
             ),
-            when=lambda seen: _is_right(seen) and any(case[3] == "requires no grad" for case in seen),
             message="The numbers are right, and `w` no longer requires grad: whoever goes on with it finds no graph.",
         ),
         Misconception(
@@ -281,8 +287,14 @@ PORT = Exercise(
             message="The old loop took three steps and stored one loss in each. Count yours.",
         ),
         Misconception(
+            example=_loop(report="loss.item() / 2"),
+            when=_right_weights,
+            message="`w` ends where it should, so your steps are right, and the list does not hold the losses of"
+            " these steps. Look at what you store, and when.",
+        ),
+        Misconception(
             example=_loop().replace("w -= ", "w += "),
-            when=lambda seen: all(_firsts(seen)) and not _is_right(seen),
+            when=lambda seen: all(_firsts(seen)),
             message="Each first loss is right, and what comes after it is not. So look at what lies between two"
             " losses: the update, its sign and factor, and the gradient that it uses.",
         ),
