@@ -89,7 +89,7 @@ def returns(function: FunctionType) -> bool:
     for step in dis.get_instructions(code):
         if step.opname == "RETURN_CONST" and step.argval is not None:
             return True
-        if step.opname == "RETURN_VALUE" and not _is_none(before):
+        if step.opname == "RETURN_VALUE" and (step.is_jump_target or not _is_none(before)):
             return True
         before = step
     return False
