@@ -24,8 +24,8 @@ from helpers.answers import (
     marked,
     rows,
 )
-from helpers.exercises import checking
 from helpers.exercises import exercise as registry
+from helpers.exercises import helping
 from helpers.untrusted.messages import first_sentence
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
@@ -37,7 +37,7 @@ GROUNDS = ("#ffffff", "#111111", "#14181d", "#131416")  # JupyterLab, pages and 
 def shell(monkeypatch, tmp_path):
     """An IPython that keeps what is displayed, as a notebook does."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setattr(checking, "_given", {})
+    monkeypatch.setattr(helping, "_given", {})
     made = InteractiveShell.instance()
     shown = []
     monkeypatch.setattr(made.display_pub, "publish", lambda data, **_: shown.append(data))

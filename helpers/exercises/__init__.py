@@ -33,7 +33,8 @@ the answer is. The tests run every solution and every example through check, and
 in what it says.
 """
 
-from helpers.exercises.checking import check, hint, solution
+from helpers.exercises.checking import check
 from helpers.exercises.expect import expect_error
+from helpers.exercises.helping import hint, solution
 
 __all__ = ["check", "expect_error", "hint", "solution"]

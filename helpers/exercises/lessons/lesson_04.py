@@ -1,6 +1,8 @@
 """Exercises of lesson 04, grad_fn and the graph: read edges, loops and saved tensors; write a walk."""
 
 import re
+from collections.abc import Callable, Collection
+from dataclasses import replace
 from itertools import islice
 from types import GeneratorType
 
@@ -8,11 +10,12 @@ import torch
 from torch.autograd.graph import Node
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
-from helpers.exercises.readers import names, number, words
+from helpers.exercises.functions import function, raised
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import letters, number, words
 from helpers.exercises.tensors import leaf
 from helpers.looking.snapshot import snapshot
-from helpers.untrusted.plain import is_a
+from helpers.untrusted.plain import is_a, plain
 from helpers.untrusted.sandbox import Failed
 
 
@@ -21,12 +24,33 @@ def _entries() -> list[object]:
     return [node and type(node).__name__ for node, _ in (scale * x).grad_fn.next_functions]
 
 
+def _without_numbers(answer: object) -> object:
+    """Take the nodes out of the pairs (node, input_nr) that `next_functions` holds."""
+    entries = plain(answer)
+    if is_a(entries, tuple) and entries and all(map(_is_pair, entries)):
+        return [node for node, _ in entries]
+    return answer
+
+
+def _is_pair(entry: object) -> bool:
+    return is_a(entry, tuple) and len(entry) == 2 and is_a(entry[1], int)
+
+
+_WORDS = words()
+
 ENTRIES = Exercise(
     id="04.1",
-    reader=words(),
+    reader=replace(_WORDS, read=lambda answer: _WORDS.read(_without_numbers(answer))),
     truth=_entries,
     right="Both factors can be differentiated, so both have a place in the list, whether or not they want a gradient.",
+    principle="an entry of `next_functions` leads to the node behind one input, and the entries keep the order of the"
+    " inputs.",
     misconceptions=(
+        Misconception(
+            example=[None, None],
+            when=[None, None],
+            message="You gave no input a node. `x` requires grad and is a leaf: which node gathers its gradient?",
+        ),
         Misconception(
             example="AccumulateGrad",
             when=["AccumulateGrad"],
@@ -57,6 +81,16 @@ ENTRIES = Exercise(
             example=[None, "x"],
             when=lambda reading: {"scale", "x"} & set(reading),
             message="You named tensors. The list holds nodes: name the class of each entry.",
+        ),
+        Misconception(
+            example=[None, "leaf"],
+            when=lambda reading: {"leaf", "tensor", "parameter"} & set(reading),
+            message="You named what the inputs are. The list holds nodes: name the class of each entry.",
+        ),
+        Misconception(
+            example=[None, "AccumulateGrad", "AccumulateGrad"],
+            when=lambda reading: len(reading) > 2,
+            message="Your list has more entries than the product has inputs.",
         ),
     ),
     hints=(
@@ -89,26 +123,45 @@ LOOP = Exercise(
     reader=number(),
     truth=lambda: _count("MulBackward0"),
     right="Each multiplication that ran left a node of its own; the loop itself left none.",
+    principle="the graph holds what ran: one node for each multiplication, as often as its line ran.",
     misconceptions=(
+        Misconception(
+            example=0,
+            when=0,
+            message="You found none. `x` requires grad, so a multiplication with it is recorded when it runs, in a"
+            " loop too.",
+        ),
         Misconception(
             example=1,
             when=1,
-            message="You counted lines of code. Autograd does not see your code, only the operations as they run.",
+            message="One is how often the product stands in the code. Autograd does not see your code, only the"
+            " operations as they run.",
         ),
         Misconception(
             example=torch.tensor(5),
             when=same_as(lambda: len(snapshot(_powers()).nodes)),
-            message="You counted every node. One of them is no multiplication: it stands for `x`, where the walk ends.",
+            message="That is the number of all nodes. One of them is no multiplication: it stands for `x`, where the"
+            " walk ends.",
         ),
         Misconception(
             example="8",
             when=same_as(lambda: 2 * _count("MulBackward0")),
-            message="You counted inputs. A multiplication has two edges, but it is one node.",
+            message="That is the number of their inputs. A multiplication has two edges, but it is one node.",
         ),
         Misconception(
             example=3,
             when=same_as(lambda: _count("MulBackward0") - 1),
-            message="You left the loop a round early. The condition is tested before a round, with the `y` of then.",
+            message="A round is missing. The condition is tested before a round, with the `y` of then.",
+        ),
+        Misconception(
+            example=32,
+            when=same_as(lambda: _powers().item()),
+            message="That is the value of `y` at the end. How many multiplications led there?",
+        ),
+        Misconception(
+            example=16,
+            when=same_as(lambda: _powers().item() / 2),
+            message="That is a value of `y` on the way. How many multiplications led there?",
         ),
     ),
     hints=(
@@ -137,40 +190,25 @@ def _twice(output: torch.Tensor) -> bool:
 
 def _survivors() -> list[str]:
     x = torch.tensor(2.0, requires_grad=True)
-    outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
+    outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp(), "t": x.relu(), "u": x.sum()}
     return [name for name, output in outputs.items() if _twice(output)]
 
 
 TWICE = Exercise(
     id="04.3",
-    reader=names(),
+    reader=letters("pqrstu"),
     truth=_survivors,
-    right="These nodes saved nothing, so the first backward had nothing to free.",
-    misconceptions=(
-        Misconception(
-            example=[],
-            when=[],
-            message="You think that backward destroys the graph. It frees saved tensors, and not every node has one.",
-        ),
-        Misconception(
-            example="p q r s",
-            when=["p", "q", "r", "s"],
-            message="You think that nothing is freed. What a node saved goes with the first backward.",
-        ),
-        Misconception(
-            example=["p", "r", "s"],
-            when=lambda reading: "s" in reading,
-            message="You counted on `exp`. It does not keep its input, but it does keep a tensor.",
-        ),
-        Misconception(
-            example=["p", "q", "r"],
-            when=lambda reading: "q" in reading,
-            message="You counted on `x * x`. Its gradient is made from the values of its inputs.",
-        ),
-        Misconception(
-            example="p",
-            when=lambda reading: len(reading) == 1 and reading < set(_survivors()),
-            message="That one can, but it is not the only one. Ask of each derivative whether it needs a value.",
+    right="These nodes saved no tensor, so the first backward had nothing to free that the second one needs.",
+    misconceptions=(),
+    letters=Letters(
+        read="idea 6, and what it says is freed",
+        about=(
+            ("p", "Does the derivative of `x + 1` need a value of `x`, or of the result?"),
+            ("q", "Does the derivative of `x * x` need a value of `x`, or of the result?"),
+            ("r", "Does the derivative of `-x` need a value of `x`, or of the result?"),
+            ("s", "Does the derivative of `exp` need a value of `x`, or of the result?"),
+            ("t", "Does the derivative of `relu` need a value of `x`, or of the result?"),
+            ("u", "Does the derivative of `sum` need a value of `x`, or of the result?"),
         ),
     ),
     hints=(
@@ -180,7 +218,7 @@ TWICE = Exercise(
     solution="""
 from helpers import snapshot
 x = torch.tensor(2.0, requires_grad=True)
-outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
+outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp(), "t": x.relu(), "u": x.sum()}
 answer = [name for name, output in outputs.items() if not snapshot(output).nodes[0].saved]
 """,
 )
@@ -204,6 +242,14 @@ def _namesakes() -> object:
     return (leaf(1.0).sin() + leaf(2.0).sin()).grad_fn
 
 
+def _chain() -> object:
+    """Give a graph that goes deep; a walk that calls itself twice a node still gets to its end."""
+    x = leaf(0.5)
+    for _ in range(100):
+        x = x.sin()
+    return x.sum().grad_fn
+
+
 _LAST: list[object] = []
 
 
@@ -217,20 +263,22 @@ def _second_call() -> object:
     return _LAST[0]
 
 
-def _walk(node: object) -> list[str]:
-    """Return the lines that are asked for; written without recursion, so that it is no copy of the
-    solution.
-    """
+def _walk(node: object, forwards: bool = True) -> list[str]:
+    """Return the lines that are asked for, or those of a walk that takes the last entry first."""
     lines, met, waiting = [], set(), [(node, 0)]
     while waiting:
         node, depth = waiting.pop()
-        lines.append(
-            "  " * depth + (type(node).__name__ if node else "None") + " (again)" * (node in met)
-        )
+        lines.append(_spelled(node, depth, met))
         if node is not None and node not in met:
             met.add(node)
-            waiting += [(child, depth + 1) for child, _ in reversed(node.next_functions)]
+            entries = [(child, depth + 1) for child, _ in node.next_functions]
+            waiting += reversed(entries) if forwards else entries
     return lines
+
+
+def _spelled(node: object, depth: int, met: Collection) -> str:
+    name = "None" if node is None else type(node).__name__
+    return "  " * depth + name + (" (again)" if node in met else "")
 
 
 def _as_a_tree(node: object, depth: int = 0) -> list[str]:
@@ -249,22 +297,50 @@ def _without_none(node: object) -> list[str]:
     return [line for line in _walk(node) if line.strip() != "None"]
 
 
+def _last_first(node: object) -> list[str]:
+    return _walk(node, forwards=False)
+
+
+def _level_by_level(node: object) -> list[str]:
+    """Return the lines of a walk that waits in a queue instead of on a stack."""
+    lines, met, waiting = [], set(), [(node, 0)]
+    for node, depth in waiting:
+        lines.append(_spelled(node, depth, met))
+        if node is not None and node not in met:
+            met.add(node)
+            waiting += [(child, depth + 1) for child, _ in node.next_functions]
+    return lines
+
+
+def _only_entries(node: object) -> list[str]:
+    return [_spelled(child, 0, ()) for child, _ in node.next_functions]
+
+
+def _without_again(node: object) -> list[str]:
+    return [line for line in _walk(node) if not line.endswith("(again)")]
+
+
 _LIMIT = 1000  # more lines than any case has; a generator may be endless
+
+
+_NO_LINES = "no lines of text"
 
 
 def _seen(returned: object, node: object) -> object:
     """Read lines, a generator of them or one text; indents count by level, and spelling does not
     count.
     """
-    if returned is None:
-        return "nothing"
     lines = returned.split("\n") if is_a(returned, str) else returned
     lines = list(islice(lines, _LIMIT)) if is_a(lines, GeneratorType) else lines
     if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
-        return lines
-    lines = [_line(line) for line in lines if line.strip()]
-    unit = min((len(line) - len(line.lstrip()) for line in lines if line[0] == " "), default=1)
-    return ["  " * ((len(line) - len(line.lstrip())) // unit) + line.lstrip() for line in lines]
+        return _NO_LINES
+    lines = [_line(line) for line in lines[:_LIMIT] if line.strip()]
+    unit = min((_indent(line) for line in lines if line[0] == " "), default=1)
+    return ["  " * (_indent(line) // unit) + line.lstrip() for line in lines]
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def _line(line: str) -> str:
@@ -279,19 +355,39 @@ def _lines_of(outcome: object) -> tuple:
 
 def _asked_none(outcome: object) -> bool:
     """Tell whether None was asked for an attribute that nodes have."""
-    asked = (
-        re.search(r"'NoneType' object has no attribute '(\w+)'", outcome.text)
-        if is_a(outcome, Failed)
-        else None
-    )
+    if not is_a(outcome, Failed):
+        return False
+    asked = re.search(r"'NoneType' object has no attribute '(\w+)'", outcome.text)
     return asked is not None and hasattr(Node, asked[1])
+
+
+def _bare(reading: tuple) -> tuple:
+    """Return the lines of each case without their indents."""
+    return tuple(tuple(line.strip() for line in _lines_of(case)) for case in reading)
+
+
+def _only_indents_differ(reading: tuple) -> bool:
+    right = _READER.read(_walk)
+    return reading != right and _bare(reading) == _bare(right)
+
+
+def _some_line(reading: tuple, holds: Callable[[str], bool]) -> bool:
+    return any(holds(line.strip()) for case in reading for line in _lines_of(case))
+
+
+_NAMESAKES = 4  # the case in which two nodes are of one class
+_READER = function(
+    _constant, _first_call, _second_call, _shared_leaf, _namesakes, _chain, observe=_seen
+)
 
 
 WALK = Exercise(
     id="04.4",
-    reader=function(_constant, _first_call, _second_call, _shared_leaf, _namesakes, observe=_seen),
+    reader=_READER,
     truth=lambda: _walk,
     right="It goes to the end of every path, stops at None, and spells out a shared node once.",
+    principle="`next_functions` leads one step on, to nodes and empty entries; the same node can be reached on several"
+    " paths.",
     misconceptions=(
         Misconception(
             example="""
@@ -308,9 +404,16 @@ def answer(node, depth=0, met=set()):
             " `def` line is made only once.",
         ),
         Misconception(
-            example="def answer(node):\n    print(type(node).__name__)",
-            when=lambda reading: set(reading) == {"nothing"},
-            message="Your function returns nothing. Printing is for people: return the lines, to be checked.",
+            example="def answer(node):\n    return node.next_functions",
+            when=lambda reading: set(reading) == {_NO_LINES},
+            message="What your function returns are no lines: a list of texts is wanted, one for each line. Printing"
+            " is for people; return what is to be checked.",
+        ),
+        Misconception(
+            example="def answer(node):\n    lines = []\n    def visit(node, depth):\n"
+            "        lines.append(type(node).__name__)\n    return lines",
+            when=lambda reading: set(reading) == {()},
+            message="Your list comes back empty: no line was put into it. Is the function that appends them called?",
         ),
         Misconception(
             example="""
@@ -336,6 +439,17 @@ def answer(node, depth=0):
             message="You took every entry for a node, and asked one that is none for what only nodes have.",
         ),
         Misconception(
+            example="def answer(node):\n    return answer(node)",
+            when=lambda reading: reading[0] == Failed("RecursionError"),
+            message="On a graph of four nodes your function calls itself without end. Each call has to go on to an"
+            " entry of `next_functions`, and to stop where there is none.",
+        ),
+        Misconception(
+            example="def answer(node):\n    return [node.__name__]",
+            when=lambda reading: raised(reading, "has no attribute '__name__'"),
+            message="You asked a node for `__name__`. Its class has one: `type(node).__name__`.",
+        ),
+        Misconception(
             example="""
 def answer(node):
     return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
@@ -354,6 +468,142 @@ def answer(node, depth=0):
             when=same_as(lambda: _as_a_tree),
             message="You took the graph for a tree. A node that two paths reach is spelled out on each of them,"
             " and in a long chain of such nodes the work would double at every step.",
+        ),
+        Misconception(
+            example="def answer(node):\n    return [type(child).__name__ for child, _ in node.next_functions]",
+            when=same_as(lambda: _only_entries),
+            message="You name the entries of the first node, and nothing else. The first line is that node itself,"
+            " and what lies deeper has to be visited too.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met = [], set()
+    def visit(node, depth):
+        if node not in met:
+            lines.append("  " * depth + str(node and type(node).__name__))
+            if node is not None:
+                met.add(node)
+                for child, _ in node.next_functions:
+                    visit(child, depth + 1)
+    visit(node, 0)
+    return lines
+""",
+            when=same_as(lambda: _without_again),
+            message="You left out the nodes that were met before. They are not entered again, but each gets a line,"
+            " so that the reader sees where the path leads.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met, waiting = [], set(), [(node, 0)]
+    while waiting:
+        node, depth = waiting.pop()
+        again = node is not None and node in met
+        lines.append("  " * depth + ("None" if node is None else type(node).__name__) + " (again)" * again)
+        if node is not None and not again:
+            met.add(node)
+            waiting += [(child, depth + 1) for child, _ in node.next_functions]
+    return lines
+""",
+            when=same_as(lambda: _last_first),
+            message="Your walk takes the last entry of each node first. The position of an entry says which input it"
+            " belongs to: keep the order of `next_functions`.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met, waiting = [], set(), [(node, 0)]
+    for node, depth in waiting:
+        again = node is not None and node in met
+        lines.append("  " * depth + ("None" if node is None else type(node).__name__) + " (again)" * again)
+        if node is not None and not again:
+            met.add(node)
+            waiting += [(child, depth + 1) for child, _ in node.next_functions]
+    return lines
+""",
+            when=same_as(lambda: _level_by_level),
+            message="Your walk goes level by level. Then the line above no longer says what a line hangs from: follow"
+            " one path to its end before the next entry.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met = [], set()
+    def visit(node, depth):
+        lines.append("  " * depth + str(node and type(node).__name__) + " (again)" * (node in met))
+        if node not in met:
+            met.add(node)
+            for child, _ in node.next_functions if node else ():
+                visit(child, depth + 1)
+    visit(node, 0)
+    return lines
+""",
+            when=lambda reading: _some_line(reading, lambda line: line == "None (again)"),
+            message="You counted None as a node that is met again. An empty entry is no node: its line is `None` each"
+            " time.",
+        ),
+        Misconception(
+            example="""
+def answer(node, depth=0):
+    lines = ["  " * depth + (type(node).__name__ if node is None else "None")]
+    for child, _ in node.next_functions if node else ():
+        lines += answer(child, depth + 1)
+    return lines
+""",
+            when=lambda reading: all(_lines_of(case)[:1] == ("None",) for case in reading),
+            message="Your first line says `None`, and there was a node. Is the question for None turned around?",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met = [], set()
+    def visit(node, depth):
+        met.add(node)
+        lines.append("  " * depth + str(node and type(node).__name__) + " (again)" * (node in met))
+    visit(node, 0)
+    return lines
+""",
+            when=lambda reading: all("(again)" in "".join(_lines_of(case)[:1]) for case in reading),
+            message="Your first line says `(again)`, and nothing was met before it. Ask whether a node was met before"
+            " you put it among those that were.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met = [], set()
+    def visit(node, depth):
+        again = node is not None and node in met
+        lines.append("  " * depth + str(node and type(node).__name__) + " again" * again)
+        if node is not None and not again:
+            met.add(node)
+            for child, _ in node.next_functions:
+                visit(child, depth + 1)
+    visit(node, 0)
+    return lines
+""",
+            when=lambda reading: _some_line(
+                reading, lambda line: "again" in line.casefold() and not line.endswith("(again)")
+            ),
+            message="The line of a node that was met before ends in `(again)`, in parentheses, as in the exercise.",
+        ),
+        Misconception(
+            example="""
+def answer(node):
+    lines, met = [], set()
+    def visit(node):
+        again = node is not None and node in met
+        lines.append(str(node and type(node).__name__) + " (again)" * again)
+        if node is not None and not again:
+            met.add(node)
+            for child, _ in node.next_functions:
+                visit(child)
+    visit(node)
+    return lines
+""",
+            when=_only_indents_differ,
+            message="Your lines and their order are right; their indents are not. The first line has none, and each"
+            " level has two more spaces than the one before.",
         ),
         Misconception(
             example="""
@@ -386,7 +636,7 @@ def answer(node):
     return lines
 """,
             when=lambda reading: (
-                {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(reading[-1]))
+                {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(reading[_NAMESAKES]))
             ),
             message="You know nodes by their names. Two nodes of one class are two nodes: compare the objects.",
         ),
@@ -398,23 +648,19 @@ def answer(node):
         "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python stops it with a"
         " RecursionError; a list of the nodes still to visit has no such limit.",
     ),
-    solution='''
+    solution="""
 def answer(node):
-    """Return the lines of a walk over the graph behind `node`."""
-    lines, met = [], set()
-
-    def visit(node, depth):
+    lines, met, waiting = [], set(), [(node, "")]
+    while waiting:
+        node, indent = waiting.pop()
         name = "None" if node is None else type(node).__name__
-        lines.append("  " * depth + name + (" (again)" if node in met else ""))
-        if node is None or node in met:
-            return
-        met.add(node)
-        for child, input_nr in node.next_functions:
-            visit(child, depth + 1)
-
-    visit(node, 0)
+        lines.append(indent + name + (" (again)" if node in met else ""))
+        if node is not None and node not in met:
+            met.add(node)
+            entries = [(child, indent + "  ") for child, input_nr in node.next_functions]
+            waiting += reversed(entries)  # the first entry is taken next
     return lines
-''',
+""",
 )
 
 EXERCISES = (ENTRIES, LOOP, TWICE, WALK)
