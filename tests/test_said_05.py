@@ -36,7 +36,7 @@ def test_the_texts_of_05_2_say_so_too():
         text for text in texts if "a single number only" in text or "only where one number" in text
     ]
     assert sum("one real element" in text for text in texts) == 2
-    assert "one real number needs nothing handed in" in STARTS.right
+    assert "one real element needs nothing handed in" in STARTS.right
 
 
 def walks(batched):
@@ -129,6 +129,13 @@ def test_who_changes_x_is_told_so(answer, capsys):
 @pytest.mark.parametrize("answer", RIGHT)
 def test_rows_pass_in_any_style(answer, capsys):
     assert verdict_of(RIGHT[answer], capsys) == f"05.4 ✓ {ROWS.right}"
+
+
+def test_the_truth_of_05_4_is_the_jacobian_of_torch():
+    for case in ROWS.reader.cases:
+        f, x = case()
+        rows = torch.autograd.functional.jacobian(f, x)
+        assert torch.equal(ROWS.truth()(f, x), rows)
 
 
 def test_a_vector_of_the_wrong_size_is_not_called_one_hot(capsys):

@@ -8,7 +8,7 @@ import torch
 from torch.autograd import grad
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.untrusted.plain import is_a
@@ -269,11 +269,13 @@ def answer(values):
 )
 
 
+@written("inner = torch.tensor(10.0, requires_grad=True).log(); loss = inner * 5")
 def _logarithm() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor(10.0, requires_grad=True).log()
     return _watched(inner * 5, inner)
 
 
+@written("inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2; loss = (inner**2).sum()")
 def _squares() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2
     return _watched((inner**2).sum(), inner)
