@@ -106,7 +106,7 @@ def _leaves(node: torch.autograd.graph.Node) -> list[torch.Tensor]:
         if node is None or any(node is known for known in seen):
             continue
         seen.append(node)
-        if hasattr(node, "variable"):
+        if node.name().endswith("AccumulateGrad"):
             found.append(node.variable)
         waiting += [after for after, _ in node.next_functions]
     return found
@@ -296,7 +296,7 @@ GRADIENT = Exercise(
             when=lambda seen: (
                 _leaf_of(seen[0]) == _AT_PLACE and is_a(seen[1], Failed) and seen[1].kind in _KINDS
             ),
-            message="A device goes through, and a dtype raises. `place` may be either; what takes both?",
+            message="The CPU goes through, and a dtype raises. `place` may be a device or a dtype; what takes both?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
@@ -394,7 +394,8 @@ SAVED = Exercise(
             message="You count bytes, or numbers; the question is for MiB. Divide the bytes by 2**20.",
         ),
     ),
-    principle="a node keeps what the formula of its derivative needs: its input, its output, or nothing.",
+    principle="a node keeps what the formula of its derivative needs, which may be its input, its output, or no"
+    " tensor at all.",
     hints=(
         "Which derivative needs its input, which its output, which neither? Lesson 04 has the table.",
         "Count the saved tensors and multiply by 4 MiB; or let `kept` of idea 6 count.",
