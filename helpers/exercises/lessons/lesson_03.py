@@ -11,6 +11,7 @@ from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import readable
 from helpers.untrusted.plain import is_a
 
 
@@ -180,9 +181,10 @@ def _as_seen(weight: object, values: list[float]) -> object:
     """See the two flags, the dtype and the values of a tensor in words that a student can read."""
     if not is_a(weight, torch.Tensor):
         return _NO_TENSOR
-    leaf = "leaf" if weight.is_leaf else "non-leaf"
-    tracked = "requires grad" if weight.requires_grad else "does not require grad"
-    return [leaf, tracked, str(weight.dtype), weight]
+    with torch._C.DisableTorchFunctionSubclass():
+        leaf = "leaf" if weight.is_leaf else "non-leaf"
+        tracked = "requires grad" if weight.requires_grad else "does not require grad"
+        return [leaf, tracked, str(weight.dtype), readable(weight)]
 
 
 def _part(reading: tuple, at: int) -> set[object]:

@@ -1,10 +1,9 @@
 """Exercises of lesson 04, grad_fn and the graph: read edges, loops and saved tensors; write a walk."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from itertools import islice
-from types import GeneratorType
 
 import torch
 from torch.autograd.graph import Node
@@ -332,12 +331,21 @@ _LIMIT = 1000  # more lines than any case has; a generator may be endless
 _NO_LINES = "no lines of text"
 
 
+def _listing(answer: object) -> object:
+    """Let a generator run where the function runs, for it is the function's code."""
+    if is_a(answer, type) or not callable(answer):
+        return answer
+
+    def listed(node: object) -> object:
+        returned = answer(node)
+        return list(islice(returned, _LIMIT)) if is_a(returned, Iterator) else returned
+
+    return listed
+
+
 def _seen(returned: object, node: object) -> object:
-    """Read lines, a generator of them or one text; indents count by level, and spelling does not
-    count.
-    """
+    """Read a list of lines or one text; indents count by level, and spelling does not count."""
     lines = returned.split("\n") if is_a(returned, str) else returned
-    lines = list(islice(lines, _LIMIT)) if is_a(lines, GeneratorType) else lines
     if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
         return _NO_LINES
     lines = [_line(line) for line in lines[:_LIMIT] if line.strip()]
@@ -382,9 +390,10 @@ def _some_line(reading: tuple, holds: Callable[[str], bool]) -> bool:
 
 
 _NAMESAKES = 4  # the case in which two nodes are of one class
-_READER = function(
+_LINES = function(
     _constant, _first_call, _second_call, _shared_leaf, _namesakes, _chain, observe=_seen
 )
+_READER = replace(_LINES, read=lambda answer: _LINES.read(_listing(answer)))
 
 
 WALK = Exercise(
@@ -412,8 +421,8 @@ def answer(node, depth=0, met=set()):
         Misconception(
             example="def answer(node):\n    return node.next_functions",
             when=lambda reading: set(reading) == {_NO_LINES},
-            message="What your function returns are no lines: a list of texts is wanted, one for each line. Printing"
-            " is for people; return what is to be checked.",
+            message="What your function returns are no lines: a list of texts is wanted, one for each"
+            " line.",
         ),
         Misconception(
             example="def answer(node):\n    lines = []\n    def visit(node, depth):\n"

@@ -14,6 +14,7 @@ from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import readable
 from helpers.exercises.values import rows, same
 from helpers.untrusted.plain import NotRead, is_a, plain
 from helpers.untrusted.sandbox import Failed, attempt
@@ -190,11 +191,7 @@ def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tens
     """See the gradients, and what the three tensors hold afterwards."""
     if type(returned) is dict and set(returned) == {"a", "b"}:
         returned = returned["a"], returned["b"]
-    try:
-        plain(returned)
-    except NotRead:
-        returned = "no pair of tensors"
-    return [returned, v, a, b]
+    return [readable(returned, "no pair of tensors"), *map(readable, (v, a, b))]
 
 
 def _writes(v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
