@@ -14,7 +14,7 @@ from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.recording.local_derivatives import formulas
 
-ENTRIES, _, _, WALK = registry.exercises("04")
+ENTRIES, LOOP, TWICE, WALK = registry.exercises("04")
 INDEX, MASK = torch.tensor([0, 1]), torch.tensor([True, False, True])
 OPERATIONS = {
     "five times": (lambda x: 5 * x, 2),
@@ -287,3 +287,54 @@ def test_no_mistake_is_named_that_was_not_made(answer, capsys):
     assert "04.4 ✗ I ran the function answer on 6 cases" in verdict_of(
         "04.4", NOT_THESE[answer], capsys
     )
+
+
+def test_the_principle_of_04_1_holds_the_order_of_the_inputs():
+    assert "the entries keep the order of the inputs" in ENTRIES.principle
+    x, w = leaf(1), leaf(1)
+    for left, right in ((x, w), (w, x)):
+        nodes = [node for node, _ in (left.exp() * right).grad_fn.next_functions]
+        assert (nodes[0].name(), nodes[1].variable) == ("ExpBackward0", right)
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 7])
+def test_the_principle_of_04_2_counts_what_ran(rounds):
+    assert "one node for each multiplication, as often as its line ran" in LOOP.principle
+    x = y = leaf(1)
+    for _ in range(rounds):
+        y = y * x
+    node, found = y.grad_fn, 0
+    while node.name() == "MulBackward0":
+        node, found = node.next_functions[0][0], found + 1
+    assert found == rounds
+
+
+def test_who_can_go_twice_in_04_3_saved_no_tensor():
+    assert "These nodes saved no tensor" in TWICE.right
+    for name, operation in {
+        "p": lambda x: x + 1,
+        "q": lambda x: x * x,
+        "r": lambda x: -x,
+        "s": lambda x: x.exp(),
+        "t": lambda x: x.relu(),
+        "u": lambda x: x.sum(),
+    }.items():
+        with saved_tensors_hooks(refuse, refuse):
+            try:
+                operation(torch.tensor(2.0, requires_grad=True))
+                saved = False
+            except NotImplementedError:
+                saved = True
+        assert saved == (name not in TWICE.truth()), name
+
+
+def refuse(kept):
+    raise NotImplementedError
+
+
+def test_the_principle_of_04_4_meets_a_node_on_two_paths_and_an_empty_entry():
+    assert "the same node can be reached on several paths" in WALK.principle
+    middle = leaf(1).exp()
+    (sine, _), (shared, _) = (middle.sin() * middle).grad_fn.next_functions
+    assert sine.next_functions[0][0] is shared
+    assert (leaf(1) * 2).grad_fn.next_functions[1] == (None, 0)

@@ -1,4 +1,4 @@
-"""Make the tensors that the exercises of several lessons begin with, and look at what came back."""
+"""Make the tensors that the exercises of several lessons begin with, and read what became of them."""
 
 import torch
 
@@ -10,10 +10,21 @@ def leaf(*values: float) -> torch.Tensor:
     return torch.tensor(values, requires_grad=True)
 
 
-def readable(value: object, otherwise: str = "no values that can be read") -> object:
-    """Return `value`, or these words where it has no plain form, as a tensor on meta has none."""
+def counted(value: float) -> torch.Tensor:
+    """Return a number that requires grad and notes in `arrived` each gradient that comes to it,
+    through `backward()` or `torch.autograd.grad`.
+    """
+    number = torch.tensor(value, requires_grad=True)
+    number.arrived = arrived = []
+    number.register_hook(lambda gradient: arrived.append(gradient.detach().clone()))
+    return number
+
+
+def readable(value: object) -> object:
+    """Return a value as plain Python, or a word where it cannot be read: for observers, which never
+    raise.
+    """
     try:
-        plain(value)
+        return plain(value)
     except NotRead:
-        return otherwise
-    return value
+        return "unreadable"

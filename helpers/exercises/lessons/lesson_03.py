@@ -25,20 +25,20 @@ def _leaves() -> list[str]:
 
 LEAVES = Exercise(
     id="03.1",
-    reader=letters("wpqrsuvz"),
+    reader=letters("pqrsuvwz"),
     truth=_leaves,
     right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
     misconceptions=(),
     letters=Letters(
         read="idea 1, and *Moves and casts* in idea 6",
         about=(
-            ("w", "Was it created, or did an operation make it?"),
             ("p", "Is `w + 0` an operation, and was it recorded?"),
             ("q", "Has what `detach()` returns a `grad_fn`?"),
             ("r", "Does `q` require grad, so that `q * 3` is recorded?"),
             ("s", "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"),
             ("u", "Does a parameter require grad, so that `s * 2` is recorded?"),
             ("v", "Is taking a slice an operation that is recorded?"),
+            ("w", "Was it created, or did an operation make it?"),
             ("z", "Of which dtype is a comparison, and can that dtype require grad?"),
         ),
     ),

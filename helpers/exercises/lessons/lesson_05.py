@@ -191,7 +191,7 @@ def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tens
     """See the gradients, and what the three tensors hold afterwards."""
     if type(returned) is dict and set(returned) == {"a", "b"}:
         returned = returned["a"], returned["b"]
-    return [readable(returned, "no pair of tensors"), *map(readable, (v, a, b))]
+    return [readable(one) for one in (returned, v, a, b)]
 
 
 def _writes(v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
