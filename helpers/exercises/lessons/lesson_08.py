@@ -142,12 +142,6 @@ TARGET = Exercise(
             " factors is that here?",
         ),
         Misconception(
-            example=36.0,
-            when=36,
-            message="You added the path through the target to all of it. That path was cut, and the derivative of the"
-            " values counts it already.",
-        ),
-        Misconception(
             example="error",
             when="error",
             message="You think that `backward()` raises. The loss has a factor that was not detached, so it was"
