@@ -673,7 +673,7 @@ TRAIN = Exercise(
             "        with torch.no_grad():\n            w = w - 0.25 * w.grad\n    return w",
             when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
             message="A loss was not recorded, so `backward()` has nothing to walk: grad mode was off when it was"
-            " computed, or the `w` in it did not require grad, as a tensor made inside `no_grad()` does not.",
+            " computed, or the `w` in it did not require grad, as what `w - ...` makes inside `no_grad()` does not.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"

@@ -478,7 +478,7 @@ APART = Exercise(
     ),
     truth=lambda: _apart,
     right="The trunk was kept for every walk but the last, and `w.grad` was left alone.",
-    principle="a walk frees the saved tensors that it passes, unless `retain_graph=True` tells it to keep them.",
+    principle="a walk frees the saved tensors that it passes, unless the graph is retained.",
     misconceptions=(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",

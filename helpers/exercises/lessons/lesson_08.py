@@ -374,7 +374,7 @@ VALIDATE = Exercise(
     ),
     truth=lambda: _validate,
     right="Two switches, each set for the one call, and the model's own one set back to what it was.",
-    principle="modules read `train()` and `eval()`, autograd reads grad mode, and neither reads the other.",
+    principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
     misconceptions=(
         Misconception(
             example="def answer(model, x):\n    for p in model.parameters():\n        p.requires_grad_(False)\n"
