@@ -208,9 +208,10 @@ GRADIENT = Exercise(
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
-            "    (w**2).sum().backward()",
+            "    return (w**2).sum().backward()",
             when=lambda seen: seen[0] == f"None; the leaf: {_AT_PLACE}",
-            message="A gradient came to a leaf, and your function returns None: look at its last line.",
+            message="A gradient came to a leaf, and your function returns None. That is what `backward()` hands back:"
+            " where has it put the gradient?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
