@@ -640,11 +640,6 @@ TRAIN = Exercise(
     principle="`=` gives a name to another tensor; only an edit in place changes the one that had it.",
     misconceptions=(
         Misconception(
-            example=f"def answer(w):\n{_RIGHT_LOOP}",
-            when=_every(lambda came, *_: came == "nothing"),
-            message="Your function returns nothing: hand the weight back with `return w`.",
-        ),
-        Misconception(
             example=f"def answer(w):\n{_RIGHT_LOOP}    return w.item()",
             when=_every(lambda came, *_: came == "no tensor"),
             message="Your function hands back something that is no tensor. The weight itself is asked for, not its"

@@ -479,11 +479,6 @@ APART = Exercise(
             " no part in the graph of what you gave first.",
         ),
         Misconception(
-            example="def answer(losses, w):\n    for loss in losses:\n        loss.backward(retain_graph=True)",
-            when=lambda seen: all(map(_fine, seen)) and {case[0] for case in seen} == {None},
-            message="Your function returns nothing: hand a list of gradients back with `return`.",
-        ),
-        Misconception(
             example="def answer(losses, w):\n    rows = []\n    for loss in losses:\n"
             "        loss.backward(retain_graph=loss is not losses[-1])\n        rows.append(w.grad)\n    return rows",
             when=lambda seen: (
