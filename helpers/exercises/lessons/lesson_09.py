@@ -349,7 +349,8 @@ MASKED = Exercise(
             " `[1.0, -2.0, 3.0]`, and look at the second one.",
         ),
     ),
-    principle="an edit in place is right where it hits a copy of your own, and while recording is on.",
+    principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
+    " such edit.",
     hints=(
         "A copy that stays in the graph may be edited: which of `detach()`, `.data` and `clone()` makes one?",
         "Begin with `y = x.clone()`; then write into `y`, under no `no_grad`, and return it.",

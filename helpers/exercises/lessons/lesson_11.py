@@ -421,7 +421,8 @@ DUEL = Exercise(
             " only its own, of a score that the critic of now gave, by a forward of now?",
         ),
     ),
-    principle="a gradient belongs to the values of its own forward pass, and `.grad` to whoever empties it in time.",
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what comes until"
+    " somebody lets go of it.",
     hints=(
         "After the critic's step nothing that was computed before it may be walked back through again.",
         "Compute the score again after the critic's step; before its `backward()`, let go of the generator's `.grad`.",
