@@ -28,6 +28,8 @@ def _without_numbers(answer: object) -> object:
     entries = plain(answer)
     if is_a(entries, str):
         return _NUMBER_OF_A_PAIR.sub("", entries)
+    if is_a(entries, tuple) and all(is_a(entry, str) for entry in entries):
+        return [_NUMBER_OF_A_PAIR.sub("", entry) for entry in entries]
     if is_a(entries, tuple) and entries and all(map(_is_pair, entries)):
         return [node for node, _ in entries]
     return answer
