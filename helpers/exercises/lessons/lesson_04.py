@@ -360,12 +360,23 @@ def _listing(answer: object) -> object:
     return listed
 
 
+def _items(returned: object) -> list | None:
+    """Return what a list, a tuple or a text of lines holds, by the base class's own methods."""
+    if is_a(returned, str):
+        return str.split(returned, "\n")
+    for base in (list, tuple):
+        if is_a(returned, base):
+            return list(base.__iter__(returned))
+    return None
+
+
 def _seen(returned: object, node: object) -> object:
     """Read a list of lines or one text; indents count by level, and spelling does not count."""
-    lines = returned.split("\n") if is_a(returned, str) else returned
-    if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
+    lines = _items(returned)
+    if lines is None or not all(is_a(line, str) for line in lines):
         return _NO_LINES
-    lines = [_line(line) for line in lines[:_LIMIT] if line.strip()]
+    lines = [str.__str__(line) for line in lines[:_LIMIT]]
+    lines = [_line(line) for line in lines if line.strip()]
     unit = min((_indent(line) for line in lines if line[0] == " "), default=1)
     return ["  " * (_indent(line) // unit) + line.lstrip() for line in lines]
 
