@@ -211,8 +211,8 @@ GRADIENT = Exercise(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
             "    return (w**2).sum().backward()",
             when=lambda seen: seen[0] == f"None; the leaf: {_AT_PLACE}",
-            message="A gradient came to a leaf, and your function returns None. That is what `backward()` hands back:"
-            " where has it put the gradient?",
+            message="A gradient came to a leaf, and your function returns None instead of it. `backward()` hands nothing"
+            " back: where has it put the gradient?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
@@ -237,7 +237,7 @@ GRADIENT = Exercise(
                 and "Cannot copy out of meta" in seen[2].text
             ),
             message="On meta your function raises: a leaf is still left behind on the CPU, and backward tries to bring"
-            " its gradient there. No gradient kept on the way makes a leaf of `w`.",
+            " its gradient there. Neither `retain_grad()` nor a move afterwards brings the leaf to `place`.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True)\n"
