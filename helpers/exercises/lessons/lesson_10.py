@@ -73,7 +73,8 @@ MIXED = Exercise(
 )
 
 
-_tensor, _empty, _backward = torch.tensor, torch.empty, torch.autograd.backward
+# Bound here: a student may have put others in their place.
+_tensor, _backward = torch.tensor, torch.autograd.backward
 
 
 def _gradient(values: list[float], place: object) -> torch.Tensor:
@@ -315,6 +316,13 @@ GRADIENT = Exercise(
             when=lambda seen: "not a tensor" in seen,
             message="What your function returns is no tensor any more. Only as a tensor has a gradient a device and a"
             " dtype; hand it back as it is.",
+        ),
+        Misconception(
+            example="def answer(values, place):\n    w = torch.zeros(2).to(place).requires_grad_()\n"
+            "    (w**2).sum().backward()\n    return w.grad",
+            when=lambda seen: _leaf_of(seen[0]) == _OTHER_VALUES,
+            message="A backward came to a leaf at `place`, and that leaf does not hold `values`. It is to hold them"
+            " when the gradient is computed.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
