@@ -33,19 +33,20 @@ def _recorded() -> list[str]:
             d = c * x
     e = nn.Sequential(nn.Dropout(0.5), nn.ReLU()).eval()(x)
     f = x.detach().requires_grad_()
-    made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
+    g = torch.tensor(x.tolist())
+    made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "g": g}
     return [name for name, tensor in made.items() if tensor.requires_grad]
 
 
 RECORDED = Exercise(
     id="08.1",
-    reader=letters("abcdef"),
+    reader=letters("abcdefg"),
     truth=_recorded,
     right="The products, the sum and the ReLU asked two things when they ran: is grad mode on, and does one of my"
     " inputs require grad? `f` is a leaf, and its flag was set.",
     misconceptions=(),
     letters=Letters(
-        read="ideas 2, 4 and 5: what each way out reaches, and how far",
+        read="ideas 2, 4, 5 and 6: what each way out reaches, and how far",
         about=(
             ("a", "Which tensors went into this product, and does one of them require grad?"),
             ("b", "Two tensors go into this sum: what does the flag of each say?"),
@@ -53,6 +54,7 @@ RECORDED = Exercise(
             ("d", "Which grad mode is on when this product runs, and what goes into it?"),
             ("e", "What does `eval()` reach: modules, autograd, or both?"),
             ("f", "Who decides about the flag of a leaf?"),
+            ("g", "What does `tolist()` hand out, and what does `torch.tensor` know of it?"),
         ),
     ),
     hints=(
@@ -69,7 +71,8 @@ with torch.no_grad():
         d = c * x
 e = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)
 f = x.detach().requires_grad_()
-made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
+g = torch.tensor(x.tolist())
+made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "g": g}
 answer = [name for name, tensor in made.items() if tensor.requires_grad]
 """,
 )
