@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import Reader, letters, number
 from helpers.exercises.tensors import leaf, readable
@@ -387,6 +387,12 @@ VALIDATE = Exercise(
             " would find nothing to train.",
         ),
         Misconception(
+            example="def answer(model, x):\n    model.eval()\n    with torch.no_grad:\n        return model(x)",
+            when=lambda seen: raised(seen, "'type' object does not support the context manager"),
+            message="What stands behind your `with` is no context manager. `torch.no_grad` is a class: call it,"
+            " `with torch.no_grad():`, and you have one.",
+        ),
+        Misconception(
             example=_THAWS,
             when=_find("put up"),
             message="After your function a parameter requires grad that did not before: somebody had frozen it. The"
@@ -432,7 +438,8 @@ VALIDATE = Exercise(
         Misconception(
             example="def answer(model, x):\n    model.eval()\n    return model(x)",
             when=_find("requires grad"),
-            message="Your result still requires grad, with a graph behind it: `eval()` does not reach autograd.",
+            message="Your result requires grad, so a later loss would be recorded through it. `eval()` does not reach"
+            " autograd.",
         ),
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    with torch.inference_mode():\n"
