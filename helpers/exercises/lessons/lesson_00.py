@@ -179,7 +179,9 @@ def _watching(answer: object) -> object:
 def _as_seen(ended: tuple, values: list[float]) -> list:
     """See the gradient, and whether autograd computed something."""
     gradient, by_autograd = ended
-    return [readable(gradient), "by autograd" if by_autograd else "without autograd"]
+    shown = readable(gradient)
+    no_gradient = is_a(shown, str)  # then it does not matter what computed it
+    return [shown, "by autograd" if by_autograd or no_gradient else "without autograd"]
 
 
 _RUN = function(
@@ -271,6 +273,12 @@ REPAIR = Exercise(
             message="You returned zeros: this gradient is empty, or was emptied before it was handed out.",
         ),
         Misconception(
+            example="def answer(values):\n    return torch.tensor([2.0, 4.0, 6.0])",
+            when=lambda outcomes: is_a(outcomes[0][0], tuple) and outcomes[0][0] == outcomes[1][0],
+            message="Your function returns the same numbers whatever list comes in. It has to work on the list that it"
+            " is given.",
+        ),
+        Misconception(
             example="def answer(values):\n    return [2 * value for value in values]",
             when=_gave(lambda x: 2 * x),
             message="The numbers are right, and you worked them out by hand: autograd computed nothing while your"
@@ -288,7 +296,7 @@ def answer(values):
     loss.backward()
     return x.grad
 """,
-    principle="backward() walks what was recorded, and an operation is recorded when an input asks for it.",
+    principle="backward() walks what was recorded, and where no input asks for a gradient nothing is.",
 )
 
 EXERCISES = (BY_HAND, CIRCLES, REPAIR)

@@ -137,6 +137,11 @@ def _float(counts: torch.Tensor) -> torch.Tensor:
     return counts.float().requires_grad_()
 
 
+def _is_right(seen: tuple) -> bool:
+    """Tell whether the values are those of the counts, in every case."""
+    return all(same(did[1], right[1]) for did, right in zip(seen, _RUN.read(_float), strict=True))
+
+
 COUNTS = Exercise(
     id="02.2",
     reader=_RUN,
@@ -174,11 +179,10 @@ COUNTS = Exercise(
         ),
         Misconception(
             example="def answer(counts):\n    return counts.float().unsqueeze(0).requires_grad_()",
-            when=lambda seen: all(
-                case[3] == "requires grad" and not same(case[1], right[1])
-                for case, right in zip(seen, _RUN.read(_float), strict=True)
+            when=lambda seen: (
+                all(case[3] == "requires grad" for case in seen) and not _is_right(seen)
             ),
-            message="What you return requires grad, and it does not hold the counts in the shape that came in.",
+            message="What you return requires grad, and its values or its shape are not those that came in.",
         ),
     ),
     hints=(
@@ -307,9 +311,19 @@ def _nested() -> nn.Sequential:
     return nn.Sequential(nn.Linear(2, 3), block, nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
 
 
+class Scale(nn.Module):
+    """Hold a parameter that is called neither weight nor bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.factors = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factors
+
+
 def _other_names() -> nn.Sequential:
-    """Make a model with a layer whose parameters are called neither weight nor bias."""
-    return nn.Sequential(nn.Linear(2, 3), nn.RNNCell(3, 2), nn.Linear(2, 1))
+    return nn.Sequential(nn.Linear(2, 3), Scale(), nn.Linear(3, 1))
 
 
 def _long() -> nn.Sequential:
@@ -469,7 +483,7 @@ FREEZE = Exercise(
 def answer(model):
     model[:-1].requires_grad_(False)
 """,
-    principle="each parameter carries a flag of its own, and a layer may hold none, some, or other layers.",
+    principle="each parameter carries a flag of its own, and a layer may hold no parameter, some, or other layers.",
 )
 
 EXERCISES = (WHO, COUNTS, MIDDLE, FREEZE)

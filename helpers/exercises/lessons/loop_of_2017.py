@@ -155,7 +155,7 @@ def _none_for_a_gradient(seen: tuple) -> bool:
     )
 
 
-def _right_weights(seen: tuple) -> bool:
+def _has_right_weights(seen: tuple) -> bool:
     return all(same(did[2], right[2]) for did, right in zip(seen, _read(_port(_step)), strict=True))
 
 
@@ -203,14 +203,14 @@ PORT = Exercise(
         Misconception(
             example=_loop("w = w - 0.1 * w.grad"),
             when=_none_for_a_gradient,
-            message="None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached `w`,"
-            " and it stays None on what an operation returned, which is what `w = w - …` gives the name `w` to.",
+            message="None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached `w`."
+            " And `w = w - …` gives the name `w` to a new tensor, which has no gradient of its own.",
         ),
         Misconception(
             example=_loop("with torch.no_grad():\n    w = w - 0.1 * w.grad"),
             when=lambda seen: raised(seen[:1], "does not require grad"),
-            message="A loss had no graph. Either `w` was by then the name of a tensor that asks for no gradient, as"
-            " every result made under `no_grad` does, or nothing was recorded while the loss was computed.",
+            message="A loss had no graph. Either `w` was by then the name of a tensor that asks for no gradient, such"
+            " as `w - …` gives under `no_grad`, or nothing was recorded while the loss was computed.",
         ),
         Misconception(
             example=_loop().replace(".mean()", ""),
@@ -234,6 +234,12 @@ PORT = Exercise(
             when=_uses("Variable"),
             message="The numbers are right, and `Variable` was still called while your function ran. It hands out a"
             " plain tensor without history, so it does nothing here that is needed.",
+        ),
+        Misconception(
+            example=_loop("w.detach().numpy()[:] -= 0.1 * w.grad.numpy()\nw.grad = None"),
+            when=lambda seen: _is_right(seen) and any(case[4] == "at 0" for case in seen),
+            message="The numbers are right, and the version counter of `w` still says 0: the update went past torch,"
+            " where no check can see it. Write into `w` itself.",
         ),
         Misconception(
             example=_loop(report="loss"),
@@ -288,7 +294,7 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop(report="loss.item() / 2"),
-            when=_right_weights,
+            when=lambda seen: _has_right_weights(seen) and not _is_right(seen),
             message="`w` ends where it should, so your steps are right, and the list does not hold the losses of"
             " these steps. Look at what you store, and when.",
         ),
@@ -310,5 +316,5 @@ PORT = Exercise(
         "The update belongs under `with torch.no_grad():`, in place; then let go of the gradient.",
     ),
     solution=_loop(),
-    principle="the caller holds the tensor that `w` names, and autograd counts what is written into it in place.",
+    principle="the caller holds the tensor that `w` named at first, and sees only what is written into it.",
 )
