@@ -2,9 +2,8 @@
 loop repaired.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
-from itertools import permutations
 
 import torch
 
@@ -241,6 +240,11 @@ def _equal() -> tuple:
     return _given(None, 3.0, [1.0, 2.0], [3.0, 4.0])
 
 
+def _half() -> tuple:
+    """Make the samples of `_equal` and half its weight."""
+    return _given(None, 1.5, [1.0, 2.0], [3.0, 4.0])
+
+
 @written(
     "w = torch.tensor(3.0, requires_grad=True), w.grad = torch.tensor(100.0), and"
     " [torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0]), torch.tensor([10.0])]"
@@ -296,40 +300,17 @@ def _left(returned: object, weight: torch.Tensor, portions: object) -> object:
     """See what is in `.grad`, how many gradients came, and what became of the inputs; what the
     function returns does not matter, nor what becomes of the list itself.
     """
-    gradient, start = readable(weight.grad), readable(weight)
-    is_kept = start == weight.start and weight.requires_grad
+    is_kept = readable(weight) == weight.start and weight.requires_grad
     samples = zip(weight.samples, weight.copies, strict=True)
-    are_kept = all(readable(part) == readable(copy) for part, copy in samples)
+    are_kept = all(
+        readable(part) == readable(copy) and not part.requires_grad for part, copy in samples
+    )
     return [
-        gradient,
+        readable(weight.grad),
         len(weight.arrived),
-        "as asked" if _is_asked(gradient, weight) else "of another loss",
         "as it was" if is_kept else "changed",
         "as they were" if are_kept else "changed",
     ]
-
-
-def _is_asked(gradient: object, weight: torch.Tensor) -> bool:
-    """Tell whether each walk brought the gradient of a sum or mean of `(w * d)**2` of one portion,
-    however scaled; True as well where `.grad` is right, or the walks are not one a portion.
-    """
-    sums = [2 * weight.start * float((part**2).sum()) for part in weight.copies]
-    sizes = [len(part) for part in weight.copies]
-    came = [float(each) for each in weight.arrived]
-    if len(came) != len(sums) or same(gradient, sum(sums) / sum(sizes)):
-        return True
-    return any(
-        _is_one(
-            one * size**power / each for one, each, size in zip(order, sums, sizes, strict=True)
-        )
-        for order in permutations(came)
-        for power in (0, 1, 2)
-    )
-
-
-def _is_one(ratios: Iterable[float]) -> bool:
-    first, *others = ratios
-    return all(same(ratio, first) for ratio in others)
 
 
 def _every(test: Callable) -> Callable:
@@ -353,6 +334,16 @@ def _grads(seen: tuple) -> list:
     return [case[0] if isinstance(case, tuple) else case for case in seen]
 
 
+def _does_not_double(seen: tuple) -> bool:
+    """Tell whether twice the weight, with the same samples, gave something else than twice the
+    gradient.
+    """
+    once, twice = seen[_CASES.index(_half)], seen[_CASES.index(_equal)]
+    if not all(isinstance(case, tuple) and isinstance(case[0], float) for case in (once, twice)):
+        return False
+    return once[1] == twice[1] == 2 and not same(twice[0], 2 * once[0])
+
+
 def _are_right(seen: tuple) -> bool:
     return same(tuple(_grads(seen)), tuple(map(_rightly, _CASES)))
 
@@ -373,7 +364,7 @@ def answer(w, portions):
     for d in samples:
         ((w * d) ** 2 / len(samples)).backward()
 """
-_CASES = (_equal, _unequal, _small_last)
+_CASES = (_equal, _unequal, _small_last, _half)
 
 
 def _loop(line: str, before: str = "w.grad = None") -> str:
@@ -390,7 +381,7 @@ PORTIONS = Exercise(
     reader=function(
         *_CASES,
         observe=_left,
-        parts=("`w.grad`", "gradients that came", "each of them", "`w` itself", "the samples"),
+        parts=("`w.grad`", "gradients that came", "`w` itself", "the samples"),
     ),
     truth=lambda: _in_portions,
     right="Each sample counted once with the same weight, so the sum is the gradient of the mean over all.",
@@ -398,14 +389,14 @@ PORTIONS = Exercise(
     misconceptions=(
         Misconception(
             example=_loop("part.mul_(w.detach()); ((part * w) ** 2).sum().div(count).backward()"),
-            when=_some(lambda grad, walks, each, weight, samples: samples == "changed"),
-            message="Your function writes into the samples themselves. Whoever reads them next, in another epoch,"
-            " finds other numbers: compute a new tensor instead.",
+            when=_some(lambda grad, walks, weight, samples: samples == "changed"),
+            message="Your function leaves the samples themselves changed, their numbers or their flags. Whoever reads"
+            " them next, in another epoch, finds that: compute a new tensor instead.",
         ),
         Misconception(
             example=_loop("(((w * part) ** 2).sum() / count).backward()")
             + "\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
-            when=_some(lambda grad, walks, each, weight, samples: weight == "changed"),
+            when=_some(lambda grad, walks, weight, samples: weight == "changed"),
             message="Your function leaves `w` itself changed, its number or its flag. Only `w.grad` is asked for; the"
             " step is somebody else's.",
         ),
@@ -442,7 +433,7 @@ PORTIONS = Exercise(
         Misconception(
             example=_BY_SAMPLE,
             when=lambda seen: (
-                [case[1] for case in seen if isinstance(case, tuple)] == [4, 6, 5]
+                [case[1] for case in seen if isinstance(case, tuple)] == [4, 6, 5, 4]
                 and _are_right(seen)
             ),
             message="Your `w.grad` is right, and you walked once for each sample. The samples of a portion can share"
@@ -544,9 +535,9 @@ PORTIONS = Exercise(
         ),
         Misconception(
             example=_loop("((w * part).sum() / count).backward()"),
-            when=_some(lambda grad, walks, each, *_: each == "of another loss"),
-            message="What your portions send is no gradient of `(w * d)**2`, however it is scaled. Look at the loss"
-            " itself: the product of each sample, its square, then the sum or the mean.",
+            when=_does_not_double,
+            message="Twice the weight is twice the gradient, where the loss is made of `(w * d)**2`, and with yours it is"
+            " not. Look at the loss itself: the product of each sample, its square, then the sum or the mean.",
         ),
     ),
     hints=(
@@ -650,8 +641,8 @@ TRAIN = Exercise(
         Misconception(
             example=f"def answer(w):\n{_RIGHT_LOOP}    return w.item()",
             when=_every(lambda came, *_: came == "no tensor"),
-            message="Your function hands back something that is no tensor. The weight itself is asked for, not its"
-            " number.",
+            message="Your function hands back something that is no tensor: a number, say, or something that holds the"
+            " weight. The weight itself is asked for.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"

@@ -331,6 +331,13 @@ STATE = Exercise(
             " stay.",
         ),
         Misconception(
+            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
+            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()\n        w.grad.zero_()",
+            when=lambda seen: _saw(seen, 0, 0.0) and _saw(seen, 1, "by a walk"),
+            message="Gradients came, and at the end `w.grad` is zero: what they added was taken away again. Here they"
+            " add up, and stay.",
+        ),
+        Misconception(
             example=_BY_HAND,
             when=lambda seen: (
                 _saw(seen, 1, "by no walk")

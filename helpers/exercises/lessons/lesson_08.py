@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import Reader, letters, number
 from helpers.exercises.tensors import leaf, readable
@@ -33,19 +33,20 @@ def _recorded() -> list[str]:
             d = c * x
     e = nn.Sequential(nn.Dropout(0.5), nn.ReLU()).eval()(x)
     f = x.detach().requires_grad_()
-    made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
+    g = torch.tensor(x.tolist())
+    made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "g": g}
     return [name for name, tensor in made.items() if tensor.requires_grad]
 
 
 RECORDED = Exercise(
     id="08.1",
-    reader=letters("abcdef"),
+    reader=letters("abcdefg"),
     truth=_recorded,
     right="The products, the sum and the ReLU asked two things when they ran: is grad mode on, and does one of my"
     " inputs require grad? `f` is a leaf, and its flag was set.",
     misconceptions=(),
     letters=Letters(
-        read="ideas 2, 4 and 5: what each way out reaches, and how far",
+        read="ideas 2, 4, 5 and 6: what each way out reaches, and how far",
         about=(
             ("a", "Which tensors went into this product, and does one of them require grad?"),
             ("b", "Two tensors go into this sum: what does the flag of each say?"),
@@ -53,6 +54,7 @@ RECORDED = Exercise(
             ("d", "Which grad mode is on when this product runs, and what goes into it?"),
             ("e", "What does `eval()` reach: modules, autograd, or both?"),
             ("f", "Who decides about the flag of a leaf?"),
+            ("g", "What does `tolist()` hand out, and what does `torch.tensor` know of it?"),
         ),
     ),
     hints=(
@@ -69,7 +71,8 @@ with torch.no_grad():
         d = c * x
 e = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)
 f = x.detach().requires_grad_()
-made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
+g = torch.tensor(x.tolist())
+made = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f, "g": g}
 answer = [name for name, tensor in made.items() if tensor.requires_grad]
 """,
 )
@@ -384,6 +387,12 @@ VALIDATE = Exercise(
             " would find nothing to train.",
         ),
         Misconception(
+            example="def answer(model, x):\n    model.eval()\n    with torch.no_grad:\n        return model(x)",
+            when=lambda seen: raised(seen, "'type' object does not support the context manager"),
+            message="What stands behind your `with` is no context manager. `torch.no_grad` is a class: call it,"
+            " `with torch.no_grad():`, and you have one.",
+        ),
+        Misconception(
             example=_THAWS,
             when=_find("put up"),
             message="After your function a parameter requires grad that did not before: somebody had frozen it. The"
@@ -429,7 +438,8 @@ VALIDATE = Exercise(
         Misconception(
             example="def answer(model, x):\n    model.eval()\n    return model(x)",
             when=_find("requires grad"),
-            message="Your result still requires grad, with a graph behind it: `eval()` does not reach autograd.",
+            message="Your result requires grad, so a later loss would be recorded through it. `eval()` does not reach"
+            " autograd.",
         ),
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    with torch.inference_mode():\n"
