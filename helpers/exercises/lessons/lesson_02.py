@@ -3,19 +3,21 @@ does.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, inputs_of, raised
+from helpers.exercises.functions import function, raised
 from helpers.exercises.lessons.watching import readable
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
+from helpers.untrusted.sandbox import Failed, attempt
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 
@@ -75,7 +77,7 @@ def _look(result: object, counts: torch.Tensor) -> object:
     `counts` is as it was.
     """
     if not is_a(result, torch.Tensor):
-        return ["not a tensor", readable(result), *2 * ["none"], _as_it_was(counts)]
+        return ["not a tensor", readable(result), "none", "none", _as_it_was(counts)]
     dtype = "floats" if result.is_floating_point() else "no floats"
     if result.is_complex():
         result, dtype = _real(result), "floats"
@@ -95,20 +97,31 @@ def _real(result: torch.Tensor) -> torch.Tensor:
         return result.real if has_no_other else result
 
 
+_came_in = WeakTensorKeyDictionary()  # of each tensor of counts: a copy from before
+
+
+def _counts(*numbers: object, dtype: torch.dtype = torch.int64) -> Callable[[], torch.Tensor]:
+    """Make a case of a tensor of counts, and keep a copy before a student's code sees it."""
+
+    def case() -> torch.Tensor:
+        counts = torch.tensor(numbers, dtype=dtype)
+        _came_in[counts] = _clone(counts)
+        return counts
+
+    return case
+
+
 def _as_it_was(counts: torch.Tensor) -> str:
-    """Say whether the tensor that came in is still the one that a case made."""
-    before = next(case for case in map(inputs_of, _COUNTS) if case[0].shape == counts.shape)[0]
-    same = counts.dtype == before.dtype and _equal(counts, before)
-    return "as it was" if same and not counts.requires_grad else "changed"
+    """Say whether the tensor that came in is still what it was."""
+    before = _came_in[counts]
+    same_kind = counts.dtype == before.dtype and not counts.requires_grad
+    return "as it was" if same_kind and _equal(counts, before) else "changed"
 
 
-_COUNTS = (
-    lambda: torch.tensor([1, 2, 3]),
-    lambda: torch.tensor([5], dtype=torch.int32),
-    lambda: torch.tensor([[0, 7], [2, 1]]),
-)
 _RUN = function(
-    *_COUNTS,
+    _counts(1, 2, 3),
+    _counts(5, dtype=torch.int32),
+    _counts((0, 7), (2, 1)),
     observe=_look,
     parts=("what came back", "its values", "its dtype", "its flag", "counts afterwards"),
 )
@@ -340,17 +353,21 @@ def _flags(returned: object, model: nn.Sequential) -> list:
     they are still what the model has, with their values.
     """
     kept = _before[model]
-    now = dict(model.named_parameters())
-    if list(now) != [name for name, _, _ in kept]:
-        model_now = "it has other layers"
-    elif any(now[name] is not parameter for name, parameter, _ in kept):
-        model_now = "it has other parameters"
-    else:
-        as_before = all(_equal(_detach(parameter), values) for _, parameter, values in kept)
-        model_now = "as it was" if as_before else "its parameters have other values"
     frozen = [name for name, parameter, _ in kept if not parameter.requires_grad]
     free = [name for name, parameter, _ in kept if parameter.requires_grad]
-    return [frozen, free, model_now]
+    return [frozen, free, _otherwise(model)]
+
+
+def _otherwise(model: nn.Sequential) -> str:
+    """Say what became of a model, its flags apart."""
+    now = attempt(lambda: dict(nn.Module.named_parameters(model)))
+    kept = _before[model]
+    if is_a(now, Failed) or list(now) != [name for name, _, _ in kept]:
+        return "it has other layers"
+    if any(now[name] is not parameter for name, parameter, _ in kept):
+        return "it has other parameters"
+    as_before = attempt(lambda: all(_equal(_detach(one), values) for _, one, values in kept))
+    return "as it was" if as_before is True else "its parameters have other values"
 
 
 _MODELS = function(
@@ -360,11 +377,17 @@ _MODELS = function(
 )
 
 
+@cache
+def _outcomes(run: Callable[[nn.Sequential], object]) -> tuple:
+    """Return what a reference of ours does; the flags that it leaves are the same each time."""
+    return _MODELS.read(run)
+
+
 def _freezes(run: Callable[[nn.Sequential], object]) -> Callable[[tuple], bool]:
     """Match what leaves the flags as `run` does in every case that did not raise."""
 
     def matches(seen: tuple) -> bool:
-        pairs = list(zip(seen, _MODELS.read(run), strict=True))
+        pairs = zip(seen, _outcomes(run), strict=True)
         ended = [(did, wanted) for did, wanted in pairs if not is_a(did, Failed)]
         return bool(ended) and all(did[:2] == wanted[:2] for did, wanted in ended)
 

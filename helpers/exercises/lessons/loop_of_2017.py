@@ -73,8 +73,9 @@ def _trained(ended: tuple, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) ->
 
 def _alone(losses: object) -> object:
     """Take the list of losses out of what else came back with it; an array counts as a list."""
-    if is_a(losses, tuple) and losses and is_a(losses[0], list):
-        losses = losses[0]
+    if is_a(losses, tuple):
+        first = next(tuple.__iter__(losses), None)
+        losses = first if is_a(first, list) else losses
     numpy = sys.modules.get("numpy")
     return list(losses) if numpy and is_a(losses, numpy.ndarray) and losses.ndim else losses
 
@@ -83,7 +84,9 @@ def _kinds(losses: object) -> object:
     """Name the kind of each loss, or say what stands where the list should be."""
     if not is_a(losses, list, tuple):
         return "no list: " + describe(losses)
-    return ["float" if is_a(loss, float) else type_name(type(loss)) for loss in losses]
+    base = list if is_a(losses, list) else tuple  # a subclass may iterate by code of its own
+    kinds = (type(loss) for loss in base.__iter__(losses))
+    return ["float" if issubclass(kind, float) else type_name(kind) for kind in kinds]
 
 
 def _old_names(seen: Seen) -> list[str]:
