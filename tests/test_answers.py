@@ -30,13 +30,6 @@ from helpers.untrusted.messages import first_sentence
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
 RIGHT = float(registry.find("00.1").truth())
-
-
-def _of_absolute_values(values):
-    """Return a gradient that is that of the squares where no value is negative."""
-    return torch.func.grad(lambda x: (x * x.abs()).sum())(torch.tensor(values))
-
-
 GROUNDS = ("#ffffff", "#111111", "#14181d", "#131416")  # JupyterLab, pages and the site's dark
 
 
@@ -78,7 +71,12 @@ def raised(source):
         (lambda: check("00.1", ...), "◐", "Not yet", AMBER),
         (lambda: check("00.1", "no number"), "◐", "Not understood", AMBER),
         (lambda: check("00.9", 1), "◐", "Not checked", AMBER),
-        (lambda: check("00.3", _of_absolute_values), "◐", "Partly right", AMBER),
+        (
+            lambda: check("09.3", lambda x: x.relu() * (4 - x.numel() / 2) / 3),
+            "◐",
+            "Partly right",
+            AMBER,
+        ),
         (lambda: hint("00.1"), "◐", "Hint 1 of 2", AMBER),
         (lambda: hint("00.1", 5), "◐", "No hint", AMBER),
         (lambda: diagnose(ValueError("no")), "✗", "ValueError", RED),

@@ -187,7 +187,7 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
         "99.1 ✗ that is not it.\n"
         "       given     a tensor of shape (1,), float32: [5]\n"
         "       expected  a number\n"
-        '       hint("99.1") gives a hint; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
     )
 
 
@@ -263,7 +263,7 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
         "       given     torch.tensor([1.0, 2.0])\n"
         "       came      [2, 3]\n"
         "       expected  2 numbers\n"
-        '       hint("99.1") gives a hint; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
     )
     failed = reply_to(lambda x: 1 / 0, capsys)
     assert "came      ZeroDivisionError: division by zero\n" in failed

@@ -41,12 +41,12 @@ def told(made: Exercise, answer: object, monkeypatch, capsys, **wishes) -> str:
 
 
 def no_return(x):
-    2 * x  # noqa: B018
+    2 * x
 
 
 def bare_return(x):
     x *= 2
-    return  # noqa: PLR1711
+    return
 
 
 def method(x):
@@ -174,16 +174,26 @@ def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
         "       came      values: [3, 6]\n"
         "       expected  values: 2 numbers\n"
         "       Think of this: twice is two times.\n"
-        '       hint("99.1") gives a hint; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
     )
     out = told(made, lambda x: 3 * x, monkeypatch, capsys, reveal=True)
     assert "       expected  values: [2, 4]\n" in out
-    assert out.endswith('       hint("99.1") gives a hint.\n')
+    assert out.endswith('       hint("99.1") helps.\n')
 
 
 def test_a_value_is_told_on_request_only(monkeypatch, capsys):
     assert "5" not in told(FIVE, 6, monkeypatch, capsys).replace("answer", "")
     assert "       expected  5\n" in told(FIVE, 6, monkeypatch, capsys, reveal=True)
+
+
+def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkeypatch, capsys):
+    assert told(FIVE, 1, monkeypatch, capsys) == "99.1 ✗ You took one.\n"
+    assert told(FIVE, 1, monkeypatch, capsys, reveal=True) == (
+        "99.1 ✗ You took one.\n       given     the number 1\n       expected  5\n"
+    )
+    revealed = told(doubles(), no_return, monkeypatch, capsys, reveal=True)
+    assert "Your function returns nothing" in revealed
+    assert revealed.endswith("       came      None\n       expected  [2, 4]\n")
 
 
 def test_inputs_may_bring_how_they_are_typed(monkeypatch, capsys):

@@ -70,7 +70,7 @@ def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
         return _after_tries(exercise, verdict, reveal)
     if verdict.kind != "unknown":
         return []
-    advice = f'hint("{name}") gives a hint'
+    advice = f'hint("{name}") helps'
     if verdict.more == "unread" or reveal or exercise.truth is None:
         return [f"{advice}."]
     return [f'{advice}; check("{name}", answer, reveal=True) shows what was expected.']
@@ -84,7 +84,7 @@ def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str
     if left > 0 and reveal:
         return [f"The answer is told after {ASKED_FOR} different wrong ones: {left} to go."]
     if left > 0:
-        return [f'hint("{exercise.id}") gives a hint.']
+        return [f'hint("{exercise.id}") helps.']
     if reveal:
         return [f"Right is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
     about = [f"  - {letter}: {text}" for letter, text in exercise.letters.about]

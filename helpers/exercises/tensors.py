@@ -4,17 +4,19 @@ import torch
 
 from helpers.untrusted.plain import NotRead, plain
 
+_tensor = torch.tensor  # a student may put another one in its place
+
 
 def leaf(*values: float) -> torch.Tensor:
     """Return a vector of floats that requires grad."""
-    return torch.tensor(values, requires_grad=True)
+    return _tensor(values, requires_grad=True)
 
 
 def counted(value: float) -> torch.Tensor:
     """Return a number that requires grad and notes in `arrived` each gradient that comes to it,
     through `backward()` or `torch.autograd.grad`.
     """
-    number = torch.tensor(value, requires_grad=True)
+    number = _tensor(value, requires_grad=True)
     number.arrived = arrived = []
     number.register_hook(lambda gradient: arrived.append(gradient.detach().clone()))
     return number

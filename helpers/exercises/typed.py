@@ -9,28 +9,22 @@ from helpers.untrusted.describe import describe
 
 MOST = 12  # elements that are written out
 LONGEST = 8  # characters of a float that is written out
-_TYPED_AS_IT_IS = (int, bool, str, type(None))
 
 
 def typed(value: object) -> str:
     """Return Python source for a value of the exercise's own; what has none is described."""
-    if isinstance(value, torch.Tensor):
-        return _tensor(value)
-    if isinstance(value, nn.Module):
-        return _module(value)
-    if isinstance(value, torch.dtype | torch.device):
-        return f'torch.device("{value}")' if isinstance(value, torch.device) else str(value)
-    if isinstance(value, float):
-        return _short(value)
-    if isinstance(value, _TYPED_AS_IT_IS):
-        return repr(value)
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(map(typed, value))}]"
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{typed(key)}: {typed(one)}' for key, one in value.items())}}}"
-    if isinstance(value, FunctionType | BuiltinFunctionType):
-        return f"the function {value.__name__.strip('_')}"
+    for kind, write in _WRITERS:
+        if isinstance(value, kind):
+            return write(value)
     return describe(value)
+
+
+def _list(values: list | tuple) -> str:
+    return f"[{', '.join(map(typed, values))}]"
+
+
+def _dict(values: dict) -> str:
+    return f"{{{', '.join(f'{typed(key)}: {typed(one)}' for key, one in values.items())}}}"
 
 
 def _short(value: float) -> str:
@@ -62,3 +56,16 @@ def _module(module: nn.Module) -> str:
     if type(module).__module__.startswith("torch.nn.") and not list(module.children()):
         return f"nn.{name}({module.extra_repr()})"
     return f"a model {name}"
+
+
+_WRITERS = (
+    (torch.Tensor, _tensor),
+    (nn.Module, _module),
+    (torch.dtype, str),
+    (torch.device, lambda device: f'torch.device("{device}")'),
+    (float, _short),
+    ((int, str, type(None)), repr),
+    ((list, tuple), _list),
+    (dict, _dict),
+    ((FunctionType, BuiltinFunctionType), lambda function: f"the function {function.__name__}"),
+)

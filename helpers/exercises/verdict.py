@@ -110,7 +110,8 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
         )
     message = _named(trial)
     if message:
-        return Verdict("known", message, printed, seen=trial.reading)
+        shown = _table(trial) if trial.reveal and not trouble else []
+        return Verdict("known", "\n".join([message, *shown]), printed, seen=trial.reading)
     if trouble:
         return Verdict("unknown", trouble, more="unread")
     text, some_right = _of_cases(trial) if trial.is_function else (_of_value(trial), False)
@@ -159,19 +160,24 @@ def _loose(value: object) -> str:
 
 def _of_value(trial: _Trial) -> str:
     """Set out a value that no misconception explains."""
-    table = of_a_value(trial.answer, trial.truth, trial.reveal)
-    return "\n".join(["that is not it.", *table, *_thought(trial)])
+    return "\n".join(["that is not it.", *_table(trial), *_thought(trial)])
 
 
 def _of_cases(trial: _Trial) -> tuple[str, bool]:
     """Set out the first case in which a function went wrong; and whether it did some right."""
     wrong, count = _wrong_cases(trial), len(trial.reading)
-    first = wrong[0]
-    outcomes = trial.reading[first], trial.truth[first]
-    table = of_a_case(trial.exercise.reader, first, *outcomes, trial.reveal)
     ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'};"
-    head = f"{ran} {len(wrong)} went wrong. Case {first + 1}:"
-    return "\n".join([head, *table, *_thought(trial)]), len(wrong) < count
+    head = f"{ran} {len(wrong)} went wrong. Case {wrong[0] + 1}:"
+    return "\n".join([head, *_table(trial), *_thought(trial)]), len(wrong) < count
+
+
+def _table(trial: _Trial) -> list[str]:
+    """Return what was given, came and is expected, of the first case where there are several."""
+    if not trial.is_function:
+        return of_a_value(trial.answer, trial.truth, trial.reveal)
+    first = _wrong_cases(trial)[0]
+    outcomes = trial.reading[first], trial.truth[first]
+    return of_a_case(trial.exercise.reader, first, *outcomes, trial.reveal)
 
 
 def _thought(trial: _Trial) -> list[str]:

@@ -8,9 +8,10 @@ import torch
 from torch.autograd import grad
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import readable
 from helpers.untrusted.plain import is_a
 
 
@@ -24,20 +25,20 @@ def _leaves() -> list[str]:
 
 LEAVES = Exercise(
     id="03.1",
-    reader=letters("wpqrsuvz"),
+    reader=letters("pqrsuvwz"),
     truth=_leaves,
     right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
     misconceptions=(),
     letters=Letters(
         read="idea 1, and *Moves and casts* in idea 6",
         about=(
-            ("w", "Was it created, or did an operation make it?"),
             ("p", "Is `w + 0` an operation, and was it recorded?"),
             ("q", "Has what `detach()` returns a `grad_fn`?"),
             ("r", "Does `q` require grad, so that `q * 3` is recorded?"),
             ("s", "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"),
             ("u", "Does a parameter require grad, so that `s * 2` is recorded?"),
             ("v", "Is taking a slice an operation that is recorded?"),
+            ("w", "Was it created, or did an operation make it?"),
             ("z", "Of which dtype is a comparison, and can that dtype require grad?"),
         ),
     ),
@@ -180,9 +181,10 @@ def _as_seen(weight: object, values: list[float]) -> object:
     """See the two flags, the dtype and the values of a tensor in words that a student can read."""
     if not is_a(weight, torch.Tensor):
         return _NO_TENSOR
-    leaf = "leaf" if weight.is_leaf else "non-leaf"
-    tracked = "requires grad" if weight.requires_grad else "does not require grad"
-    return [leaf, tracked, str(weight.dtype), weight]
+    with torch._C.DisableTorchFunctionSubclass():
+        leaf = "leaf" if weight.is_leaf else "non-leaf"
+        tracked = "requires grad" if weight.requires_grad else "does not require grad"
+        return [leaf, tracked, str(weight.dtype), readable(weight)]
 
 
 def _part(reading: tuple, at: int) -> set[object]:
@@ -269,11 +271,13 @@ def answer(values):
 )
 
 
+@written("inner = torch.tensor(10.0, requires_grad=True).log(); loss = inner * 5")
 def _logarithm() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor(10.0, requires_grad=True).log()
     return _watched(inner * 5, inner)
 
 
+@written("inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2; loss = (inner**2).sum()")
 def _squares() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2
     return _watched((inner**2).sum(), inner)

@@ -1,16 +1,15 @@
 """Exercises of lesson 04, grad_fn and the graph: read edges, loops and saved tensors; write a walk."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from itertools import islice
-from types import GeneratorType
 
 import torch
 from torch.autograd.graph import Node
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, number, words
 from helpers.exercises.tensors import leaf
@@ -25,8 +24,10 @@ def _entries() -> list[object]:
 
 
 def _without_numbers(answer: object) -> object:
-    """Take the nodes out of the pairs (node, input_nr) that `next_functions` holds."""
+    """Take the nodes out of the pairs (node, input_nr) that `next_functions` holds, or its text."""
     entries = plain(answer)
+    if is_a(entries, str):
+        return _NUMBER_OF_A_PAIR.sub("", entries)
     if is_a(entries, tuple) and entries and all(map(_is_pair, entries)):
         return [node for node, _ in entries]
     return answer
@@ -37,6 +38,7 @@ def _is_pair(entry: object) -> bool:
 
 
 _WORDS = words()
+_NUMBER_OF_A_PAIR = re.compile(r",\s*\d+\s*(?=\))")
 
 ENTRIES = Exercise(
     id="04.1",
@@ -47,15 +49,15 @@ ENTRIES = Exercise(
     " inputs.",
     misconceptions=(
         Misconception(
-            example=[None, None],
-            when=[None, None],
-            message="You gave no input a node. `x` requires grad and is a leaf: which node gathers its gradient?",
-        ),
-        Misconception(
             example="AccumulateGrad",
             when=["AccumulateGrad"],
             message="You listed only where a gradient goes. Then the position in the list could not say"
             " which input it belongs to, so torch lists each input for which the backward formula has a gradient.",
+        ),
+        Misconception(
+            example=[None, None],
+            when=[None, None],
+            message="You gave no input a node. `x` requires grad and is a leaf: which node gathers its gradient?",
         ),
         Misconception(
             example=["AccumulateGrad", None],
@@ -73,7 +75,7 @@ ENTRIES = Exercise(
             message="You asked None for its class. Where there is no node there is no class to name: write None.",
         ),
         Misconception(
-            example=["MulBackward0"],
+            example=[None, "MulBackward0"],
             when=lambda reading: "mulbackward0" in reading,
             message="You named the node of `y` itself. Its `next_functions` lead on from there, to what went in.",
         ),
@@ -86,11 +88,6 @@ ENTRIES = Exercise(
             example=[None, "leaf"],
             when=lambda reading: {"leaf", "tensor", "parameter"} & set(reading),
             message="You named what the inputs are. The list holds nodes: name the class of each entry.",
-        ),
-        Misconception(
-            example=[None, "AccumulateGrad", "AccumulateGrad"],
-            when=lambda reading: len(reading) > 2,
-            message="Your list has more entries than the product has inputs.",
         ),
     ),
     hints=(
@@ -224,6 +221,7 @@ answer = [name for name, output in outputs.items() if not snapshot(output).nodes
 )
 
 
+@written("((torch.tensor([1.0, 2.0], requires_grad=True) * 2).sum() + 1).grad_fn")
 def _constant() -> object:
     return ((leaf(1.0, 2.0) * 2).sum() + 1).grad_fn
 
@@ -233,15 +231,20 @@ def _shared_node() -> object:
     return (middle.sin() * middle).sum().grad_fn
 
 
+@written("m = torch.ones(2, 2, requires_grad=True); node = torch.trace(m @ m.T).grad_fn")
 def _shared_leaf() -> object:
     matrix = torch.ones(2, 2, requires_grad=True)
     return torch.trace(matrix @ matrix.T).grad_fn
 
 
+@written(
+    "a, b = (torch.tensor([n], requires_grad=True) for n in (1.0, 2.0)); node = (a.sin() + b.sin()).grad_fn"
+)
 def _namesakes() -> object:
     return (leaf(1.0).sin() + leaf(2.0).sin()).grad_fn
 
 
+@written("the node of 100 times sin(), one on the other, and their sum")
 def _chain() -> object:
     """Give a graph that goes deep; a walk that calls itself twice a node still gets to its end."""
     x = leaf(0.5)
@@ -253,11 +256,13 @@ def _chain() -> object:
 _LAST: list[object] = []
 
 
+@written("h = torch.tensor([0.5], requires_grad=True).exp(); node = (h.sin() * h).sum().grad_fn")
 def _first_call() -> object:
     _LAST[:] = [_shared_node()]
     return _LAST[0]
 
 
+@written("the node of the case before, a second time")
 def _second_call() -> object:
     """Give the node of the case before, so that what one call leaves behind is seen in the next."""
     return _LAST[0]
@@ -326,12 +331,21 @@ _LIMIT = 1000  # more lines than any case has; a generator may be endless
 _NO_LINES = "no lines of text"
 
 
+def _listing(answer: object) -> object:
+    """Let a generator run where the function runs, for it is the function's code."""
+    if is_a(answer, type) or not callable(answer):
+        return answer
+
+    def listed(node: object) -> object:
+        returned = answer(node)
+        return list(islice(returned, _LIMIT)) if is_a(returned, Iterator) else returned
+
+    return listed
+
+
 def _seen(returned: object, node: object) -> object:
-    """Read lines, a generator of them or one text; indents count by level, and spelling does not
-    count.
-    """
+    """Read a list of lines or one text; indents count by level, and spelling does not count."""
     lines = returned.split("\n") if is_a(returned, str) else returned
-    lines = list(islice(lines, _LIMIT)) if is_a(lines, GeneratorType) else lines
     if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
         return _NO_LINES
     lines = [_line(line) for line in lines[:_LIMIT] if line.strip()]
@@ -376,9 +390,10 @@ def _some_line(reading: tuple, holds: Callable[[str], bool]) -> bool:
 
 
 _NAMESAKES = 4  # the case in which two nodes are of one class
-_READER = function(
+_LINES = function(
     _constant, _first_call, _second_call, _shared_leaf, _namesakes, _chain, observe=_seen
 )
+_READER = replace(_LINES, read=lambda answer: _LINES.read(_listing(answer)))
 
 
 WALK = Exercise(
@@ -406,8 +421,8 @@ def answer(node, depth=0, met=set()):
         Misconception(
             example="def answer(node):\n    return node.next_functions",
             when=lambda reading: set(reading) == {_NO_LINES},
-            message="What your function returns are no lines: a list of texts is wanted, one for each line. Printing"
-            " is for people; return what is to be checked.",
+            message="What your function returns are no lines: a list of texts is wanted, one for each"
+            " line.",
         ),
         Misconception(
             example="def answer(node):\n    lines = []\n    def visit(node, depth):\n"
@@ -559,8 +574,13 @@ def answer(node, depth=0):
 def answer(node):
     lines, met = [], set()
     def visit(node, depth):
+        if node is None:
+            lines.append("  " * depth + "None")
+            return
         met.add(node)
-        lines.append("  " * depth + str(node and type(node).__name__) + " (again)" * (node in met))
+        lines.append("  " * depth + type(node).__name__ + " (again)" * (node in met))
+        for child, _ in node.next_functions:
+            visit(child, depth + 1)
     visit(node, 0)
     return lines
 """,

@@ -9,7 +9,7 @@ from itertools import permutations
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import numbers
 from helpers.exercises.tensors import counted, readable
 from helpers.exercises.values import same
@@ -241,10 +241,18 @@ def _equal() -> tuple:
     return _given(None, 3.0, [1.0, 2.0], [3.0, 4.0])
 
 
+@written(
+    "w = torch.tensor(3.0, requires_grad=True), w.grad = torch.tensor(100.0), and"
+    " [torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0]), torch.tensor([10.0])]"
+)
 def _unequal() -> tuple:
     return _given(100.0, 3.0, [1.0, 2.0, 3.0], [4.0, 5.0], [10.0])
 
 
+@written(
+    "w = torch.tensor(-0.5, requires_grad=True), w.grad = torch.tensor(-7.0), and"
+    " [torch.tensor([2.0, -4.0, 1.0, 3.0]), torch.tensor([6.0])]"
+)
 def _small_last() -> tuple:
     return _given(-7.0, -0.5, [2.0, -4.0, 1.0, 3.0], [6.0])
 
@@ -665,7 +673,7 @@ TRAIN = Exercise(
             "        with torch.no_grad():\n            w = w - 0.25 * w.grad\n    return w",
             when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
             message="A loss was not recorded, so `backward()` has nothing to walk: grad mode was off when it was"
-            " computed, or the `w` in it did not require grad, as a tensor made inside `no_grad()` does not.",
+            " computed, or the `w` in it did not require grad, as what `w - ...` makes inside `no_grad()` does not.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"

@@ -10,7 +10,7 @@ from functools import partial
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import counted, readable
@@ -376,12 +376,17 @@ class _Losses(list):
         self.start = readable(w)
 
 
+@written("h = w.exp(), then [h * 3, h.sin(), h * h], and w = torch.tensor(0.5, requires_grad=True)")
 def _scalar_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = _weight(0.5)
     h = w.exp()
     return _Losses(w, h, [h * 3, h.sin(), h * h]), w
 
 
+@written(
+    "h = w.exp(), then [h.sum(), h.prod()], and w = torch.tensor([0.1, 0.2], requires_grad=True),"
+    " w.grad = torch.tensor([2.0, 5.0])"
+)
 def _vector_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = torch.tensor([0.1, 0.2], requires_grad=True)
     h = w.exp()
@@ -418,20 +423,28 @@ def _rows_and_trunk(returned: object, losses: _Losses, w: torch.Tensor) -> objec
     states = {one.state for one in saved(losses.trunk, lambda tensor: ())}
     kept = readable(w) == losses.start
     return [
-        _rows(returned),
+        _rows(returned, w),
         readable(w.grad),
         "freed" if states == {"freed"} else "held",
         "as it was" if kept else "changed",
     ]
 
 
-def _rows(returned: object) -> object:
-    """Return the rows that came back, each that stands in a tuple or list behind a word for that."""
+def _rows(returned: object, w: torch.Tensor) -> object:
+    """Return the rows that came back; one that is a tuple of gradients stands behind a word for
+    that.
+    """
     if not is_a(returned, list, tuple):
         return readable(returned)
-    return [
-        [_IN_TUPLE, readable(row)] if is_a(row, tuple, list) else readable(row) for row in returned
-    ]
+    return [[_IN_TUPLE, readable(row)] if _holds(row, w) else readable(row) for row in returned]
+
+
+def _holds(row: object, w: torch.Tensor) -> bool:
+    """Tell whether a row is a tuple or list of tensors that have as many dimensions as `w`."""
+    if not is_a(row, tuple, list):
+        return False
+    with torch._C.DisableTorchFunctionSubclass():
+        return any(is_a(each, torch.Tensor) and each.dim() == w.dim() for each in row)
 
 
 def _fine(case: object) -> bool:
@@ -465,7 +478,7 @@ APART = Exercise(
     ),
     truth=lambda: _apart,
     right="The trunk was kept for every walk but the last, and `w.grad` was left alone.",
-    principle="a walk frees the saved tensors that it passes, unless `retain_graph=True` tells it to keep them.",
+    principle="a walk frees the saved tensors that it passes, unless the graph is retained.",
     misconceptions=(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",

@@ -142,12 +142,6 @@ TARGET = Exercise(
             " factors is that here?",
         ),
         Misconception(
-            example=36.0,
-            when=36,
-            message="You added the path through the target to all of it. That path was cut, and the derivative of the"
-            " values counts it already.",
-        ),
-        Misconception(
             example="error",
             when="error",
             message="You think that `backward()` raises. The loss has a factor that was not detached, so it was"
@@ -380,7 +374,7 @@ VALIDATE = Exercise(
     ),
     truth=lambda: _validate,
     right="Two switches, each set for the one call, and the model's own one set back to what it was.",
-    principle="modules read `train()` and `eval()`, autograd reads grad mode, and neither reads the other.",
+    principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
     misconceptions=(
         Misconception(
             example="def answer(model, x):\n    for p in model.parameters():\n        p.requires_grad_(False)\n"

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import leaf
@@ -107,13 +107,14 @@ def _broken() -> list[str]:
         "c": (torch.sigmoid, on_result),
         "d": (lambda h: h + 1, on_input),
         "e": (lambda h: h * h, torch.no_grad()(on_input)),
+        "f": (torch.exp, on_input),
     }
     return [name for name, (operation, edit) in programs.items() if _breaks(operation, edit)]
 
 
 BROKEN = Exercise(
     id="09.2",
-    reader=letters("abcde"),
+    reader=letters("abcdef"),
     truth=_broken,
     right="In these the edit hit the very tensor that the node had saved.",
     letters=Letters(
@@ -124,6 +125,7 @@ BROKEN = Exercise(
             ("c", "Does the node of the sigmoid keep what went in, or what came out?"),
             ("d", "Does the derivative of `h + 1` need a value at all?"),
             ("e", "What does `no_grad` keep off: the record, the count, or both?"),
+            ("f", "What does the derivative of `exp` need, and is that what is edited?"),
         ),
     ),
     misconceptions=(),
@@ -154,6 +156,7 @@ programs = {
     "c": (torch.sigmoid, lambda h, y: y.mul_(2)),
     "d": (lambda h: h + 1, lambda h, y: h.mul_(2)),
     "e": (lambda h: h * h, silently),
+    "f": (torch.exp, lambda h, y: h.mul_(2)),
 }
 answer = [name for name, program in programs.items() if breaks(*program)]
 """,
@@ -346,7 +349,8 @@ MASKED = Exercise(
             " `[1.0, -2.0, 3.0]`, and look at the second one.",
         ),
     ),
-    principle="an edit in place is right where it hits a copy of your own, and while recording is on.",
+    principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
+    " such edit.",
     hints=(
         "A copy that stays in the graph may be edited: which of `detach()`, `.data` and `clone()` makes one?",
         "Begin with `y = x.clone()`; then write into `y`, under no `no_grad`, and return it.",
@@ -424,8 +428,25 @@ _SOME = (_first_only, _last_only, _turned_round)  # these leave a part of the gr
 _WORDS = ("error", "right", "wrong")
 
 
+_TYPED = {
+    _square: "lambda x: x**2",
+    _double: "lambda x: x * 2",
+    torch.sin: "torch.sin",
+    torch.exp: "torch.exp",
+    _counted: "torch.no_grad()(lambda x: x.add_(1))",
+    _uncounted: "lambda x: x.data.add_(1)",
+    _through_numpy: "lambda x: x.detach().numpy().__imul__(3)",
+    _copied: "lambda x: x.clone().add_(1)",
+    _first_only: "lambda x: x.data[0].add_(1)",
+    _last_only: "lambda x: x.data[-1].add_(1)",
+    _turned_round: "lambda x: x.data.copy_(x.data.flip(0))",
+    _nudged: "lambda x: x.data.mul_(1.05)",
+    _rewritten: "lambda x: x.data.copy_(torch.tensor([1.0, 2.0, 3.0]))",
+}
+
+
 def _pair(f: Callable, edit: Callable) -> Callable:
-    return lambda: (f, edit)
+    return written(f"f, edit = {_TYPED[f]}, {_TYPED[edit]}")(lambda: (f, edit))
 
 
 def _verdict(f: Callable, edit: Callable, at: str = "before", first: bool = False) -> str:

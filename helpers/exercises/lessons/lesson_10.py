@@ -42,7 +42,8 @@ answer = [name for name, line in lines.items() if raises(line)]
 
 def _raising() -> object:
     namespace: dict[str, object] = {"torch": torch}
-    exec(_LINES, namespace)
+    with torch.device("cpu"):  # whatever the student's default is
+        exec(_LINES, namespace)
     return namespace["answer"]
 
 
@@ -50,7 +51,7 @@ MIXED = Exercise(
     id="10.1",
     reader=letters("pqrstu"),
     truth=_raising,
-    right="`+` and `stack` want their tensors on one device. `+` alone lets a number of the CPU pass.",
+    right="`+` and `stack` want their tensors on one device. Of the two only `+` lets a number of the CPU pass.",
     letters=Letters(
         read="idea 4, and the cell before it",
         about=(
@@ -208,9 +209,10 @@ GRADIENT = Exercise(
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
-            "    (w**2).sum().backward()",
+            "    return (w**2).sum().backward()",
             when=lambda seen: seen[0] == f"None; the leaf: {_AT_PLACE}",
-            message="A gradient came to a leaf, and your function returns None: look at its last line.",
+            message="A gradient came to a leaf, and your function returns None. That is what `backward()` hands back:"
+            " where has it put the gradient?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
@@ -299,6 +301,15 @@ GRADIENT = Exercise(
             message="The CPU goes through, and a dtype raises. `place` may be a device or a dtype; what takes both?",
         ),
         Misconception(
+            example="def answer(values, place):\n    w = torch.tensor(values, dtype=place, requires_grad=True)\n"
+            "    (w**2).sum().backward()\n    return w.grad",
+            when=lambda seen: (
+                _leaf_of(seen[1]) == _AT_PLACE and is_a(seen[0], Failed) and seen[0].kind in _KINDS
+            ),
+            message="A dtype goes through, and the device `cpu` raises. `place` may be either of the two: what takes"
+            " the one as well as the other?",
+        ),
+        Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
             "    (w**2).sum().backward()\n    return w.grad.tolist()",
             when=lambda seen: "not a tensor" in seen,
@@ -309,12 +320,11 @@ GRADIENT = Exercise(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
             "    (w**2).mean().backward()\n    return w.grad",
             when=_other_numbers,
-            message="The leaf is at its place, and the numbers belong to another function. The gradient of"
-            " `(w**2).sum()` was asked for.",
+            message="The leaf is at its place, and what you hand back is not the gradient of `(w**2).sum()`: the device"
+            " and the dtype are right, the numbers are others.",
         ),
     ),
-    principle="a move of a tensor that requires grad is an operation: its result is no leaf, and the leaf stays"
-    " where it was.",
+    principle="a move that is recorded gives a result and no leaf, and the leaf stays where it was.",
     hints=(
         "Three things happen in the first line: creating, asking for gradients, moving. Which order is not recorded?",
         "`torch.tensor(values).to(place)` first, `.requires_grad_()` last; the other lines may stay.",
@@ -336,7 +346,7 @@ def note(tensor):
     return tensor
 
 
-x = torch.empty(1024, 1024, device="meta", requires_grad=True)
+x = torch.empty(1024, 1024, dtype=torch.float32, device="meta", requires_grad=True)
 with torch.autograd.graph.saved_tensors_hooks(note, lambda tensor: tensor):
     h = x.exp()
     y = (h + 1).sin().sum()

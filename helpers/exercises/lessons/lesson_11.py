@@ -15,7 +15,7 @@ from torch.nn.functional import mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import number
 from helpers.exercises.values import same
 from helpers.untrusted.describe import describe
@@ -115,6 +115,7 @@ def _sgd(layer: torch.nn.Module, lr: float = 0.1) -> torch.optim.Optimizer:
     return _SGD(layer.parameters(), lr=lr)
 
 
+@written("a generator with a Tanh, a critic of two layers and a Tanh; z of shape (3, 2)")
 def _deep() -> tuple:
     """Make two players with an activation each, and what the generator begins with."""
     generator = torch.nn.Sequential(_linear([[0.5, -1.0], [1.0, 0.5]], [0.0, 0.5]), torch.nn.Tanh())
@@ -161,19 +162,25 @@ def _parameters(
     return [list(player.parameters()) for player in (generator, critic)]
 
 
-_DUELS = (
-    lambda: (
-        _linear([[2.0], [1.0]], [0.0, 1.0]),
-        _linear([[1.0, 3.0]], [0.5]),
-        torch.tensor([[1.0], [2.0]]),
-    ),
-    lambda: (
-        _linear([[0.5, 1.0]], [2.0]),
-        _bent([[0.2]], [0.0]),
-        torch.tensor([[1.0, 0.0], [3.0, 1.0]]),
-    ),
-    _deep,
+@written(
+    "generator = nn.Linear(1, 2) with weight [[2], [1]], bias [0, 1]; critic = nn.Linear(2, 1) with"
+    " weight [[1, 3]], bias [0.5]; z = torch.tensor([[1.0], [2.0]])"
 )
+def _straight() -> tuple:
+    generator, critic = _linear([[2.0], [1.0]], [0.0, 1.0]), _linear([[1.0, 3.0]], [0.5])
+    return generator, critic, torch.tensor([[1.0], [2.0]])
+
+
+@written(
+    "generator = nn.Linear(2, 1) with weight [[0.5, 1]], bias [2]; critic = tanh of nn.Linear(1, 1)"
+    " with weight [[0.2]], bias [0]; z = torch.tensor([[1.0, 0.0], [3.0, 1.0]])"
+)
+def _curved() -> tuple:
+    generator, critic = _linear([[0.5, 1.0]], [2.0]), _bent([[0.2]], [0.0])
+    return generator, critic, torch.tensor([[1.0, 0.0], [3.0, 1.0]])
+
+
+_DUELS = (_straight, _curved, _deep)
 _DUEL = function(*_DUELS, observe=_parameters, parts=_PLAYERS)
 _GENERATOR, _CRITIC = 0, 1
 
@@ -348,7 +355,13 @@ DUEL = Exercise(
             " moment?",
         ),
         Misconception(
-            example=_play("(-score).backward()", "of_critic.step()"),
+            example=_play(
+                "(-score).backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+            ),
             when=lambda seen: _moved(seen, _CRITIC, lambda factor: factor < 0),
             message="The critic moved the other way: to a larger score. A step of SGD goes against the gradient of what"
             " `backward()` was called on; whose score is to become smaller?",
@@ -368,7 +381,13 @@ DUEL = Exercise(
             " `backward()` has to be called on for a larger one?",
         ),
         Misconception(
-            example=_play("score.backward()", "of_critic.step()").replace("0.1", "0.01"),
+            example=_play(
+                "score.backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+            ).replace("0.1", "0.01"),
             when=lambda seen: _moved(seen, _CRITIC, lambda factor: factor > 0 and factor != 1),
             message="The critic went the right way, by a step of another size than with `lr=0.1`, or by more than one.",
         ),
@@ -402,7 +421,8 @@ DUEL = Exercise(
             " only its own, of a score that the critic of now gave, by a forward of now?",
         ),
     ),
-    principle="a gradient belongs to the values of its own forward pass, and `.grad` to whoever empties it in time.",
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what comes until"
+    " somebody lets go of it.",
     hints=(
         "After the critic's step nothing that was computed before it may be walked back through again.",
         "Compute the score again after the critic's step; before its `backward()`, let go of the generator's `.grad`.",
@@ -489,7 +509,11 @@ def _watched(answer: object) -> object:
 
 
 def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
-    return lambda: (_linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None])
+    model = f"model = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]"
+    data = f"x = torch.tensor({x}); y = torch.tensor({[[one] for one in y]})"
+    return written(f"{model}; {data}")(
+        lambda: (_linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None])
+    )
 
 
 _FIRST = ((0.9, -0.5),), (0.5,)  # weight and bias of the first case before the loop
@@ -817,9 +841,10 @@ LOOP = Exercise(
             " nothing detached before the loss?",
         ),
         Misconception(
-            example=_loop(kept="loss.item(), shown.mean().item()").replace("    return log\n", ""),
+            example=_loop().replace("return log", "return log.sort()"),
             when=lambda seen: _says(seen, "log", "nothing"),
-            message="Your function returns nothing; the loop hands its log back.",
+            message="Your function returns None. A method that changes a list, such as `sort` or `append`, hands nothing"
+            " back; the log is the list itself.",
         ),
         Misconception(
             example=_loop(clip="model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))"),
