@@ -157,6 +157,7 @@ LOOPS_RIGHT = {
     ),
     "clipped twice": loop(clip="with torch.no_grad(): model.weight.clamp_(max=1).clamp_(min=-1)"),
     "a fused step": loop(options=", fused=True"),
+    "a foreach step": loop(options=", foreach=True"),
     "detached tensors": loop(kept="[loss.detach(), 100 * pred.detach().mean()]"),
     "percent in place, after the walk": loop(
         kept="[loss.item(), pred.detach().mul_(100).mean().item()]"

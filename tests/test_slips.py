@@ -181,6 +181,12 @@ def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
     assert out.endswith('       hint("99.1") helps.\n')
 
 
+def test_where_a_function_raises_the_parts_are_named(monkeypatch, capsys):
+    out = told(doubles(reader=PARTS), lambda x: 1 / 0, monkeypatch, capsys)
+    assert "       came      ZeroDivisionError: division by zero\n" in out
+    assert "       expected  values: 2 numbers; x afterwards: 2 numbers; word\n" in out
+
+
 def test_a_value_is_told_on_request_only(monkeypatch, capsys):
     assert "5" not in told(FIVE, 6, monkeypatch, capsys).replace("answer", "")
     assert "       expected  5\n" in told(FIVE, 6, monkeypatch, capsys, reveal=True)

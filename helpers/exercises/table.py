@@ -28,11 +28,24 @@ def of_a_value(answer: object, truth: object, reveal: bool) -> list[str]:
 def of_a_case(reader: Reader, number: int, came: object, truth: object, reveal: bool) -> list[str]:
     """Return the lines for a case in which a function went wrong."""
     lines = [row("given", inputs_text(reader.cases[number]), code)]
+    if is_a(came, Failed):
+        text = came.text if came.kind == "unreadable" else str(came)
+        return [*lines, row("came", text), row("expected", _of_parts(reader, truth, reveal))]
     for label, one, other in _differing(reader, came, truth):
-        ended = is_a(one, Failed)
-        lines.append(row("came", label + (_failed(one) if ended else show(one))))
+        lines.append(row("came", label + show(one)))
         lines.append(row("expected", label + expected(other, reveal)))
     return lines
+
+
+def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
+    """Return what is expected of a whole outcome: part by part where these have names."""
+    if not reader.parts or not is_a(truth, tuple) or len(truth) != len(reader.parts):
+        return expected(truth, reveal)
+    parts = list(zip(reader.parts, truth, strict=True))[:MOST_PARTS]
+    return "; ".join(
+        name if is_a(one, str) and not reveal else f"{name}: {expected(one, reveal)}"
+        for name, one in parts
+    )
 
 
 def row(label: str, text: str, mark: Callable[[str], str] = str) -> str:
@@ -49,10 +62,6 @@ def _differing(reader: Reader, came: object, truth: object) -> list[tuple[str, o
     parts = zip(reader.parts, came, truth, strict=True)
     found = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b, reader.rtol)]
     return found[:MOST_PARTS]
-
-
-def _failed(outcome: Failed) -> str:
-    return outcome.text if outcome.kind == "unreadable" else str(outcome)
 
 
 def inputs_text(case: object) -> str:

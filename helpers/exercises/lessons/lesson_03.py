@@ -43,8 +43,10 @@ LEAVES = Exercise(
         ),
     ),
     hints=(
-        "For each line ask: was anything recorded? A recorded result requires grad and has a `grad_fn`.",
-        "`detach()` gives a tensor that does not require grad, a comparison gives bools, and a parameter is new.",
+        "For each line ask: was anything recorded? A recorded result requires grad and has a"
+        " `grad_fn`.",
+        "`detach()` gives a tensor that does not require grad, a comparison gives bools, and a"
+        " parameter is new.",
     ),
     solution="""
 w = torch.ones(2, requires_grad=True)
@@ -81,20 +83,20 @@ GRADIENTS = Exercise(
     reader=numbers(),
     truth=_gradients,
     right="Two leaves and the tensor that retains were reached; nobody wanted a gradient for `b`.",
-    principle="`backward()` fills the `.grad` of the leaves that it reaches and that require grad, and of what was"
-    " asked to retain its own.",
+    principle="`backward()` fills the `.grad` of the leaves that it reaches and that require grad,"
+    " and of what was asked to retain its own.",
     misconceptions=(
         Misconception(
             example=[None, None, None, None],
             when=(None, None, None, None),
-            message="You left all four without a gradient. `backward()` did run, so the leaves that require grad"
-            " and that it reached have one.",
+            message="You left all four without a gradient. `backward()` did run, so the leaves"
+            " that require grad and that it reached have one.",
         ),
         Misconception(
             example=[10, 10, 5, 10],
             when=lambda seen: len(seen) == 4 and seen[1] not in (None, 0.0),
-            message="You gave `b` a gradient. The derivative exists on paper; torch computes it only for a"
-            " tensor that requires grad.",
+            message="You gave `b` a gradient. The derivative exists on paper; torch computes it"
+            " only for a tensor that requires grad.",
         ),
         Misconception(
             example=[10.0, 0.0, 5.0, 10.0],
@@ -104,63 +106,69 @@ GRADIENTS = Exercise(
         Misconception(
             example="10, None, 5, None",
             when=lambda seen: len(seen) == 4 and seen[3] is None and seen[0] is not None,
-            message="You gave `s` no gradient. By default a non-leaf keeps none: look at what `s` asked for, and when.",
+            message="You gave `s` no gradient. By default a non-leaf keeps none: look at what `s`"
+            " asked for, and when.",
         ),
         Misconception(
             example=[None, None, 5, 10],
             when=lambda seen: len(seen) == 4 and seen[0] is None,
-            message="You gave `a` no gradient. It is a leaf that requires grad; is there a way to it from `f`?",
+            message="You gave `a` no gradient. It is a leaf that requires grad; is there a way to"
+            " it from `f`?",
         ),
         Misconception(
             example=[10, None, None, 10],
             when=lambda seen: len(seen) == 4 and seen[2] is None,
-            message="You gave `c` no gradient. It is a leaf that requires grad; is there a way to it from `f`?",
+            message="You gave `c` no gradient. It is a leaf that requires grad; is there a way to"
+            " it from `f`?",
         ),
         Misconception(
             example=[1, None, 5, 1],
             when=lambda seen: len(seen) == 4 and seen[0] == seen[3] == 1,
-            message="You gave `a` and `s` the 1 with which a walk begins. It begins at `f`, and on the way to"
-            " `s` it passes the product.",
+            message="You gave `a` and `s` the 1 with which a walk begins. It begins at `f`, and on"
+            " the way to `s` it passes the product.",
         ),
         Misconception(
             example=[1, None, 5, 10],
             when=lambda seen: len(seen) == 4 and seen[0] == 1,
-            message="You took one step of the way to `a`, the one through the sum. The gradient of `f` is the product"
-            " of all the steps.",
+            message="You took one step of the way to `a`, the one through the sum. The gradient of"
+            " `f` is the product of all the steps.",
         ),
         Misconception(
             example=[50, None, 50, 50],
             when=(50, None, 50, 50),
-            message="50 is the value of `f`. A gradient says how much `f` changes when another tensor does.",
+            message="50 is the value of `f`. A gradient says how much `f` changes when another"
+            " tensor does.",
         ),
         Misconception(
             example=[0, None, 0, 0],
             when=(0, None, 0, 0),
-            message="A gradient of 0 says that `f` stays as it is when the tensor changes a little. Make `c` a little"
-            " larger: what does `f` do?",
+            message="A gradient of 0 says that `f` stays as it is when the tensor changes a"
+            " little. Make `c` a little larger: what does `f` do?",
         ),
         Misconception(
             example=[5, None, 10, 5],
             when=lambda seen: len(seen) == 4 and (seen[2] == 10 or seen[3] == 5),
-            message="You gave a factor its own value. The derivative of a product with respect to one"
-            " factor is the other one.",
+            message="You gave a factor its own value. The derivative of a product with respect to"
+            " one factor is the other one.",
         ),
         Misconception(
             example=[10, None, 3, 10],
             when=lambda seen: seen[:2] + seen[3:] == (10, None, 10),
-            message="All but `c` is right. The derivative of `s * c` with respect to `c` is the value of its other"
-            " factor, of the whole of it.",
+            message="All but `c` is right. The derivative of `s * c` with respect to `c` is the"
+            " value of its other factor, of the whole of it.",
         ),
         Misconception(
             example=[15, None, 5, 15],
             when=lambda seen: len(seen) == 4 and seen[1:3] == (None, 5) and seen[0] == seen[3],
-            message="A sum hands on what arrives, so `a` and `s` agree, and yours do. What arrives there is"
-            " another number: the derivative of `s * c` with respect to `s`.",
+            message="A sum hands on what arrives, so `a` and `s` agree, and yours do. What arrives"
+            " there is another number: the derivative of `s * c` with respect to `s`.",
         ),
     ),
     hints=(
-        "First decide for each of the four whether there is a number at all: does it require grad, is it kept?",
-        "For `f = s * c` the gradient of `f` with respect to `s` is `c`, and a sum hands it on unchanged.",
+        "First decide for each of the four whether there is a number at all: does it require grad,"
+        " is it kept?",
+        "For `f = s * c` the gradient of `f` with respect to `s` is `c`, and a sum hands it on"
+        " unchanged.",
     ),
     solution=_PROGRAM,
 )
@@ -207,57 +215,65 @@ WEIGHT = Exercise(
     ),
     truth=lambda: _weight,
     right="The result is a leaf that requires grad: no cast and no factor was recorded.",
-    principle="arithmetic on a tensor that requires grad is recorded, unless gradients are off, and its result is"
-    " no leaf.",
+    principle="arithmetic on a tensor that requires grad is recorded, unless gradients are off,"
+    " and its result is no leaf.",
     misconceptions=(
         Misconception(
-            example="def answer(values):\n    return (torch.tensor(values).double() * 0.1).requires_grad_().tolist()",
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 0.1).requires_grad_().tolist()",
             when=lambda seen: set(seen) == {_NO_TENSOR},
-            message="What your function returns is no tensor. Only a tensor has a flag and a `.grad`: return the"
-            " weight itself.",
+            message="What your function returns is no tensor. Only a tensor has a flag and a"
+            " `.grad`: return the weight itself.",
         ),
         Misconception(
-            example="def answer(values):\n    w = torch.tensor(values, requires_grad=True).double() * 0.1\n"
-            "    w.retain_grad()\n    return w",
+            example="def answer(values):\n    w = torch.tensor(values,"
+            " requires_grad=True).double() * 0.1\n    w.retain_grad()\n    return w",
             when=lambda seen: "non-leaf" in _part(seen, 0),
-            message="Your tensor is still the result of a recorded operation, so it is no leaf: by default it gets no"
-            " `.grad`, and an optimizer refuses it. `retain_grad()` would change both and not make it a leaf: a step"
-            " would leave the leaf behind it as it was. Look at the order.",
+            message="Your tensor is still the result of a recorded operation, so it is no leaf: by"
+            " default it gets no `.grad`, and an optimizer refuses it. `retain_grad()` would"
+            " change both and not make it a leaf: a step would leave the leaf behind it as it was."
+            " Look at the order.",
         ),
         Misconception(
-            example="def answer(values):\n    return (torch.tensor(values).double() * 0.1).detach()",
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 0.1).detach()",
             when=lambda seen: "does not require grad" in _part(seen, 1),
-            message="Your tensor is a leaf that does not require grad: as long as its flag is down, no `backward()`"
-            " fills its `.grad`.",
+            message="Your tensor is a leaf that does not require grad: as long as its flag is"
+            " down, no `backward()` fills its `.grad`.",
         ),
         Misconception(
             example="def answer(values):\n    return (torch.tensor(values) * 0.1).requires_grad_()",
             when=lambda seen: bool(_part(seen, 2) - {"torch.float64"}),
-            message="Your tensor is a leaf that can be trained, in another dtype than the one asked for. A cast"
-            " is fine as long as it is not recorded.",
+            message="Your tensor is a leaf that can be trained, in another dtype than the one"
+            " asked for. A cast is fine as long as it is not recorded.",
         ),
         Misconception(
-            example="def answer(values):\n    return torch.tensor(values, dtype=torch.float64, requires_grad=True)",
+            example="def answer(values):\n    return torch.tensor(values, dtype=torch.float64,"
+            " requires_grad=True)",
             when=same_as(lambda: _as_it_is),
-            message="Your tensor is a leaf that can be trained, and it holds `values` as they came. A tenth of"
-            " them was asked for.",
+            message="Your tensor is a leaf that can be trained, and it holds `values` as they"
+            " came. A tenth of them was asked for.",
         ),
         Misconception(
-            example="def answer(values):\n    return (torch.tensor(values).double() * 10).requires_grad_()",
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 10).requires_grad_()",
             when=_may_be_trained,
-            message="Flag, kind and dtype are right; the values are not a tenth of what your function was given.",
+            message="Flag, kind and dtype are right; the values are not a tenth of what your"
+            " function was given.",
         ),
         Misconception(
-            example="def answer(values):\n    w = torch.tensor(values, dtype=torch.float64, requires_grad=True)\n"
-            "    w *= 0.1\n    return w",
+            example="def answer(values):\n    w = torch.tensor(values, dtype=torch.float64,"
+            " requires_grad=True)\n    w *= 0.1\n    return w",
             when=lambda seen: raised(seen, "a leaf Variable that requires grad"),
-            message="torch refuses to write in place into a leaf that requires grad, while gradients are on. Scale"
-            " before the flag goes up, or under `no_grad()`.",
+            message="torch refuses to write in place into a leaf that requires grad, while"
+            " gradients are on. Scale before the flag goes up, or under `no_grad()`.",
         ),
         Misconception(
-            example="def answer(values):\n    return torch.tensor(values * 0.1, dtype=torch.float64)",
+            example="def answer(values):\n    return torch.tensor(values * 0.1,"
+            " dtype=torch.float64)",
             when=lambda seen: raised(seen, "can't multiply sequence by non-int"),
-            message="`values` is a list, and Python multiplies no list by a float. Make a tensor of it first.",
+            message="`values` is a list, and Python multiplies no list by a float. Make a tensor"
+            " of it first.",
         ),
     ),
     hints=(
@@ -330,67 +346,74 @@ MIDDLE = Exercise(
     reader=function(_logarithm, _squares, observe=_kept),
     truth=lambda: _in_the_middle,
     right="The gradient was asked for before it passed by, so there was something to return.",
-    principle="the gradient of a non-leaf passes by during the walk, and is kept or returned only if somebody asked"
-    " before.",
+    principle="the gradient of a non-leaf passes by during the walk, and is kept or returned only"
+    " if somebody asked before.",
     misconceptions=(
         Misconception(
             example="def answer(loss, inner):\n    inner.retain_grad()\n    return inner.grad",
             when=lambda seen: "no walk" in seen,
-            message="Your function returned None, and no gradient passed by `inner` in it: asking to keep one"
-            " starts no walk.",
+            message="Your function returned None, and no gradient passed by `inner` in it: asking"
+            " to keep one starts no walk.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    loss.backward()\n    return inner.grad",
             when=lambda seen: "dropped" in seen,
-            message="Your function returned None. The walk passed by `inner`, a non-leaf, and `inner` was not asked to"
-            " retain its gradient.",
+            message="Your function returned None. The walk passed by `inner`, a non-leaf, and"
+            " `inner` was not asked to retain its gradient.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n    return inner.grad",
+            example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n"
+            "    return inner.grad",
             when=lambda seen: "late" in seen,
-            message="Your function returned None: the request is there, and no gradient passed by after it.",
+            message="Your function returned None: the request is there, and no gradient passed by"
+            " after it.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    inner.retain_grad()\n    return loss.backward()",
             when=lambda seen: "not returned" in seen,
-            message="The gradient passed by and `inner` retained it, but your function returned None. `backward()`"
-            " itself returns None, and `loss` retains nothing unasked: return what stands in `inner.grad`.",
+            message="The gradient passed by and `inner` retained it, but your function returned"
+            " None. `backward()` itself returns None, and `loss` retains nothing unasked: return"
+            " what stands in `inner.grad`.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)",
             when=same_as(lambda: _in_a_tuple),
-            message="You return a tuple with the gradient in it: `torch.autograd.grad` gives one for each input. The"
-            " gradient itself is wanted.",
+            message="You return a tuple with the gradient in it: `torch.autograd.grad` gives one"
+            " for each input. The gradient itself is wanted.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n    return loss.grad",
+            example="def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
+            "    return loss.grad",
             when=same_as(lambda: _of_itself),
-            message="You return ones: the gradient of a tensor with respect to itself, with which the walk begins."
-            " `inner` lies behind `loss`.",
+            message="You return ones: the gradient of a tensor with respect to itself, with which"
+            " the walk begins. `inner` lies behind `loss`.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n    return inner",
+            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
+            "    return inner",
             when=same_as(lambda: _inner_itself),
-            message="You return the values of `inner`. What was asked for says how `loss` changes with them.",
+            message="You return the values of `inner`. What was asked for says how `loss` changes"
+            " with them.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward(retain_graph=True)\n"
-            "    loss.backward()\n    return inner.grad",
+            example="def answer(loss, inner):\n    inner.retain_grad()\n"
+            "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad",
             when=same_as(lambda: _twice),
-            message="You return the gradient twice over. Each walk adds what passes by to a gradient that is kept:"
-            " how many walks ran?",
+            message="You return the gradient twice over. Each walk adds what passes by to a"
+            " gradient that is kept: how many walks ran?",
         ),
         Misconception(
             example="def answer(loss, inner):\n    return torch.autograd.grad(inner, loss)[0]",
             when=lambda seen: raised(seen, "appears to not have been used in the graph"),
-            message="torch found no way back from the outputs that you gave to the input that you gave."
-            " `torch.autograd.grad(outputs, inputs)` wants the output first, and as input the very tensor that"
-            " it was computed from.",
+            message="torch found no way back from the outputs that you gave to the input that you"
+            " gave. `torch.autograd.grad(outputs, inputs)` wants the output first, and as input"
+            " the very tensor that it was computed from.",
         ),
     ),
     hints=(
         "Two calls and a return. Their order is what idea 4 was about.",
-        "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the gradient.",
+        "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the"
+        " gradient.",
     ),
     solution="""
 def answer(loss, inner):

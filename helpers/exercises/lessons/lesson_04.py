@@ -1,4 +1,4 @@
-"""Exercises of lesson 04, grad_fn and the graph: read edges, loops and saved tensors; write a walk."""
+"""Exercises of lesson 04, grad_fn and the graph: read edges, loops, saved tensors; write a walk."""
 
 import re
 from collections.abc import Callable, Collection, Iterator
@@ -28,6 +28,8 @@ def _without_numbers(answer: object) -> object:
     entries = plain(answer)
     if is_a(entries, str):
         return _NUMBER_OF_A_PAIR.sub("", entries)
+    if is_a(entries, tuple) and all(is_a(entry, str) for entry in entries):
+        return [_NUMBER_OF_A_PAIR.sub("", entry) for entry in entries]
     if is_a(entries, tuple) and entries and all(map(_is_pair, entries)):
         return [node for node, _ in entries]
     return answer
@@ -44,40 +46,47 @@ ENTRIES = Exercise(
     id="04.1",
     reader=replace(_WORDS, read=lambda answer: _WORDS.read(_without_numbers(answer))),
     truth=_entries,
-    right="Both factors can be differentiated, so both have a place in the list, whether or not they want a gradient.",
-    principle="an entry of `next_functions` leads to the node behind one input, and the entries keep the order of the"
-    " inputs.",
+    right="Both factors can be differentiated, so both have a place in the list, whether or not"
+    " they want a gradient.",
+    principle="an entry of `next_functions` leads to the node behind one input, and the entries"
+    " keep the order of the inputs.",
     misconceptions=(
         Misconception(
             example="AccumulateGrad",
             when=["AccumulateGrad"],
-            message="You listed only where a gradient goes. Then the position in the list could not say"
-            " which input it belongs to, so torch lists each input for which the backward formula has a gradient.",
+            message="You listed only where a gradient goes. Then the position in the list could"
+            " not say which input it belongs to, so torch lists each input for which the backward"
+            " formula has a gradient.",
         ),
         Misconception(
             example=[None, None],
             when=[None, None],
-            message="You gave no input a node. `x` requires grad and is a leaf: which node gathers its gradient?",
+            message="You gave no input a node. `x` requires grad and is a leaf: which node gathers"
+            " its gradient?",
         ),
         Misconception(
             example=["AccumulateGrad", None],
             when=["AccumulateGrad", None],
-            message="Both entries are there, but the order is not by importance: it is the order of the inputs.",
+            message="Both entries are there, but the order is not by importance: it is the order"
+            " of the inputs.",
         ),
         Misconception(
             example=["AccumulateGrad", "AccumulateGrad"],
             when=["AccumulateGrad", "AccumulateGrad"],
-            message="You gave `scale` a place where gradients gather. Ask `scale.requires_grad` first.",
+            message="You gave `scale` a place where gradients gather. Ask `scale.requires_grad`"
+            " first.",
         ),
         Misconception(
             example=["NoneType", "AccumulateGrad"],
             when=["NoneType", "AccumulateGrad"],
-            message="You asked None for its class. Where there is no node there is no class to name: write None.",
+            message="You asked None for its class. Where there is no node there is no class to"
+            " name: write None.",
         ),
         Misconception(
             example=[None, "MulBackward0"],
             when=lambda reading: "mulbackward0" in reading,
-            message="You named the node of `y` itself. Its `next_functions` lead on from there, to what went in.",
+            message="You named the node of `y` itself. Its `next_functions` lead on from there, to"
+            " what went in.",
         ),
         Misconception(
             example=[None, "x"],
@@ -87,12 +96,15 @@ ENTRIES = Exercise(
         Misconception(
             example=[None, "leaf"],
             when=lambda reading: {"leaf", "tensor", "parameter"} & set(reading),
-            message="You named what the inputs are. The list holds nodes: name the class of each entry.",
+            message="You named what the inputs are. The list holds nodes: name the class of each"
+            " entry.",
         ),
     ),
     hints=(
-        "Count the inputs for which the formula of a product has a gradient: there is one entry for each.",
-        "`[type(node).__name__ for node, nr in y.grad_fn.next_functions]` names every entry; a missing node is None.",
+        "Count the inputs for which the formula of a product has a gradient: there is one entry"
+        " for each.",
+        "`[type(node).__name__ for node, nr in y.grad_fn.next_functions]` names every entry; a"
+        " missing node is None.",
     ),
     solution="""
 scale = torch.tensor(5.0)
@@ -120,35 +132,38 @@ LOOP = Exercise(
     reader=number(),
     truth=lambda: _count("MulBackward0"),
     right="Each multiplication that ran left a node of its own; the loop itself left none.",
-    principle="the graph holds what ran: one node for each multiplication, as often as its line ran.",
+    principle="the graph holds what ran: one node for each multiplication, as often as its line"
+    " ran.",
     misconceptions=(
         Misconception(
             example=0,
             when=0,
-            message="You found none. `x` requires grad, so a multiplication with it is recorded when it runs, in a"
-            " loop too.",
+            message="You found none. `x` requires grad, so a multiplication with it is recorded"
+            " when it runs, in a loop too.",
         ),
         Misconception(
             example=1,
             when=1,
-            message="One is how often the product stands in the code. Autograd does not see your code, only the"
-            " operations as they run.",
+            message="One is how often the product stands in the code. Autograd does not see your"
+            " code, only the operations as they run.",
         ),
         Misconception(
             example=torch.tensor(5),
             when=same_as(lambda: len(snapshot(_powers()).nodes)),
-            message="That is the number of all nodes. One of them is no multiplication: it stands for `x`, where the"
-            " walk ends.",
+            message="That is the number of all nodes. One of them is no multiplication: it stands"
+            " for `x`, where the walk ends.",
         ),
         Misconception(
             example="8",
             when=same_as(lambda: 2 * _count("MulBackward0")),
-            message="That is the number of their inputs. A multiplication has two edges, but it is one node.",
+            message="That is the number of their inputs. A multiplication has two edges, but it is"
+            " one node.",
         ),
         Misconception(
             example=3,
             when=same_as(lambda: _count("MulBackward0") - 1),
-            message="A round is missing. The condition is tested before a round, with the `y` of then.",
+            message="A round is missing. The condition is tested before a round, with the `y` of"
+            " then.",
         ),
         Misconception(
             example=32,
@@ -195,7 +210,8 @@ TWICE = Exercise(
     id="04.3",
     reader=letters("pqrstu"),
     truth=_survivors,
-    right="These nodes saved no tensor, so the first backward had nothing to free that the second one needs.",
+    right="These nodes saved no tensor, so the first backward had nothing to free that the second"
+    " one needs.",
     misconceptions=(),
     letters=Letters(
         read="idea 6, and what it says is freed",
@@ -238,7 +254,8 @@ def _shared_leaf() -> object:
 
 
 @written(
-    "a, b = (torch.tensor([n], requires_grad=True) for n in (1.0, 2.0)); node = (a.sin() + b.sin()).grad_fn"
+    "a, b = (torch.tensor([n], requires_grad=True) for n in (1.0, 2.0)); node = (a.sin() +"
+    " b.sin()).grad_fn"
 )
 def _namesakes() -> object:
     return (leaf(1.0).sin() + leaf(2.0).sin()).grad_fn
@@ -343,12 +360,23 @@ def _listing(answer: object) -> object:
     return listed
 
 
+def _items(returned: object) -> list | None:
+    """Return what a list, a tuple or a text of lines holds, by the base class's own methods."""
+    if is_a(returned, str):
+        return str.split(returned, "\n")
+    for base in (list, tuple):
+        if is_a(returned, base):
+            return list(base.__iter__(returned))
+    return None
+
+
 def _seen(returned: object, node: object) -> object:
     """Read a list of lines or one text; indents count by level, and spelling does not count."""
-    lines = returned.split("\n") if is_a(returned, str) else returned
-    if not is_a(lines, list, tuple) or not all(is_a(line, str) for line in lines):
+    lines = _items(returned)
+    if lines is None or not all(is_a(line, str) for line in lines):
         return _NO_LINES
-    lines = [_line(line) for line in lines[:_LIMIT] if line.strip()]
+    lines = [str.__str__(line) for line in lines[:_LIMIT]]
+    lines = [_line(line) for line in lines if line.strip()]
     unit = min((_indent(line) for line in lines if line[0] == " "), default=1)
     return ["  " * (_indent(line) // unit) + line.lstrip() for line in lines]
 
@@ -401,8 +429,8 @@ WALK = Exercise(
     reader=_READER,
     truth=lambda: _walk,
     right="It goes to the end of every path, stops at None, and spells out a shared node once.",
-    principle="`next_functions` leads one step on, to nodes and empty entries; the same node can be reached on several"
-    " paths.",
+    principle="`next_functions` leads one step on, to nodes and empty entries; the same node can"
+    " be reached on several paths.",
     misconceptions=(
         Misconception(
             example="""
@@ -414,21 +442,22 @@ def answer(node, depth=0, met=set()):
     return [name] + [line for child, _ in node.next_functions for line in answer(child, depth + 1)]
 """,
             when=lambda reading: reading[1] != reading[2],
-            message="Called twice with one node, your function does not do the same twice: something of the first"
-            " call is still there in the second. Begin each call with a new set and a new list; a default in the"
-            " `def` line is made only once.",
+            message="Called twice with one node, your function does not do the same twice:"
+            " something of the first call is still there in the second. Begin each call with a new"
+            " set and a new list; a default in the `def` line is made only once.",
         ),
         Misconception(
             example="def answer(node):\n    return node.next_functions",
             when=lambda reading: set(reading) == {_NO_LINES},
-            message="What your function returns are no lines: a list of texts is wanted, one for each"
-            " line.",
+            message="What your function returns are no lines: a list of texts is wanted, one for"
+            " each line.",
         ),
         Misconception(
             example="def answer(node):\n    lines = []\n    def visit(node, depth):\n"
             "        lines.append(type(node).__name__)\n    return lines",
             when=lambda reading: set(reading) == {()},
-            message="Your list comes back empty: no line was put into it. Is the function that appends them called?",
+            message="Your list comes back empty: no line was put into it. Is the function that"
+            " appends them called?",
         ),
         Misconception(
             example="""
@@ -439,8 +468,8 @@ def answer(node, depth=0):
     return lines
 """,
             when=lambda reading: all(len(_lines_of(case)) == 1 for case in reading),
-            message="You return one line. The lines of what the node leads to have to reach that list too, also those"
-            " that a deeper call makes.",
+            message="You return one line. The lines of what the node leads to have to reach that"
+            " list too, also those that a deeper call makes.",
         ),
         Misconception(
             example="""
@@ -451,13 +480,14 @@ def answer(node, depth=0):
     return lines
 """,
             when=lambda reading: any(map(_asked_none, reading)),
-            message="You took every entry for a node, and asked one that is none for what only nodes have.",
+            message="You took every entry for a node, and asked one that is none for what only"
+            " nodes have.",
         ),
         Misconception(
             example="def answer(node):\n    return answer(node)",
             when=lambda reading: reading[0] == Failed("RecursionError"),
-            message="On a graph of four nodes your function calls itself without end. Each call has to go on to an"
-            " entry of `next_functions`, and to stop where there is none.",
+            message="On a graph of four nodes your function calls itself without end. Each call"
+            " has to go on to an entry of `next_functions`, and to stop where there is none.",
         ),
         Misconception(
             example="def answer(node):\n    return [node.__name__]",
@@ -467,10 +497,12 @@ def answer(node, depth=0):
         Misconception(
             example="""
 def answer(node):
-    return [type(node).__name__] + ["  " + str(child and type(child).__name__) for child, _ in node.next_functions]
+    names = [str(child and type(child).__name__) for child, _ in node.next_functions]
+    return [type(node).__name__] + ["  " + name for name in names]
 """,
             when=same_as(lambda: _one_level),
-            message="You went down one level, as the function above does. What lies deeper has to be visited too.",
+            message="You went down one level, as the function above does. What lies deeper has to"
+            " be visited too.",
         ),
         Misconception(
             example="""
@@ -481,14 +513,15 @@ def answer(node, depth=0):
     return lines
 """,
             when=same_as(lambda: _as_a_tree),
-            message="You took the graph for a tree. A node that two paths reach is spelled out on each of them,"
-            " and in a long chain of such nodes the work would double at every step.",
+            message="You took the graph for a tree. A node that two paths reach is spelled out on"
+            " each of them, and in a long chain of such nodes the work would double at every step.",
         ),
         Misconception(
-            example="def answer(node):\n    return [type(child).__name__ for child, _ in node.next_functions]",
+            example="def answer(node):\n    return [type(child).__name__ for child, _ in"
+            " node.next_functions]",
             when=same_as(lambda: _only_entries),
-            message="You name the entries of the first node, and nothing else. The first line is that node itself,"
-            " and what lies deeper has to be visited too.",
+            message="You name the entries of the first node, and nothing else. The first line is"
+            " that node itself, and what lies deeper has to be visited too.",
         ),
         Misconception(
             example="""
@@ -505,8 +538,8 @@ def answer(node):
     return lines
 """,
             when=same_as(lambda: _without_again),
-            message="You left out the nodes that were met before. They are not entered again, but each gets a line,"
-            " so that the reader sees where the path leads.",
+            message="You left out the nodes that were met before. They are not entered again, but"
+            " each gets a line, so that the reader sees where the path leads.",
         ),
         Misconception(
             example="""
@@ -515,15 +548,15 @@ def answer(node):
     while waiting:
         node, depth = waiting.pop()
         again = node is not None and node in met
-        lines.append("  " * depth + ("None" if node is None else type(node).__name__) + " (again)" * again)
+        lines.append("  " * depth + str(node and type(node).__name__) + " (again)" * again)
         if node is not None and not again:
             met.add(node)
             waiting += [(child, depth + 1) for child, _ in node.next_functions]
     return lines
 """,
             when=same_as(lambda: _last_first),
-            message="Your walk takes the last entry of each node first. The position of an entry says which input it"
-            " belongs to: keep the order of `next_functions`.",
+            message="Your walk takes the last entry of each node first. The position of an entry"
+            " says which input it belongs to: keep the order of `next_functions`.",
         ),
         Misconception(
             example="""
@@ -531,15 +564,15 @@ def answer(node):
     lines, met, waiting = [], set(), [(node, 0)]
     for node, depth in waiting:
         again = node is not None and node in met
-        lines.append("  " * depth + ("None" if node is None else type(node).__name__) + " (again)" * again)
+        lines.append("  " * depth + str(node and type(node).__name__) + " (again)" * again)
         if node is not None and not again:
             met.add(node)
             waiting += [(child, depth + 1) for child, _ in node.next_functions]
     return lines
 """,
             when=same_as(lambda: _level_by_level),
-            message="Your walk goes level by level. Then the line above no longer says what a line hangs from: follow"
-            " one path to its end before the next entry.",
+            message="Your walk goes level by level. Then the line above no longer says what a line"
+            " hangs from: follow one path to its end before the next entry.",
         ),
         Misconception(
             example="""
@@ -555,8 +588,8 @@ def answer(node):
     return lines
 """,
             when=lambda reading: _some_line(reading, lambda line: line == "None (again)"),
-            message="You counted None as a node that is met again. An empty entry is no node: its line is `None` each"
-            " time.",
+            message="You counted None as a node that is met again. An empty entry is no node: its"
+            " line is `None` each time.",
         ),
         Misconception(
             example="""
@@ -567,7 +600,8 @@ def answer(node, depth=0):
     return lines
 """,
             when=lambda reading: all(_lines_of(case)[:1] == ("None",) for case in reading),
-            message="Your first line says `None`, and there was a node. Is the question for None turned around?",
+            message="Your first line says `None`, and there was a node. Is the question for None"
+            " turned around?",
         ),
         Misconception(
             example="""
@@ -585,8 +619,8 @@ def answer(node):
     return lines
 """,
             when=lambda reading: all("(again)" in "".join(_lines_of(case)[:1]) for case in reading),
-            message="Your first line says `(again)`, and nothing was met before it. Ask whether a node was met before"
-            " you put it among those that were.",
+            message="Your first line says `(again)`, and nothing was met before it. Ask whether a"
+            " node was met before you put it among those that were.",
         ),
         Misconception(
             example="""
@@ -605,7 +639,8 @@ def answer(node):
             when=lambda reading: _some_line(
                 reading, lambda line: "again" in line.casefold() and not line.endswith("(again)")
             ),
-            message="The line of a node that was met before ends in `(again)`, in parentheses, as in the exercise.",
+            message="The line of a node that was met before ends in `(again)`, in parentheses, as"
+            " in the exercise.",
         ),
         Misconception(
             example="""
@@ -622,8 +657,8 @@ def answer(node):
     return lines
 """,
             when=_only_indents_differ,
-            message="Your lines and their order are right; their indents are not. The first line has none, and each"
-            " level has two more spaces than the one before.",
+            message="Your lines and their order are right; their indents are not. The first line"
+            " has none, and each level has two more spaces than the one before.",
         ),
         Misconception(
             example="""
@@ -639,7 +674,8 @@ def answer(node):
     return lines
 """,
             when=same_as(lambda: _without_none),
-            message="You left out the empty entries. Then nobody can see which input the others belong to.",
+            message="You left out the empty entries. Then nobody can see which input the others"
+            " belong to.",
         ),
         Misconception(
             example="""
@@ -658,15 +694,17 @@ def answer(node):
             when=lambda reading: (
                 {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(reading[_NAMESAKES]))
             ),
-            message="You know nodes by their names. Two nodes of one class are two nodes: compare the objects.",
+            message="You know nodes by their names. Two nodes of one class are two nodes: compare"
+            " the objects.",
         ),
     ),
     hints=(
         "An inner function `visit(node, depth)` appends one line and calls itself for each entry.",
         "Ask three things in this order: is it None? was it met before? what does it lead to?",
-        "Keep the nodes that you met in a set, made anew in each call: the nodes, not the names of their classes.",
-        "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python stops it with a"
-        " RecursionError; a list of the nodes still to visit has no such limit.",
+        "Keep the nodes that you met in a set, made anew in each call: the nodes, not the names of"
+        " their classes.",
+        "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python"
+        " stops it with a RecursionError; a list of the nodes still to visit has no such limit.",
     ),
     solution="""
 def answer(node):

@@ -493,6 +493,18 @@ def _by_square(f: Callable, edit: Callable) -> str:
     )
 
 
+def _by_sum(f: Callable, edit: Callable) -> str:
+    x, before = leaf(1.0, 2.0, 3.0), leaf(1.0, 2.0, 3.0)
+    loss = f(x).sum()
+    edit(x)
+    try:
+        _backward(loss)
+    except RuntimeError:
+        return "error"
+    (right,) = _grad(f(before).sum(), before)
+    return "right" if _allclose(x.grad + right, right) else "wrong"
+
+
 def _turned(f: Callable, edit: Callable) -> str:
     return {"right": "wrong", "wrong": "right"}.get(_verdict(f, edit), "error")
 
@@ -598,7 +610,17 @@ def answer(f, edit):
         Misconception(
             example=_code(),
             when=same_as(lambda: _by_error),
-            message="You trust every gradient that came without an error. Compare it with one known to be good.",
+            message="Every gradient that came without an error is right for you. Compare it with one known to be good,"
+            " which no later `backward()` and no edit can reach.",
+        ),
+        Misconception(
+            example=_code(
+                before="f(x).sum().backward()\n    good = x.grad.clone()",
+                judge='return "right" if torch.allclose(x.grad, good) else "wrong"',
+            ),
+            when=same_as(lambda: _by_sum),
+            message="Two gradients came to the same `x`, and what you compare is their sum. `backward()` adds to a"
+            " `.grad` that is there.",
         ),
         Misconception(
             example=_code(after='if x._version:\n        return "error"'),

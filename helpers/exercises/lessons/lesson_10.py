@@ -73,7 +73,8 @@ MIXED = Exercise(
 )
 
 
-_tensor, _empty, _backward = torch.tensor, torch.empty, torch.autograd.backward
+# Bound here: a student may have put others in their place.
+_tensor, _backward = torch.tensor, torch.autograd.backward
 
 
 def _gradient(values: list[float], place: object) -> torch.Tensor:
@@ -211,8 +212,8 @@ GRADIENT = Exercise(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"
             "    return (w**2).sum().backward()",
             when=lambda seen: seen[0] == f"None; the leaf: {_AT_PLACE}",
-            message="A gradient came to a leaf, and your function returns None. That is what `backward()` hands back:"
-            " where has it put the gradient?",
+            message="A gradient came to a leaf, and your function returns None instead of it. `backward()` hands nothing"
+            " back: where has it put the gradient?",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True).to(place)\n"
@@ -237,7 +238,7 @@ GRADIENT = Exercise(
                 and "Cannot copy out of meta" in seen[2].text
             ),
             message="On meta your function raises: a leaf is still left behind on the CPU, and backward tries to bring"
-            " its gradient there. No gradient kept on the way makes a leaf of `w`.",
+            " its gradient there. Neither `retain_grad()` nor a move afterwards brings the leaf to `place`.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values, requires_grad=True)\n"
@@ -315,6 +316,13 @@ GRADIENT = Exercise(
             when=lambda seen: "not a tensor" in seen,
             message="What your function returns is no tensor any more. Only as a tensor has a gradient a device and a"
             " dtype; hand it back as it is.",
+        ),
+        Misconception(
+            example="def answer(values, place):\n    w = torch.zeros(2).to(place).requires_grad_()\n"
+            "    (w**2).sum().backward()\n    return w.grad",
+            when=lambda seen: _leaf_of(seen[0]) == _OTHER_VALUES,
+            message="A backward came to a leaf at `place`, and that leaf does not hold `values`. It is to hold them"
+            " when the gradient is computed.",
         ),
         Misconception(
             example="def answer(values, place):\n    w = torch.tensor(values).to(place).requires_grad_()\n"

@@ -458,7 +458,8 @@ class _Watch(TorchDispatchMode):
             self.alive.add(mark)
             self.nodes.append(node)
         made = func(*args, **(kwargs or {}))
-        if "_fused_" in func.name():  # an optimizer's own writes, which no counter sees
+        # An optimizer's own writes: fused ones tick nothing, foreach ones nothing under a mode.
+        if any(kind in func.name() for kind in ("_fused_", "_foreach_")):
             self.numbers = _held(self.weight)
         return made
 
