@@ -37,27 +37,32 @@ BY_HAND = Exercise(
         Misconception(
             example=2.0,
             when=same_as(lambda: _f()[1].detach()),
-            message="That is what arrives at u through the product. Every way from f back to u counts.",
+            message="That is what arrives at u through the product. Every way from f back to u"
+            " counts.",
         ),
         Misconception(
             example="1",
             when=1.0,
-            message="That is what arrives at u through the addition alone. Follow every way from f back to u.",
+            message="That is what arrives at u through the addition alone. Follow every way from f"
+            " back to u.",
         ),
         Misconception(
             example=torch.tensor(15.0),
             when=same_as(lambda: _f()[2].detach()),
-            message="That is the value of f. The gradient says how much f moves when u moves by a little.",
+            message="That is the value of f. The gradient says how much f moves when u moves by a"
+            " little.",
         ),
         Misconception(
             example=10,
             when=same_as(lambda: _f()[0].detach() * _f()[1].detach()),
-            message="That is the value of u * v. What a product hands back to a factor is the other factor.",
+            message="That is the value of u * v. What a product hands back to a factor is the"
+            " other factor.",
         ),
         Misconception(
             example=[5.0],
             when=same_as(lambda: _gradient(1)),
-            message="That is the gradient of f with respect to v. A product hands each factor the other one.",
+            message="That is the gradient of f with respect to v. A product hands each factor the"
+            " other one.",
         ),
     ),
     hints=(
@@ -71,7 +76,8 @@ v = torch.tensor(2.0, requires_grad=True)
 (u * v + u).backward()
 answer = u.grad
 """,
-    principle="the gradient of f with respect to a leaf is the sum of all that arrives along its arrows.",
+    principle="the gradient of f with respect to a leaf is the sum of all that arrives along its"
+    " arrows.",
 )
 
 
@@ -106,39 +112,44 @@ CIRCLES = Exercise(
         Misconception(
             example=["exp", "add", "mul"],
             when=lambda read: "add" in read,
-            message="You counted the addition. Look for a circle on its card: what would it need a value for?",
+            message="You counted the addition. Look for a circle on its card: what would it need a"
+            " value for?",
         ),
         Misconception(
             example=["MulBackward0", "exp", "AccumulateGrad"],
             when=lambda read: LEAF in read,
-            message="You counted a leaf. A blue pill receives a gradient; it saves nothing for backward.",
+            message="You counted a leaf. A blue pill receives a gradient; it saves nothing for"
+            " backward.",
         ),
         Misconception(
             example=["self", "other", "result"],
             when=lambda read: SAVED in read,
-            message="You named what was saved. Asked for are the operations that saved it: the bold words of the"
-            " cards on which those lines stand.",
+            message="You named what was saved. Asked for are the operations that saved it: the"
+            " bold words of the cards on which those lines stand.",
         ),
         Misconception(
             example=["pow"],
             when=lambda read: bool(read - {"exp", "mul", "add"}),
-            message="You named something that is no operation of h. Draw h itself, and read the cards of that picture.",
+            message="You named something that is no operation of h. Draw h itself, and read the"
+            " cards of that picture.",
         ),
         Misconception(
             example="mul",
             when={"mul"},
-            message="You found an operation that saved its inputs. An operation may save its own output as well.",
+            message="You found an operation that saved its inputs. An operation may save its own"
+            " output as well.",
         ),
         Misconception(
             example="ExpBackward0",
             when={"exp"},
-            message="You found one card. Follow the arrows to the end: more than one card has a circle.",
+            message="You found one card. Follow the arrows to the end: more than one card has a"
+            " circle.",
         ),
         Misconception(
             example="none",
             when=set(),
-            message="You name no operation. Look at the cards of h again: a line with a full circle is a saved"
-            " tensor.",
+            message="You name no operation. Look at the cards of h again: a line with a full"
+            " circle is a saved tensor.",
         ),
     ),
     hints=(
@@ -146,7 +157,8 @@ CIRCLES = Exercise(
         'Take the bold word of each card that has such a line, such as "pow" in the picture of e.',
     ),
     solution='answer = ["exp", "mul"]  # show(h): the cards with a full circle',
-    principle="an operation saves a value for backward where its derivative is computed from that value.",
+    principle="an operation saves a value for backward where its derivative is computed from that"
+    " value.",
 )
 
 
@@ -215,51 +227,58 @@ REPAIR = Exercise(
         Misconception(
             example=BROKEN + "    loss.requires_grad_()\n" + END,
             when=lambda outcomes: all(gradient is None for gradient, _ in outcomes),
-            message="The error is gone, and so is the gradient: your function returns None. If loss alone was asked,"
-            " only its flag is new: it was a leaf before, with no way back to x. If not: does backward() run, and does"
-            " return hand out x.grad?",
+            message="The error is gone, and so is the gradient: your function returns None. If"
+            " loss alone was asked, only its flag is new: it was a leaf before, with no way back"
+            " to x. If not: does backward() run, and does return hand out x.grad?",
         ),
         Misconception(
             example=BROKEN + "    x.requires_grad_()\n" + END,
             when=lambda outcomes: raised(outcomes, "does not require grad"),
-            message="It still ends in the same RuntimeError: loss has no graph. Either no tensor with its flag up went"
-            " into the square, or nothing was recorded while it ran. Ask of each line before backward() what it made.",
+            message="It still ends in the same RuntimeError: loss has no graph. Either no tensor"
+            " with its flag up went into the square, or nothing was recorded while it ran. Ask of"
+            " each line before backward() what it made.",
         ),
         Misconception(
             example=ASKED + "    loss = x**2\n" + END,
             when=lambda outcomes: raised(outcomes, "only for scalar outputs"),
-            message="backward() was called on several numbers at once. It can begin by itself only at a single one.",
+            message="backward() was called on several numbers at once. It can begin by itself only"
+            " at a single one.",
         ),
         Misconception(
             example="def answer(values):\n    loss = (values**2).sum()\n    loss.backward()\n    return values.grad",
             when=lambda outcomes: raised(outcomes, "for ** or pow(): 'list'"),
-            message="A list has no power. `values` is a plain list; torch computes with the tensor that you make of it.",
+            message="A list has no power. `values` is a plain list; torch computes with the tensor"
+            " that you make of it.",
         ),
         Misconception(
             example=ASKED + "    return (x**2).sum()",
             when=_gave(lambda x: (x**2).sum()),
-            message="You returned the loss, which is a value. Asked for is what backward() leaves in x.grad.",
+            message="You returned the loss, which is a value. Asked for is what backward() leaves"
+            " in x.grad.",
         ),
         Misconception(
             example=BROKEN + "    return torch.ones_like(x)",
             when=_gave(torch.ones_like),
-            message="You returned ones, which is what a plain sum would give. Here x is squared first.",
+            message="You returned ones, which is what a plain sum would give. Here x is squared"
+            " first.",
         ),
         Misconception(
             example=ASKED + "    loss = (x**2).sum()\n    loss.backward()\n    return x",
             when=_gave(torch.clone),
-            message="You returned the numbers that came in. backward() leaves what it computed in an attribute of x.",
+            message="You returned the numbers that came in. backward() leaves what it computed in"
+            " an attribute of x.",
         ),
         Misconception(
             example=ASKED + "    loss = (x**2).mean()\n" + END,
             when=_gave(lambda x: 2 * x / len(x)),
-            message="You returned the gradient of a mean: it is divided by how many numbers there are. Here they are"
-            " summed.",
+            message="You returned the gradient of a mean: it is divided by how many numbers there"
+            " are. Here they are summed.",
         ),
         Misconception(
             example=ASKED + "    loss = (x * 2).sum()\n" + END,
             when=_gave(lambda x: torch.full_like(x, 2.0)),
-            message="Twos everywhere are the gradient of a double. The slope of a square is another at each number.",
+            message="Twos everywhere are the gradient of a double. The slope of a square is"
+            " another at each number.",
         ),
         Misconception(
             example=ASKED + "    loss = (x**3).sum()\n" + END,
@@ -270,19 +289,21 @@ REPAIR = Exercise(
             example=ASKED
             + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
             when=_gave(torch.zeros_like),
-            message="You returned zeros: this gradient is empty, or was emptied before it was handed out.",
+            message="You returned zeros: this gradient is empty, or was emptied before it was"
+            " handed out.",
         ),
         Misconception(
             example="def answer(values):\n    return torch.tensor([2.0, 4.0, 6.0])",
             when=lambda outcomes: is_a(outcomes[0][0], tuple) and outcomes[0][0] == outcomes[1][0],
-            message="Your function returns the same numbers whatever list comes in. It has to work on the list that it"
-            " is given.",
+            message="Your function returns the same numbers whatever list comes in. It has to work"
+            " on the list that it is given.",
         ),
         Misconception(
             example="def answer(values):\n    return [2 * value for value in values]",
             when=_gave(lambda x: 2 * x),
-            message="The numbers are right, and you worked them out by hand: autograd computed nothing while your"
-            " function ran. Mend the function that is there, so that its backward() works.",
+            message="The numbers are right, and you worked them out by hand: autograd computed"
+            " nothing while your function ran. Mend the function that is there, so that its"
+            " backward() works.",
         ),
     ),
     hints=(
@@ -296,7 +317,8 @@ def answer(values):
     loss.backward()
     return x.grad
 """,
-    principle="backward() walks what was recorded, and where no input asks for a gradient nothing is.",
+    principle="backward() walks what was recorded, and where no input asks for a gradient nothing"
+    " is.",
 )
 
 EXERCISES = (BY_HAND, CIRCLES, REPAIR)

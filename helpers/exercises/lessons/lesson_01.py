@@ -37,40 +37,44 @@ WRAPPER = Exercise(
         Misconception(
             example=75,
             when=same_as(_gradient),
-            message="You let the gradient through both factors. That is what happens without the wrapper,"
-            " and `Variable(y)` does not hand out `y` itself.",
+            message="You let the gradient through both factors. That is what happens without the"
+            " wrapper, and `Variable(y)` does not hand out `y` itself.",
         ),
         Misconception(
             example=None,
             when=None,
-            message="None would mean that `backward()` did not reach `w`. Only what goes through the wrapped tensor"
-            " is cut off; `w` is also a factor of its own.",
+            message="None would mean that `backward()` did not reach `w`. Only what goes through"
+            " the wrapped tensor is cut off; `w` is also a factor of its own.",
         ),
         Misconception(
             example=0,
             when=0.0,
-            message="You cut more than torch did. One of the two ways from `z` to `w` is left, past the wrapped tensor.",
+            message="You cut more than torch did. One of the two ways from `z` to `w` is left,"
+            " past the wrapped tensor.",
         ),
         Misconception(
             example="error",
             when="error",
-            message="Nothing raises here: `z` still has a way back to `w`, past the wrapped tensor.",
+            message="Nothing raises here: `z` still has a way back to `w`, past the wrapped"
+            " tensor.",
         ),
         Misconception(
             example=50.0,
             when=same_as(lambda: _gradient(through_w=_detach)),
-            message="That comes of the way through `y` alone, with the other `w` held fixed; but it is the way through"
-            " `y` that is cut.",
+            message="That comes of the way through `y` alone, with the other `w` held fixed; but"
+            " it is the way through `y` that is cut.",
         ),
         Misconception(
             example=125,
             when=same_as(lambda: _w() ** 3),
-            message="That is the value of `z`. The gradient says how much `z` moves when `w` moves by a little.",
+            message="That is the value of `z`. The gradient says how much `z` moves when `w` moves"
+            " by a little.",
         ),
         Misconception(
             example="10",
             when=same_as(lambda: 2 * _w()),
-            message="That is the gradient of `y` with respect to `w`. Asked for is that of `z`, which has two factors.",
+            message="That is the gradient of `y` with respect to `w`. Asked for is that of `z`,"
+            " which has two factors.",
         ),
     ),
     hints=(
@@ -86,7 +90,8 @@ z = Variable(y) * w
 z.backward()
 answer = w.grad
 """,
-    principle="a gradient goes back only along recorded ways, and what has no way back counts as a constant.",
+    principle="a gradient goes back only along recorded ways, and what has no way back counts as a"
+    " constant.",
 )
 
 
@@ -120,8 +125,8 @@ NOTICED = Exercise(
     id="01.2",
     reader=letters("abcdef"),
     truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
-    right="The power saved `x`, and backward compares version counters: it notices an edit exactly when the counter of"
-    " `x` ticked.",
+    right="The power saved `x`, and backward compares version counters: it notices an edit exactly"
+    " when the counter of `x` ticked.",
     misconceptions=(),
     letters=Letters(
         read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",

@@ -3,19 +3,21 @@ does.
 """
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import nn
+from torch.utils.weak import WeakTensorKeyDictionary
 
 from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, inputs_of, raised
+from helpers.exercises.functions import function, raised
 from helpers.exercises.lessons.watching import readable
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
+from helpers.untrusted.sandbox import Failed, attempt
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 
@@ -75,7 +77,7 @@ def _look(result: object, counts: torch.Tensor) -> object:
     `counts` is as it was.
     """
     if not is_a(result, torch.Tensor):
-        return ["not a tensor", readable(result), *2 * ["none"], _as_it_was(counts)]
+        return ["not a tensor", readable(result), "none", "none", _as_it_was(counts)]
     dtype = "floats" if result.is_floating_point() else "no floats"
     if result.is_complex():
         result, dtype = _real(result), "floats"
@@ -95,20 +97,31 @@ def _real(result: torch.Tensor) -> torch.Tensor:
         return result.real if has_no_other else result
 
 
+_came_in = WeakTensorKeyDictionary()  # of each tensor of counts: a copy from before
+
+
+def _counts(*numbers: object, dtype: torch.dtype = torch.int64) -> Callable[[], torch.Tensor]:
+    """Make a case of a tensor of counts, and keep a copy before a student's code sees it."""
+
+    def case() -> torch.Tensor:
+        counts = torch.tensor(numbers, dtype=dtype)
+        _came_in[counts] = _clone(counts)
+        return counts
+
+    return case
+
+
 def _as_it_was(counts: torch.Tensor) -> str:
-    """Say whether the tensor that came in is still the one that a case made."""
-    before = next(case for case in map(inputs_of, _COUNTS) if case[0].shape == counts.shape)[0]
-    same = counts.dtype == before.dtype and _equal(counts, before)
-    return "as it was" if same and not counts.requires_grad else "changed"
+    """Say whether the tensor that came in is still what it was."""
+    before = _came_in[counts]
+    same_kind = counts.dtype == before.dtype and not counts.requires_grad
+    return "as it was" if same_kind and _equal(counts, before) else "changed"
 
 
-_COUNTS = (
-    lambda: torch.tensor([1, 2, 3]),
-    lambda: torch.tensor([5], dtype=torch.int32),
-    lambda: torch.tensor([[0, 7], [2, 1]]),
-)
 _RUN = function(
-    *_COUNTS,
+    _counts(1, 2, 3),
+    _counts(5, dtype=torch.int32),
+    _counts((0, 7), (2, 1)),
     observe=_look,
     parts=("what came back", "its values", "its dtype", "its flag", "counts afterwards"),
 )
@@ -151,38 +164,42 @@ COUNTS = Exercise(
         Misconception(
             example="def answer(counts):\n    return counts.requires_grad_().float()",
             when=_refused,
-            message="You raised the flag on a tensor of integers, and torch refused. Between one integer and the"
-            " next there is nothing for a gradient to describe, so another step has to come before.",
+            message="You raised the flag on a tensor of integers, and torch refused. Between one"
+            " integer and the next there is nothing for a gradient to describe, so another step"
+            " has to come before.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float()\n    x.required_grad = True\n    return x",
             when=_returned(lambda counts: counts.float()),
-            message="What you return is a float tensor and could require grad, but it does not. No flag comes of a"
-            " new dtype, of an attribute of another spelling, out of `detach()` or of a sum under `no_grad`.",
+            message="What you return is a float tensor and could require grad, but it does not. No"
+            " flag comes of a new dtype, of an attribute of another spelling, out of `detach()` or"
+            " of a sum under `no_grad`.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
             when=_returned(lambda counts: counts),
-            message="What you return are integers. Torch takes no flag on them and does not turn them into floats"
-            " for you, and a cast back to an integer dtype gives a flag up.",
+            message="What you return are integers. Torch takes no flag on them and does not turn"
+            " them into floats for you, and a cast back to an integer dtype gives a flag up.",
         ),
         Misconception(
             example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
             when=lambda seen: all(case[0] == "not a tensor" for case in seen),
-            message="What you return is no tensor. Only a tensor has a flag; a list or a number of Python's has none.",
+            message="What you return is no tensor. Only a tensor has a flag; a list or a number of"
+            " Python's has none.",
         ),
         Misconception(
             example="def answer(counts):\n    counts.data = counts.data.float()\n    return counts.requires_grad_()",
             when=_returned(_float),
-            message="What you return is right, and the tensor that came in is no longer what it was. The counter goes"
-            " on with it: hand back a tensor of your own.",
+            message="What you return is right, and the tensor that came in is no longer what it"
+            " was. The counter goes on with it: hand back a tensor of your own.",
         ),
         Misconception(
             example="def answer(counts):\n    return counts.float().unsqueeze(0).requires_grad_()",
             when=lambda seen: (
                 all(case[3] == "requires grad" for case in seen) and not _is_right(seen)
             ),
-            message="What you return requires grad, and its values or its shape are not those that came in.",
+            message="What you return requires grad, and its values or its shape are not those that"
+            " came in.",
         ),
     ),
     hints=(
@@ -230,7 +247,8 @@ def first_learns(run):
     run(first, middle, last, torch.ones(1, 1))
     return first.weight.grad is not None
 
-answer = [letter for letter, run in zip("abcdef", (ann, ben, cleo, dan, eva, finn)) if first_learns(run)]
+people = {"a": ann, "b": ben, "c": cleo, "d": dan, "e": eva, "f": finn}
+answer = [letter for letter, run in people.items() if first_learns(run)]
 """
 
 
@@ -244,7 +262,8 @@ MIDDLE = Exercise(
     id="02.3",
     reader=letters("abcdef"),
     truth=_who_finds_a_gradient,
-    right="A frozen layer is still on the record and passes gradients on; under no_grad there is no record.",
+    right="A frozen layer is still on the record and passes gradients on; under no_grad there is"
+    " no record.",
     misconceptions=(),
     letters=Letters(
         read="the ideas “Freezing part of a model” and “Inside `no_grad`”",
@@ -340,17 +359,21 @@ def _flags(returned: object, model: nn.Sequential) -> list:
     they are still what the model has, with their values.
     """
     kept = _before[model]
-    now = dict(model.named_parameters())
-    if list(now) != [name for name, _, _ in kept]:
-        model_now = "it has other layers"
-    elif any(now[name] is not parameter for name, parameter, _ in kept):
-        model_now = "it has other parameters"
-    else:
-        as_before = all(_equal(_detach(parameter), values) for _, parameter, values in kept)
-        model_now = "as it was" if as_before else "its parameters have other values"
     frozen = [name for name, parameter, _ in kept if not parameter.requires_grad]
     free = [name for name, parameter, _ in kept if parameter.requires_grad]
-    return [frozen, free, model_now]
+    return [frozen, free, _otherwise(model)]
+
+
+def _otherwise(model: nn.Sequential) -> str:
+    """Say what became of a model, its flags apart."""
+    now = attempt(lambda: dict(nn.Module.named_parameters(model)))
+    kept = _before[model]
+    if is_a(now, Failed) or list(now) != [name for name, _, _ in kept]:
+        return "it has other layers"
+    if any(now[name] is not parameter for name, parameter, _ in kept):
+        return "it has other parameters"
+    as_before = attempt(lambda: all(_equal(_detach(one), values) for _, one, values in kept))
+    return "as it was" if as_before is True else "its parameters have other values"
 
 
 _MODELS = function(
@@ -360,11 +383,17 @@ _MODELS = function(
 )
 
 
+@cache
+def _outcomes(run: Callable[[nn.Sequential], object]) -> tuple:
+    """Return what a reference of ours does; the flags that it leaves are the same each time."""
+    return _MODELS.read(run)
+
+
 def _freezes(run: Callable[[nn.Sequential], object]) -> Callable[[tuple], bool]:
     """Match what leaves the flags as `run` does in every case that did not raise."""
 
     def matches(seen: tuple) -> bool:
-        pairs = list(zip(seen, _MODELS.read(run), strict=True))
+        pairs = zip(seen, _outcomes(run), strict=True)
         ended = [(did, wanted) for did, wanted in pairs if not is_a(did, Failed)]
         return bool(ended) and all(did[:2] == wanted[:2] for did, wanted in ended)
 
@@ -397,8 +426,9 @@ FREEZE = Exercise(
             example="def answer(model):\n    for i in range(len(model) - 1):\n"
             "        model[i] = __import__('copy').deepcopy(model[i]).requires_grad_(False)",
             when=lambda seen: all(case[2] != "as it was" for case in seen),
-            message="The model is no longer the one that came in: it has other layers, other parameters or other"
-            " values. To freeze is to take flags down, and to leave all else alone.",
+            message="The model is no longer the one that came in: it has other layers, other"
+            " parameters or other values. To freeze is to take flags down, and to leave all else"
+            " alone.",
         ),
         Misconception(
             example="def answer(model):\n    for layer in model[:-1]:\n        layer.weight.requires_grad_(False)\n"
@@ -409,25 +439,26 @@ FREEZE = Exercise(
                 "has no attribute 'bias'",
                 "'NoneType' object has no attribute 'requires_grad",
             ),
-            message="Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may be None."
-            " Ask a layer for its `parameters()` and take what there is.",
+            message="Not every layer has a weight and a bias: a ReLU has neither, and the bias of"
+            " a Linear may be None. Ask a layer for its `parameters()` and take what there is.",
         ),
         Misconception(
             example="def answer(model):\n    for p in model.parameters()[:-2]:\n        p.requires_grad = False",
             when=lambda seen: raised(seen, "'generator' object is not subscriptable"),
-            message="`parameters()` hands out one parameter after the other and is no list. And count layers, for they"
-            " hold different numbers of parameters.",
+            message="`parameters()` hands out one parameter after the other and is no list. And"
+            " count layers, for they hold different numbers of parameters.",
         ),
         Misconception(
             example="def answer(model):\n    model[:-1].eval()",
             when=_freezes(lambda model: None),
-            message="Every flag of the model that came in is as it was before. Ask of each of your lines which"
-            " parameter of this model it changes: `eval()`, for one, changes none.",
+            message="Every flag of the model that came in is as it was before. Ask of each of your"
+            " lines which parameter of this model it changes: `eval()`, for one, changes none.",
         ),
         Misconception(
             example="def answer(model):\n    for p in model.parameters():\n        p.requires_grad = False",
             when=_freezes(lambda model: model.requires_grad_(False)),
-            message="You froze the whole model. With nothing left that requires grad, `backward()` would raise.",
+            message="You froze the whole model. With nothing left that requires grad, `backward()`"
+            " would raise.",
         ),
         Misconception(
             example="def answer(model):\n    model[-1].requires_grad_(False)",
@@ -437,42 +468,48 @@ FREEZE = Exercise(
         Misconception(
             example="def answer(model):\n    model[0].requires_grad_(False)",
             when=_freezes(lambda model: model[0].requires_grad_(False)),
-            message="You froze the first layer alone. In a longer model there are layers between it and the last.",
+            message="You froze the first layer alone. In a longer model there are layers between"
+            " it and the last.",
         ),
         Misconception(
             example="def answer(model):\n    model[1:].requires_grad_(False)",
             when=_freezes(lambda model: model[1:].requires_grad_(False)),
-            message="You froze every layer but the first. It is at the other end that one stays free.",
+            message="You froze every layer but the first. It is at the other end that one stays"
+            " free.",
         ),
         Misconception(
             example="def answer(model):\n    model[:-2].requires_grad_(False)",
             when=_freezes(lambda model: model[:-2].requires_grad_(False)),
-            message="Two layers stayed free. A slice already leaves out the layer at which it ends.",
+            message="Two layers stayed free. A slice already leaves out the layer at which it"
+            " ends.",
         ),
         Misconception(
             example="def answer(model):\n    for p in list(model.parameters())[:-2]:\n        p.requires_grad = False",
             when=_freezes(_freeze_all_but_two_parameters),
-            message="You left the last two parameters free, whichever layer they belong to. A Linear without a bias"
-            " has one, and a layer that holds others may have four.",
+            message="You left the last two parameters free, whichever layer they belong to. A"
+            " Linear without a bias has one, and a layer that holds others may have four.",
         ),
         Misconception(
             example="def answer(model):\n    for name, p in model[:-1].named_parameters():\n"
             "        if 'weight' in name:\n            p.requires_grad = False",
             when=_freezes(_freeze_weights),
-            message="You froze what is called a weight. A bias is a parameter too, with a flag of its own.",
+            message="You froze what is called a weight. A bias is a parameter too, with a flag of"
+            " its own.",
         ),
         Misconception(
             example="def answer(model):\n    for layer in model[:-1]:\n"
             "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
             when=_freezes(lambda model: _freeze_linear(model[:-1])),
-            message="You froze the Linear layers that the model holds itself. Before the last layer there may also"
-            " be a norm, or a block that holds layers of its own, and both have parameters.",
+            message="You froze the Linear layers that the model holds itself. Before the last"
+            " layer there may also be a norm, or a block that holds layers of its own, and both"
+            " have parameters.",
         ),
         Misconception(
             example="def answer(model):\n    for layer in model[:-1].modules():\n"
             "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
             when=_freezes(lambda model: _freeze_linear(model[:-1].modules())),
-            message="You froze Linear layers, and no other kind. A norm before the last layer has parameters too.",
+            message="You froze Linear layers, and no other kind. A norm before the last layer has"
+            " parameters too.",
         ),
     ),
     hints=(
@@ -483,7 +520,8 @@ FREEZE = Exercise(
 def answer(model):
     model[:-1].requires_grad_(False)
 """,
-    principle="each parameter carries a flag of its own, and a layer may hold no parameter, some, or other layers.",
+    principle="each parameter carries a flag of its own, and a layer may hold no parameter, some,"
+    " or other layers.",
 )
 
 EXERCISES = (WHO, COUNTS, MIDDLE, FREEZE)

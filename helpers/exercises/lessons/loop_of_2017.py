@@ -73,8 +73,9 @@ def _trained(ended: tuple, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) ->
 
 def _alone(losses: object) -> object:
     """Take the list of losses out of what else came back with it; an array counts as a list."""
-    if is_a(losses, tuple) and losses and is_a(losses[0], list):
-        losses = losses[0]
+    if is_a(losses, tuple):
+        first = next(tuple.__iter__(losses), None)
+        losses = first if is_a(first, list) else losses
     numpy = sys.modules.get("numpy")
     return list(losses) if numpy and is_a(losses, numpy.ndarray) and losses.ndim else losses
 
@@ -83,7 +84,9 @@ def _kinds(losses: object) -> object:
     """Name the kind of each loss, or say what stands where the list should be."""
     if not is_a(losses, list, tuple):
         return "no list: " + describe(losses)
-    return ["float" if is_a(loss, float) else type_name(type(loss)) for loss in losses]
+    base = list if is_a(losses, list) else tuple  # a subclass may iterate by code of its own
+    kinds = (type(loss) for loss in base.__iter__(losses))
+    return ["float" if issubclass(kind, float) else type_name(kind) for kind in kinds]
 
 
 def _old_names(seen: Seen) -> list[str]:
@@ -188,79 +191,90 @@ PORT = Exercise(
     id="01.3",
     reader=replace(_RUN, read=_read),
     truth=lambda: _port(_step),
-    right="Same numbers as in 2017, plain floats in the list, and an update that autograd can count.",
+    right="Same numbers as in 2017, plain floats in the list, and an update that autograd can"
+    " count.",
     misconceptions=(
         Misconception(
             example=_loop(report="loss.data[0]"),
             when=lambda seen: raised(seen[:1], "0-dim tensor"),
-            message="You kept an index from 2017. Today a loss has no dimension to index; its number has a method.",
+            message="You kept an index from 2017. Today a loss has no dimension to index; its"
+            " number has a method.",
         ),
         Misconception(
             example=_loop("w -= 0.1 * w.grad\nw.grad = None"),
             when=lambda seen: raised(seen[:1], "leaf Variable"),
-            message="You updated a leaf while autograd was recording. An update is no part of the model's graph.",
+            message="You updated a leaf while autograd was recording. An update is no part of the"
+            " model's graph.",
         ),
         Misconception(
             example=_loop("w = w - 0.1 * w.grad"),
             when=_none_for_a_gradient,
-            message="None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached `w`."
-            " And `w = w - …` gives the name `w` to a new tensor, which has no gradient of its own.",
+            message="None stood where a gradient was wanted. `w.grad` is None until a `backward()`"
+            " has reached `w`. And `w = w - …` gives the name `w` to a new tensor, which has no"
+            " gradient of its own.",
         ),
         Misconception(
             example=_loop("with torch.no_grad():\n    w = w - 0.1 * w.grad"),
             when=lambda seen: raised(seen[:1], "does not require grad"),
-            message="A loss had no graph. Either `w` was by then the name of a tensor that asks for no gradient, such"
-            " as `w - …` gives under `no_grad`, or nothing was recorded while the loss was computed.",
+            message="A loss had no graph. Either `w` was by then the name of a tensor that asks"
+            " for no gradient, such as `w - …` gives under `no_grad`, or nothing was recorded"
+            " while the loss was computed.",
         ),
         Misconception(
             example=_loop().replace(".mean()", ""),
             when=lambda seen: raised(seen[:1], "only for scalar outputs"),
-            message="`backward()` was called on several numbers. The old loop made one of them first.",
+            message="`backward()` was called on several numbers. The old loop made one of them"
+            " first.",
         ),
         Misconception(
             example=_loop("w.data -= 0.1 * w.grad\nw.grad = None"),
             when=lambda seen: _uses(".data")(seen) and all(case[4] == "at 0" for case in seen),
-            message="The numbers are right, but the version counter of `w` still says 0: the update went through"
-            " `.data`, where no check can see it.",
+            message="The numbers are right, but the version counter of `w` still says 0: the"
+            " update went through `.data`, where no check can see it.",
         ),
         Misconception(
             example=_loop(report="loss.data.item()"),
             when=_uses(".data"),
-            message="The numbers are right, and there is a `.data` left: your function took or set one while it ran."
-            " What it hands out has a counter of its own; the table says what stands there today.",
+            message="The numbers are right, and there is a `.data` left: your function took or set"
+            " one while it ran. What it hands out has a counter of its own; the table says what"
+            " stands there today.",
         ),
         Misconception(
             example=_loop(report="torch.autograd.Variable(loss).item()"),
             when=_uses("Variable"),
-            message="The numbers are right, and `Variable` was still called while your function ran. It hands out a"
-            " plain tensor without history, so it does nothing here that is needed.",
+            message="The numbers are right, and `Variable` was still called while your function"
+            " ran. It hands out a plain tensor without history, so it does nothing here that is"
+            " needed.",
         ),
         Misconception(
             example=_loop("w.detach().numpy()[:] -= 0.1 * w.grad.numpy()\nw.grad = None"),
             when=lambda seen: _is_right(seen) and any(case[4] == "at 0" for case in seen),
-            message="The numbers are right, and the version counter of `w` still says 0: the update went past torch,"
-            " where no check can see it. Write into `w` itself.",
+            message="The numbers are right, and the version counter of `w` still says 0: the"
+            " update went past torch, where no check can see it. Write into `w` itself.",
         ),
         Misconception(
             example=_loop(report="loss"),
             when=lambda seen: "Tensor" in _all_kinds(seen),
-            message="The list holds tensors. Each may keep its graph alive; the old loop stored plain numbers.",
+            message="The list holds tensors. Each may keep its graph alive; the old loop stored"
+            " plain numbers.",
         ),
         Misconception(
             example=_loop(report="str(loss.item())"),
             when=lambda seen: bool(set(_all_kinds(seen)) - {"float"}),
-            message="Something in the list is no plain float. `print(type(losses[0]))` tells what it is.",
+            message="Something in the list is no plain float. `print(type(losses[0]))` tells what"
+            " it is.",
         ),
         Misconception(
             example=_loop().replace("return losses", "return losses[-1]"),
             when=lambda seen: all(not is_a(case[1], tuple) for case in seen),
-            message="What came back is no list. The old loop returned the list with the loss of each step.",
+            message="What came back is no list. The old loop returned the list with the loss of"
+            " each step.",
         ),
         Misconception(
             example=_loop("w = w.detach() - 0.1 * w.grad\nw.requires_grad_()"),
             when=_untouched,
-            message="The `w` that came in is as it was before. An update has to write into that very tensor: a copy,"
-            " or a new tensor under the same name, does not reach it.",
+            message="The `w` that came in is as it was before. An update has to write into that"
+            " very tensor: a copy, or a new tensor under the same name, does not reach it.",
         ),
         Misconception(
             example=_loop(
@@ -269,18 +283,20 @@ PORT = Exercise(
             when=lambda seen: (
                 _is_right(seen) and any(case[3] == "requires no grad" for case in seen)
             ),
-            message="The numbers are right, and `w` no longer requires grad: whoever goes on with it finds no graph.",
+            message="The numbers are right, and `w` no longer requires grad: whoever goes on with"
+            " it finds no graph.",
         ),
         Misconception(
             example=_loop("with torch.no_grad():\n    w -= 0.1 * w.grad"),
             when=_numbers_of(_port(_step, zero=False)),
-            message="From the second step on the updates are too large. `backward()` adds to `w.grad`, and nobody"
-            " took away the old gradient.",
+            message="From the second step on the updates are too large. `backward()` adds to"
+            " `w.grad`, and nobody took away the old gradient.",
         ),
         Misconception(
             example=_loop().replace("mean", "sum"),
             when=_numbers_of(_port(_step, reduce=torch.sum)),
-            message="Your loss is a sum of squares. The old one was their mean, and both losses and steps depend on it.",
+            message="Your loss is a sum of squares. The old one was their mean, and both losses"
+            " and steps depend on it.",
         ),
         Misconception(
             example=_loop().replace("    return losses", "        return losses"),
@@ -295,20 +311,21 @@ PORT = Exercise(
         Misconception(
             example=_loop(report="loss.item() / 2"),
             when=lambda seen: _has_right_weights(seen) and not _is_right(seen),
-            message="`w` ends where it should, so your steps are right, and the list does not hold the losses of"
-            " these steps. Look at what you store, and when.",
+            message="`w` ends where it should, so your steps are right, and the list does not hold"
+            " the losses of these steps. Look at what you store, and when.",
         ),
         Misconception(
             example=_loop().replace("w -= ", "w += "),
             when=lambda seen: all(_firsts(seen)),
-            message="Each first loss is right, and what comes after it is not. So look at what lies between two"
-            " losses: the update, its sign and factor, and the gradient that it uses.",
+            message="Each first loss is right, and what comes after it is not. So look at what"
+            " lies between two losses: the update, its sign and factor, and the gradient that it"
+            " uses.",
         ),
         Misconception(
             example=_loop().replace("** 2", "* 2"),
             when=lambda seen: not all(_firsts(seen)),
-            message="The first loss of a case is wrong already, before any update could matter. Compare the line that"
-            " computes the loss.",
+            message="The first loss of a case is wrong already, before any update could matter."
+            " Compare the line that computes the loss.",
         ),
     ),
     hints=(
@@ -316,5 +333,6 @@ PORT = Exercise(
         "The update belongs under `with torch.no_grad():`, in place; then let go of the gradient.",
     ),
     solution=_loop(),
-    principle="the caller holds the tensor that `w` named at first, and sees only what is written into it.",
+    principle="the caller holds the tensor that `w` named at first, and sees only what is written"
+    " into it.",
 )

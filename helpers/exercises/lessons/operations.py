@@ -23,7 +23,7 @@ _SPOKEN = {
 _MEANING = {name: meaning for meaning, spoken in _SPOKEN.items() for name in spoken.split()}
 _WHOLE = {"all": _ALL, "everything": _ALL, "none": frozenset(), "nothing": frozenset()}
 _SILENT = {"the", "a", "and", "of", "operation", "operations", "node", "nodes", "card", "cards", ""}
-_SIGNS = {ast.Mult: "mul", ast.Add: "add", ast.Pow: "exp"}
+_SIGNS = {ast.Mult: "mul", ast.Add: "add"}
 _TORCH = frozenset(vars(torch))
 _OBJECT = re.compile(r"<(?:class ')?([\w.]+)[^<>]*>")
 
@@ -75,8 +75,15 @@ def _named(text: str) -> frozenset:
         try:
             found |= _of(ast.parse(part.strip(" .,"), mode="eval").body)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            found |= frozenset().union(*map(_word, re.split(r"[\s,/&|]+", part)))
+            found |= _prose(part)
     return found
+
+
+def _prose(text: str) -> frozenset:
+    """Read words that are no code; in "the product of x and y" and "x times y" no leaf is listed."""
+    words = re.split(r"[\s,/&|]+", text)
+    found = frozenset().union(*map(_word, words))
+    return found - {LEAF} if {"of", "times"} & set(words) else found
 
 
 def _of(node: ast.AST) -> frozenset:
@@ -105,6 +112,10 @@ def _of_two(node: ast.BinOp) -> frozenset:
         sides = ()
     if len(sides) == 2 and all(side and side <= _ALL for side in sides) and _are_words(node):
         return sides[0] | sides[1]
+    if isinstance(node.op, ast.Pow | ast.BitXor):
+        return frozenset(
+            {"exp" if isinstance(node.left, ast.Name) and node.left.id == "e" else "pow"}
+        )
     if type(node.op) in _SIGNS:
         return frozenset({_SIGNS[type(node.op)]})
     raise NotRead("it holds something that is no name of an operation")
@@ -128,4 +139,4 @@ def _word(text: str) -> frozenset:
         return frozenset({_MEANING[bare]})
     if bare in _TORCH:
         return frozenset({bare})
-    raise NotRead(f'"{bare}" names no operation that I know')
+    raise NotRead(f'"{bare[:40]}" names no operation of torch')
