@@ -53,6 +53,18 @@ def method(x):
     return (2 * x).tolist
 
 
+def unknown_name(x):
+    return 2 * y  # noqa: F821
+
+
+def two_arguments(x, y):
+    return 2 * x
+
+
+def no_argument():
+    return 2
+
+
 def of_value() -> float:
     return 3.0
 
@@ -67,6 +79,9 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
         (doubles(), no_return, "Your function returns nothing"),
         (doubles(), bare_return, "Your function returns nothing"),
         (doubles(), method, "the method `tolist` itself, which nobody called"),
+        (doubles(), unknown_name, "a name that is not there: name 'y' is not defined"),
+        (doubles(), two_arguments, "with 1 argument, and it takes others"),
+        (doubles(), no_argument, "with 1 argument, and it takes others"),
         (doubles(), 2 * TWO, "Asked for is a function"),
         (doubles(), None, "Asked for is a function"),
         (FIVE, of_value, "pass `of_value()`"),
@@ -86,6 +101,8 @@ def test_a_slip_is_named(made, answer, words):
     [
         (doubles(), lambda x: x.grad),
         (doubles(), lambda x: 3 * x),
+        (doubles(), lambda *x: x[1]),
+        (doubles(), lambda x: two_arguments(x)),
         (FIVE, 6),
         (THREE, [3, 2, 1]),
         (exercise(function(lambda: TWO), lambda: lambda x: None, misconceptions=IDEAS), abs),

@@ -25,9 +25,12 @@ class Ours:
 
 @dataclass
 class Run:
-    """Hold one run of a function: what it printed, and what it returned or how it failed."""
+    """Hold one run of a function: what it printed, how many inputs it got, and what it returned or
+    how it failed.
+    """
 
     heard: Heard = field(default_factory=lambda: Heard(MOST_PRINTED))
+    inputs: int = 0
     returned: object = None
 
 
@@ -80,6 +83,7 @@ def outcome(
     inputs = attempt(inputs_of, case)
     if is_a(inputs, Failed):
         return Ours(inputs)
+    run.inputs = len(inputs)
     run.returned = attempt(answer, *inputs, heard=run.heard)
     if is_a(run.returned, Failed):
         return run.returned

@@ -3,6 +3,7 @@ number of values, None.
 """
 
 import dis
+import inspect
 from types import BuiltinFunctionType, FunctionType, MethodType
 
 from helpers.exercises.functions import Run
@@ -38,8 +39,8 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
     """
     if not callable(answer):
         return "" if is_a(answer, type) else _called_too_early(answer)
-    if not runs or any(is_a(run.returned, Failed) for run in runs):
-        return ""
+    if any(is_a(run.returned, Failed) for run in runs):
+        return _of_an_error(answer, runs)
     wants_a_return = any(_first(run.returned) is not None for run in own_runs)
     if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
         return (
@@ -50,6 +51,33 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
         if is_a(part, *METHOD):
             return _not_called(part, "Your function returns")
     return ""
+
+
+def _of_an_error(answer: object, runs: list[Run]) -> str:
+    """Name the slip where a run never came to torch: an unknown name, other arguments."""
+    errors = [run.returned for run in runs if is_a(run.returned, Failed)]
+    unknown = [error.text for error in errors if error.kind in ("NameError", "UnboundLocalError")]
+    if unknown:
+        return (
+            f"Your function stops at a name that is not there: {unknown[0]}. It sees its arguments, what"
+            " it has made before that line, and the names of your notebook."
+        )
+    count = runs[0].inputs
+    if is_a(answer, FunctionType) and not _takes(answer, count):
+        return (
+            f"I call your function with {count} argument{'' if count == 1 else 's'}, and it takes"
+            f" others: {errors[0].text}. Keep the first line of the exercise as it stands."
+        )
+    return ""
+
+
+def _takes(function: FunctionType, count: int) -> bool:
+    """Tell whether a function can be called with so many arguments."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    return True
 
 
 def _called_too_early(answer: object) -> str:
