@@ -38,8 +38,8 @@ class Card:
 
     `look` is "right", "partly" or "wrong", `word` what stands beside its sign, `title` what follows
     in bold. `body` are lines; those that begin with "  - " are a list, other indented ones stand
-    apart. `text` is what is shown where there is no HTML. A card that `is_news` is read out when it
-    comes. `printed` is put out above it, as it is.
+    apart; what stands before a tab is a label. `text` is what is shown where there is no HTML. A
+    card that `is_news` is read out when it comes. `printed` is put out above it, as it is.
     """
 
     look: str
@@ -115,7 +115,9 @@ def paragraphs(lines: list[str]) -> str:
         if item != listed:
             found += "<ul>" if item else "</ul>"
         tag, words = ("li", line[4:]) if item else ("div", line)
-        found += f"<{tag}>{indent(words)}{marked(words.strip())}</{tag}>"
+        label, tab, words = words.rpartition("\t")
+        named = f"<b>{safe(label)}</b> " if tab else ""
+        found += f"<{tag}>{named}{indent(words)}{marked(words.strip())}</{tag}>"
         listed = item
     return found + ("</ul>" if listed else "")
 

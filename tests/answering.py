@@ -18,6 +18,8 @@ WISH = re.compile(r', (says|never) "(.*?)"')
 USUAL = """
 import contextlib, copy, functools, itertools, math, operator, random, re, warnings, weakref
 import numpy, numpy as np
+from decimal import Decimal
+from fractions import Fraction
 import torch, torch.nn as nn, torch.nn.functional as F, torch.nn.functional as functional
 from torch import Tensor, autograd, optim, tensor
 from torch.autograd import Function, Variable, grad
@@ -86,19 +88,23 @@ def fault(answer: Answer) -> str:
         verdict = judged(answer)
     except Exception as error:
         return f"it cannot be judged: {type(error).__name__}: {error}"
-    if answer.label == "right" and verdict.kind != "right":
+    is_right = verdict.kind == "right"
+    if answer.label == "right" and not is_right:
         return f"right, and refused: {verdict.text}"
-    if answer.label == "wrong" and verdict.kind == "right":
+    if answer.label == "wrong" and is_right:
         return "wrong, and accepted"
-    if answer.label == "odd" and verdict.kind != "right" and not is_about_form(verdict):
+    if answer.label == "odd" and not is_right and not is_about_form(verdict):
         return f"odd, and called wrong: {verdict.text}"
-    for words in answer.says:
-        if words not in verdict.text:
-            return f"should say {words!r}, says: {verdict.text}"
-    for words in answer.never:
-        if words in verdict.text:
-            return f"should never say {words!r}: {verdict.text}"
-    return ""
+    return unmet(answer, verdict.text)
+
+
+def unmet(answer: Answer, told: str) -> str:
+    """Say which wish for the words of an answer is not met."""
+    missing = [words for words in answer.says if words not in told]
+    if missing:
+        return f"should say {missing[0]!r}, says: {told}"
+    there = [words for words in answer.never if words in told]
+    return f"should never say {there[0]!r}: {told}" if there else ""
 
 
 def is_about_form(verdict) -> bool:

@@ -20,7 +20,7 @@ def unfolded(monkeypatch):
     """Let `check`, `hint` and `expect_error` print a sentence on one line, for tests that compare
     sentences.
     """
-    for module in ("checking", "expect"):
+    for module in ("asking", "checking", "expect", "helping"):
         monkeypatch.setattr(f"helpers.exercises.{module}.fold", lambda text: text)
 
 

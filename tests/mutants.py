@@ -42,24 +42,39 @@ def changed(tree: ast.AST) -> Iterator[ast.AST]:
 
 def changes(node: ast.AST) -> Iterator:
     """Give functions that change a node, or one of what it holds, in place."""
-    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in OPERATORS:
-        yield lambda one: setattr(one, "op", OPERATORS[type(one.op)]())
-    if isinstance(node, ast.AugAssign) and type(node.op) in OPERATORS:
+    yield from other_operators(node)
+    yield from other_constants(node)
+    yield from dropped_lines(node)
+    yield from dropped_calls(node)
+    yield from other_arguments(node)
+
+
+def other_operators(node: ast.AST) -> Iterator:
+    """Give changes of an operator to another one."""
+    if isinstance(node, ast.BinOp | ast.BoolOp | ast.AugAssign) and type(node.op) in OPERATORS:
         yield lambda one: setattr(one, "op", OPERATORS[type(one.op)]())
     if isinstance(node, ast.Compare):
         yield lambda one: setattr(one, "ops", [OPERATORS[type(one.ops[0])](), *one.ops[1:]])
-    if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+
+
+def other_constants(node: ast.AST) -> Iterator:
+    """Give changes of a constant to another one."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool):
         yield lambda one: setattr(one, "value", not one.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+    elif isinstance(value, int | float):
         yield lambda one: setattr(one, "value", one.value + 1)
         yield lambda one: setattr(one, "value", -one.value if one.value else 2)
-    yield from dropped_lines(node)
-    yield from dropped_calls(node)
-    if isinstance(node, ast.Call) and len(node.args) > 1:
+
+
+def other_arguments(node: ast.AST) -> Iterator:
+    """Give changes of a call that swap its first arguments, or leave out one given by name."""
+    if not isinstance(node, ast.Call):
+        return
+    if len(node.args) > 1:
         yield lambda one: setattr(one, "args", [one.args[1], one.args[0], *one.args[2:]])
-    if isinstance(node, ast.Call):
-        for at in range(len(node.keywords)):
-            yield lambda one, at=at: one.keywords.pop(at) and None
+    for at in range(len(node.keywords)):
+        yield lambda one, at=at: one.keywords.pop(at) and None
 
 
 def dropped_lines(node: ast.AST) -> Iterator:

@@ -24,8 +24,8 @@ from helpers.answers import (
     marked,
     rows,
 )
-from helpers.exercises import checking
 from helpers.exercises import exercise as registry
+from helpers.exercises import helping
 from helpers.untrusted.messages import first_sentence
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
@@ -37,7 +37,7 @@ GROUNDS = ("#ffffff", "#111111", "#14181d", "#131416")  # JupyterLab, pages and 
 def shell(monkeypatch, tmp_path):
     """An IPython that keeps what is displayed, as a notebook does."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    monkeypatch.setattr(checking, "_given", {})
+    monkeypatch.setattr(helping, "_given", {})
     made = InteractiveShell.instance()
     shown = []
     monkeypatch.setattr(made.display_pub, "publish", lambda data, **_: shown.append(data))
@@ -71,7 +71,12 @@ def raised(source):
         (lambda: check("00.1", ...), "◐", "Not yet", AMBER),
         (lambda: check("00.1", "no number"), "◐", "Not understood", AMBER),
         (lambda: check("00.9", 1), "◐", "Not checked", AMBER),
-        (lambda: check("00.3", lambda v: [2.0, 4.0, 6.0]), "◐", "Partly right", AMBER),
+        (
+            lambda: check("09.3", lambda x: x.relu() * (4 - x.numel() / 2) / 3),
+            "◐",
+            "Partly right",
+            AMBER,
+        ),
         (lambda: hint("00.1"), "◐", "Hint 1 of 2", AMBER),
         (lambda: hint("00.1", 5), "◐", "No hint", AMBER),
         (lambda: diagnose(ValueError("no")), "✗", "ValueError", RED),

@@ -33,20 +33,23 @@ GRADIENTS_WRONG = {
         "w = torch.tensor(values, requires_grad=True); (w**2).sum().backward(); return w.grad.to(place)",
         "its gradient was moved",
     ),
-    "a formula": ("return (2 * torch.tensor(values)).to(place)", "no backward ran"),
-    "a formula at its place": ("return 2 * torch.tensor(values).to(place)", "no backward ran"),
+    "a formula": ("return (2 * torch.tensor(values)).to(place)", "no backward came to a leaf"),
+    "a formula at its place": (
+        "return 2 * torch.tensor(values).to(place)",
+        "no backward came to a leaf",
+    ),
     "brought back": (
         "w = torch.tensor(values).to(place).requires_grad_(); (w**2).sum().backward(); return w.grad.cpu()",
-        "it raised NotImplementedError: Cannot copy out of meta tensor",
+        "asks for numbers or for a copy on the CPU",
     ),
     "a list": (
         "w = torch.tensor(values).to(place).requires_grad_(); (w**2).sum().backward(); return w.grad.tolist()",
-        "I saw",
+        "no tensor any more",
     ),
     "set through .data": (
         "w = torch.tensor(values); w.data = w.data.to(place); w.requires_grad_()\n"
         "    (w**2).sum().backward(); return w.grad",
-        "incompatible tensor type",
+        "torch lets you give another dtype",
     ),
 }
 
@@ -74,13 +77,13 @@ DUELS_WRONG = {
     "two steps of the critic": (
         "critic(generator(z)).mean().backward(); oc.step(); og.zero_grad()\n"
         "    (-critic(generator(z)).mean()).backward(); og.step(); oc.step()",
-        "In case 2",
+        "made a second step",
     ),
     "the old graph, edited through .data": (
         "score = critic(generator(z)).mean(); score.backward(retain_graph=True)\n"
         "    for p in critic.parameters(): p.data -= 0.1 * p.grad\n"
         "    og.zero_grad(); (-score).backward(); og.step()",
-        "In case 2",
+        "by a forward of now",
     ),
     "both forwards first, nothing retained": (
         "first, second = critic(generator(z)).mean(), -critic(generator(z)).mean()\n"
@@ -154,6 +157,7 @@ LOOPS_RIGHT = {
     ),
     "clipped twice": loop(clip="with torch.no_grad(): model.weight.clamp_(max=1).clamp_(min=-1)"),
     "a fused step": loop(options=", fused=True"),
+    "a foreach step": loop(options=", foreach=True"),
     "detached tensors": loop(kept="[loss.detach(), 100 * pred.detach().mean()]"),
     "percent in place, after the walk": loop(
         kept="[loss.item(), pred.detach().mul_(100).mean().item()]"
@@ -168,7 +172,7 @@ LOOPS_WRONG = {
     ),
     "the bias as well": (
         loop(clip="with torch.no_grad(): [one.clamp_(-1, 1) for one in model.parameters()]"),
-        "In case 2",
+        "The bias was kept in the range as well",
     ),
     "written through .data": (loop(clip="model.weight.data.clamp_(-1, 1)"), UNCOUNTED),
     "put into .data": (loop(clip="model.weight.data = model.weight.data.clamp(-1, 1)"), UNCOUNTED),

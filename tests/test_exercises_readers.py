@@ -4,6 +4,8 @@ else.
 
 import math
 import warnings
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy
 import pytest
@@ -97,19 +99,37 @@ ACCEPTED = [
     (names(), frozenset("a"), ["a", ["a"], {"a"}]),
     (names(), frozenset(), [[], (), set(), None, "none", ""]),
     (letters("abc"), frozenset("ab"), [["a", "b"], "b, a", "ab", "BA", ["ab", "a"]]),
-    (letters("abc"), frozenset({"a", "bd"}), ["a bd", ["A", "bd"]]),
+    (letters("abc"), frozenset("ab"), ["a/b", "b+a", "a | b", {"a": 1, "b": True, "c": False}]),
     (letters("abc"), frozenset(), [[], None, "none"]),
+    (number(), 2.5, ["tensor(2.5)", "tensor([2.5], requires_grad=True)", "w.grad = 2.5", "2,5"]),
+    (number(), 2.5, ["tensor(2.5000, grad_fn=<MulBackward0>)", "Out[3]: 2.5", ">>> 2.5", "~2.5"]),
+    (number(), 2.0, ["two", "2 nodes", "2.", 2 + 0j, Fraction(2), Decimal(2), {"w": 2}, {1: 2}]),
+    (number(unit="MiB"), 8.0, ["8 MiB", "8mib", "8 MB", "8388608 bytes", "8192 KiB", 8]),
+    (numbers(), (1.0, None), ["(tensor([1.]), None)", "tensor(1., dtype=torch.float64), None"]),
+    (
+        words(),
+        ("none", "accumulategrad"),
+        [
+            "[None, <AccumulateGrad object at 0x7f4d1c0>]",
+            ["None", "AccumulateGrad object"],
+            [None, "torch::autograd::AccumulateGrad"],
+            "None, class AccumulateGrad",
+        ],
+    ),
 ]
 REFUSED = [
-    (number(), [True, "two", [1, 2], torch.ones(2), 1j, {1: 2}, [], "", LEAF.exp]),
-    (numbers(), [{1.0, 2.0}, [True], [[1, "x"]], {"a": 1}, (i for i in "12")]),
+    (
+        number(),
+        [True, "thirty", [1, 2], torch.ones(2), 1j, {1: 2, 2: 3}, [], "", LEAF.exp, "2 or 3"],
+    ),
+    (numbers(), [{1.0, 2.0}, [True], [[1, "x"]], {"a": 1}, (i for i in "12"), "a=1, b=2"]),
     (tensor(), [[[1], [1, 2]], [1, [2]], "no", {1}, [True, "x"]]),
     (boolean(), [2, "maybe", [True, False], 0.5, None]),
     (booleans(), [{True}, [True, "maybe"], 3]),
     (choice("a", "b"), ["c", "a tensor", "ab", "a.grad", 1, None, ["a", "b"]]),
     (word(), [3, ["a", "b"], 2.5]),
     (names(), [[1], 3, {"a": 1}.items()]),
-    (letters("abc"), [[1], 3]),
+    (letters("abc"), [[1], 3, "a bd", ["A", "bd"], "aba", [True, False]]),
 ]
 
 

@@ -11,6 +11,7 @@ from said import said
 
 from helpers import show
 from helpers.exercises import exercise as registry
+from helpers.exercises.verdict import judge
 
 
 def node_names(tensor):
@@ -124,3 +125,81 @@ def test_00_3_a_loss_that_is_asked_was_a_leaf_before():
     assert loss.is_leaf
     loss.backward()
     assert x.grad is None
+
+
+def told(id, words):
+    """Return the one message, hint or principle of an exercise that holds these words."""
+    exercise = registry.find(id)
+    texts = [exercise.principle, *(idea.message for idea in exercise.misconceptions)]
+    (text,) = [text for text in texts if words in text]
+    return text
+
+
+def test_00_1_what_arrives_is_added_and_a_product_hands_back_the_other_factor():
+    assert "the sum of all that arrives along its arrows" in told("00.1", "sum of all")
+    assert "What a product hands back to a factor is the other factor" in told("00.1", "hands back")
+    u, v = leaf(5.0), leaf(2.0)
+    (u * v).backward()
+    assert (u.grad, v.grad) == (v.detach(), u.detach())
+    u.grad = None
+    (u * v + u).backward()
+    assert u.grad == v.detach() + 1
+
+
+def test_00_2_what_the_derivative_is_computed_from_is_saved():
+    assert "where its derivative is computed from that value" in told("00.2", "derivative")
+    x, y = leaf(), leaf(3.0)
+    product, power, total = x * y, x.exp(), x + y
+    assert product.grad_fn._saved_self is not None
+    assert product.grad_fn._saved_other is not None
+    assert torch.equal(power.grad_fn._saved_result, power)
+    assert not [name for name in dir(total.grad_fn) if name in ("_saved_self", "_saved_other")]
+
+
+def test_00_3_backward_begins_by_itself_only_at_a_single_number():
+    assert "It can begin by itself only at a single one." in told("00.3", "at once")
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="only for scalar outputs"):
+        (x * 2).backward()
+    (x[:1] * 2).backward()
+    (x * 2).backward(torch.ones(3))
+    assert x.grad.tolist() == [4.0, 2.0, 2.0]
+
+
+def test_00_3_nothing_is_recorded_where_no_input_asks():
+    assert "where no input asks for a gradient nothing is" in told(
+        "00.3", "walks what was recorded"
+    )
+    assert (torch.ones(2) ** 2).grad_fn is None
+    with pytest.raises(TypeError, match=r"\*\* or pow\(\): 'list'"):
+        pow([1.0], 2)
+
+
+HONEST = {
+    "backward": lambda v: leaf_gradient(v),
+    "torch.func.grad": lambda v: torch.func.grad(lambda x: (x * x).sum())(torch.tensor(v)),
+    "forward mode": lambda v: torch.func.jacfwd(lambda x: (x * x).sum())(torch.tensor(v)),
+}
+
+
+def leaf_gradient(values):
+    x = torch.tensor(values, requires_grad=True)
+    (x**2).sum().backward()
+    return x.grad
+
+
+@pytest.mark.parametrize("answer", HONEST.values(), ids=list(HONEST))
+def test_00_3_whatever_of_autograd_computed_it_is_right_also_when_it_is_kept(answer):
+    exercise, kept = registry.find("00.3"), {}
+
+    def keeping(values):
+        return kept.setdefault(tuple(values), answer(values))
+
+    assert [judge(exercise, keeping).kind for _ in range(2)] == ["right", "right"]
+
+
+def test_00_3_a_formula_is_found_out():
+    assert (
+        "autograd computed nothing"
+        in judge(registry.find("00.3"), lambda v: [2 * x for x in v]).text
+    )

@@ -190,7 +190,9 @@ WRONG = {
     "as text": ("75", "both factors"),
     "wrong path": (50, "way through `y` alone"),
     "all cut": (0, "more than torch did"),
-    "None": (None, "more than torch did"),
+    "None": (None, "`backward()` did not reach `w`"),
+    "value of z": (125, "the value of `z`"),
+    "gradient of y": (10, "the gradient of `y`"),
     "an error": ("error", "Nothing raises"),
 }
 
@@ -203,7 +205,7 @@ def test_01_1_a_wrong_idea_is_named(answer, fragment):
 
 
 @pytest.mark.parametrize(
-    "answer", [2, 3, 5, 10, 125, "RuntimeError", "raises", True, 36, float("nan"), "ImportError"]
+    "answer", [2, 3, 5, "RuntimeError", "raises", True, 36, float("nan"), "ImportError"]
 )
 def test_01_1_another_answer_is_refused_without_a_guess_at_its_idea(answer):
     assert judge(registry.find("01.1"), answer).kind == "unknown"
@@ -264,3 +266,117 @@ def test_01_3_the_index_from_2017_is_named(report):
 
 def test_01_3_an_index_into_an_empty_list_is_not_taken_for_it():
     assert "2017" not in told("losses[7]")
+
+
+def message(id, words):
+    """Return the one message or principle of an exercise that holds these words."""
+    exercise = registry.find(id)
+    texts = [exercise.principle, *(idea.message for idea in exercise.misconceptions)]
+    (text,) = [text for text in texts if words in text]
+    return text
+
+
+def test_01_1_the_other_wrong_numbers_are_what_they_are_called():
+    assert "the value of `z`" in message("01.1", "the value of")
+    assert "the gradient of `y` with respect to `w`" in message("01.1", "which has two factors")
+    assert gradient(5.0, lambda w: w**2, lambda w: 1.0) == 10
+    assert 5.0**2 * 5.0 == 125
+
+
+def test_01_1_what_has_no_way_back_counts_as_a_constant():
+    assert "what has no way back counts as a constant" in message("01.1", "constant")
+    assert gradient(5.0, lambda w: Variable(w**2), itself) == gradient(5.0, lambda w: 25.0, itself)
+
+
+def test_01_2_about_names_no_answer_and_an_add_without_underscore_writes_nowhere():
+    x = leaf()
+    assert x.detach().add(1).tolist() == [2.0, 3.0, 4.0]
+    assert (x.tolist(), x._version) == ([1.0, 2.0, 3.0], 0)
+
+
+def test_01_3_a_new_tensor_has_no_gradient_of_its_own_and_under_no_grad_asks_for_none():
+    assert "gives the name `w` to a new tensor, which has no gradient of its own" in message(
+        "01.3", "None stood"
+    )
+    assert "such as `w - …` gives under `no_grad`" in message("01.3", "had no graph")
+    w = leaf()
+    w.sum().backward()
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert (w - 0.1 * w.grad).grad is None
+    with torch.no_grad():
+        new = w - 0.1 * w.grad
+    assert (new.grad, new.requires_grad) == (None, False)
+
+
+def test_01_3_what_data_hands_out_has_a_counter_of_its_own():
+    assert "What it hands out has a counter of its own" in message("01.3", "`.data` left")
+    w = leaf()
+    handed_out = w.data
+    handed_out.add_(1)
+    assert (handed_out._version, w._version) == (1, 0)
+    w.detach().numpy()[:] = 7
+    assert (w.tolist(), w._version) == ([7.0, 7.0, 7.0], 0)
+
+
+def test_01_3_variable_hands_out_a_plain_tensor_without_history():
+    assert "It hands out a plain tensor without history" in message("01.3", "still called")
+    handed_out = Variable(leaf() * 2)
+    assert type(handed_out) is torch.Tensor
+    assert handed_out.grad_fn is None
+
+
+def update(w):
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+    w.grad = None
+
+
+def loop(wrap=itself, loss_of=torch.Tensor.item, step=update):
+    def answer(w, x, y):
+        x, losses = wrap(x), []
+        for _ in range(3):
+            loss = ((w * x - y) ** 2).mean()
+            loss.backward()
+            step(w)
+            losses.append(loss_of(loss))
+        return losses
+
+    return answer
+
+
+def fused(w):
+    torch.optim.SGD([w], lr=0.1, fused=True).step()
+    w.grad.zero_()
+
+
+TODAY = {
+    "as it stands": loop(),
+    "float": loop(loss_of=float),
+    "detach": loop(wrap=torch.Tensor.detach, loss_of=lambda loss: loss.detach().numpy().tolist()),
+    "torch.tensor": loop(wrap=lambda x: torch.tensor(x.tolist())),
+    "Parameter": loop(wrap=lambda x: torch.nn.Parameter(x, requires_grad=False)),
+    "torch's own .data": loop(wrap=lambda x: x.to(torch.nn.Linear(1, 1).double().float().weight)),
+    "fused": loop(step=fused),
+}
+OLD = {
+    ".data": loop(loss_of=lambda loss: loss.data.item()),
+    "getattr": loop(loss_of=lambda loss: getattr(loss, "da" + "ta").item()),
+    "descriptor": loop(loss_of=lambda loss: torch.Tensor.data.__get__(loss).item()),
+    "set": loop(step=lambda w: (update(w), setattr(w, "data", w.detach()))),
+    "Variable": loop(wrap=Variable),
+    "keyword": loop(wrap=lambda x: Variable(x, requires_grad=False)),
+    "map": loop(wrap=lambda x: next(map(torch.autograd.Variable, [x]))),
+}
+
+
+@pytest.mark.parametrize("answer", TODAY.values(), ids=list(TODAY))
+def test_01_3_code_without_the_old_names_is_never_said_to_use_them(answer):
+    assert judge(registry.find("01.3"), answer).kind == "right"
+
+
+@pytest.mark.parametrize("name", OLD)
+def test_01_3_the_old_names_are_found_in_any_spelling(name):
+    verdict = judge(registry.find("01.3"), OLD[name])
+    wrapped = name in ("Variable", "keyword", "map")
+    assert verdict.kind == "known"
+    assert ("`Variable` was still called" if wrapped else "there is a `.data` left") in verdict.text

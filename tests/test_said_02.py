@@ -3,22 +3,26 @@
 Reads the lesson.
 """
 
+import copy
+
 import pytest
 import torch
 from said import said
 from torch import nn
 
 from helpers import check
+from helpers.exercises import exercise as registry
+from helpers.exercises.verdict import judge
 
 CAUGHT = [
     ("model[0].requires_grad_(False)", "You froze the first layer alone."),
     ("next(m for m in model if isinstance(m, nn.Linear)).requires_grad_(False)", "You froze the first layer alone."),
     ("[p.requires_grad_(False) for p in list(model.parameters())[:-2]]", "You left the last two parameters free"),
-    ("[m.requires_grad_(False) for m in model[:-1] if isinstance(m, nn.Linear)]", "a LayerNorm stayed free"),
+    ("[m.requires_grad_(False) for m in model[:-1] if isinstance(m, nn.Linear)]", "the Linear layers that the model holds itself"),
     ("[(m.weight.requires_grad_(False), m.bias.requires_grad_(False)) for m in model[:-1] if isinstance(m, nn.Linear)]",
-     "it raised AttributeError"),
-    ("[p.requires_grad_(False) for n, p in model[:-1].named_parameters() if 'weight' in n]", "I saw"),
-    ("[m.requires_grad_(False) for m in list(model.modules())[1:-1]]", "I saw"),
+     "Not every layer has a weight and a bias"),
+    ("[p.requires_grad_(False) for n, p in model[:-1].named_parameters() if 'weight' in n]", "You froze what is called a weight"),
+    ("[m.requires_grad_(False) for m in list(model.modules())[1:-1]]", "1 went wrong"),
 ]  # fmt: skip
 RIGHT = [
     "model[:-1].requires_grad_(False)",
@@ -189,3 +193,60 @@ def test_freezing_other_than_all_but_the_last_is_refused(line, words, unfolded, 
 def test_freezing_all_but_the_last_is_accepted_in_any_style(line, capsys):
     check("02.4", eval(f"lambda model: {line}"))
     assert capsys.readouterr().out.startswith("02.4 ✓ ")
+
+
+def message(id, words):
+    """Return the one message or principle of an exercise that holds these words."""
+    exercise = registry.find(id)
+    texts = [exercise.principle, *(idea.message for idea in exercise.misconceptions)]
+    (text,) = [text for text in texts if words in text]
+    return text
+
+
+def test_02_2_no_flag_comes_of_these():
+    text = message("02.2", "No flag comes of")
+    for words in (
+        "a new dtype",
+        "an attribute of another spelling",
+        "`detach()`",
+        "a sum under `no_grad`",
+    ):
+        assert words in text
+    x = torch.tensor([1, 2]).float()
+    x.required_grad = True
+    with torch.no_grad():
+        total = x + asked()
+    assert not any(t.requires_grad for t in (x, asked().detach(), total))
+
+
+@pytest.mark.parametrize(
+    "dtype", [torch.float16, torch.bfloat16, torch.float64, torch.complex64, torch.int8, torch.bool]
+)
+def test_02_2_the_flag_goes_up_only_where_a_dtype_can_have_a_gradient(dtype):
+    assert "only on a tensor whose dtype can have a gradient" in message("02.2", "goes up")
+    can = dtype.is_floating_point or dtype.is_complex
+    x = torch.ones(2).to(dtype)
+    if can:
+        assert x.requires_grad_().requires_grad
+        return
+    with pytest.raises(RuntimeError, match="can require gradients"):
+        x.requires_grad_()
+
+
+def test_02_4_a_layer_may_hold_no_parameter_some_or_other_layers():
+    assert "a layer may hold no parameter, some, or other layers" in message("02.4", "may hold")
+    assert "a ReLU has neither, and the bias of a Linear may be None" in message("02.4", "neither")
+    assert not list(nn.ReLU().parameters())
+    assert not hasattr(nn.ReLU(), "weight")
+    assert nn.Linear(1, 1, bias=False).bias is None
+    assert len(list(nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1)).parameters())) == 4
+    assert all(list(kind(3).parameters()) for kind in (nn.LayerNorm, nn.BatchNorm1d))
+
+
+def test_02_4_freezing_by_other_means_is_refused():
+    def swapped(model):
+        for at in range(len(model) - 1):
+            model[at] = copy.deepcopy(model[at]).requires_grad_(False)
+
+    verdict = judge(registry.find("02.4"), swapped)
+    assert "The model is no longer the one that came in" in verdict.text

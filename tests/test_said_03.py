@@ -9,7 +9,7 @@ import torch
 from said import said
 
 from helpers.clinic.catalogue import book
-from helpers.exercises.lessons.lesson_03 import LEAVES, WEIGHT
+from helpers.exercises.lessons.lesson_03 import GRADIENTS, LEAVES, MIDDLE, WEIGHT
 
 
 def middle():
@@ -45,8 +45,9 @@ def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_and_leaves_the_leaf_be
 
 
 def test_a_parameter_is_a_leaf_whatever_its_values_were_computed_from():
-    assert "It does not matter how the values inside were computed" in message(
-        LEAVES, "left out the parameter"
+    assert (
+        "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"
+        in dict(LEAVES.letters.about).values()
     )
     v = torch.ones(2, requires_grad=True)
     for values in (torch.ones(2) * 0.1, v * 0.1, v):
@@ -121,3 +122,46 @@ def test_a_leaf_that_no_backward_reached_has_no_gradient():
     (reached * 3).sum().backward()
     assert reached.grad.tolist() == [3.0, 3.0]
     assert unreached.grad is None
+
+
+def test_the_principle_of_03_2_names_who_gets_a_gradient():
+    assert "the leaves that it reaches and that require grad" in GRADIENTS.principle
+    a, b, c, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True, True))
+    kept, dropped = a * b, a * c
+    kept.retain_grad()
+    (kept + dropped).sum().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = [tensor.grad is not None for tensor in (a, c, kept, b, unreached, dropped)]
+    assert found == [True, True, True, False, False, False]
+
+
+def test_the_principle_of_03_3_holds_for_arithmetic():
+    assert "arithmetic on a tensor that requires grad is recorded, unless gradients are off" in (
+        WEIGHT.principle
+    )
+    w = torch.ones(2, requires_grad=True)
+    for run in (lambda: w * 0.1, lambda: w + 1, lambda: -w, lambda: w / 3, lambda: w**2):
+        assert not run().is_leaf
+        with torch.no_grad():
+            assert run().is_leaf
+
+
+def test_what_the_messages_of_03_3_and_03_4_say_of_errors_and_of_none():
+    assert "Python multiplies no list by a float" in message(WEIGHT, "multiplies no list")
+    with pytest.raises(TypeError, match="can't multiply sequence by non-int"):
+        print([1.0] * 0.1)
+    assert "`backward()` itself returns None" in message(MIDDLE, "retained it, but")
+    _, t, e = middle()
+    t.retain_grad()
+    assert e.backward() is None
+    assert t.grad.item() == 5
+
+
+def test_the_principle_of_03_4_holds_for_every_way_to_ask():
+    assert "kept or returned only if somebody asked before" in MIDDLE.principle
+    _, t, e = middle()
+    e.backward(retain_graph=True)
+    t.retain_grad()
+    assert t.grad is None
+    assert torch.autograd.grad(e, t)[0].item() == 5

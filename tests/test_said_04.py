@@ -14,7 +14,7 @@ from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.recording.local_derivatives import formulas
 
-ENTRIES, _, _, WALK = registry.exercises("04")
+ENTRIES, LOOP, TWICE, WALK = registry.exercises("04")
 INDEX, MASK = torch.tensor([0, 1]), torch.tensor([True, False, True])
 OPERATIONS = {
     "five times": (lambda x: 5 * x, 2),
@@ -159,8 +159,9 @@ def test_a_walk_that_calls_itself_is_stopped_by_python_and_a_list_is_not():
     assert "On 1,000 operations in a row Python stops it with a RecursionError" in WALK.hints[-1]
     _, output = chain(1000)
     with pytest.raises(RecursionError):
-        run(WALK.solution)(output.grad_fn)
-    assert len(WALK.truth()(output.grad_fn)) == 1002
+        run(PLAIN + ENDS)(output.grad_fn)
+    for walk in (WALK.truth(), run(WALK.solution)):
+        assert len(walk(output.grad_fn)) == 1002
 
 
 def test_no_hint_of_04_4_forbids_ids_of_nodes():
@@ -246,14 +247,34 @@ def test_a_right_walk_passes_in_any_spelling_and_each_time(answer, capsys):
         assert capsys.readouterr().out.startswith("04.4 ✓")
 
 
-NOT_THESE = {
-    "another word than asked for": PLAIN.replace(" (again)", " again") + ENDS,
+NAMED = {
+    "ends in `(again)`": PLAIN.replace(" (again)", " again") + ENDS,
     "the entries of the first node": "def answer(node):\n    return [type(c).__name__ for c, _ in node.next_functions]",
-    "one indent for all": PLAIN.replace("depth + 1", "1") + ENDS,
-    "None counted as met": PLAIN.replace(
-        "if node is None or node in met", "if node in met"
-    ).replace("in node.next_functions", "in node.next_functions if node else ()")
+    "their indents are not": PLAIN.replace("depth + 1", "1") + ENDS,
+    "counted None": PLAIN.replace("if node is None or node in met", "if node in met").replace(
+        "in node.next_functions", "in node.next_functions if node else ()"
+    )
     + ENDS,
+    "the last entry of each node first": PLAIN.replace(
+        "in node.next_functions", "in reversed(node.next_functions)"
+    )
+    + ENDS,
+}
+
+
+@pytest.mark.parametrize("words", NAMED)
+def test_the_mistake_that_was_made_is_named(words, capsys):
+    assert words in verdict_of("04.4", NAMED[words], capsys)
+
+
+def test_a_walk_that_stops_before_the_end_of_a_long_path_is_refused(capsys):
+    shallow = PLAIN.replace(
+        "node is None or node in met", "node is None or node in met or depth > 9"
+    )
+    assert "1 went wrong" in verdict_of("04.4", shallow + ENDS, capsys)
+
+
+NOT_THESE = {
     "a call that returns nothing": "def answer(node):\n    lines = [str(node)]\n    for c, _ in node.next_functions:\n"
     "        lines += print(c)\n    return lines",
     "the result of append": "def answer(node):\n    return [].append(1).append(2)",
@@ -263,6 +284,57 @@ NOT_THESE = {
 
 @pytest.mark.parametrize("answer", NOT_THESE)
 def test_no_mistake_is_named_that_was_not_made(answer, capsys):
-    assert "04.4 ✗ I ran the function answer on 5 cases" in verdict_of(
+    assert "04.4 ✗ I ran the function answer on 6 cases" in verdict_of(
         "04.4", NOT_THESE[answer], capsys
     )
+
+
+def test_the_principle_of_04_1_holds_the_order_of_the_inputs():
+    assert "the entries keep the order of the inputs" in ENTRIES.principle
+    x, w = leaf(1), leaf(1)
+    for left, right in ((x, w), (w, x)):
+        nodes = [node for node, _ in (left.exp() * right).grad_fn.next_functions]
+        assert (nodes[0].name(), nodes[1].variable) == ("ExpBackward0", right)
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 7])
+def test_the_principle_of_04_2_counts_what_ran(rounds):
+    assert "one node for each multiplication, as often as its line ran" in LOOP.principle
+    x = y = leaf(1)
+    for _ in range(rounds):
+        y = y * x
+    node, found = y.grad_fn, 0
+    while node.name() == "MulBackward0":
+        node, found = node.next_functions[0][0], found + 1
+    assert found == rounds
+
+
+def test_who_can_go_twice_in_04_3_saved_no_tensor():
+    assert "These nodes saved no tensor" in TWICE.right
+    for name, operation in {
+        "p": lambda x: x + 1,
+        "q": lambda x: x * x,
+        "r": lambda x: -x,
+        "s": lambda x: x.exp(),
+        "t": lambda x: x.relu(),
+        "u": lambda x: x.sum(),
+    }.items():
+        with saved_tensors_hooks(refuse, refuse):
+            try:
+                operation(torch.tensor(2.0, requires_grad=True))
+                saved = False
+            except NotImplementedError:
+                saved = True
+        assert saved == (name not in TWICE.truth()), name
+
+
+def refuse(kept):
+    raise NotImplementedError
+
+
+def test_the_principle_of_04_4_meets_a_node_on_two_paths_and_an_empty_entry():
+    assert "the same node can be reached on several paths" in WALK.principle
+    middle = leaf(1).exp()
+    (sine, _), (shared, _) = (middle.sin() * middle).grad_fn.next_functions
+    assert sine.next_functions[0][0] is shared
+    assert (leaf(1) * 2).grad_fn.next_functions[1] == (None, 0)

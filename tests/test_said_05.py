@@ -8,7 +8,7 @@ from torch.autograd import gradcheck
 from helpers import check
 from helpers.exercises import exercise as registry
 
-_, STARTS, _, ROWS = registry.exercises("05")
+PULLED_BACK, STARTS, DIVISION, ROWS = registry.exercises("05")
 
 
 def implicit(shape, dtype):
@@ -36,7 +36,7 @@ def test_the_texts_of_05_2_say_so_too():
         text for text in texts if "a single number only" in text or "only where one number" in text
     ]
     assert sum("one real element" in text for text in texts) == 2
-    assert "one real number needs nothing handed in" in STARTS.right
+    assert "one real element needs nothing handed in" in STARTS.right
 
 
 def walks(batched):
@@ -129,6 +129,35 @@ def test_who_changes_x_is_told_so(answer, capsys):
 @pytest.mark.parametrize("answer", RIGHT)
 def test_rows_pass_in_any_style(answer, capsys):
     assert verdict_of(RIGHT[answer], capsys) == f"05.4 ✓ {ROWS.right}"
+
+
+def test_the_principles_of_05_say_what_nodes_and_walks_return():
+    assert "a node multiplies what arrives by its derivative" in PULLED_BACK.principle
+    assert "what arrives, times the derivative with respect to that input" in DIVISION.principle
+    assert "a walk that starts at the output with `v` returns `v` times the Jacobian" in (
+        ROWS.principle
+    )
+    v, a, b = torch.tensor([1.0, -3.0]), torch.tensor([6.0, 5.0]), torch.tensor([2.0, -4.0])
+    a.requires_grad_()
+    square = (a**2).grad_fn(v)
+    assert torch.allclose(square, v * 2 * a)
+    step = 1e-3
+    for_a, for_b = DIVISION.truth()(v, a, b)
+    assert torch.allclose(for_a, v * ((a + step) / b - (a - step) / b) / (2 * step), rtol=1e-2)
+    assert torch.allclose(for_b, v * (a / (b + step) - a / (b - step)) / (2 * step), rtol=1e-2)
+    for case in ROWS.reader.cases:
+        f, x = case()
+        y = f(x)
+        v = torch.arange(1.0, len(y) + 1)
+        rows = torch.autograd.functional.jacobian(f, x)
+        assert torch.allclose(torch.autograd.grad(y, x, v)[0], v @ rows)
+
+
+def test_the_truth_of_05_4_is_the_jacobian_of_torch():
+    for case in ROWS.reader.cases:
+        f, x = case()
+        rows = torch.autograd.functional.jacobian(f, x)
+        assert torch.equal(ROWS.truth()(f, x), rows)
 
 
 def test_a_vector_of_the_wrong_size_is_not_called_one_hot(capsys):

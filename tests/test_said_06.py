@@ -9,6 +9,8 @@ import torch
 from said import said
 from torch import nn
 
+from helpers.exercises.exercise import find
+
 
 def test_none_says_that_no_tensor_came_or_that_it_was_taken_away():
     assert "`None` says that no tensor came, or that it was taken away" in said("06", "acc-24")
@@ -118,3 +120,65 @@ def test_the_loss_that_is_never_emptied_swings_here_and_grows_elsewhere():
     assert sum(one != next_one for one, next_one in pairwise(signs)) >= 3
     assert max(here) < 10
     assert elsewhere[-1] > 1e12
+
+
+def _leaf(value=2.0):
+    return torch.tensor(value, requires_grad=True)
+
+
+def test_the_principle_of_06_1_backward_adds_and_zero_writes_zeros():
+    assert "adds to what stands in `.grad`, and `zero_()` writes zeros" in find("06.1").principle
+    x = _leaf()
+    x.grad = torch.tensor(100.0)
+    (3 * x).backward()
+    assert x.grad == 103
+    held = x.grad
+    x.grad.zero_()
+    assert x.grad is held
+    assert held == 0
+
+
+def test_the_principle_of_06_2_a_write_shows_under_each_name_and_no_copys():
+    assert "shows under each of its names, and under no copy's" in find("06.2").principle
+    one = torch.ones(2)
+    other, copy = one, one.clone()
+    one.zero_()
+    assert other.tolist() == [0, 0]
+    assert copy.tolist() == [1, 1]
+
+
+def test_the_principle_of_06_3_a_scaled_loss_sends_a_scaled_gradient():
+    assert "how much a portion counts is up to how you scale its loss" in find("06.3").principle
+    w, parts, scales = _leaf(), torch.tensor([1.0, 3.0, 5.0]), (1.0, 0.25, 2.0)
+    for part, scale in zip(parts, scales, strict=True):
+        (scale * (w * part) ** 2).backward()
+    alone = [2 * 2.0 * float(part) ** 2 for part in parts]
+    assert w.grad == sum(scale * each for scale, each in zip(scales, alone, strict=True))
+
+
+def test_the_principle_of_06_4_a_name_goes_to_another_tensor_and_an_edit_changes_this_one():
+    assert "only an edit in place changes the one that had it" in find("06.4").principle
+    w = start = _leaf()
+    w = w - 1
+    assert w is not start
+    assert start == 2
+    with torch.no_grad():
+        start -= 1
+    assert start == 1
+
+
+def test_exercise_06_3_says_who_has_a_zero_grad():
+    texts = [idea.message for idea in find("06.3").misconceptions]
+    assert any(
+        "A tensor has no `zero_grad()`: modules and optimizers have." in each for each in texts
+    )
+    assert not hasattr(torch.ones(1), "zero_grad")
+    assert hasattr(nn.Linear(1, 1), "zero_grad")
+    assert hasattr(torch.optim.SGD([_leaf()], lr=0.1), "zero_grad")
+
+
+def test_exercise_06_4_says_what_an_update_in_a_block_makes():
+    texts = [idea.message for idea in find("06.4").misconceptions]
+    assert any("what `w - ...` makes inside `no_grad()` does not" in each for each in texts)
+    with torch.no_grad():
+        assert not (_leaf() - 1).requires_grad

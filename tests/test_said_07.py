@@ -12,6 +12,7 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
 from helpers import labs, snapshot
+from helpers.exercises.exercise import find
 
 
 class Mark:
@@ -192,3 +193,53 @@ def test_the_sum_needs_one_walk_and_no_flag():
     h.grad_fn.register_hook(lambda *_: walks.append(1))
     (h * 3 + h * 5).backward()
     assert (w.grad.item(), len(walks)) == (32, 1)
+
+
+def test_the_principle_of_07_1_what_was_added_stays_when_the_walk_raises():
+    assert "stays there, also when the walk raises at a later node" in find("07.1").principle
+    a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    square = a * a
+    square.backward()
+    loss = square + b * 2
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+    assert b.grad == 2
+    assert a.grad == 4
+
+
+def test_the_principle_of_07_3_detach_hands_on_the_value_without_the_history():
+    assert "`detach()` hands on the value without it" in find("07.3").principle
+    w = torch.tensor(2.0, requires_grad=True)
+    h = w.exp()
+    (w * h.detach()).backward()
+    assert w.grad == h
+    assert h.detach().grad_fn is None
+
+
+def test_the_principle_of_07_4_a_walk_frees_unless_the_graph_is_retained():
+    assert "unless the graph is retained" in find("07.4").principle
+    for how, is_freed in (
+        ({}, True),
+        ({"retain_graph": True}, False),
+        ({"create_graph": True}, False),
+    ):
+        w = torch.tensor(2.0, requires_grad=True)
+        h = w.exp()
+        torch.autograd.grad(h, w, **how)
+        if is_freed:
+            with pytest.raises(RuntimeError, match="a second time"):
+                torch.autograd.grad(h, w)
+        else:
+            torch.autograd.grad(h, w)
+
+
+def test_exercise_07_4_says_what_a_loss_keeps_and_backward_returns():
+    texts = " ".join(idea.message for idea in find("07.4").misconceptions)
+    assert "A loss that is no leaf keeps no `.grad`, and `backward()` returns nothing" in texts
+    assert "gives one gradient for each input, in a tuple" in texts
+    w = torch.tensor(2.0, requires_grad=True)
+    loss = w.exp()
+    assert loss.backward(retain_graph=True) is None
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert loss.grad is None
+    assert isinstance(torch.autograd.grad(loss, w), tuple)

@@ -11,6 +11,7 @@ from said import said
 from torch import nn
 
 from helpers.exercises import exercise as registry
+from helpers.untrusted.plain import NotRead
 
 
 def leaf():
@@ -137,8 +138,56 @@ def test_a_product_saves_the_factors_that_it_needs():
     assert node._saved_other.equal(x)
 
 
-def test_exercise_08_1_takes_letters_apart_and_leaves_other_words_whole():
+def test_exercise_08_1_takes_letters_apart_and_refuses_other_words():
     read = exercise("08.1").reader.read
     assert read("bdef") == read(["b", "d", "e", "f"]) == {"b", "d", "e", "f"}
-    assert read("all") == {"all"}
     assert read("none") == set()
+    with pytest.raises(NotRead):
+        read("all")
+
+
+def test_the_principle_of_08_2_what_made_a_detached_tensor_does_not_count():
+    assert "its number counts, what made it does not" in exercise("08.2").principle
+    x = leaf()
+    (x.exp().detach() * x).sum().backward()
+    assert x.grad.allclose(x.exp())
+
+
+def test_the_principle_of_08_3_neither_switch_sets_the_other():
+    assert "neither sets the other" in exercise("08.3").principle
+    model = nn.Linear(2, 2)
+    for training in (True, False):
+        for mode in (True, False):
+            with torch.set_grad_enabled(mode):
+                model.train(training)
+                assert torch.is_grad_enabled() == mode
+            assert model.training == training
+
+
+def test_exercise_08_3_says_what_reaches_dropout_and_what_a_batchnorm_moves():
+    texts = " ".join(idea.message for idea in exercise("08.3").misconceptions)
+    assert "Neither grad mode nor `detach()` reaches it." in texts
+    assert "what a BatchNorm keeps and moves at each call in train mode" in texts
+    drop, norm = nn.Dropout(0.5), nn.BatchNorm1d(2)
+    with torch.no_grad():
+        assert (drop(torch.ones(1000)).detach() == 0).any()
+        norm(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert norm.running_mean.tolist() != [0, 0]
+    moved = norm.running_mean.clone()
+    norm.eval()(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    assert norm.running_mean.equal(moved)
+
+
+def test_the_principle_of_08_4_is_what_the_flags_of_a_path_show():
+    assert "went in, and one that does not came out" in exercise("08.4").principle
+    assert "Only the flags of weights were set by hand, before they were used" in said(
+        "08", "dng-49"
+    )
+    w = leaf()
+    inside, outside = w * 2, (w * 2).detach()
+    assert inside.grad_fn.next_functions[0][0] is not None
+    assert outside.grad_fn is None
+    late = w.detach() * 2  # without the sentence above, a late flag would deceive
+    loss = late.sum()
+    late.requires_grad_()
+    assert solved("08.4")({"w": w, "late": late, "loss": loss}) == "loss"

@@ -5,6 +5,7 @@ out.
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from types import FunctionType
 
 from helpers.exercises.readers import Reader
@@ -13,7 +14,24 @@ from helpers.untrusted.plain import NotRead, is_a, plain
 from helpers.untrusted.sandbox import Failed, Heard, attempt
 
 MOST_PRINTED = 2_000  # characters of what one run prints
-_runs: ContextVar[list[Heard] | None] = ContextVar("runs", default=None)
+
+
+@dataclass(frozen=True)
+class Ours:
+    """Hold an error of the exercise's own code: the making of its inputs, or its looking."""
+
+    error: Failed
+
+
+@dataclass
+class Run:
+    """Hold one run of a function: what it printed, and what it returned or how it failed."""
+
+    heard: Heard = field(default_factory=lambda: Heard(MOST_PRINTED))
+    returned: object = None
+
+
+_runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
 
 
 def function(
@@ -26,53 +44,63 @@ def function(
 
     Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An
     outcome is what the function returned, or what `observe(returned, *inputs)` sees in it, as a
-    plain value; or a Failed. `parts` names what `observe` lists, in its order. Without cases the reading is the function itself, for an exercise with
-    a `judge`.
+    plain value; a Failed where the function raised; an Ours where the exercise did. `parts` names
+    what `observe` lists, in its order.
     """
 
-    def read(answer: object) -> object:
+    def read(answer: object) -> tuple:
         if is_a(answer, type) or not callable(answer):
             raise NotRead("it is not a function")
-        return tuple(outcome(answer, case, observe) for case in cases) if cases else answer
+        return tuple(outcome(answer, case, observe) for case in cases)
 
     return Reader("a function that you define (def answer(...))", read, rtol, cases, parts)
+
+
+def written(text: str) -> Callable[[Callable], Callable]:
+    """Say how the inputs of a case could be typed: `written("y = x.exp()")(make)`."""
+
+    def name(make: Callable) -> Callable:
+        make.written = text
+        return make
+
+    return name
 
 
 def outcome(
     answer: Callable, case: Callable[[], object], observe: Callable | None = None
 ) -> object:
-    """Return what `answer` does with one case's inputs as a plain value, or as a Failed."""
+    """Return what `answer` does with one case's inputs as a plain value, a Failed or an Ours.
 
-    def run() -> object:
-        inputs = inputs_of(case)
-        result = answer(*inputs)
-        seen = observe(result, *inputs) if observe else result
-        try:
-            return plain(seen)
-        except NotRead:
-            return Failed("unreadable", describe(seen))
-
-    return attempt(run, heard=hear())
+    The three steps are kept apart, so that an error is laid at the right door, and so that a mode
+    which the function leaves behind does not reach who looks at what it did.
+    """
+    run = Run()
+    if _runs.get() is not None:
+        _runs.get().append(run)
+    inputs = attempt(inputs_of, case)
+    if is_a(inputs, Failed):
+        return Ours(inputs)
+    run.returned = attempt(answer, *inputs, heard=run.heard)
+    if is_a(run.returned, Failed):
+        return run.returned
+    seen = attempt(observe, run.returned, *inputs) if observe else run.returned
+    if observe and is_a(seen, Failed):
+        return Ours(seen)
+    try:
+        return plain(seen)
+    except NotRead:
+        return Failed("unreadable", describe(seen))
 
 
 @contextmanager
-def listening() -> Iterator[list[Heard]]:
-    """Take down what each run of a function prints inside the block."""
-    runs: list[Heard] = []
+def listening() -> Iterator[list[Run]]:
+    """Take down each run of a function inside the block."""
+    runs: list[Run] = []
     token = _runs.set(runs)
     try:
         yield runs
     finally:
         _runs.reset(token)
-
-
-def hear() -> Heard:
-    """Return what takes down one run; it is in the list of `listening` where that is on."""
-    heard = Heard(MOST_PRINTED)
-    runs = _runs.get()
-    if runs is not None:
-        runs.append(heard)
-    return heard
 
 
 def raised(reading: tuple, *fragments: str) -> bool:

@@ -2,10 +2,12 @@
 no torch.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from helpers.exercises import values
+from helpers.text import visible
 from helpers.untrusted.plain import NotRead, is_a, plain
 
 
@@ -25,11 +27,18 @@ class Reader:
     parts: tuple[str, ...] = ()
 
 
-def number(rtol: float = 1e-4) -> Reader:
-    """Read one number: an int, a float, a numeric text, a tensor or list of one element; None stays
-    None.
+def number(rtol: float = 1e-4, unit: str = "") -> Reader:
+    """Read one number: an int, a float, a text that says one, a tensor, list or dict of one element;
+    None stays None.
+
+    `unit` is what sizes of memory in a text are turned into: "MiB".
     """
-    return _one("a number such as 2.5", values.number, rtol)
+
+    def read(answer: object) -> float | None:
+        inside = tuple(dict.values(answer)) if is_a(answer, dict) else answer
+        return values.number(values.single(plain(inside)), unit)
+
+    return Reader("a number such as 2.5", read, rtol)
 
 
 def numbers(rtol: float = 1e-4) -> Reader:
@@ -80,24 +89,49 @@ def words() -> Reader:
 
 
 def names() -> Reader:
-    """Read several names, whose order does not count; one name alone, and none at all, will do."""
+    """Read several names, whose order does not count; one name alone, and none at all, will do; of
+    a dict its keys, but for those that stand for False.
+    """
     wants = 'a list of names in any order, such as ["a", "b"]'
-    return Reader(wants, lambda answer: frozenset(values.items(plain(answer), values.word)) - _NONE)
+
+    def read(answer: object) -> frozenset:
+        return frozenset(values.items(plain(_chosen(answer)), values.word)) - _NONE
+
+    return Reader(wants, read)
+
+
+def _chosen(answer: object) -> object:
+    """Return the keys of a dict, but for those that stand for False; anything else as it is."""
+    if not is_a(answer, dict):
+        return answer
+    return [key for key, value in dict.items(answer) if value is not False and value is not None]
 
 
 def letters(allowed: str) -> Reader:
-    """Read names that are one letter each; a word of the `allowed` letters alone, such as "bd", is
-    taken apart.
+    """Read which of the `allowed` letters are meant, in any order and style: "bd", "b, d", {"b",
+    "d"}, "b and d", "none".
     """
-    listed = names()
+    every = ", ".join(allowed)
+    wants = f'the letters of those that are meant, such as ["{allowed[0]}", "{allowed[1]}"]'
 
     def read(answer: object) -> frozenset:
-        found = set()
-        for name in listed.read(answer):
-            found.update(name if set(name) <= set(allowed) else [name])
-        return frozenset(found)
+        spoken = values.items(_spaced(plain(_chosen(answer))), values.word)
+        return frozenset(letter for word in spoken for letter in apart(word))
 
-    return Reader(listed.wants, read)
+    def apart(word: str) -> str:
+        if word in _NONE:
+            return ""
+        if not set(word) <= set(allowed):
+            raise NotRead(f'"{visible(word, 30)}" is none of the letters {every}')
+        if len(word) > len(set(word)):
+            raise NotRead(f'"{visible(word, 30)}" has a letter twice')
+        return word
+
+    return Reader(wants, read)
+
+
+def _spaced(value: object) -> object:
+    return re.sub(r"[/|+]", " ", value) if is_a(value, str) else value
 
 
 _NONE = {"none", "nothing", ""}

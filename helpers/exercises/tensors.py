@@ -1,8 +1,32 @@
-"""Make the tensors that the exercises of several lessons begin with."""
+"""Make the tensors that the exercises of several lessons begin with, and read what became of them."""
 
 import torch
+
+from helpers.untrusted.plain import NotRead, plain
+
+_tensor = torch.tensor  # a student may put another one in its place
 
 
 def leaf(*values: float) -> torch.Tensor:
     """Return a vector of floats that requires grad."""
-    return torch.tensor(values, requires_grad=True)
+    return _tensor(values, requires_grad=True)
+
+
+def counted(value: float) -> torch.Tensor:
+    """Return a number that requires grad and notes in `arrived` each gradient that comes to it,
+    through `backward()` or `torch.autograd.grad`.
+    """
+    number = _tensor(value, requires_grad=True)
+    number.arrived = arrived = []
+    number.register_hook(lambda gradient: arrived.append(gradient.detach().clone()))
+    return number
+
+
+def readable(value: object) -> object:
+    """Return a value as plain Python, or a word where it cannot be read: for observers, which never
+    raise.
+    """
+    try:
+        return plain(value)
+    except NotRead:
+        return "unreadable"

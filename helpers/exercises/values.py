@@ -8,6 +8,30 @@ from helpers.untrusted.plain import NotRead, is_a
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _LETTER = re.compile(r"\s*\(?([a-z])(?:\)|[.:](?=\s|$))")
+_PRINTED = re.compile(  # what torch prints around the numbers of a tensor
+    r"Parameter containing:|,\s*(?:requires_grad=\w+|grad_fn=<[^>]*>|dtype=[\w.]+|device='[^']*')"
+    r"|\b(?:torch\.)?tensor(?=\()|^\s*>>>|^\s*Out\[\d+\]:"
+)
+_NODE = re.compile(r"<(?:class\s+')?([\w.:]+)[^<>]*>")
+_OBJECT = re.compile(r"\bclass\s+|\s+object(?:\s+at\s+0x[0-9a-f]+)?\b", re.IGNORECASE)
+_ASSIGNED = re.compile(r"^\s*[\w.]+\s*==?\s*(?=\S)")
+_COUNTED = re.compile(r"([-+]?[\d.]+(?:e[-+]?\d+)?)\s*([a-z]+)", re.IGNORECASE)
+_SPOKEN = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+]
+_SIZES = {"b": 0, "byte": 0, "bytes": 0, "kib": 10, "mib": 20, "mb": 20, "gib": 30}
 
 
 def single(value: object) -> object:
@@ -20,7 +44,10 @@ def single(value: object) -> object:
 def items(value: object, read: Callable[[object], object]) -> tuple:
     """Read a flat list of values, each with `read`; a text is split at commas and spaces."""
     if is_a(value, str):
-        bare = re.sub(r"^\s*tensor|[\[\](){}]|\band\b", " ", value)
+        bare = _OBJECT.sub("", _NODE.sub(r"\1", _PRINTED.sub(" ", value)))
+        bare = re.sub(r"[\[\](){}]|\band\b", " ", bare)
+        if "=" in bare:
+            raise NotRead("write the values alone, in order, without names")
         value = tuple(part for part in re.split(r"[\s,;&]+", bare) if part)
     return tuple(read(item) for item in _flat(value))
 
@@ -31,19 +58,48 @@ def _flat(value: object) -> list:
     return [value]
 
 
-def number(value: object) -> float | None:
+def number(value: object, unit: str = "") -> float | None:
     """Read a number; None and "None" stay None, for a gradient that is not there.
 
-    A bool is no number.
+    A text may be what torch printed, may name what it is ("g = 3"), be a word ("three") or bring a
+    unit, which is turned into `unit` where both are sizes of memory. A bool is no number.
     """
-    if value is None or (is_a(value, str) and value.strip().casefold() == "none"):
+    if is_a(value, str):
+        value = _bare_number(value, unit)
+    if value is None:
         return None
-    if is_a(value, bool) or not is_a(value, int, float, str):
+    if is_a(value, bool) or not is_a(value, int, float):
         raise NotRead("it is not a number")
     try:
         return float(value)
     except (ValueError, OverflowError):
         raise NotRead("it is not a number") from None
+
+
+def _bare_number(text: str, unit: str) -> float | None:
+    """Return the number that a text says, None for the text "None"."""
+    bare = _ASSIGNED.sub("", _PRINTED.sub(" ", text)).strip(" \t\n()[]{}\"'`~≈,;").casefold()
+    bare = bare.removesuffix(".") if bare[-2:-1].isdigit() else bare
+    if bare == "none":
+        return None
+    if bare in _SPOKEN:
+        return float(_SPOKEN.index(bare))
+    if re.fullmatch(r"[-+]?\d+,\d+", bare):  # a decimal comma
+        bare = bare.replace(",", ".")
+    counted = _COUNTED.fullmatch(bare)
+    try:
+        return _in_unit(*counted.groups(), unit) if counted else float(bare)
+    except ValueError:
+        raise NotRead("it is not a number") from None
+
+
+def _in_unit(digits: str, word: str, unit: str) -> float:
+    """Return a number with a unit in the unit that is asked for; of what is counted the word does
+    not matter.
+    """
+    if not unit or word not in _SIZES:
+        return float(digits)
+    return float(digits) * 2.0 ** (_SIZES[word] - _SIZES[unit.casefold()])
 
 
 def rows(value: object) -> object:
@@ -76,8 +132,9 @@ def word(value: object) -> str:
         return str(value).casefold()
     if not is_a(value, str):
         raise NotRead("it is not a text")
-    inside = re.search(r"<(?:class\s+')?([\w.]+)", value)
-    text = (inside.group(1) if inside else value).strip(" \t\n\"'`.():")
+    inside = _NODE.search(value)
+    text = inside.group(1) if inside else _OBJECT.sub("", value)
+    text = text.replace("torch::autograd::", "").strip(" \t\n\"'`.():")
     return text.casefold().removeprefix("torch.")
 
 

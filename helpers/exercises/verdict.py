@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 
+from helpers.exercises import slips
 from helpers.exercises.exercise import Exercise, Misconception, SameAs
-from helpers.exercises.functions import hear, inputs_of, is_stub, listening
+from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.readers import Reader
+from helpers.exercises.table import of_a_case, of_a_value
 from helpers.exercises.values import same
-from helpers.text import shortened, visible
+from helpers.text import shortened
 from helpers.untrusted.describe import describe, show
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, Heard, attempt
+from helpers.untrusted.sandbox import attempt
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()
@@ -17,42 +19,59 @@ _UNREAD = object()
 
 @dataclass(frozen=True)
 class Verdict:
-    """Hold how an answer was judged ("stub", "right", "known", "unknown") and what to say.
+    """Hold how an answer was judged and what to say.
 
-    `printed` is what the student's function printed, in the run that is spoken of. `more` says of
-    what is unknown that it could not be read, "unread", or that a function did some cases right,
-    "partly".
+    `kind` is "stub", "right", "known", "letters" (wrong, and not said which), "unknown", or "ours"
+    where the exercise itself failed. `printed` is what the student's function printed, in the run
+    that is spoken of. `more` says of what is unknown that it could not be read, "unread", or that a
+    function did some cases right, "partly". `seen` is the reading.
     """
 
     kind: str
     text: str
     printed: str = ""
     more: str = ""
+    seen: object = None
 
 
-def judge(exercise: Exercise, answer: object) -> Verdict:
-    """Judge `answer` against what torch computes now; the student's code runs only inside
-    `attempt`.
+@dataclass(frozen=True)
+class _Trial:
+    """Hold what is known of one answer while it is judged."""
+
+    exercise: Exercise
+    answer: object
+    reading: object
+    truth: object
+    runs: list[Run]  # of the answer
+    own_runs: list[Run]  # of the exercise's own function
+    reveal: bool
+
+    @property
+    def is_function(self) -> bool:
+        return bool(self.exercise.reader.cases)
+
+
+def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
+    """Judge `answer` against what torch computes now; with `reveal` the expected values are told.
+
+    The truth is computed before the student's code runs, which itself runs only inside `attempt`.
     """
+    reader = exercise.reader
     if is_stub(answer):
         return Verdict(
-            "stub", f"not answered yet. Replace the dots by {exercise.reader.wants} and run again."
+            "stub", f"not answered yet. Replace the dots by {reader.wants} and run again."
         )
+    with listening() as own_runs:
+        truth = reader.read(exercise.truth()) if exercise.truth else None
     with listening() as runs:
-        reading, trouble = _read(exercise.reader, answer)
-    with listening() as judged:
-        is_right = reading is not _UNREAD and _right(exercise, reading) is True
-    if exercise.judge is not None:
-        runs = judged
-    printed = _printed(exercise, reading, runs)
-    if is_right:
-        return Verdict("right", exercise.right, printed)
-    for idea in exercise.misconceptions:
-        if attempt(_matches, idea, exercise.reader, reading, answer) is True:
-            return Verdict("known", idea.message, printed)
-    if trouble:
-        return Verdict("unknown", trouble, more="unread")
-    return Verdict("unknown", *_unknown(exercise, reading, answer, printed))
+        reading, trouble = _read(reader, answer)
+    trial = _Trial(exercise, answer, reading, truth, runs, own_runs, reveal)
+    broken = _broken(reading)
+    if broken:
+        return Verdict("ours", broken)
+    if reading is not _UNREAD and _right(trial):
+        return Verdict("right", exercise.right, _printed(trial), seen=reading)
+    return _wrong(trial, trouble)
 
 
 def _read(reader: Reader, answer: object) -> tuple[object, str]:
@@ -63,32 +82,74 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
         return _UNREAD, f"I was given {describe(answer)}{why}. This exercise wants {reader.wants}."
 
 
-def _right(exercise: Exercise, reading: object) -> bool | Failed:
-    """Tell whether a reading is right; a Failed when the student's function raised inside a judge."""
-    if exercise.judge is not None:
-        return attempt(lambda: bool(exercise.judge(reading)), heard=hear())
-    return same(reading, exercise.reader.read(exercise.truth()), exercise.reader.rtol)
+def _right(trial: _Trial) -> bool:
+    if trial.exercise.judge is not None:
+        return attempt(lambda: bool(trial.exercise.judge(trial.reading))) is True
+    return same(trial.reading, trial.truth, trial.exercise.reader.rtol)
 
 
-def _printed(exercise: Exercise, reading: object, runs: list[Heard]) -> str:
-    """Return what was printed in the first run that went wrong, or in the first of all."""
-    if not any(run.count for run in runs):
+def _broken(reading: object) -> str:
+    """Return what to say where a case of the exercise failed by itself; "" where none did."""
+    ours = [case for case in reading if is_a(case, Ours)] if is_a(reading, tuple) else []
+    if not ours:
         return ""
-    wrong = _wrong(exercise, reading) if exercise.reader.cases else []
-    heard = runs[wrong[0] if wrong and wrong[0] < len(runs) else 0]
-    lines = heard.text.split("\n")
-    shown = "\n".join(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES])
-    if heard.count > len(heard.text) or len(lines) > MOST_LINES:
-        return f"{shown}\n… (your function printed {heard.count:,} characters)\n"
-    return shown if shown.endswith("\n") else f"{shown}\n"
+    return (
+        f"check stopped: {ours[0].error}. It came from the exercise, which looks at what your function"
+        " did, and not from your code; please report it."
+    )
 
 
-def _matches(idea: Misconception, reader: Reader, reading: object, answer: object) -> bool:
+def _wrong(trial: _Trial, trouble: str) -> Verdict:
+    """Say of a wrong answer what lies behind it: a slip, a misconception, or what is seen of it."""
+    printed = _printed(trial)
+    if trial.exercise.letters is not None:
+        if trouble:
+            return Verdict("unknown", trouble, more="unread")
+        return Verdict(
+            "letters", f"not yet. Read again {trial.exercise.letters.read}.", seen=trial.reading
+        )
+    message = _named(trial)
+    if message:
+        shown = _table(trial) if trial.reveal and not trouble else []
+        return Verdict("known", "\n".join([message, *shown]), printed, seen=trial.reading)
+    if trouble:
+        return Verdict("unknown", trouble, more="unread")
+    text, some_right = _of_cases(trial) if trial.is_function else (_of_value(trial), False)
+    return Verdict("unknown", text, printed, "partly" if some_right else "", trial.reading)
+
+
+def _named(trial: _Trial) -> str:
+    """Return the message for a mistake that is recognised; "" where none is.
+
+    A value is first compared with the wrong values that are known; then come the slips that every
+    exercise has; then what a misconception recognises by its look.
+    """
+    ideas = trial.exercise.misconceptions
+    exact = [idea for idea in ideas if not callable(idea.when) and not trial.is_function]
+    others = [idea for idea in ideas if idea not in exact]
+    return _message(exact, trial) or _slip(trial) or _message(others, trial)
+
+
+def _message(ideas: list[Misconception], trial: _Trial) -> str:
+    for idea in ideas:
+        if attempt(_matches, idea, trial) is True:
+            return idea.message
+    return ""
+
+
+def _slip(trial: _Trial) -> str:
+    if trial.is_function:
+        return slips.of_a_function(trial.answer, trial.runs, trial.own_runs)
+    return slips.of_a_value(trial.answer, trial.reading, trial.truth)
+
+
+def _matches(idea: Misconception, trial: _Trial) -> bool:
+    reader, reading = trial.exercise.reader, trial.reading
     if callable(idea.when):
         return reading is not _UNREAD and bool(idea.when(reading))
     wrong = idea.when.compute() if is_a(idea.when, SameAs) else idea.when
     if reading is _UNREAD:
-        return _loose(plain(answer)) == _loose(plain(wrong))
+        return _loose(plain(trial.answer)) == _loose(plain(wrong))
     return same(reading, _read(reader, wrong)[0], reader.rtol)
 
 
@@ -97,43 +158,48 @@ def _loose(value: object) -> str:
     return show(value).strip('" ').casefold()
 
 
-def _unknown(
-    exercise: Exercise, reading: object, answer: object, printed: str
-) -> tuple[str, str, str]:
-    """Return what to say of an answer that no misconception explains, what it printed, and more."""
-    if is_a(reading, tuple) and exercise.reader.cases:
-        text, some_right = _of_cases(exercise, reading, answer)
-        return text, printed, "partly" if some_right else ""
-    if callable(reading):
-        ended = _right(exercise, reading)
-        did = (
-            f"it raised {ended}" if is_a(ended, Failed) else "it does not do what the exercise asks"
-        )
-        return f"I ran {describe(answer)}; {did}.", printed, ""
-    text = f"I read {describe(answer)}. That is not it, and I do not know what led you there."
-    return text, printed, ""
+def _of_value(trial: _Trial) -> str:
+    """Set out a value that no misconception explains."""
+    return "\n".join(["that is not it.", *_table(trial), *_thought(trial)])
 
 
-def _of_cases(exercise: Exercise, reading: tuple, answer: object) -> tuple[str, bool]:
-    """Say which cases a function failed, and for the first what it was given and what it did; and
-    whether it did some right.
-    """
-    wrong = _wrong(exercise, reading)
-    case = exercise.reader.cases[wrong[0]]
-    inputs = attempt(lambda: ", ".join(describe(each) for each in inputs_of(case)))
-    failed = f"I ran {describe(answer)} on {len(reading)} cases; {len(wrong)} went wrong."
-    did = f"In case {wrong[0] + 1}, given {inputs}, {_did(reading[wrong[0]])}."
-    return f"{failed} {did}", len(wrong) < len(reading)
+def _of_cases(trial: _Trial) -> tuple[str, bool]:
+    """Set out the first case in which a function went wrong; and whether it did some right."""
+    wrong, count = _wrong_cases(trial), len(trial.reading)
+    ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'};"
+    head = f"{ran} {len(wrong)} went wrong. Case {wrong[0] + 1}:"
+    return "\n".join([head, *_table(trial), *_thought(trial)]), len(wrong) < count
 
 
-def _wrong(exercise: Exercise, reading: tuple) -> list[int]:
+def _table(trial: _Trial) -> list[str]:
+    """Return what was given, came and is expected, of the first case where there are several."""
+    if not trial.is_function:
+        return of_a_value(trial.answer, trial.truth, trial.reveal)
+    first = _wrong_cases(trial)[0]
+    outcomes = trial.reading[first], trial.truth[first]
+    return of_a_case(trial.exercise.reader, first, *outcomes, trial.reveal)
+
+
+def _thought(trial: _Trial) -> list[str]:
+    principle = trial.exercise.principle
+    return [f"Think of this: {principle}"] if principle else []
+
+
+def _wrong_cases(trial: _Trial) -> list[int]:
     """Return the numbers, from 0, of the cases in which a function went wrong."""
-    reader = exercise.reader
-    pairs = zip(reading, reader.read(exercise.truth()), strict=True)
-    return [case for case, pair in enumerate(pairs) if not same(*pair, reader.rtol)]
+    pairs = zip(trial.reading, trial.truth, strict=True)
+    rtol = trial.exercise.reader.rtol
+    return [case for case, pair in enumerate(pairs) if not same(*pair, rtol)]
 
 
-def _did(outcome: object) -> str:
-    if not is_a(outcome, Failed):
-        return f"I saw {visible(show(outcome))}"
-    return f"it gave {outcome.text}" if outcome.kind == "unreadable" else f"it raised {outcome}"
+def _printed(trial: _Trial) -> str:
+    """Return what was printed in the first run that went wrong, or in the first of all."""
+    if not any(run.heard.count for run in trial.runs):
+        return ""
+    wrong = _wrong_cases(trial)
+    heard = trial.runs[wrong[0] if wrong else 0].heard
+    lines = heard.text.split("\n")
+    shown = "\n".join(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES])
+    if heard.count > len(heard.text) or len(lines) > MOST_LINES:
+        return f"{shown}\n… (your function printed {heard.count:,} characters)\n"
+    return shown if shown.endswith("\n") else f"{shown}\n"

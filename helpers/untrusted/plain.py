@@ -5,6 +5,8 @@ A plain value is None, `...`, a bool, int, float, str, or a tuple or frozenset o
 """
 
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from types import EllipsisType
 
 import torch
@@ -44,6 +46,8 @@ def _plain(value: object, depth: int, room: list[int]) -> object:
         raise NotRead("it is too large or too deeply nested")
     if value is None or value is Ellipsis or value is True or value is False:
         return value
+    if type(value) is Fraction or type(value) is Decimal:  # an abstract base would ask the class
+        return _fraction(value)
     for kind, read in _kinds():
         if is_a(value, kind):
             return read(value, depth, room)
@@ -110,6 +114,19 @@ def _integer(value: int, depth: int, room: list[int]) -> int:
     return int.__add__(value, 0)
 
 
+def _fraction(value: Fraction | Decimal) -> float:
+    try:
+        return float(value)
+    except (OverflowError, ValueError):
+        raise NotRead("the number is too large") from None
+
+
+def _real(value: complex) -> float:
+    if complex.imag.__get__(value):
+        raise NotRead("it has an imaginary part")
+    return complex.real.__get__(value)
+
+
 def _text(value: str, depth: int, room: list[int]) -> str:
     if str.__len__(value) > 1_000:
         raise NotRead("the text is too long")
@@ -120,6 +137,7 @@ _BUILTIN = (
     (torch.Tensor, _tensor),
     (int, _integer),
     (float, lambda value, depth, room: float.__add__(value, 0.0)),
+    (complex, lambda value, depth, room: _real(value)),
     (str, _text),
     (list, _sequence),
     (tuple, _sequence),

@@ -2,13 +2,19 @@
 error.
 """
 
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
-from helpers.exercises.readers import names, number
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
+from helpers.exercises.functions import function, raised
+from helpers.exercises.lessons.operations import LEAF, SAVED, operations
+from helpers.exercises.lessons.watching import readable, watched
+from helpers.exercises.readers import number
+from helpers.exercises.values import same
+from helpers.untrusted.plain import is_a, plain
 
 
 def _f() -> tuple[torch.Tensor, ...]:
@@ -31,17 +37,22 @@ BY_HAND = Exercise(
         Misconception(
             example=2.0,
             when=same_as(lambda: _f()[1].detach()),
-            message="You followed u through the product and stopped. Every way from f back to u counts.",
+            message="That is what arrives at u through the product. Every way from f back to u counts.",
         ),
         Misconception(
             example="1",
             when=1.0,
-            message="You followed u through the addition alone. Every way from f back to u counts.",
+            message="That is what arrives at u through the addition alone. Follow every way from f back to u.",
         ),
         Misconception(
             example=torch.tensor(15.0),
             when=same_as(lambda: _f()[2].detach()),
             message="That is the value of f. The gradient says how much f moves when u moves by a little.",
+        ),
+        Misconception(
+            example=10,
+            when=same_as(lambda: _f()[0].detach() * _f()[1].detach()),
+            message="That is the value of u * v. What a product hands back to a factor is the other factor.",
         ),
         Misconception(
             example=[5.0],
@@ -60,6 +71,7 @@ v = torch.tensor(2.0, requires_grad=True)
 (u * v + u).backward()
 answer = u.grad
 """,
+    principle="the gradient of f with respect to a leaf is the sum of all that arrives along its arrows.",
 )
 
 
@@ -85,50 +97,48 @@ def _savers() -> list[str]:
     return found
 
 
-def _short(read: frozenset) -> set[str]:
-    """Return the words without the faint part of a card: MulBackward0, mul and * are one operation."""
-    spoken = {
-        "*": "mul",
-        "+": "add",
-        "product": "mul",
-        "addition": "add",
-        "multiply": "mul",
-        "exponential": "exp",
-    }
-    plain = (word.removesuffix("0").removesuffix("backward") for word in read)
-    return {spoken.get(word, word) for word in plain}
-
-
 CIRCLES = Exercise(
     id="00.2",
-    reader=names(),
-    judge=lambda read: _short(read) == set(_savers()),
+    reader=operations(),
+    truth=_savers,
     right="These two keep a value that their derivative needs; the third needs none.",
     misconceptions=(
         Misconception(
             example=["exp", "add", "mul"],
-            when=lambda read: "add" in _short(read),
+            when=lambda read: "add" in read,
             message="You counted the addition. Look for a circle on its card: what would it need a value for?",
         ),
         Misconception(
             example=["MulBackward0", "exp", "AccumulateGrad"],
-            when=lambda read: bool(_short(read) & {"x", "y", "z", "accumulategrad", "leaf"}),
+            when=lambda read: LEAF in read,
             message="You counted a leaf. A blue pill receives a gradient; it saves nothing for backward.",
         ),
         Misconception(
+            example=["self", "other", "result"],
+            when=lambda read: SAVED in read,
+            message="You named what was saved. Asked for are the operations that saved it: the bold words of the"
+            " cards on which those lines stand.",
+        ),
+        Misconception(
             example=["pow"],
-            when=lambda read: bool(_short(read) - {"exp", "mul", "add"}),
+            when=lambda read: bool(read - {"exp", "mul", "add"}),
             message="You named something that is no operation of h. Draw h itself, and read the cards of that picture.",
         ),
         Misconception(
             example="mul",
-            when=lambda read: _short(read) == {"mul"},
-            message="You looked for saved inputs only. An operation may save its own output as well.",
+            when={"mul"},
+            message="You found an operation that saved its inputs. An operation may save its own output as well.",
         ),
         Misconception(
             example="ExpBackward0",
-            when=lambda read: _short(read) == {"exp"},
+            when={"exp"},
             message="You found one card. Follow the arrows to the end: more than one card has a circle.",
+        ),
+        Misconception(
+            example="none",
+            when=set(),
+            message="You name no operation. Look at the cards of h again: a line with a full circle is a saved"
+            " tensor.",
         ),
     ),
     hints=(
@@ -136,6 +146,7 @@ CIRCLES = Exercise(
         'Take the bold word of each card that has such a line, such as "pow" in the picture of e.',
     ),
     solution='answer = ["exp", "mul"]  # show(h): the cards with a full circle',
+    principle="an operation saves a value for backward where its derivative is computed from that value.",
 )
 
 
@@ -145,40 +156,133 @@ def _repaired(values: list[float]) -> torch.Tensor:
     return x.grad
 
 
-def _no_graph(outcome: object) -> bool:
-    return is_a(outcome, Failed) and "does not require grad" in str(outcome)
+_fresh = itertools.count(1)
+
+
+def _watching(answer: object) -> object:
+    """Wrap a function: it returns what `answer` returns, and whether autograd worked in it.
+
+    That is looked for in a run of its own, on numbers that no run had before: what an answer once
+    computed it may keep.
+    """
+    if is_a(answer, type) or not callable(answer):
+        return answer  # the reader says what it wants
+
+    def run(values: list[float]) -> tuple:
+        returned = answer(values)
+        seen = watched(lambda: answer([next(_fresh) / 8, 0.5]))
+        return returned, seen.autograd or not seen.ended
+
+    return run
+
+
+def _as_seen(ended: tuple, values: list[float]) -> list:
+    """See the gradient, and whether autograd computed something."""
+    gradient, by_autograd = ended
+    shown = readable(gradient)
+    no_gradient = is_a(shown, str)  # then it does not matter what computed it
+    return [shown, "by autograd" if by_autograd or no_gradient else "without autograd"]
+
+
+_RUN = function(
+    lambda: [1.0, 2.0, 3.0],
+    lambda: [-0.5, 4.0],
+    observe=_as_seen,
+    parts=("what came back", "how it was computed"),
+)
+
+
+def _gave(compute: Callable[[torch.Tensor], torch.Tensor]) -> Callable[[tuple], bool]:
+    """Match the function that returns `compute(x)` in each case, however it came to it."""
+
+    def matches(outcomes: tuple) -> bool:
+        wanted = tuple(plain(compute(torch.tensor(case()))) for case in _RUN.cases)
+        return same(tuple(gradient for gradient, _ in outcomes), wanted)
+
+    return matches
 
 
 BROKEN = "def answer(values):\n    x = torch.tensor(values)\n    loss = (x**2).sum()\n"
+ASKED = "def answer(values):\n    x = torch.tensor(values, requires_grad=True)\n"
+END = "    loss.backward()\n    return x.grad"
 
 REPAIR = Exercise(
     id="00.3",
-    reader=function(lambda: [1.0, 2.0, 3.0], lambda: [-0.5, 4.0]),
+    reader=replace(_RUN, read=lambda answer: _RUN.read(_watching(answer))),
     truth=lambda: _repaired,
     right="The leaf asks for a gradient before the first operation, so there is a graph to walk.",
     misconceptions=(
         Misconception(
-            example=BROKEN + "    loss.requires_grad_()\n    loss.backward()\n    return x.grad",
-            when=lambda outcomes: set(outcomes) == {None},
+            example=BROKEN + "    loss.requires_grad_()\n" + END,
+            when=lambda outcomes: all(gradient is None for gradient, _ in outcomes),
             message="The error is gone, and so is the gradient: your function returns None. If loss alone was asked,"
             " only its flag is new: it was a leaf before, with no way back to x. If not: does backward() run, and does"
             " return hand out x.grad?",
         ),
         Misconception(
-            example=BROKEN + "    x.requires_grad_()\n    loss.backward()\n    return x.grad",
-            when=lambda outcomes: any(_no_graph(outcome) for outcome in outcomes),
-            message="It still ends in the same RuntimeError: x was not asked for a gradient, or asked too late. A graph"
-            " is recorded while an operation runs.",
+            example=BROKEN + "    x.requires_grad_()\n" + END,
+            when=lambda outcomes: raised(outcomes, "does not require grad"),
+            message="It still ends in the same RuntimeError: loss has no graph. Either no tensor with its flag up went"
+            " into the square, or nothing was recorded while it ran. Ask of each line before backward() what it made.",
         ),
         Misconception(
-            example="def answer(values):\n    x = torch.tensor(values, requires_grad=True)\n    return (x**2).sum()",
-            when=same_as(lambda: lambda values: (torch.tensor(values) ** 2).sum()),
+            example=ASKED + "    loss = x**2\n" + END,
+            when=lambda outcomes: raised(outcomes, "only for scalar outputs"),
+            message="backward() was called on several numbers at once. It can begin by itself only at a single one.",
+        ),
+        Misconception(
+            example="def answer(values):\n    loss = (values**2).sum()\n    loss.backward()\n    return values.grad",
+            when=lambda outcomes: raised(outcomes, "for ** or pow(): 'list'"),
+            message="A list has no power. `values` is a plain list; torch computes with the tensor that you make of it.",
+        ),
+        Misconception(
+            example=ASKED + "    return (x**2).sum()",
+            when=_gave(lambda x: (x**2).sum()),
             message="You returned the loss, which is a value. Asked for is what backward() leaves in x.grad.",
         ),
         Misconception(
             example=BROKEN + "    return torch.ones_like(x)",
-            when=same_as(lambda: lambda values: torch.ones(len(values))),
+            when=_gave(torch.ones_like),
             message="You returned ones, which is what a plain sum would give. Here x is squared first.",
+        ),
+        Misconception(
+            example=ASKED + "    loss = (x**2).sum()\n    loss.backward()\n    return x",
+            when=_gave(torch.clone),
+            message="You returned the numbers that came in. backward() leaves what it computed in an attribute of x.",
+        ),
+        Misconception(
+            example=ASKED + "    loss = (x**2).mean()\n" + END,
+            when=_gave(lambda x: 2 * x / len(x)),
+            message="You returned the gradient of a mean: it is divided by how many numbers there are. Here they are"
+            " summed.",
+        ),
+        Misconception(
+            example=ASKED + "    loss = (x * 2).sum()\n" + END,
+            when=_gave(lambda x: torch.full_like(x, 2.0)),
+            message="Twos everywhere are the gradient of a double. The slope of a square is another at each number.",
+        ),
+        Misconception(
+            example=ASKED + "    loss = (x**3).sum()\n" + END,
+            when=_gave(lambda x: 3 * x**2),
+            message="You returned the gradient of the sum of cubes. Look at the exponent.",
+        ),
+        Misconception(
+            example=ASKED
+            + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
+            when=_gave(torch.zeros_like),
+            message="You returned zeros: this gradient is empty, or was emptied before it was handed out.",
+        ),
+        Misconception(
+            example="def answer(values):\n    return torch.tensor([2.0, 4.0, 6.0])",
+            when=lambda outcomes: is_a(outcomes[0][0], tuple) and outcomes[0][0] == outcomes[1][0],
+            message="Your function returns the same numbers whatever list comes in. It has to work on the list that it"
+            " is given.",
+        ),
+        Misconception(
+            example="def answer(values):\n    return [2 * value for value in values]",
+            when=_gave(lambda x: 2 * x),
+            message="The numbers are right, and you worked them out by hand: autograd computed nothing while your"
+            " function ran. Mend the function that is there, so that its backward() works.",
         ),
     ),
     hints=(
@@ -192,6 +296,7 @@ def answer(values):
     loss.backward()
     return x.grad
 """,
+    principle="backward() walks what was recorded, and where no input asks for a gradient nothing is.",
 )
 
 EXERCISES = (BY_HAND, CIRCLES, REPAIR)

@@ -7,7 +7,14 @@ from torch.autograd import Variable
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.lessons.loop_of_2017 import PORT
+from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, number
+
+_detach = torch.Tensor.detach
+
+
+def _w() -> torch.Tensor:
+    return torch.tensor(5.0)
 
 
 def _same(t: torch.Tensor) -> torch.Tensor:
@@ -16,7 +23,7 @@ def _same(t: torch.Tensor) -> torch.Tensor:
 
 def _gradient(through_y=_same, through_w=_same) -> torch.Tensor:
     """Return the gradient of z = y * w, y = w**2, with each factor passed through a function first."""
-    w = torch.tensor(5.0, requires_grad=True)
+    w = _w().requires_grad_()
     (through_y(w**2) * through_w(w)).backward()
     return w.grad
 
@@ -35,9 +42,14 @@ WRAPPER = Exercise(
         ),
         Misconception(
             example=None,
-            when=lambda read: not read,
-            message="You cut more than torch did. Only what goes through the wrapped tensor is cut off; `w` is also"
-            " a factor of its own.",
+            when=None,
+            message="None would mean that `backward()` did not reach `w`. Only what goes through the wrapped tensor"
+            " is cut off; `w` is also a factor of its own.",
+        ),
+        Misconception(
+            example=0,
+            when=0.0,
+            message="You cut more than torch did. One of the two ways from `z` to `w` is left, past the wrapped tensor.",
         ),
         Misconception(
             example="error",
@@ -46,9 +58,19 @@ WRAPPER = Exercise(
         ),
         Misconception(
             example=50.0,
-            when=same_as(lambda: _gradient(through_w=torch.Tensor.detach)),
+            when=same_as(lambda: _gradient(through_w=_detach)),
             message="That comes of the way through `y` alone, with the other `w` held fixed; but it is the way through"
             " `y` that is cut.",
+        ),
+        Misconception(
+            example=125,
+            when=same_as(lambda: _w() ** 3),
+            message="That is the value of `z`. The gradient says how much `z` moves when `w` moves by a little.",
+        ),
+        Misconception(
+            example="10",
+            when=same_as(lambda: 2 * _w()),
+            message="That is the gradient of `y` with respect to `w`. Asked for is that of `z`, which has two factors.",
         ),
     ),
     hints=(
@@ -64,6 +86,7 @@ z = Variable(y) * w
 z.backward()
 answer = w.grad
 """,
+    principle="a gradient goes back only along recorded ways, and what has no way back counts as a constant.",
 )
 
 
@@ -78,6 +101,7 @@ _EDITS = {
     "c": lambda x: x.detach().clone().add_(1),
     "d": lambda x: Variable(x).add_(1),
     "e": _under_no_grad,
+    "f": lambda x: x.detach().add(1),
 }
 
 
@@ -94,47 +118,20 @@ def _noticed(edit) -> bool:
 
 NOTICED = Exercise(
     id="01.2",
-    reader=letters("abcde"),
-    judge=lambda read: read == {name for name, edit in _EDITS.items() if _noticed(edit)},
+    reader=letters("abcdef"),
+    truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
     right="The power saved `x`, and backward compares version counters: it notices an edit exactly when the counter of"
     " `x` ticked.",
-    misconceptions=(
-        Misconception(
-            example=["x.detach()"],
-            when=lambda read: not read <= set(_EDITS),
-            message="You named something that is not in the left column. Write its letters, and only those.",
-        ),
-        Misconception(
-            example=["a", "b", "c", "d", "e"],
-            when=lambda read: "c" in read,
-            message="You counted an edit of a copy. `clone()` has memory of its own, and `x` stays as it was.",
-        ),
-        Misconception(
-            example="a, b, d, e",
-            when=lambda read: "a" in read,
-            message="You trust `.data` to be watched. It shares the memory of `x` and brings a version counter"
-            " of its own, so nobody is told.",
-        ),
-        Misconception(
-            example=["b", "d"],
-            when=lambda read: read and "e" not in read,
-            message="You took `no_grad` for a way around the check. It stops recording; an in-place edit still counts.",
-        ),
-        Misconception(
-            example=["b", "e"],
-            when=lambda read: read and "d" not in read,
-            message="You left out an old name that still works. What it hands out shares memory with `x`: look"
-            " whether it shares the counter too.",
-        ),
-        Misconception(
-            example="d, e",
-            when=lambda read: read and "b" not in read,
-            message="You left out an edit that this lesson made before your eyes. Look for the triangle on a card.",
-        ),
-        Misconception(
-            example="none",
-            when=lambda read: not read,
-            message="You expect no check at all. Torch counts in-place edits, and backward compares the count.",
+    misconceptions=(),
+    letters=Letters(
+        read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
+        about=(
+            ("a", "What does `.data` share with `x`: its memory, its version counter, both?"),
+            ("b", "What does `.detach()` share with `x`: its memory, its version counter, both?"),
+            ("c", "Whose memory does this line write into?"),
+            ("d", "What does `Variable(x)` share with `x` today?"),
+            ("e", "What does `no_grad` switch off: the recording, or the counting of edits too?"),
+            ("f", "Does `add` without an underscore write into the tensor it is called on?"),
         ),
     ),
     hints=(
@@ -151,9 +148,10 @@ def d(x): Variable(x).add_(1)
 def e(x):
     with torch.no_grad():
         x.add_(1)
+def f(x): x.detach().add(1)
 
 answer = []
-for edit in (a, b, c, d, e):
+for edit in (a, b, c, d, e, f):
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     edit(x)
     if x._version > 0:

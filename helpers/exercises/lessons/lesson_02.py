@@ -2,13 +2,22 @@
 does.
 """
 
+from collections.abc import Callable, Iterable
+from weakref import WeakKeyDictionary
+
 import torch
 from torch import nn
 
-from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
-from helpers.exercises.readers import choice, names
+from helpers.exercises.exercise import Exercise, Misconception
+from helpers.exercises.functions import function, inputs_of, raised
+from helpers.exercises.lessons.watching import readable
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import letters
+from helpers.exercises.values import same
+from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed
+
+_clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 
 
 def _tracked() -> list[str]:
@@ -17,56 +26,27 @@ def _tracked() -> list[str]:
     x.requires_grad_()
     b = x + y
     d = b.detach() + 1
-    results = {"a": y + 1, "b": b, "c": b.argmax(), "d": d, "e": d + x}
+    with torch.no_grad():
+        f = b * 2
+    results = {"a": y + 1, "b": b, "c": b.argmax(), "d": d, "e": d + x, "f": f}
     return [name for name, result in results.items() if result.requires_grad]
 
 
 WHO = Exercise(
     id="02.1",
-    reader=names(),
+    reader=letters("abcdef"),
     truth=_tracked,
     right="Each result asked its own inputs, at the moment when its operation ran.",
-    misconceptions=(
-        Misconception(
-            example=[False, True, True, True],
-            when=lambda seen: bool(seen - set("abcde")),
-            message="Something in your answer is none of the names `a` to `e`. Give a list with the names of those"
-            " that require grad, not a list of True and False.",
-        ),
-        Misconception(
-            example=["a", "b", "c", "d", "e"],
-            when=lambda seen: seen >= set("abcde"),
-            message="You took everything that comes from x in some way. Ask each operation alone: what were its"
-            " own inputs, and what kind of result does it give?",
-        ),
-        Misconception(
-            example="a, b, e",
-            when=lambda seen: "a" in seen,
-            message="You counted `a`. It comes from `y`, and when `y` was made, x had no flag yet. Torch reads a"
-            " flag when an operation runs and does not come back to it.",
-        ),
-        Misconception(
-            example=("b", "c", "e"),
-            when=lambda seen: "c" in seen,
-            message="You counted `c`. An index is an integer: it cannot change by a little, so there is no"
-            " gradient to record.",
-        ),
-        Misconception(
-            example="b d e",
-            when=lambda seen: "d" in seen,
-            message="You counted `d`. `b` requires grad, but `detach()` hands out a tensor that does not, and 1"
-            " does not either.",
-        ),
-        Misconception(
-            example="b",
-            when={"b"},
-            message="You think that nothing after a `detach()` can require grad. It leaves one tensor without a"
-            " record; ask what else went into the operations that come later.",
-        ),
-        Misconception(
-            example=[],
-            when=set(),
-            message="You ask that all inputs of an operation require grad. Torch asks for less.",
+    misconceptions=(),
+    letters=Letters(
+        read="the ideas “Is it a law?”, “Inside `no_grad`” and “When is the flag read?”",
+        about=(
+            ("a", "Which tensors went into it, and what were their flags when its line ran?"),
+            ("b", "Which tensors went into it, and what were their flags when its line ran?"),
+            ("c", "What does `argmax` give: a float that can change by a little, or an index?"),
+            ("d", "Go through its line from left to right: whose flag is up after each step?"),
+            ("e", "Two tensors went into it. Ask each for its flag."),
+            ("f", "Was grad mode on or off while its line ran, and does that matter here?"),
         ),
     ),
     hints=(
@@ -82,22 +62,56 @@ b = x + y
 c = b.argmax()
 d = b.detach() + 1
 e = d + x
-results = {"a": a, "b": b, "c": c, "d": d, "e": e}
+with torch.no_grad():
+    f = b * 2
+results = {"a": a, "b": b, "c": c, "d": d, "e": e, "f": f}
 answer = [name for name, result in results.items() if result.requires_grad]
 """,
 )
 
 
 def _look(result: object, counts: torch.Tensor) -> object:
-    """See the values, the kind of dtype and the flag in words that a student can read."""
-    if not isinstance(result, torch.Tensor):
-        return result
+    """See the values, the kind of dtype and the flag in words that a student can read, and whether
+    `counts` is as it was.
+    """
+    if not is_a(result, torch.Tensor):
+        return ["not a tensor", readable(result), *2 * ["none"], _as_it_was(counts)]
     dtype = "floats" if result.is_floating_point() else "no floats"
+    if result.is_complex():
+        result, dtype = _real(result), "floats"
     return [
-        result.tolist(),
+        "a tensor",
+        readable(result),
         dtype,
         "requires grad" if result.requires_grad else "does not require grad",
+        _as_it_was(counts),
     ]
+
+
+def _real(result: torch.Tensor) -> torch.Tensor:
+    """Take the real part of complex numbers that have no other; anything else stays as it is."""
+    with torch.enable_grad():
+        has_no_other = not result.is_meta and not result.imag.any()
+        return result.real if has_no_other else result
+
+
+def _as_it_was(counts: torch.Tensor) -> str:
+    """Say whether the tensor that came in is still the one that a case made."""
+    before = next(case for case in map(inputs_of, _COUNTS) if case[0].shape == counts.shape)[0]
+    same = counts.dtype == before.dtype and _equal(counts, before)
+    return "as it was" if same and not counts.requires_grad else "changed"
+
+
+_COUNTS = (
+    lambda: torch.tensor([1, 2, 3]),
+    lambda: torch.tensor([5], dtype=torch.int32),
+    lambda: torch.tensor([[0, 7], [2, 1]]),
+)
+_RUN = function(
+    *_COUNTS,
+    observe=_look,
+    parts=("what came back", "its values", "its dtype", "its flag", "counts afterwards"),
+)
 
 
 def _refused(seen: tuple) -> bool:
@@ -105,16 +119,33 @@ def _refused(seen: tuple) -> bool:
     has.
     """
     return all(
-        isinstance(outcome, Failed) and "can require gradients" in outcome.text for outcome in seen
+        is_a(outcome, Failed) and "can require gradients" in outcome.text for outcome in seen
     )
+
+
+def _returned(make: Callable) -> Callable[[tuple], bool]:
+    """Match what returns the same tensor as `make`, whatever became of `counts`."""
+
+    def matches(seen: tuple) -> bool:
+        pairs = zip(seen, _RUN.read(make), strict=True)
+        return all(same(did[:4], wanted[:4]) for did, wanted in pairs)
+
+    return matches
+
+
+def _float(counts: torch.Tensor) -> torch.Tensor:
+    return counts.float().requires_grad_()
+
+
+def _is_right(seen: tuple) -> bool:
+    """Tell whether the values are those of the counts, in every case."""
+    return all(same(did[1], right[1]) for did, right in zip(seen, _RUN.read(_float), strict=True))
 
 
 COUNTS = Exercise(
     id="02.2",
-    reader=function(
-        lambda: torch.tensor([1, 2, 3]), lambda: torch.tensor([5], dtype=torch.int32), observe=_look
-    ),
-    truth=lambda: lambda counts: counts.float().requires_grad_(),
+    reader=_RUN,
+    truth=lambda: _float,
     right="First a dtype that has gradients, then the flag.",
     misconceptions=(
         Misconception(
@@ -125,21 +156,33 @@ COUNTS = Exercise(
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float()\n    x.required_grad = True\n    return x",
-            when=same_as(lambda: lambda counts: counts.float()),
-            message="What you return is a float tensor and could require grad, but it does not. A new dtype"
-            " alone raises no flag, and neither does an attribute of another spelling.",
+            when=_returned(lambda counts: counts.float()),
+            message="What you return is a float tensor and could require grad, but it does not. No flag comes of a"
+            " new dtype, of an attribute of another spelling, out of `detach()` or of a sum under `no_grad`.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
-            when=same_as(lambda: lambda counts: counts),
+            when=_returned(lambda counts: counts),
             message="What you return are integers. Torch takes no flag on them and does not turn them into floats"
             " for you, and a cast back to an integer dtype gives a flag up.",
         ),
         Misconception(
-            example="def answer(counts):\n    counts.float().requires_grad_()",
-            when=lambda seen: seen == (None, None),
-            message="Your function returns nothing. `float()` makes a new tensor and leaves `counts` as it was, so"
-            " hand the new one back.",
+            example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
+            when=lambda seen: all(case[0] == "not a tensor" for case in seen),
+            message="What you return is no tensor. Only a tensor has a flag; a list or a number of Python's has none.",
+        ),
+        Misconception(
+            example="def answer(counts):\n    counts.data = counts.data.float()\n    return counts.requires_grad_()",
+            when=_returned(_float),
+            message="What you return is right, and the tensor that came in is no longer what it was. The counter goes"
+            " on with it: hand back a tensor of your own.",
+        ),
+        Misconception(
+            example="def answer(counts):\n    return counts.float().unsqueeze(0).requires_grad_()",
+            when=lambda seen: (
+                all(case[3] == "requires grad" for case in seen) and not _is_right(seen)
+            ),
+            message="What you return requires grad, and its values or its shape are not those that came in.",
         ),
     ),
     hints=(
@@ -150,72 +193,93 @@ COUNTS = Exercise(
 def answer(counts):
     return counts.float().requires_grad_()
 """,
+    principle="the flag goes up only on a tensor whose dtype can have a gradient.",
 )
 
 
-def _who_reaches_first() -> str:
-    frozen, hidden = _gradient_of_first(freeze=True), _gradient_of_first(freeze=False)
-    return {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}[
-        frozen, hidden
-    ]
+_CASES = """
+def ann(first, middle, last, x):
+    middle.requires_grad_(False)
+    last(middle(first(x))).backward()
 
-
-def _gradient_of_first(freeze: bool) -> bool:
-    """Tell whether the first of three layers gets a gradient, the middle one frozen or run under
-    no_grad.
-    """
-    first, middle, last = (nn.Linear(1, 1) for _ in range(3))
-    middle.requires_grad_(not freeze)
-    h = first(torch.ones(1, 1))
-    with torch.set_grad_enabled(freeze):
+def ben(first, middle, last, x):
+    h = first(x)
+    with torch.no_grad():
         h = middle(h)
     last(h).backward()
+
+def cleo(first, middle, last, x):
+    last(middle(first(x).detach())).backward()
+
+def dan(first, middle, last, x):
+    last.requires_grad_(False)
+    last(middle(first(x))).backward()
+
+def eva(first, middle, last, x):
+    with torch.no_grad():
+        h = first(x)
+    last(middle(h)).backward()
+
+def finn(first, middle, last, x):
+    y = last(middle(first(x)))
+    middle.requires_grad_(False)
+    y.backward()
+
+def first_learns(run):
+    first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))
+    run(first, middle, last, torch.ones(1, 1))
     return first.weight.grad is not None
+
+answer = [letter for letter, run in zip("abcdef", (ann, ben, cleo, dan, eva, finn)) if first_learns(run)]
+"""
+
+
+def _who_finds_a_gradient() -> object:
+    namespace: dict[str, object] = {"torch": torch}
+    exec(_CASES, namespace)
+    return namespace["answer"]
 
 
 MIDDLE = Exercise(
     id="02.3",
-    reader=choice("a", "b", "c", "d"),
-    truth=_who_reaches_first,
+    reader=letters("abcdef"),
+    truth=_who_finds_a_gradient,
     right="A frozen layer is still on the record and passes gradients on; under no_grad there is no record.",
-    misconceptions=(
-        Misconception(
-            example="a",
-            when="a",
-            message="You think that `no_grad` only keeps gradients out of the middle layer's own parameters. It"
-            " keeps the operation out of the graph: ask what `h` still knows about where it comes from.",
-        ),
-        Misconception(
-            example="(C)",
-            when="c",
-            message="You have the two the wrong way round. A flag belongs to a tensor that goes into an operation;"
-            " grad mode decides whether the operation is recorded at all.",
-        ),
-        Misconception(
-            example="d) neither",
-            when="d",
-            message="You think that a frozen layer stops what comes through it. Its weight wants no gradient, but"
-            " its other input still asks for one.",
+    misconceptions=(),
+    letters=Letters(
+        read="the ideas “Freezing part of a model” and “Inside `no_grad`”",
+        about=(
+            ("a", "After the middle layer: does `h` require grad? Which of its inputs asked?"),
+            ("b", "After the middle layer: does `h` require grad? What was grad mode then?"),
+            ("c", "What does the middle layer's input still know of where it came from?"),
+            ("d", "Does the last layer's result require grad? Which of its inputs asked?"),
+            ("e", "Was the product with `first.weight` recorded?"),
+            ("f", "What was recorded before the flags came down, and what is still there?"),
         ),
     ),
     hints=(
-        "For each run ask whether `h.requires_grad` is True after the middle layer.",
-        "Build both in a cell of your own and look at `show(y)`: does a path lead from y to first.weight?",
+        "For each of them ask whether `h.requires_grad` is True after each layer.",
+        "Build one in a cell of your own and look at `show(y)`: does a path lead from y to first.weight?",
     ),
-    solution="""
-def first_learns(freeze):
-    first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))
-    middle.requires_grad_(not freeze)
-    h = first(torch.ones(1, 1))
-    with torch.set_grad_enabled(freeze):
-        h = middle(h)
-    last(h).backward()
-    return first.weight.grad is not None
-
-options = {(True, True): "a", (True, False): "b", (False, True): "c", (False, False): "d"}
-answer = options[first_learns(freeze=True), first_learns(freeze=False)]
-""",
+    solution=_CASES,
 )
+
+
+_before: WeakKeyDictionary = WeakKeyDictionary()  # of each model: its parameters, and their values
+
+
+def _kept(make: Callable[[], nn.Sequential]) -> Callable[[], nn.Sequential]:
+    """Make a case of a model, and keep what its parameters are before a student's code sees it."""
+
+    def case() -> nn.Sequential:
+        model = make()
+        _before[model] = [
+            (name, parameter, _clone(_detach(parameter)))
+            for name, parameter in model.named_parameters()
+        ]
+        return model
+
+    return case
 
 
 def _small() -> nn.Sequential:
@@ -226,10 +290,18 @@ def _two() -> nn.Sequential:
     return nn.Sequential(nn.Linear(2, 1), nn.Linear(1, 1))
 
 
+def _three() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3, bias=False), nn.Linear(3, 1))
+
+
 def _normed() -> nn.Sequential:
-    """Make layers with one parameter and with two, and one with parameters that is not Linear."""
+    """Make layers with one parameter and with two, and two with parameters that are not Linear."""
     return nn.Sequential(
-        nn.Linear(2, 3, bias=False), nn.LayerNorm(3), nn.Linear(3, 2), nn.Linear(2, 1, bias=False)
+        nn.Linear(2, 3, bias=False),
+        nn.LayerNorm(3),
+        nn.Linear(3, 2),
+        nn.BatchNorm1d(2),
+        nn.Linear(2, 1, bias=False),
     )
 
 
@@ -239,9 +311,75 @@ def _nested() -> nn.Sequential:
     return nn.Sequential(nn.Linear(2, 3), block, nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
 
 
+class Scale(nn.Module):
+    """Hold a parameter that is called neither weight nor bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.factors = nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.factors
+
+
+def _other_names() -> nn.Sequential:
+    return nn.Sequential(nn.Linear(2, 3), Scale(), nn.Linear(3, 1))
+
+
+def _long() -> nn.Sequential:
+    return nn.Sequential(*[nn.Linear(2, 2) for _ in range(11)], nn.Linear(2, 1))
+
+
 def _freeze(model: nn.Sequential) -> None:
     model.requires_grad_(False)
     model[-1].requires_grad_(True)
+
+
+def _flags(returned: object, model: nn.Sequential) -> list:
+    """See which of the parameters that the model came with are frozen, which are free, and whether
+    they are still what the model has, with their values.
+    """
+    kept = _before[model]
+    now = dict(model.named_parameters())
+    if list(now) != [name for name, _, _ in kept]:
+        model_now = "it has other layers"
+    elif any(now[name] is not parameter for name, parameter, _ in kept):
+        model_now = "it has other parameters"
+    else:
+        as_before = all(_equal(_detach(parameter), values) for _, parameter, values in kept)
+        model_now = "as it was" if as_before else "its parameters have other values"
+    frozen = [name for name, parameter, _ in kept if not parameter.requires_grad]
+    free = [name for name, parameter, _ in kept if parameter.requires_grad]
+    return [frozen, free, model_now]
+
+
+_MODELS = function(
+    *map(_kept, (_small, _two, _three, _normed, _nested, _other_names, _long)),
+    observe=_flags,
+    parts=("frozen", "free", "the model otherwise"),
+)
+
+
+def _freezes(run: Callable[[nn.Sequential], object]) -> Callable[[tuple], bool]:
+    """Match what leaves the flags as `run` does in every case that did not raise."""
+
+    def matches(seen: tuple) -> bool:
+        pairs = list(zip(seen, _MODELS.read(run), strict=True))
+        ended = [(did, wanted) for did, wanted in pairs if not is_a(did, Failed)]
+        return bool(ended) and all(did[:2] == wanted[:2] for did, wanted in ended)
+
+    return matches
+
+
+def _freeze_linear(layers: Iterable[nn.Module]) -> None:
+    for layer in layers:
+        if isinstance(layer, nn.Linear):
+            layer.requires_grad_(False)
+
+
+def _freeze_weights(model: nn.Sequential) -> None:
+    for name, parameter in model[:-1].named_parameters():
+        parameter.requires_grad_("weight" not in name)
 
 
 def _freeze_all_but_two_parameters(model: nn.Sequential) -> None:
@@ -249,57 +387,92 @@ def _freeze_all_but_two_parameters(model: nn.Sequential) -> None:
         parameter.requires_grad_(False)
 
 
-def _flags(returned: object, model: nn.Sequential) -> list[str]:
-    return [
-        f"{name} {'free' if p.requires_grad else 'frozen'}" for name, p in model.named_parameters()
-    ]
-
-
-def _only_the_norm_stayed(seen: tuple) -> bool:
-    """Tell whether in the model with a LayerNorm all is right but that layer."""
-    frozen = ("0.weight frozen", "2.weight frozen", "2.bias frozen")
-    return seen[2] == (frozen[0], "1.weight free", "1.bias free", *frozen[1:], "3.weight free")
-
-
 FREEZE = Exercise(
     id="02.4",
-    reader=function(_small, _two, _normed, _nested, observe=_flags),
+    reader=_MODELS,
     truth=lambda: _freeze,
     right="Each parameter has a flag of its own, and only the last layer's are still up.",
     misconceptions=(
         Misconception(
+            example="def answer(model):\n    for i in range(len(model) - 1):\n"
+            "        model[i] = __import__('copy').deepcopy(model[i]).requires_grad_(False)",
+            when=lambda seen: all(case[2] != "as it was" for case in seen),
+            message="The model is no longer the one that came in: it has other layers, other parameters or other"
+            " values. To freeze is to take flags down, and to leave all else alone.",
+        ),
+        Misconception(
+            example="def answer(model):\n    for layer in model[:-1]:\n        layer.weight.requires_grad_(False)\n"
+            "        layer.bias.requires_grad_(False)",
+            when=lambda seen: raised(
+                seen,
+                "has no attribute 'weight'",
+                "has no attribute 'bias'",
+                "'NoneType' object has no attribute 'requires_grad",
+            ),
+            message="Not every layer has a weight and a bias: a ReLU has neither, and the bias of a Linear may be None."
+            " Ask a layer for its `parameters()` and take what there is.",
+        ),
+        Misconception(
+            example="def answer(model):\n    for p in model.parameters()[:-2]:\n        p.requires_grad = False",
+            when=lambda seen: raised(seen, "'generator' object is not subscriptable"),
+            message="`parameters()` hands out one parameter after the other and is no list. And count layers, for they"
+            " hold different numbers of parameters.",
+        ),
+        Misconception(
             example="def answer(model):\n    model[:-1].eval()",
-            when=same_as(lambda: lambda model: None),
+            when=_freezes(lambda model: None),
             message="Every flag of the model that came in is as it was before. Ask of each of your lines which"
             " parameter of this model it changes: `eval()`, for one, changes none.",
         ),
         Misconception(
             example="def answer(model):\n    for p in model.parameters():\n        p.requires_grad = False",
-            when=same_as(lambda: lambda model: model.requires_grad_(False)),
+            when=_freezes(lambda model: model.requires_grad_(False)),
             message="You froze the whole model. With nothing left that requires grad, `backward()` would raise.",
         ),
         Misconception(
             example="def answer(model):\n    model[-1].requires_grad_(False)",
-            when=same_as(lambda: lambda model: model[-1].requires_grad_(False)),
+            when=_freezes(lambda model: model[-1].requires_grad_(False)),
             message="You froze the layer that was to stay free, and left the others free.",
         ),
         Misconception(
             example="def answer(model):\n    model[0].requires_grad_(False)",
-            when=same_as(lambda: lambda model: model[0].requires_grad_(False)),
+            when=_freezes(lambda model: model[0].requires_grad_(False)),
             message="You froze the first layer alone. In a longer model there are layers between it and the last.",
         ),
         Misconception(
+            example="def answer(model):\n    model[1:].requires_grad_(False)",
+            when=_freezes(lambda model: model[1:].requires_grad_(False)),
+            message="You froze every layer but the first. It is at the other end that one stays free.",
+        ),
+        Misconception(
+            example="def answer(model):\n    model[:-2].requires_grad_(False)",
+            when=_freezes(lambda model: model[:-2].requires_grad_(False)),
+            message="Two layers stayed free. A slice already leaves out the layer at which it ends.",
+        ),
+        Misconception(
             example="def answer(model):\n    for p in list(model.parameters())[:-2]:\n        p.requires_grad = False",
-            when=same_as(lambda: _freeze_all_but_two_parameters),
+            when=_freezes(_freeze_all_but_two_parameters),
             message="You left the last two parameters free, whichever layer they belong to. A Linear without a bias"
             " has one, and a layer that holds others may have four.",
         ),
         Misconception(
+            example="def answer(model):\n    for name, p in model[:-1].named_parameters():\n"
+            "        if 'weight' in name:\n            p.requires_grad = False",
+            when=_freezes(_freeze_weights),
+            message="You froze what is called a weight. A bias is a parameter too, with a flag of its own.",
+        ),
+        Misconception(
             example="def answer(model):\n    for layer in model[:-1]:\n"
             "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
-            when=_only_the_norm_stayed,
-            message="In one model a LayerNorm stayed free. It stands before the last layer and has parameters, as"
-            " Linear layers have.",
+            when=_freezes(lambda model: _freeze_linear(model[:-1])),
+            message="You froze the Linear layers that the model holds itself. Before the last layer there may also"
+            " be a norm, or a block that holds layers of its own, and both have parameters.",
+        ),
+        Misconception(
+            example="def answer(model):\n    for layer in model[:-1].modules():\n"
+            "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
+            when=_freezes(lambda model: _freeze_linear(model[:-1].modules())),
+            message="You froze Linear layers, and no other kind. A norm before the last layer has parameters too.",
         ),
     ),
     hints=(
@@ -310,6 +483,7 @@ FREEZE = Exercise(
 def answer(model):
     model[:-1].requires_grad_(False)
 """,
+    principle="each parameter carries a flag of its own, and a layer may hold no parameter, some, or other layers.",
 )
 
 EXERCISES = (WHO, COUNTS, MIDDLE, FREEZE)

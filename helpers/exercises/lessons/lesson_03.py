@@ -2,74 +2,57 @@
 both.
 """
 
-import torch
+import weakref
 
-from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function
-from helpers.exercises.readers import names, numbers
+import torch
+from torch.autograd import grad
+
+from helpers.exercises.exercise import Exercise, Misconception, same_as
+from helpers.exercises.functions import function, raised, written
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import readable
+from helpers.untrusted.plain import is_a
 
 
 def _leaves() -> list[str]:
     w = torch.ones(2, requires_grad=True)
     q = w.detach()
     s = torch.nn.Parameter(torch.ones(2) * 0.1)
-    made = {"w": w, "p": w + 0, "q": q, "r": q * 3, "s": s, "z": w > 0}
+    made = {"w": w, "p": w + 0, "q": q, "r": q * 3, "s": s, "u": s * 2, "v": w[:1], "z": w > 0}
     return [name for name, tensor in made.items() if tensor.is_leaf]
 
 
 LEAVES = Exercise(
     id="03.1",
-    reader=names(),
+    reader=letters("pqrsuvwz"),
     truth=_leaves,
-    right="A tensor with no `grad_fn` is a leaf, and only one of these lines was recorded.",
-    misconceptions=(
-        Misconception(
-            example=[True, False, True, True],
-            when=lambda seen: bool(seen - set("wpqrsz")),
-            message="Something in your answer is none of the six names. Give a list with the names of the leaves,"
-            " not a list of True and False.",
-        ),
-        Misconception(
-            example=["q", "r", "z"],
-            when=lambda seen: bool(seen) and seen <= {"q", "r", "z"},
-            message="You gave only tensors that do not require grad. A tensor that does can be a leaf too: what"
-            " counts is whether an operation was recorded that made it.",
-        ),
-        Misconception(
-            example=["w", "s"],
-            when=lambda seen: "w" in seen and seen <= {"w", "s"},
-            message="You gave those that require grad and were created. Being a leaf does not ask for"
-            " `requires_grad`: it asks that nothing was recorded.",
-        ),
-        Misconception(
-            example="w, p, q, r, s, z",
-            when=lambda seen: "p" in seen,
-            message="You counted `p`. Adding 0 changes no value, and it is an operation on a tensor that"
-            " requires grad all the same.",
-        ),
-        Misconception(
-            example=["w", "q", "r", "z"],
-            when=lambda seen: "w" in seen and "s" not in seen,
-            message="You left out the parameter. It does not matter how the values inside were computed: ask what"
-            " `torch.nn.Parameter(...)` hands back, and whether that has a `grad_fn`.",
-        ),
-        Misconception(
-            example=("w", "q", "s"),
-            when=lambda seen: {"w", "s"} <= seen,
-            message="You take every result of an operation for a non-leaf. An operation counts only when it is"
-            " recorded, and then its result requires grad.",
+    right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
+    misconceptions=(),
+    letters=Letters(
+        read="idea 1, and *Moves and casts* in idea 6",
+        about=(
+            ("p", "Is `w + 0` an operation, and was it recorded?"),
+            ("q", "Has what `detach()` returns a `grad_fn`?"),
+            ("r", "Does `q` require grad, so that `q * 3` is recorded?"),
+            ("s", "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"),
+            ("u", "Does a parameter require grad, so that `s * 2` is recorded?"),
+            ("v", "Is taking a slice an operation that is recorded?"),
+            ("w", "Was it created, or did an operation make it?"),
+            ("z", "Of which dtype is a comparison, and can that dtype require grad?"),
         ),
     ),
     hints=(
-        "For each line ask: was anything recorded? A recorded result requires grad and has a `grad_fn`.",
-        "`detach()` gives a tensor that does not require grad, a comparison gives bools, and a parameter is new.",
+        "For each line ask: was anything recorded? A recorded result requires grad and has a"
+        " `grad_fn`.",
+        "`detach()` gives a tensor that does not require grad, a comparison gives bools, and a"
+        " parameter is new.",
     ),
     solution="""
 w = torch.ones(2, requires_grad=True)
 q = w.detach()
-made = {"w": w, "p": w + 0, "q": q, "r": q * 3}
-made["s"] = torch.nn.Parameter(torch.ones(2) * 0.1)
-made["z"] = w > 0
+s = torch.nn.Parameter(torch.ones(2) * 0.1)
+made = {"w": w, "p": w + 0, "q": q, "r": q * 3, "s": s, "u": s * 2, "v": w[:1], "z": w > 0}
 answer = [name for name, tensor in made.items() if tensor.is_leaf]
 """,
 )
@@ -100,12 +83,20 @@ GRADIENTS = Exercise(
     reader=numbers(),
     truth=_gradients,
     right="Two leaves and the tensor that retains were reached; nobody wanted a gradient for `b`.",
+    principle="`backward()` fills the `.grad` of the leaves that it reaches and that require grad,"
+    " and of what was asked to retain its own.",
     misconceptions=(
+        Misconception(
+            example=[None, None, None, None],
+            when=(None, None, None, None),
+            message="You left all four without a gradient. `backward()` did run, so the leaves"
+            " that require grad and that it reached have one.",
+        ),
         Misconception(
             example=[10, 10, 5, 10],
             when=lambda seen: len(seen) == 4 and seen[1] not in (None, 0.0),
-            message="You gave `b` a gradient. The derivative exists on paper; torch computes it only for a"
-            " tensor that requires grad.",
+            message="You gave `b` a gradient. The derivative exists on paper; torch computes it"
+            " only for a tensor that requires grad.",
         ),
         Misconception(
             example=[10.0, 0.0, 5.0, 10.0],
@@ -114,72 +105,175 @@ GRADIENTS = Exercise(
         ),
         Misconception(
             example="10, None, 5, None",
-            when=lambda seen: len(seen) == 4 and seen[3] is None,
-            message="You take it for a law that a non-leaf keeps nothing. Look again at what `s` asked for, and when.",
+            when=lambda seen: len(seen) == 4 and seen[3] is None and seen[0] is not None,
+            message="You gave `s` no gradient. By default a non-leaf keeps none: look at what `s`"
+            " asked for, and when.",
+        ),
+        Misconception(
+            example=[None, None, 5, 10],
+            when=lambda seen: len(seen) == 4 and seen[0] is None,
+            message="You gave `a` no gradient. It is a leaf that requires grad; is there a way to"
+            " it from `f`?",
+        ),
+        Misconception(
+            example=[10, None, None, 10],
+            when=lambda seen: len(seen) == 4 and seen[2] is None,
+            message="You gave `c` no gradient. It is a leaf that requires grad; is there a way to"
+            " it from `f`?",
+        ),
+        Misconception(
+            example=[1, None, 5, 1],
+            when=lambda seen: len(seen) == 4 and seen[0] == seen[3] == 1,
+            message="You gave `a` and `s` the 1 with which a walk begins. It begins at `f`, and on"
+            " the way to `s` it passes the product.",
         ),
         Misconception(
             example=[1, None, 5, 10],
             when=lambda seen: len(seen) == 4 and seen[0] == 1,
-            message="You took one step of the way to `a`, the one through the sum. The gradient of `f` is the product"
-            " of all the steps.",
+            message="You took one step of the way to `a`, the one through the sum. The gradient of"
+            " `f` is the product of all the steps.",
+        ),
+        Misconception(
+            example=[50, None, 50, 50],
+            when=(50, None, 50, 50),
+            message="50 is the value of `f`. A gradient says how much `f` changes when another"
+            " tensor does.",
+        ),
+        Misconception(
+            example=[0, None, 0, 0],
+            when=(0, None, 0, 0),
+            message="A gradient of 0 says that `f` stays as it is when the tensor changes a"
+            " little. Make `c` a little larger: what does `f` do?",
         ),
         Misconception(
             example=[5, None, 10, 5],
-            when=lambda seen: len(seen) == 4 and seen[2] == 10,
-            message="You gave each factor its own value. The derivative of a product with respect to one"
-            " factor is the other one.",
+            when=lambda seen: len(seen) == 4 and (seen[2] == 10 or seen[3] == 5),
+            message="You gave a factor its own value. The derivative of a product with respect to"
+            " one factor is the other one.",
+        ),
+        Misconception(
+            example=[10, None, 3, 10],
+            when=lambda seen: seen[:2] + seen[3:] == (10, None, 10),
+            message="All but `c` is right. The derivative of `s * c` with respect to `c` is the"
+            " value of its other factor, of the whole of it.",
+        ),
+        Misconception(
+            example=[15, None, 5, 15],
+            when=lambda seen: len(seen) == 4 and seen[1:3] == (None, 5) and seen[0] == seen[3],
+            message="A sum hands on what arrives, so `a` and `s` agree, and yours do. What arrives"
+            " there is another number: the derivative of `s * c` with respect to `s`.",
         ),
     ),
     hints=(
-        "First decide for each of the four whether there is a number at all: does it require grad, is it kept?",
-        "For `f = s * c` the gradient of `f` with respect to `s` is `c`, and a sum hands it on unchanged.",
+        "First decide for each of the four whether there is a number at all: does it require grad,"
+        " is it kept?",
+        "For `f = s * c` the gradient of `f` with respect to `s` is `c`, and a sum hands it on"
+        " unchanged.",
     ),
     solution=_PROGRAM,
 )
 
 
 def _weight(values: list[float]) -> torch.Tensor:
-    return (torch.tensor(values, dtype=torch.float64) * 0.1).requires_grad_()
+    return torch.nn.Parameter(torch.tensor(values, dtype=torch.float64) * 0.1)
+
+
+def _as_it_is(values: list[float]) -> torch.Tensor:
+    return torch.nn.Parameter(torch.tensor(values, dtype=torch.float64))
+
+
+_NO_TENSOR = "not a tensor"
 
 
 def _as_seen(weight: object, values: list[float]) -> object:
     """See the two flags, the dtype and the values of a tensor in words that a student can read."""
-    if not isinstance(weight, torch.Tensor):
-        return weight
-    leaf = "leaf" if weight.is_leaf else "non-leaf"
-    tracked = "requires grad" if weight.requires_grad else "does not require grad"
-    return [leaf, tracked, str(weight.dtype), weight]
+    if not is_a(weight, torch.Tensor):
+        return _NO_TENSOR
+    with torch._C.DisableTorchFunctionSubclass():
+        leaf = "leaf" if weight.is_leaf else "non-leaf"
+        tracked = "requires grad" if weight.requires_grad else "does not require grad"
+        return [leaf, tracked, str(weight.dtype), readable(weight)]
+
+
+def _part(reading: tuple, at: int) -> set[object]:
+    """Return what one part was in the cases where there was a tensor."""
+    return {outcome[at] for outcome in reading if is_a(outcome, tuple)}
+
+
+def _may_be_trained(reading: tuple) -> bool:
+    right = ("leaf", "requires grad", "torch.float64")
+    return all(is_a(outcome, tuple) and outcome[:3] == right for outcome in reading)
 
 
 WEIGHT = Exercise(
     id="03.3",
-    reader=function(lambda: [2.0, 3.0], lambda: [[1.0, 5.0], [10.0, 2.0]], observe=_as_seen),
+    reader=function(
+        lambda: [2.0, 3.0],
+        lambda: [0.5, -7.25, 10.0],
+        observe=_as_seen,
+        parts=("kind", "flag", "dtype", "values"),
+    ),
     truth=lambda: _weight,
-    right="`requires_grad_()` came last, so no cast and no factor was recorded: the result is a leaf.",
+    right="The result is a leaf that requires grad: no cast and no factor was recorded.",
+    principle="arithmetic on a tensor that requires grad is recorded, unless gradients are off,"
+    " and its result is no leaf.",
     misconceptions=(
         Misconception(
-            example="def answer(values):\n    (torch.tensor(values).double() * 0.1).requires_grad_()",
-            when=lambda seen: seen == (None, None),
-            message="Your function returns nothing: hand the tensor back with `return`.",
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 0.1).requires_grad_().tolist()",
+            when=lambda seen: set(seen) == {_NO_TENSOR},
+            message="What your function returns is no tensor. Only a tensor has a flag and a"
+            " `.grad`: return the weight itself.",
         ),
         Misconception(
-            example="def answer(values):\n    w = torch.tensor(values, requires_grad=True).double() * 0.1\n"
-            "    w.retain_grad()\n    return w",
-            when=lambda seen: seen[0][0] == "non-leaf",
-            message="Your tensor is still the result of a recorded operation, so it is no leaf: by default it gets no"
-            " `.grad`, and an optimizer refuses it. `retain_grad()` would change both and not make it a leaf: a step"
-            " would leave the leaf behind it as it was. Look at the order.",
+            example="def answer(values):\n    w = torch.tensor(values,"
+            " requires_grad=True).double() * 0.1\n    w.retain_grad()\n    return w",
+            when=lambda seen: "non-leaf" in _part(seen, 0),
+            message="Your tensor is still the result of a recorded operation, so it is no leaf: by"
+            " default it gets no `.grad`, and an optimizer refuses it. `retain_grad()` would"
+            " change both and not make it a leaf: a step would leave the leaf behind it as it was."
+            " Look at the order.",
         ),
         Misconception(
-            example="def answer(values):\n    return (torch.tensor(values).double() * 0.1).detach()",
-            when=lambda seen: seen[0][1] == "does not require grad",
-            message="Your tensor is a leaf that does not require grad: no `backward()` will ever fill its `.grad`.",
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 0.1).detach()",
+            when=lambda seen: "does not require grad" in _part(seen, 1),
+            message="Your tensor is a leaf that does not require grad: as long as its flag is"
+            " down, no `backward()` fills its `.grad`.",
         ),
         Misconception(
             example="def answer(values):\n    return (torch.tensor(values) * 0.1).requires_grad_()",
-            when=lambda seen: seen[0][2] != "torch.float64",
-            message="Your tensor is a leaf that can be trained, in another dtype than the one asked for. A cast"
-            " is fine as long as it is not recorded.",
+            when=lambda seen: bool(_part(seen, 2) - {"torch.float64"}),
+            message="Your tensor is a leaf that can be trained, in another dtype than the one"
+            " asked for. A cast is fine as long as it is not recorded.",
+        ),
+        Misconception(
+            example="def answer(values):\n    return torch.tensor(values, dtype=torch.float64,"
+            " requires_grad=True)",
+            when=same_as(lambda: _as_it_is),
+            message="Your tensor is a leaf that can be trained, and it holds `values` as they"
+            " came. A tenth of them was asked for.",
+        ),
+        Misconception(
+            example="def answer(values):\n    return (torch.tensor(values).double() *"
+            " 10).requires_grad_()",
+            when=_may_be_trained,
+            message="Flag, kind and dtype are right; the values are not a tenth of what your"
+            " function was given.",
+        ),
+        Misconception(
+            example="def answer(values):\n    w = torch.tensor(values, dtype=torch.float64,"
+            " requires_grad=True)\n    w *= 0.1\n    return w",
+            when=lambda seen: raised(seen, "a leaf Variable that requires grad"),
+            message="torch refuses to write in place into a leaf that requires grad, while"
+            " gradients are on. Scale before the flag goes up, or under `no_grad()`.",
+        ),
+        Misconception(
+            example="def answer(values):\n    return torch.tensor(values * 0.1,"
+            " dtype=torch.float64)",
+            when=lambda seen: raised(seen, "can't multiply sequence by non-int"),
+            message="`values` is a list, and Python multiplies no list by a float. Make a tensor"
+            " of it first.",
         ),
     ),
     hints=(
@@ -193,27 +287,58 @@ def answer(values):
 )
 
 
+@written("inner = torch.tensor(10.0, requires_grad=True).log(); loss = inner * 5")
 def _logarithm() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor(10.0, requires_grad=True).log()
-    return inner * 5, inner
+    return _watched(inner * 5, inner)
 
 
+@written("inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2; loss = (inner**2).sum()")
 def _squares() -> tuple[torch.Tensor, torch.Tensor]:
     inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2
-    return (inner**2).sum(), inner
+    return _watched((inner**2).sum(), inner)
+
+
+_RETAINED: list[bool] = []  # for each walk that passed by inner: whether inner retained then
+
+
+def _watched(loss: torch.Tensor, inner: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Note each walk that passes by `inner`."""
+    _RETAINED.clear()
+    seen = weakref.ref(inner)
+    inner.register_hook(lambda gradient: _RETAINED.append(seen().retains_grad))
+    return loss, inner
 
 
 def _in_the_middle(loss: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
-    return torch.autograd.grad(loss, inner)[0]
+    return grad(loss, inner)[0]
+
+
+def _in_a_tuple(loss: torch.Tensor, inner: torch.Tensor) -> tuple[torch.Tensor]:
+    return grad(loss, inner)
+
+
+def _twice(loss: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
+    return 2 * grad(loss, inner)[0]
+
+
+def _of_itself(loss: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
+    return grad(loss, loss)[0]
+
+
+def _inner_itself(loss: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
+    return inner
 
 
 def _kept(returned: object, loss: torch.Tensor, inner: torch.Tensor) -> object:
     """See the returned gradient, or in one word why there is none."""
     if returned is not None:
         return returned
-    if not inner.retains_grad:
-        return "dropped"
-    return "late" if inner.grad is None else "not returned"
+    if not _RETAINED:
+        return "no walk"
+    if any(_RETAINED):
+        return "not returned"
+    return "late" if inner.retains_grad else "dropped"
 
 
 MIDDLE = Exercise(
@@ -221,32 +346,74 @@ MIDDLE = Exercise(
     reader=function(_logarithm, _squares, observe=_kept),
     truth=lambda: _in_the_middle,
     right="The gradient was asked for before it passed by, so there was something to return.",
+    principle="the gradient of a non-leaf passes by during the walk, and is kept or returned only"
+    " if somebody asked before.",
     misconceptions=(
+        Misconception(
+            example="def answer(loss, inner):\n    inner.retain_grad()\n    return inner.grad",
+            when=lambda seen: "no walk" in seen,
+            message="Your function returned None, and no gradient passed by `inner` in it: asking"
+            " to keep one starts no walk.",
+        ),
         Misconception(
             example="def answer(loss, inner):\n    loss.backward()\n    return inner.grad",
             when=lambda seen: "dropped" in seen,
-            message="Your function returned None: `inner` is a non-leaf and nobody asked to keep its gradient.",
+            message="Your function returned None. The walk passed by `inner`, a non-leaf, and"
+            " `inner` was not asked to retain its gradient.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n    return inner.grad",
+            example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n"
+            "    return inner.grad",
             when=lambda seen: "late" in seen,
-            message="Your function returned None: the request is there, and no gradient passed by after it.",
+            message="Your function returned None: the request is there, and no gradient passed by"
+            " after it.",
         ),
         Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()",
+            example="def answer(loss, inner):\n    inner.retain_grad()\n    return loss.backward()",
             when=lambda seen: "not returned" in seen,
-            message="The gradient is where it should be, in `inner.grad`. Your function does not return it.",
+            message="The gradient passed by and `inner` retained it, but your function returned"
+            " None. `backward()` itself returns None, and `loss` retains nothing unasked: return"
+            " what stands in `inner.grad`.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)",
-            when=lambda seen: isinstance(seen[0], tuple) and len(seen[0]) == 1,
-            message="You return a tuple with the gradient in it: `torch.autograd.grad` gives one for each input. The"
-            " gradient itself is wanted.",
+            when=same_as(lambda: _in_a_tuple),
+            message="You return a tuple with the gradient in it: `torch.autograd.grad` gives one"
+            " for each input. The gradient itself is wanted.",
+        ),
+        Misconception(
+            example="def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
+            "    return loss.grad",
+            when=same_as(lambda: _of_itself),
+            message="You return ones: the gradient of a tensor with respect to itself, with which"
+            " the walk begins. `inner` lies behind `loss`.",
+        ),
+        Misconception(
+            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
+            "    return inner",
+            when=same_as(lambda: _inner_itself),
+            message="You return the values of `inner`. What was asked for says how `loss` changes"
+            " with them.",
+        ),
+        Misconception(
+            example="def answer(loss, inner):\n    inner.retain_grad()\n"
+            "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad",
+            when=same_as(lambda: _twice),
+            message="You return the gradient twice over. Each walk adds what passes by to a"
+            " gradient that is kept: how many walks ran?",
+        ),
+        Misconception(
+            example="def answer(loss, inner):\n    return torch.autograd.grad(inner, loss)[0]",
+            when=lambda seen: raised(seen, "appears to not have been used in the graph"),
+            message="torch found no way back from the outputs that you gave to the input that you"
+            " gave. `torch.autograd.grad(outputs, inputs)` wants the output first, and as input"
+            " the very tensor that it was computed from.",
         ),
     ),
     hints=(
         "Two calls and a return. Their order is what idea 4 was about.",
-        "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the gradient.",
+        "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the"
+        " gradient.",
     ),
     solution="""
 def answer(loss, inner):

@@ -4,14 +4,19 @@ whole Jacobian.
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 
 import torch
+from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
-from helpers.exercises.readers import names, numbers
-from helpers.untrusted.plain import is_a
+from helpers.exercises.functions import function, raised, written
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import readable
+from helpers.exercises.values import rows, same
+from helpers.untrusted.plain import NotRead, is_a, plain
 from helpers.untrusted.sandbox import Failed, attempt
 
 
@@ -21,27 +26,43 @@ def _pulled_back() -> torch.Tensor:
     return x.grad
 
 
+_NUMBERS = numbers()
+
+
+def _three_numbers(answer: object) -> object:
+    """Read numbers as usual, but for rows that differ in length: no tensor has that shape."""
+    value = plain(answer)
+    if is_a(value, tuple) and any(is_a(item, tuple) for item in value):
+        rows(value)
+    return _NUMBERS.read(answer)
+
+
+def _differ(seen: tuple, right: tuple) -> int:
+    """Return how many entries differ, or -1 where the lengths do."""
+    if len(seen) != len(right):
+        return -1
+    return sum(not same(*pair) for pair in zip(seen, right, strict=True))
+
+
 PULLED_BACK = Exercise(
     id="05.1",
-    reader=numbers(),
+    reader=replace(_NUMBERS, read=_three_numbers),
     truth=_pulled_back,
     right="What arrives, times `2 * x`, element by element. A 0 that arrives stays a 0.",
+    principle="a node multiplies what arrives by its derivative, and for a square of each element"
+    " that is done element by element.",
     misconceptions=(
-        Misconception(
-            example=62,
-            when=lambda seen: len(seen) == 1 and None not in seen,
-            message="You gave one number. `x.grad` has the shape of `x`: one entry for each element.",
-        ),
         Misconception(
             example=[2, 4, 6],
             when=lambda seen: seen == (2, 4, 6),
-            message="You gave the derivatives themselves, as if the walk had started with ones. Here each element"
-            " starts with a number of its own.",
+            message="You gave the derivatives themselves, as if the walk had started with ones."
+            " Here each element starts with a number of its own.",
         ),
         Misconception(
             example=[1, 0, 10],
             when=lambda seen: seen == (1, 0, 10),
-            message="You gave what goes in. The node of the square has its say before anything reaches `x`.",
+            message="You gave what goes in. The node of the square has its say before anything"
+            " reaches `x`.",
         ),
         Misconception(
             example=[1, 0, 90],
@@ -50,14 +71,50 @@ PULLED_BACK = Exercise(
         ),
         Misconception(
             example=[2, None, 60],
-            when=lambda seen: None in seen,
-            message="You wrote None where nothing changes. None means that no gradient came; here one does, and it"
-            " is a number.",
+            when=lambda seen: len(seen) == 3 and None in seen,
+            message="You wrote None where nothing changes. None means that no gradient came; here"
+            " one does, and it is a number.",
+        ),
+        Misconception(
+            example="error",
+            when="error",
+            message="It runs. `x**2` has several elements, and the line says with what the walk"
+            " starts at each.",
+        ),
+        Misconception(
+            example=[2, 4, 60],
+            when=(2, 4, 60),
+            message="Where a 0 arrives you left the derivative as it is. It is multiplied by what"
+            " arrives there too.",
+        ),
+        Misconception(
+            example=[1, 0, 30],
+            when=(1, 0, 30),
+            message="You multiplied what arrives by `x`, and `x` is not the derivative of its"
+            " square.",
+        ),
+        Misconception(
+            example=[4, 0, 120],
+            when=(4, 0, 120),
+            message="A factor 2 came in once too often. Differentiate the square again.",
+        ),
+        Misconception(
+            example=[0, 0, 0],
+            when=(0, 0, 0),
+            message="You let the 0 stop everything. It arrives at one element; at the others"
+            " something else arrives.",
+        ),
+        Misconception(
+            example=[2, 0, 30],
+            when=lambda seen: _differ(seen, plain(_pulled_back())) == 1,
+            message="Two of your three numbers are right. For the other one write down what"
+            " arrives at that element, and the derivative of the square there, and multiply.",
         ),
     ),
     hints=(
         "The node of `x**2` multiplies what arrives by the derivative of the square.",
-        "Write the derivatives of the three squares below the three numbers that arrive, and multiply downwards.",
+        "Write the derivatives of the three squares below the three numbers that arrive, and"
+        " multiply downwards.",
     ),
     solution="""
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
@@ -85,55 +142,27 @@ def _starts() -> list[str]:
 
 STARTS = Exercise(
     id="05.2",
-    reader=names(),
+    reader=letters("abcdef"),
     truth=_starts,
-    right="What you hand in has the shape of what you call it on, and one real number needs nothing handed in.",
-    misconceptions=(
-        Misconception(
-            example=[False, False, True, True, False, True],
-            when=lambda seen: bool(seen - set("abcdef")),
-            message="Something in your answer is none of the six letters. Give a list of letters.",
-        ),
-        Misconception(
-            example=["b", "d", "f"],
-            when=lambda seen: "b" in seen,
-            message="You gave the gradient the shape of `x`. It is the gradient that *arrives* at `y`, so ask how"
-            " many elements `y` has.",
-        ),
-        Misconception(
-            example=["c", "d", "e", "f"],
-            when=lambda seen: "e" in seen,
-            message="You took a tensor of one element for a single number. Its shape is (1,), and a sum has the"
-            " shape (): torch compares shapes, not counts.",
-        ),
-        Misconception(
-            example=["a", "c", "d", "f"],
-            when=lambda seen: "a" in seen,
-            message="You let torch put in ones by itself. It does so for one real element only, and `y` has more.",
-        ),
-        Misconception(
-            example=["c", "d"],
-            when=lambda seen: "f" not in seen and "d" in seen,
-            message="You left out a call because it hands in what torch would have put in by itself. That is"
-            " needless, and allowed.",
-        ),
-        Misconception(
-            example=["c", "f"],
-            when=lambda seen: "d" not in seen,
-            message="You let no walk start with empty parentheses. For one kind of output torch puts in by itself what"
-            " arrives: which kind?",
-        ),
-        Misconception(
-            example=["d", "f"],
-            when=lambda seen: "c" not in seen,
-            message="You let only single numbers start a walk. A tensor of several elements can too, if you say with"
-            " what.",
+    right="What you hand in has the shape of what you call it on, and one real element needs"
+    " nothing handed in.",
+    misconceptions=(),
+    letters=Letters(
+        read="idea 3, and what happened when something was handed in there",
+        about=(
+            ("a", "How many elements has `y`, and who would put in what arrives?"),
+            ("b", "Which shape has `y`, and which has what is handed in?"),
+            ("c", "Which shape has `y`, and which has what is handed in?"),
+            ("d", "How many elements has the sum, and who would put in what arrives?"),
+            ("e", "Which shape has the sum, and which has what is handed in?"),
+            ("f", "Which shape has the sum, and which has what is handed in?"),
         ),
     ),
     hints=(
-        "Write the shape of what stands before `.backward` on each line, and next to it the shape of what is in it.",
-        "`y` has the shape (2,) and its sum the shape (). With nothing in the parentheses, torch puts in a 1, and"
-        " only where one real element stands before `.backward`.",
+        "Write the shape of what stands before `.backward` on each line, and next to it the shape"
+        " of what is in it.",
+        "`y` has the shape (2,) and its sum the shape (). With nothing in the parentheses, torch"
+        " puts in a 1, and only where one real element stands before `.backward`.",
     ),
     solution="""
 def runs(start, *gradient):
@@ -146,8 +175,9 @@ def runs(start, *gradient):
 
 
 itself = lambda y: y
-lines = {"a": (itself,), "b": (itself, torch.ones(3)), "c": (itself, torch.ones(2)), "d": (torch.sum,)}
-lines |= {"e": (torch.sum, torch.tensor([1.0])), "f": (torch.sum, torch.tensor(1.0))}
+lines = {"a": (itself,), "b": (itself, torch.ones(3)), "c": (itself, torch.ones(2))}
+lines |= {"d": (torch.sum,), "e": (torch.sum, torch.tensor([1.0]))}
+lines |= {"f": (torch.sum, torch.tensor(1.0))}
 answer = [letter for letter, line in lines.items() if runs(*line)]
 """,
 )
@@ -155,39 +185,107 @@ answer = [letter for letter, line in lines.items() if runs(*line)]
 
 def _quotient(v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
     a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
-    return torch.autograd.grad(a / b, (a, b), v)
+    return grad(a / b, (a, b), v)
 
 
 def _one_quotient() -> tuple[torch.Tensor, ...]:
-    return torch.tensor(1.0), torch.tensor(3.0), torch.tensor(2.0)
+    return torch.tensor(10.0), torch.tensor(3.0), torch.tensor(5.0)
 
 
 def _two_quotients() -> tuple[torch.Tensor, ...]:
     return torch.tensor([1.0, 10.0]), torch.tensor([6.0, 5.0]), torch.tensor([2.0, -4.0])
 
 
+def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> list[object]:
+    """See the gradients, and what the three tensors hold afterwards."""
+    if type(returned) is dict and set(returned) == {"a", "b"}:
+        returned = returned["a"], returned["b"]
+    return [readable(one) for one in (returned, v, a, b)]
+
+
+def _writes(v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Return other numbers, and leave others behind."""
+    return v.add_(1), a.add_(1), b.add_(1)
+
+
+def _changed(reading: tuple) -> bool:
+    """Tell whether what a function was given held other numbers afterwards."""
+    right = _DIVISIONS.read(_quotient)
+    return any(
+        is_a(seen, tuple) and not same(seen[1:], kept[1:])
+        for seen, kept in zip(reading, right, strict=True)
+    )
+
+
+def _right_at(reading: tuple, at: int) -> bool:
+    """Tell whether each case ended in a pair whose gradient `at` is right."""
+    right = _DIVISIONS.read(_quotient)
+    return all(
+        is_a(seen, tuple)
+        and is_a(seen[0], tuple)
+        and len(seen[0]) == 2
+        and same(seen[0][at], kept[0][at])
+        for seen, kept in zip(reading, right, strict=True)
+    )
+
+
+_DIVISIONS = function(
+    _one_quotient,
+    _two_quotients,
+    observe=_pair_seen,
+    parts=("gradients", "v afterwards", "a afterwards", "b afterwards"),
+)
+
 DIVISION = Exercise(
     id="05.3",
-    reader=function(_one_quotient, _two_quotients),
+    reader=_DIVISIONS,
     truth=lambda: _quotient,
     right="Both agree with the node that torch makes for `/`, for one number and for several.",
+    principle="for each input a vjp returns what arrives, times the derivative with respect to"
+    " that input, with the other input held still.",
     misconceptions=(
+        Misconception(
+            example="def answer(v, a, b):\n    g = v / b\n    b.pow_(2)\n    return g, -v * a / b",
+            when=_changed,
+            message="After your function ran, a tensor that it was given holds other numbers than"
+            " before. `v`, `a` and `b` belong to whoever called: compute new tensors, without"
+            " writing in place.",
+        ),
         Misconception(
             example="def answer(v, a, b):\n    return v / b, v / a",
             when=same_as(lambda: lambda v, a, b: (v / b, v / a)),
-            message="You treated both inputs alike, as that engine does. In `a / b` they have different parts: what"
-            " becomes of the quotient when only `b` grows?",
+            message="You treated both inputs alike, as that engine does. In `a / b` they have"
+            " different parts: what becomes of the quotient when only `b` grows?",
         ),
         Misconception(
             example="def answer(v, a, b):\n    return v / b, v * a / b**2",
             when=same_as(lambda: lambda v, a, b: (v / b, v * a / b**2)),
-            message="The sizes are right, a sign is not. Make the denominator a little larger: where does the"
-            " quotient go?",
+            message="The sizes are right, a sign is not. Make the denominator a little larger:"
+            " where does the quotient go?",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return -v / b, v * a / b**2",
+            when=same_as(lambda: lambda v, a, b: (-v / b, v * a / b**2)),
+            message="The sizes are right, both signs are not. Make only `a` a little larger, then"
+            " only `b`: where does the quotient go?",
         ),
         Misconception(
             example="def answer(v, a, b):\n    return 1 / b, -a / b**2",
             when=same_as(lambda: lambda v, a, b: (1 / b, -a / b**2)),
-            message="You returned the derivatives. A node returns them times what arrives, and `v` is not always 1.",
+            message="You returned the derivatives. A node returns them times what arrives, and `v`"
+            " is not always 1.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return v / b, -a / b**2",
+            when=same_as(lambda: lambda v, a, b: (v / b, -a / b**2)),
+            message="Only your first gradient is multiplied by what arrives. `v` arrives at the"
+            " node, so it stands in both.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return 1 / b, -v * a / b**2",
+            when=same_as(lambda: lambda v, a, b: (1 / b, -v * a / b**2)),
+            message="Only your second gradient is multiplied by what arrives. `v` arrives at the"
+            " node, so it stands in both.",
         ),
         Misconception(
             example="def answer(v, a, b):\n    return v * b, v * a",
@@ -197,12 +295,43 @@ DIVISION = Exercise(
         Misconception(
             example="def answer(v, a, b):\n    return -v * a / b**2, v / b",
             when=same_as(lambda: lambda v, a, b: (-v * a / b**2, v / b)),
-            message="You returned the pair in the other order. The order is that of the inputs: first for `a`.",
+            message="You returned the pair in the other order. The order is that of the inputs:"
+            " first for `a`.",
+        ),
+        Misconception(
+            example="def answer(a, b, v):\n    return v / b, -v * a / b**2",
+            when=same_as(lambda: lambda a, b, v: (v / b, -v * a / b**2)),
+            message="Your formulas would be right with the arguments in another order. They come"
+            " as `v, a, b`: first what arrives.",
         ),
         Misconception(
             example="def answer(v, a, b):\n    return v / b - v * a / b**2",
             when=same_as(lambda: lambda v, a, b: v / b - v * a / b**2),
             message="You added the two gradients up. They belong to two inputs: return a pair.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return v / b",
+            when=same_as(lambda: lambda v, a, b: v / b),
+            message="You returned a gradient for `a` only. A node returns one for each of its"
+            " inputs: return a pair.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return v / b, v * torch.log(b)",
+            when=lambda seen: _right_at(seen, 0),
+            message="Your gradient for `a` is right, that for `b` is not. Write `a / b` as `a *"
+            " b**-1`, and differentiate with `a` held still.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return v * b, -v * a / b**2",
+            when=lambda seen: _right_at(seen, 1),
+            message="Your gradient for `b` is right, that for `a` is not. With `b` held still, `a"
+            " / b` is a number times `a`.",
+        ),
+        Misconception(
+            example="def answer(v, a, b):\n    return (v / b).sum(), (-v * a / b**2).sum()",
+            when=same_as(lambda: lambda v, a, b: ((v / b).sum(), (-v * a / b**2).sum())),
+            message="You summed over the elements. Each element of `a` and of `b` has a gradient"
+            " of its own, so a gradient has the shape of its input.",
         ),
     ),
     hints=(
@@ -217,37 +346,22 @@ def answer(v, a, b):
 
 
 def _jacobian(f: Callable, x: torch.Tensor) -> torch.Tensor:
-    return jacobian(f.unwatched, x)
+    y = f(x)
+    rows = [grad(each, x, retain_graph=True)[0] for each in y]
+    return torch.stack(rows)
+
+
+_CALLED_BY_JACOBIAN: list[bool] = []  # for each call of f in a case
 
 
 def _to_three(x: torch.Tensor) -> torch.Tensor:
+    _CALLED_BY_JACOBIAN.append(_is_running(jacobian))
     return torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]])
 
 
 def _to_two(x: torch.Tensor) -> torch.Tensor:
+    _CALLED_BY_JACOBIAN.append(_is_running(jacobian))
     return torch.stack([x[0] * x[1] * x[2], x.exp().sum()])
-
-
-def _three() -> tuple[Callable, torch.Tensor]:
-    return _watched(_to_three, [1.0, 2.0])
-
-
-def _two() -> tuple[Callable, torch.Tensor]:
-    return _watched(_to_two, [1.0, 2.0, 5.0])
-
-
-def _watched(f: Callable, values: list[float]) -> tuple[Callable, torch.Tensor]:
-    """Return `f`, which notes whether `jacobian` is among its callers and what `x` was, and a new
-    `x`.
-    """
-
-    def watched(x: torch.Tensor) -> torch.Tensor:
-        watched.in_jacobian |= _is_running(jacobian)
-        return f(x)
-
-    watched.__name__, watched.unwatched = f.__name__, f
-    watched.in_jacobian, watched.values = False, values
-    return watched, torch.tensor(values, requires_grad=True)
 
 
 def _is_running(function: Callable) -> bool:
@@ -258,18 +372,47 @@ def _is_running(function: Callable) -> bool:
     return frame is not None
 
 
-_IN_JACOBIAN, _CHANGED = "jacobian ran", "x was changed"
+_VALUES = {_to_three: [1.0, 2.0], _to_two: [1.0, 2.0, 5.0]}
+
+
+@written(
+    "f = lambda x: torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]]);"
+    " x = torch.tensor([1.0, 2.0], requires_grad=True)"
+)
+def _three() -> tuple[Callable, torch.Tensor]:
+    return _inputs(_to_three)
+
+
+@written(
+    "f = lambda x: torch.stack([x[0] * x[1] * x[2], x.exp().sum()]);"
+    " x = torch.tensor([1.0, 2.0, 5.0], requires_grad=True)"
+)
+def _two() -> tuple[Callable, torch.Tensor]:
+    return _inputs(_to_two)
+
+
+def _inputs(f: Callable) -> tuple[Callable, torch.Tensor]:
+    _CALLED_BY_JACOBIAN.clear()
+    return f, torch.tensor(_VALUES[f], requires_grad=True)
+
+
+_IN_JACOBIAN, _CHANGED, _NEVER_RAN = "jacobian ran", "x was changed", "f never ran"
+
+
+def _holds(x: torch.Tensor, values: list[float]) -> bool:
+    try:
+        return same(plain(x), tuple(values))
+    except NotRead:
+        return False
 
 
 def _rows_seen(returned: object, f: Callable, x: torch.Tensor) -> object:
     """Return what came, or a word for what is not allowed to whoever made it."""
-    if f.in_jacobian:
+    if any(_CALLED_BY_JACOBIAN):
         return _IN_JACOBIAN
-    return (
-        returned
-        if x.shape == (len(f.values),) and torch.allclose(x, torch.tensor(f.values))
-        else _CHANGED
-    )
+    if not _holds(x, _VALUES[f]):
+        return _CHANGED
+    return returned if _CALLED_BY_JACOBIAN else _NEVER_RAN
 
 
 def _transposed(f: Callable, x: torch.Tensor) -> torch.Tensor:
@@ -289,86 +432,165 @@ def _all_the_last(f: Callable, x: torch.Tensor) -> torch.Tensor:
     return rows[-1].expand_as(rows)
 
 
+def _emptied(f: Callable, x: torch.Tensor) -> torch.Tensor:
+    return torch.zeros_like(_jacobian(f, x))
+
+
+def _in_one_row(f: Callable, x: torch.Tensor) -> torch.Tensor:
+    return _jacobian(f, x).flatten()
+
+
+def _the_first(f: Callable, x: torch.Tensor) -> torch.Tensor:
+    return _jacobian(f, x)[0]
+
+
+def _the_first_as_a_matrix(f: Callable, x: torch.Tensor) -> torch.Tensor:
+    return _jacobian(f, x)[:1]
+
+
 ROWS = Exercise(
     id="05.4",
     reader=function(_three, _two, observe=_rows_seen),
     truth=lambda: _jacobian,
     right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
+    principle="a walk that starts at the output with `v` returns `v` times the Jacobian.",
     misconceptions=(
         Misconception(
             example="from torch.autograd.functional import jacobian as whole\n\n"
             "def answer(f, x):\n    return whole(f, x)",
             when=lambda seen: _IN_JACOBIAN in seen,
-            message="`jacobian` ran inside your function, and this exercise asks for the walks themselves: start one at"
-            " each element of `f(x)`. To compare with `jacobian`, call it outside.",
+            message="`jacobian` ran inside your function, and this exercise asks for the walks"
+            " themselves: start one at each element of `f(x)`. To compare with `jacobian`, call it"
+            " outside.",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n"
-            "    rows = [torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]\n"
-            "    with torch.no_grad():\n        x.zero_()\n    return torch.stack(rows)",
+            example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v,"
+            " retain_graph=True)[0] for v in torch.eye(len(y))]\n    with torch.no_grad():\n"
+            "        x.zero_()\n    return torch.stack(rows)",
             when=lambda seen: _CHANGED in seen,
-            message="After your function ran, `x` holds other numbers than before. It belongs to whoever called:"
-            " read it, and do not write into it.",
+            message="After your function ran, `x` holds other numbers than before. It belongs to"
+            " whoever called: read it, and do not write into it.",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n"
-            "    rows = [torch.autograd.grad(y, x, v)[0] for v in torch.eye(len(y))]\n    return torch.stack(rows)",
+            example="def answer(f, x):\n    return torch.eye(len(x))",
+            when=lambda seen: _NEVER_RAN in seen,
+            message="Your function returned something and never called `f`. Its rows depend on"
+            " what `f` computes at `x`.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v)[0]"
+            " for v in torch.eye(len(y))]\n    return torch.stack(rows)",
             when=lambda seen: raised(seen, "a second time"),
-            message="Your first walk freed the saved tensors that the second one needs. Retain them, or run `f` again"
-            " for each row.",
+            message="Your first walk freed the saved tensors that the second one needs. Retain"
+            " them, or run `f` again for each row.",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n"
-            "    return torch.stack([torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(x))])",
+            example="def answer(f, x):\n    y = f(x)\n    return"
+            " torch.stack([torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in"
+            " torch.eye(len(x))])",
             when=lambda seen: raised(seen, "Mismatch in shape"),
-            message="What you hand in does not have the shape of the output, and the output is where it arrives. A"
-            " one-hot vector has as many elements as the output.",
+            message="What you hand in does not have the shape of the output, and the output is"
+            " where it arrives. A one-hot vector has as many elements as the output.",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n"
-            "    rows = [torch.autograd.grad(y, x, v, retain_graph=True) for v in torch.eye(len(y))]\n"
-            "    return torch.stack(rows)",
+            example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v,"
+            " retain_graph=True) for v in torch.eye(len(y))]\n    return torch.stack(rows)",
             when=lambda seen: raised(seen, "but got tuple"),
-            message="Each of your rows is still in a tuple: `grad` returns one, even for a single tensor.",
+            message="Each of your rows is still in a tuple: `grad` returns one, even for a single"
+            " tensor.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(e, x,"
+            " retain_graph=True)[1] for e in y]\n    return torch.stack(rows)",
+            when=lambda seen: raised(seen, "tuple index out of range"),
+            message="`grad` returns a tuple with one gradient for each tensor that you"
+            " differentiate by, and Python counts its entries from 0.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    return torch.stack([torch.autograd.grad(f, x, v)[0]"
+            " for v in torch.eye(3)])",
+            when=lambda seen: raised(seen, "'function' object is not iterable"),
+            message="You used `f` itself where its result is wanted: `f` is a function, `f(x)` the"
+            " tensor that the walk starts at.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y = f(x)\n    return"
+            " torch.stack([torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in"
+            " torch.eye(y)])",
+            when=lambda seen: raised(seen, "eye(): argument"),
+            message="`torch.eye` wants a size, the number of its rows, and not a tensor.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n    y.backward()\n    return x.grad",
             when=lambda seen: raised(seen, "only for scalar outputs"),
-            message="You started at an output of several elements without saying with what. Which vector picks out"
-            " one row?",
+            message="You started at an output of several elements without saying with what. Which"
+            " vector picks out one row?",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n"
-            "    rows = [torch.autograd.grad(y, x, v, retain_graph=True)[0] for v in torch.eye(len(y))]\n"
-            "    return torch.stack(rows, dim=1)",
+            example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v,"
+            " retain_graph=True)[0] for v in torch.eye(len(y))]\n    return torch.stack(rows,"
+            " dim=1)",
             when=same_as(lambda: _transposed),
-            message="All the numbers are there, and the matrix lies on its side: each walk gives a row, and you laid"
-            " them as columns.",
+            message="All the numbers are there, and the matrix lies on its side: each walk gives a"
+            " row, and you laid them as columns.",
         ),
         Misconception(
-            example="def answer(f, x):\n    y = f(x)\n    return torch.autograd.grad(y, x, torch.ones_like(y))[0]",
+            example="def answer(f, x):\n    y = f(x)\n    return torch.autograd.grad(y, x,"
+            " torch.ones_like(y))[0]",
             when=same_as(lambda: _in_one_walk),
-            message="You walked once, with ones: that adds all the rows up. A sum cannot be taken apart again.",
+            message="You walked once, with ones: that adds all the rows up. A sum cannot be taken"
+            " apart again.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    return torch.autograd.grad(f(x)[0], x)[0]",
+            when=same_as(lambda: _the_first),
+            message="You walked once, from the first element of the output: that is one row. Each"
+            " element has one.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    return torch.autograd.grad(f(x)[0], x)[0][None]",
+            when=same_as(lambda: _the_first_as_a_matrix),
+            message="Your matrix has one row, that of the output's first element. Each element has"
+            " a row.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y = f(x)\n    return torch.cat([torch.autograd.grad(e,"
+            " x, retain_graph=True)[0] for e in y])",
+            when=same_as(lambda: _in_one_row),
+            message="All the numbers are there, in one long vector: `torch.cat` puts the rows"
+            " behind each other. A matrix has them below each other.",
+        ),
+        Misconception(
+            example="def answer(f, x):\n    y, rows = f(x), []\n    for v in torch.eye(len(y)):\n"
+            "        y.backward(v, retain_graph=True)\n        rows.append(x.grad)\n"
+            "        x.grad.zero_()\n    return torch.stack(rows)",
+            when=same_as(lambda: _emptied),
+            message="All your rows are zeros. If you kept `x.grad` itself and emptied it with"
+            " `zero_()`, you emptied the row that you kept: it is the same tensor.",
         ),
         Misconception(
             example="def answer(f, x):\n    y, rows = f(x), []\n    for v in torch.eye(len(y)):\n"
             "        y.backward(v, retain_graph=True)\n        rows.append(x.grad.clone())\n"
             "    return torch.stack(rows)",
             when=same_as(lambda: _piled_up),
-            message="Your first row is right, and each later one has those before it in it: `backward()` adds to"
-            " `x.grad`. Use what returns the gradient, or empty `x.grad` in between.",
+            message="Your first row is right, and each later one has those before it in it:"
+            " `backward()` adds to `x.grad`. Use what returns the gradient, or empty `x.grad` in"
+            " between.",
         ),
         Misconception(
             example="def answer(f, x):\n    y, rows = f(x), []\n    for v in torch.eye(len(y)):\n"
-            "        y.backward(v, retain_graph=True)\n        rows.append(x.grad)\n    return torch.stack(rows)",
+            "        y.backward(v, retain_graph=True)\n        rows.append(x.grad)\n    return"
+            " torch.stack(rows)",
             when=same_as(lambda: _all_the_last),
-            message="All your rows are one tensor: you kept `x.grad` itself, and each `backward()` added to it.",
+            message="All your rows are one tensor: you kept `x.grad` itself, and each `backward()`"
+            " added to it.",
         ),
     ),
     hints=(
-        "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its rows.",
-        "`torch.autograd.grad(y, x, v, retain_graph=True)` returns a tuple with one row in it; `torch.stack` makes a"
-        " matrix of rows.",
+        "`y = f(x)` has `len(y)` elements, so `torch.eye(len(y))` has the one-hot vectors as its"
+        " rows.",
+        "`torch.autograd.grad(y, x, v, retain_graph=True)` returns a tuple with one row in it;"
+        " `torch.stack` makes a matrix of rows.",
     ),
     solution="""
 def answer(f, x):

@@ -2,12 +2,20 @@
 loop repaired.
 """
 
+from collections.abc import Callable, Iterable
+from functools import partial
+from itertools import permutations
+
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import numbers
-from helpers.untrusted.sandbox import Failed
+from helpers.exercises.tensors import counted, readable
+from helpers.exercises.values import same
+from helpers.untrusted.plain import is_a
+
+_no_grad = torch.no_grad  # as it is now, whatever becomes of torch's own name for it
 
 _CALLS = """
 x = torch.tensor(2.0, requires_grad=True)
@@ -33,16 +41,37 @@ def _calls() -> list[float]:
     return [p, x.grad.item()]
 
 
+def _went_on(p: float | None, q: float | None) -> bool:
+    """Tell whether `q` is `p` and what one or both of the last two calls send."""
+    return p in (8, 10, 18) and q is not None and q > p and q - p in (2, 4, 6)
+
+
 CALLS = Exercise(
     id="06.1",
     reader=numbers(),
     truth=_calls,
     right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
+    principle="`backward()` adds to what stands in `.grad`, and `zero_()` writes zeros over it.",
     misconceptions=(
         Misconception(
             example=[10, 2],
-            when=lambda seen: seen in ((10, 2), (10, 4)),
+            when=(10, 2),
             message="You let each call write over the one before. `backward()` adds to what `.grad` holds.",
+        ),
+        Misconception(
+            example=[8, 4],
+            when=(8, 4),
+            message="You stopped after the first call of each half. There is a second one, and it adds its gradient.",
+        ),
+        Misconception(
+            example=[6, 18],
+            when=(6, 18),
+            message="The order counts: `p` first, then `q`.",
+        ),
+        Misconception(
+            example=[18, 24],
+            when=lambda seen: len(seen) == 2 and _went_on(*seen),
+            message="You went on adding as if nothing had been emptied. Look at the line between the two halves.",
         ),
         Misconception(
             example=[15, 6],
@@ -51,20 +80,59 @@ CALLS = Exercise(
             " sends a gradient.",
         ),
         Misconception(
-            example=[18, 24],
-            when=lambda seen: len(seen) == 2 and seen[1] > 10,
-            message="You went on adding as if nothing had been emptied. Look at the line between the two halves.",
+            example=[36, 6],
+            when=lambda seen: len(seen) == 2 and seen[0] == 36,
+            message="36 is 16 and 20, the values of `3 * x + 5 * x` and `10 * x`. `.grad` holds gradients: what is the"
+            " derivative of each with respect to `x`?",
+        ),
+        Misconception(
+            example=[10, 6],
+            when=lambda seen: len(seen) == 2 and seen[0] == 10,
+            message="Your `p` is what the second call alone sends. What the first had sent was in `.grad` before it.",
+        ),
+        Misconception(
+            example=[8, 6],
+            when=lambda seen: len(seen) == 2 and seen[0] == 8,
+            message="Your `p` is what the first call alone sends. Then a second call comes, before `p` is read.",
         ),
         Misconception(
             example=[18, 8],
-            when=lambda seen: len(seen) == 2 and seen[1] in (7, 8),
-            message="Your second number counts values, or gradients at another place. What is the derivative of"
-            " `x**2` where `x` is 2, and that of `2 * x`?",
+            when=lambda seen: len(seen) == 2 and seen[1] == 8,
+            message="8 is the sum of the values of `x**2` and `2 * x`. What is the derivative of `x**2` where `x` is 2,"
+            " and that of `2 * x`?",
         ),
         Misconception(
-            example=[8, 4],
-            when=lambda seen: seen == (8, 4),
-            message="You stopped after the first call of each half. There is a second one, and it adds its gradient.",
+            example=[18, 4],
+            when=lambda seen: len(seen) == 2 and seen[1] == 4,
+            message="Your `q` is what `(x**2).backward()` alone sends. Another call comes before `q` is read.",
+        ),
+        Misconception(
+            example=[18, 2],
+            when=lambda seen: len(seen) == 2 and seen[1] == 2,
+            message="Your `q` is what `(2 * x).backward()` alone sends. Another call had sent something before, after"
+            " the zeros were written.",
+        ),
+        Misconception(
+            example=[18, None],
+            when=lambda seen: len(seen) == 2 and seen[1] is None,
+            message="`zero_()` does not take the tensor in `.grad` away, it writes zeros to it; and after it two more"
+            " calls add theirs.",
+        ),
+        Misconception(
+            example=[18, 0],
+            when=lambda seen: len(seen) == 2 and seen[1] == 0,
+            message="You stopped at `zero_()`. Two more calls come after it, and each adds its gradient.",
+        ),
+        Misconception(
+            example=[18, 5],
+            when=lambda seen: len(seen) == 2 and seen[0] == 18,
+            message="Your `p` is right. For `q`, begin at zero and write down what each of the last two calls sends.",
+        ),
+        Misconception(
+            example=[28, 6],
+            when=lambda seen: len(seen) == 2 and seen[1] == 6,
+            message="Your `q` is right. For `p`, write down what each of the first two calls sends; the first has two"
+            " paths.",
         ),
     ),
     hints=(
@@ -105,6 +173,8 @@ HOLDERS = Exercise(
     reader=numbers(),
     truth=_holders,
     right="`g` and `k` are names of tensors that backward or `zero_()` went on writing to; `h` is a copy.",
+    principle="a name stands for a tensor, so a write to that tensor shows under each of its names, and under no"
+    " copy's.",
     misconceptions=(
         Misconception(
             example=[3, 3, 5],
@@ -113,10 +183,10 @@ HOLDERS = Exercise(
             " what is written to that tensor they show too.",
         ),
         Misconception(
-            example=[0, 3, 0],
-            when=lambda seen: len(seen) == 3 and seen[0] in (0, 5, 11),
-            message="You let `g` follow whatever `x.grad` is. After `x.grad = None` the next call puts a new tensor"
-            " there: who still writes to the old one?",
+            example=[6, 6, 0],
+            when=lambda seen: len(seen) == 3 and seen[1] in (None, 0, 5, 6, 8, 11),
+            message="`h` is no name for the tensor in `x.grad`: `clone()` made one of its own, and no line after that"
+            " knows it.",
         ),
         Misconception(
             example=[None, 3, 0],
@@ -125,20 +195,27 @@ HOLDERS = Exercise(
             " is still there.",
         ),
         Misconception(
-            example=[3, 3, 0],
-            when=lambda seen: len(seen) == 3 and seen[0] == 3 and seen[2] == 0,
-            message="You are right about `zero_()`, which writes to the tensor that `k` names. Does the second"
-            " `backward()` write to the one that `g` names, or make a new one?",
+            example=[0, 3, 0],
+            when=lambda seen: len(seen) == 3 and seen[0] in (0, 5, 8, 11),
+            message="After `x.grad = None` the next call puts a new tensor there. Which of the lines after it still"
+            " write to the old one, which `g` names?",
         ),
         Misconception(
-            example=[6, 6, 0],
-            when=lambda seen: len(seen) == 3 and seen[1] == 6,
-            message="You let `h` change too. `clone()` made a tensor of its own, and backward does not know it.",
+            example=[3, 3, 0],
+            when=lambda seen: len(seen) == 3 and seen[0] == 3,
+            message="Does the second `backward()` write to the tensor that `g` names, or make a new one?",
         ),
         Misconception(
             example=[6, 3, 5],
-            when=lambda seen: len(seen) == 3 and seen[0] == 6 and seen[2] in (5, 11, None),
-            message="You are right about `g`. Now read the last line again: on which tensor does it work in place?",
+            when=lambda seen: len(seen) == 3 and seen[:2] == (6, 3),
+            message="You are right about `g` and `h`. For `k` read the last line again: on which tensor does it work"
+            " in place?",
+        ),
+        Misconception(
+            example=[4, 3, 0],
+            when=lambda seen: len(seen) == 3 and seen[1:] == (3, 0),
+            message="You are right about `h` and `k`. Which calls wrote to the tensor that `g` names, and what did each"
+            " send?",
         ),
     ),
     hints=(
@@ -149,61 +226,64 @@ HOLDERS = Exercise(
 )
 
 
-def _with_walks(
-    old: float | None, *portions: list[float]
-) -> tuple[torch.Tensor, list[torch.Tensor]]:
-    """Make a weight that notes each visit of a gradient, and samples in portions; `old` is in its
-    `.grad`.
+def _given(old: float | None, weight: float, *portions: list[float]) -> tuple:
+    """Make a weight that notes each gradient that comes to it, and samples in portions; `old` is in
+    its `.grad`.
     """
-    weight = torch.tensor(3.0, requires_grad=True)
-    weight.grad = None if old is None else torch.tensor(old)
-    weight.visits = []
-    weight.register_post_accumulate_grad_hook(lambda tensor: tensor.visits.append(1))
-    return weight, [torch.tensor(portion) for portion in portions]
+    w = counted(weight)
+    w.grad = None if old is None else torch.tensor(old)
+    w.start, w.samples = weight, [torch.tensor(portion) for portion in portions]
+    w.copies = [part.clone() for part in w.samples]
+    return w, list(w.samples)
 
 
-def _equal() -> tuple[torch.Tensor, list[torch.Tensor]]:
-    return _with_walks(None, [1.0, 2.0], [3.0, 4.0])
+def _equal() -> tuple:
+    return _given(None, 3.0, [1.0, 2.0], [3.0, 4.0])
 
 
-def _unequal() -> tuple[torch.Tensor, list[torch.Tensor]]:
-    return _with_walks(100.0, [1.0, 2.0, 3.0], [4.0, 5.0], [10.0])
+@written(
+    "w = torch.tensor(3.0, requires_grad=True), w.grad = torch.tensor(100.0), and"
+    " [torch.tensor([1.0, 2.0, 3.0]), torch.tensor([4.0, 5.0]), torch.tensor([10.0])]"
+)
+def _unequal() -> tuple:
+    return _given(100.0, 3.0, [1.0, 2.0, 3.0], [4.0, 5.0], [10.0])
 
 
-def _in_portions(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    weight.grad = None
-    for part in portions:
-        loss = ((weight * part) ** 2).mean() * len(part)
-        (loss / sum(map(len, portions))).backward()
+@written(
+    "w = torch.tensor(-0.5, requires_grad=True), w.grad = torch.tensor(-7.0), and"
+    " [torch.tensor([2.0, -4.0, 1.0, 3.0]), torch.tensor([6.0])]"
+)
+def _small_last() -> tuple:
+    return _given(-7.0, -0.5, [2.0, -4.0, 1.0, 3.0], [6.0])
 
 
-def _summed_up(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    weight.grad = None
-    for part in portions:
-        ((weight * part) ** 2).mean().backward()
+def _scaled(scale: Callable, is_emptied: bool = True) -> Callable:
+    """Return a function that walks back from `scale(sum, size, all, number)` of each portion: its
+    sum of squares, its size, how many samples there are in all, and how many portions.
+    """
+
+    def answer(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
+        weight.grad = None if is_emptied else weight.grad
+        count = sum(len(part) for part in portions)
+        for part in portions:
+            squares = ((weight * part) ** 2).sum()
+            scale(squares, len(part), count, len(portions)).backward()
+
+    return answer
 
 
-def _naive(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    for part in portions:
-        ((weight * part) ** 2).mean().backward()
-
-
-def _undivided(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    weight.grad = None
-    for part in portions:
-        ((weight * part) ** 2).sum().backward()
-
-
-def _by_number(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    weight.grad = None
-    for part in portions:
-        (((weight * part) ** 2).mean() / len(portions)).backward()
-
-
-def _on_top(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
-    for part in portions:
-        loss = ((weight * part) ** 2).mean() * len(part)
-        (loss / sum(map(len, portions))).backward()
+_in_portions = _scaled(lambda squares, size, count, number: squares / count)
+_summed_up = _scaled(lambda squares, size, count, number: squares / size)
+_undivided = _scaled(lambda squares, size, count, number: squares)
+_by_number = _scaled(lambda squares, size, count, number: squares / size / number)
+_sum_by_number = _scaled(lambda squares, size, count, number: squares / number)
+_mean_by_size = _scaled(lambda squares, size, count, number: squares / size / size)
+_mean_by_count = _scaled(lambda squares, size, count, number: squares / size / count)
+_multiplied = _scaled(lambda squares, size, count, number: squares * count)
+_on_top = _scaled(lambda squares, size, count, number: squares / count, False)
+_naive = _scaled(lambda squares, size, count, number: squares / size, False)
+_all_on_top = _scaled(lambda squares, size, count, number: squares, False)
+_by_number_on_top = _scaled(lambda squares, size, count, number: squares / size / number, False)
 
 
 def _last_only(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
@@ -212,21 +292,69 @@ def _last_only(weight: torch.Tensor, portions: list[torch.Tensor]) -> None:
         (((weight * part) ** 2).sum() / sum(map(len, portions))).backward()
 
 
-def _grad_and_visits(
-    returned: object, weight: torch.Tensor, portions: list[torch.Tensor]
-) -> object:
-    """See what is in `.grad`, and how often a gradient came; what the function returns does not
-    matter.
+def _left(returned: object, weight: torch.Tensor, portions: object) -> object:
+    """See what is in `.grad`, how many gradients came, and what became of the inputs; what the
+    function returns does not matter, nor what becomes of the list itself.
     """
-    return "no gradient" if weight.grad is None else [weight.grad, len(weight.visits)]
+    gradient, start = readable(weight.grad), readable(weight)
+    is_kept = start == weight.start and weight.requires_grad
+    samples = zip(weight.samples, weight.copies, strict=True)
+    are_kept = all(readable(part) == readable(copy) for part, copy in samples)
+    return [
+        gradient,
+        len(weight.arrived),
+        "as asked" if _is_asked(gradient, weight) else "of another loss",
+        "as it was" if is_kept else "changed",
+        "as they were" if are_kept else "changed",
+    ]
 
 
-def _no_visit(seen: tuple) -> bool:
-    return all(one == "no gradient" or (isinstance(one, tuple) and one[1] == 0) for one in seen)
+def _is_asked(gradient: object, weight: torch.Tensor) -> bool:
+    """Tell whether each walk brought the gradient of a sum or mean of `(w * d)**2` of one portion,
+    however scaled; True as well where `.grad` is right, or the walks are not one a portion.
+    """
+    sums = [2 * weight.start * float((part**2).sum()) for part in weight.copies]
+    sizes = [len(part) for part in weight.copies]
+    came = [float(each) for each in weight.arrived]
+    if len(came) != len(sums) or same(gradient, sum(sums) / sum(sizes)):
+        return True
+    return any(
+        _is_one(
+            one * size**power / each for one, each, size in zip(order, sums, sizes, strict=True)
+        )
+        for order in permutations(came)
+        for power in (0, 1, 2)
+    )
 
 
-def _all_at_once(seen: tuple) -> bool:
-    return all(isinstance(one, tuple) and one[1] == 1 for one in seen)
+def _is_one(ratios: Iterable[float]) -> bool:
+    first, *others = ratios
+    return all(same(ratio, first) for ratio in others)
+
+
+def _every(test: Callable) -> Callable:
+    """Match a reading each of whose cases was seen, and passes the test."""
+    return lambda seen: all(isinstance(case, tuple) and test(*case) for case in seen)
+
+
+def _some(test: Callable) -> Callable:
+    """Match a reading some case of which was seen, and passes the test."""
+    return lambda seen: any(isinstance(case, tuple) and test(*case) for case in seen)
+
+
+def _rightly(case: Callable) -> object:
+    """Return what is in `.grad` at the end when a case is done right."""
+    weight, portions = case()
+    _in_portions(weight, portions)
+    return readable(weight.grad)
+
+
+def _grads(seen: tuple) -> list:
+    return [case[0] if isinstance(case, tuple) else case for case in seen]
+
+
+def _are_right(seen: tuple) -> bool:
+    return same(tuple(_grads(seen)), tuple(map(_rightly, _CASES)))
 
 
 _BATCH = """
@@ -234,72 +362,191 @@ def answer(w, portions):
     w.grad = None
     (((w * torch.cat(portions)) ** 2).mean()).backward()
 """
+_BY_HAND = """
+def answer(w, portions):
+    w.grad = (2 * w * (torch.cat(portions) ** 2).mean()).detach()
+"""
+_BY_SAMPLE = """
+def answer(w, portions):
+    w.grad = None
+    samples = torch.cat(portions)
+    for d in samples:
+        ((w * d) ** 2 / len(samples)).backward()
+"""
+_CASES = (_equal, _unequal, _small_last)
+
+
+def _loop(line: str, before: str = "w.grad = None") -> str:
+    """Return the source of an answer whose loop does one thing."""
+    count = "count = sum(len(part) for part in portions)"
+    return (
+        f"def answer(w, portions):\n    {count}\n    {before}\n"
+        f"    for part in portions:\n        {line}"
+    )
+
 
 PORTIONS = Exercise(
     id="06.3",
-    reader=function(_equal, _unequal, observe=_grad_and_visits),
+    reader=function(
+        *_CASES,
+        observe=_left,
+        parts=("`w.grad`", "gradients that came", "each of them", "`w` itself", "the samples"),
+    ),
     truth=lambda: _in_portions,
     right="Each sample counted once with the same weight, so the sum is the gradient of the mean over all.",
+    principle="`backward()` adds what a loss sends, so how much a portion counts is up to how you scale its loss.",
     misconceptions=(
         Misconception(
+            example=_loop("part.mul_(w.detach()); ((part * w) ** 2).sum().div(count).backward()"),
+            when=_some(lambda grad, walks, each, weight, samples: samples == "changed"),
+            message="Your function writes into the samples themselves. Whoever reads them next, in another epoch,"
+            " finds other numbers: compute a new tensor instead.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).sum() / count).backward()")
+            + "\n    with torch.no_grad():\n        w -= 0.1 * w.grad",
+            when=_some(lambda grad, walks, each, weight, samples: weight == "changed"),
+            message="Your function leaves `w` itself changed, its number or its flag. Only `w.grad` is asked for; the"
+            " step is somebody else's.",
+        ),
+        Misconception(
+            example=_BY_HAND,
+            when=lambda seen: _every(lambda grad, walks, *_: walks == 0)(seen) and _are_right(seen),
+            message="`w.grad` holds the right number, but no gradient came to the `w` that went in. Give each portion"
+            " a `backward()` of its own, which adds to `w.grad` by itself.",
+        ),
+        Misconception(
             example="def answer(w, portions):\n    return sum(((w * part) ** 2).mean() for part in portions)",
-            when=_no_visit,
+            when=_every(lambda grad, walks, *_: walks == 0),
             message="No gradient arrived at the `w` that went in. Call `backward()` on a loss that is made of it, once"
             " for each portion.",
         ),
         Misconception(
+            example=_loop("(((w * part) ** 2).sum() / count).backward(); w.grad.zero_()"),
+            when=_every(lambda grad, walks, *_: walks > 1 and grad in (None, 0.0)),
+            message="Gradients arrived, and were taken away again: at the end `w.grad` is empty. Empty it once, before"
+            " the first portion.",
+        ),
+        Misconception(
             example=_BATCH,
-            when=_all_at_once,
+            when=lambda seen: _every(lambda grad, walks, *_: walks == 1)(seen) and _are_right(seen),
             message="You called `backward()` once for everything. Then all samples must be in memory together, which"
             " portions are meant to avoid: call it once for each portion.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    w.grad = None\n    for part in portions:\n"
-            "        ((w * part) ** 2).mean().backward()",
+            example=_loop("loss = ((w * part) ** 2).sum() / count") + "\n    loss.backward()",
+            when=_every(lambda grad, walks, *_: walks == 1),
+            message="Only one gradient came to `w`, and there are several portions. Does `backward()` stand inside the"
+            " loop, and does the loop come to its end?",
+        ),
+        Misconception(
+            example=_BY_SAMPLE,
+            when=lambda seen: (
+                [case[1] for case in seen if isinstance(case, tuple)] == [4, 6, 5]
+                and _are_right(seen)
+            ),
+            message="Your `w.grad` is right, and you walked once for each sample. The samples of a portion can share"
+            " one `backward()`.",
+        ),
+        Misconception(
+            example=_loop("((w * part) ** 2).mean().backward()"),
             when=same_as(lambda: _summed_up),
             message="You added the means of the portions. A sum of means is larger than the mean over all: each"
             " portion has to be scaled before its `backward()`.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    for part in portions:\n        ((w * part) ** 2).mean().backward()",
+            example=_loop("((w * part) ** 2).mean().backward()", "pass"),
             when=same_as(lambda: _naive),
             message="Two things are missing. What an earlier step left in `w.grad` is still in your sum; and you added"
             " the means of the portions, which is more than the mean over all.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    w.grad = None\n    for part in portions:\n"
-            "        ((w * part) ** 2).sum().backward()",
+            example=_loop("((w * part) ** 2).sum().backward()"),
             when=same_as(lambda: _undivided),
             message="Each sample counts the same: good. You have the gradient of a sum over all samples, though, and"
             " the loss is their mean.",
         ),
         Misconception(
+            example=_loop("((w * part) ** 2).sum().backward()", "pass"),
+            when=same_as(lambda: _all_on_top),
+            message="Two things are missing. What an earlier step left in `w.grad` is still in your sum; and yours is"
+            " the gradient of a sum over all samples, where the loss is their mean.",
+        ),
+        Misconception(
             example="def answer(w, portions):\n    w.grad.zero_()\n    for part in portions:\n"
             "        ((w * part) ** 2).mean().backward()",
-            when=lambda seen: isinstance(seen[0], Failed) and "zero_" in seen[0].text,
+            when=lambda seen: raised(seen, "'NoneType' object has no attribute 'zero_'"),
             message="`zero_()` needs a tensor to write to. In the first of my cases `w.grad` is still None: empty it in"
             " the way that always works.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    w.grad = None\n    for part in portions:\n"
-            "        (((w * part) ** 2).mean() / len(portions)).backward()",
+            example=_loop("((w * part) ** 2).mean().backward()", "w.zero_grad()"),
+            when=lambda seen: raised(seen, "'Tensor' object has no attribute 'zero_grad'"),
+            message="A tensor has no `zero_grad()`: modules and optimizers have. Empty the `.grad` of a tensor by hand.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2) / count).backward()"),
+            when=lambda seen: raised(seen, "implicitly created only for scalar outputs"),
+            message="You called `backward()` on a tensor of several numbers. A loss is one number: make one of the"
+            " squares of the portion first.",
+        ),
+        Misconception(
+            example=_loop("with torch.no_grad(): ((w * part) ** 2).sum().backward()"),
+            when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
+            message="A loss was not recorded, so `backward()` has nothing to walk: grad mode was off, or it was made of"
+            " something else than `w`.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).mean() / len(portions)).backward()"),
             when=same_as(lambda: _by_number),
             message="You divided by the number of portions. That is right while they are equal; where they differ, a"
             " sample in a small portion counts too much.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    count = sum(len(part) for part in portions)\n"
-            "    for part in portions:\n        (((w * part) ** 2).sum() / count).backward()",
+            example=_loop("(((w * part) ** 2).mean() / len(portions)).backward()", "pass"),
+            when=same_as(lambda: _by_number_on_top),
+            message="Two things are missing. What an earlier step left in `w.grad` is still in your sum; and where"
+            " portions differ in size, a sample in a small one counts too much.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).sum() / len(portions)).backward()"),
+            when=same_as(lambda: _sum_by_number),
+            message="You divided a sum over samples by the number of portions. A mean divides by how many samples"
+            " there are.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).mean() / len(part)).backward()"),
+            when=same_as(lambda: _mean_by_size),
+            message="`mean()` has divided by the size of the portion, and you divide by it once more.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).mean() / count).backward()"),
+            when=same_as(lambda: _mean_by_count),
+            message="`mean()` has divided by the size of the portion, and you divide by the number of all samples"
+            " besides. One of the two is too much.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).sum() * count).backward()"),
+            when=same_as(lambda: _multiplied),
+            message="You multiplied by the number of samples. A mean is a sum that is divided by it.",
+        ),
+        Misconception(
+            example=_loop("(((w * part) ** 2).sum() / count).backward()", "pass"),
             when=same_as(lambda: _on_top),
             message="Your scaling is right. A gradient of an earlier step is still in `w.grad`, and yours was added"
             " to it.",
         ),
         Misconception(
-            example="def answer(w, portions):\n    count = sum(len(part) for part in portions)\n"
-            "    for part in portions:\n        w.grad = None\n        (((w * part) ** 2).sum() / count).backward()",
+            example=_loop("w.grad = None; (((w * part) ** 2).sum() / count).backward()"),
             when=same_as(lambda: _last_only),
             message="You empty `w.grad` in every round, so only the last portion is left. Empty it once, before"
             " the first.",
+        ),
+        Misconception(
+            example=_loop("((w * part).sum() / count).backward()"),
+            when=_some(lambda grad, walks, each, *_: each == "of another loss"),
+            message="What your portions send is no gradient of `(w * d)**2`, however it is scaled. Look at the loss"
+            " itself: the product of each sample, its square, then the sum or the mean.",
         ),
     ),
     hints=(
@@ -318,87 +565,154 @@ def answer(w, portions):
 )
 
 
-def _start() -> torch.Tensor:
-    return torch.tensor(1.0, requires_grad=True)
+_STARTS = (1.0, 5.0, 2.5)
 
 
-def _second_start() -> torch.Tensor:
-    return torch.tensor(5.0, requires_grad=True)
+def _trained_for(w: torch.Tensor, rounds: int = 10, is_emptied: bool = True) -> torch.Tensor:
+    for _ in range(rounds):
+        w.grad = None if is_emptied else w.grad
+        ((w - 2) ** 2).backward()
+        with _no_grad():
+            w -= 0.25 * w.grad
+    return w
 
 
 def _train(w: torch.Tensor) -> torch.Tensor:
-    for _ in range(10):
-        w.grad = None
-        ((w - 2) ** 2).backward()
-        with torch.no_grad():
-            w -= 0.25 * w.grad
-    return w
+    return _trained_for(w)
 
 
 def _never_emptied(w: torch.Tensor) -> torch.Tensor:
-    for _ in range(10):
-        ((w - 2) ** 2).backward()
-        with torch.no_grad():
-            w -= 0.25 * w.grad
-    return w
+    return _trained_for(w, is_emptied=False)
 
 
-def _same_and_value(returned: object, w: torch.Tensor) -> object:
-    """See whether the weight that came in was trained, and how far it got."""
-    if not isinstance(returned, torch.Tensor):
-        return returned
-    return ["the same tensor" if returned is w else "another tensor", returned.detach()]
+def _one_round(w: torch.Tensor) -> torch.Tensor:
+    return _trained_for(w, rounds=1)
 
+
+def _trained(returned: object, w: torch.Tensor) -> object:
+    """See which tensor came back, how far the weight that came in got, whether it can be trained on,
+    and how many gradients came to it (more than ten are ten).
+    """
+    came = "the weight" if returned is w else "nothing" if returned is None else "no tensor"
+    if returned is not w and is_a(returned, torch.Tensor):
+        came = "another tensor"
+    flag = "requires grad" if w.requires_grad else "does not require grad"
+    return [came, readable(w), flag, min(len(w.arrived), 10)]
+
+
+def _ends(test: Callable) -> Callable:
+    """Match a reading where the weight itself came back and, in each case, its start and its end
+    pass the test.
+    """
+
+    def matches(seen: tuple) -> bool:
+        if not all(isinstance(case, tuple) and case[0] == "the weight" for case in seen):
+            return False
+        return all(test(start, case[1]) for start, case in zip(_STARTS, seen, strict=True))
+
+    return matches
+
+
+def _is_farther(start: float, end: float) -> bool:
+    return not abs(end - 2) <= abs(start - 2)
+
+
+def _is_nearer(start: float, end: float) -> bool:
+    return abs(end - 2) < abs(start - 2) and not same(end, _end(start))
+
+
+def _end(start: float) -> float:
+    return readable(_train(torch.tensor(start, requires_grad=True)))
+
+
+def _is_trained(seen: tuple) -> bool:
+    """Tell whether the weight that came in has the right number at the end of each case."""
+    numbers = tuple(case[1] if isinstance(case, tuple) else None for case in seen)
+    return same(numbers, tuple(map(_end, _STARTS)))
+
+
+_RIGHT_LOOP = (
+    "    for _ in range(10):\n        w.grad = None\n        ((w - 2) ** 2).backward()\n"
+    "        with torch.no_grad():\n            w -= 0.25 * w.grad\n"
+)
 
 TRAIN = Exercise(
     id="06.4",
-    reader=function(_start, _second_start, observe=_same_and_value),
+    reader=function(
+        *(partial(counted, start) for start in _STARTS),
+        observe=_trained,
+        parts=("returned", "`w` at the end", "its flag", "gradients that came to it"),
+    ),
     truth=lambda: _train,
     right="The leaf itself moved, and each round saw only its own gradient.",
+    principle="`=` gives a name to another tensor; only an edit in place changes the one that had it.",
     misconceptions=(
         Misconception(
-            example="def answer(w):\n    for _ in range(10):\n        w.grad = None\n"
-            "        ((w - 2) ** 2).backward()\n        with torch.no_grad():\n            w -= 0.25 * w.grad",
-            when=lambda seen: seen == (None, None),
-            message="Your function returns nothing: hand the weight back with `return w`.",
+            example=f"def answer(w):\n{_RIGHT_LOOP}    return w.item()",
+            when=_every(lambda came, *_: came == "no tensor"),
+            message="Your function hands back something that is no tensor. The weight itself is asked for, not its"
+            " number.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
             "        w = w - 0.25 * w.grad\n    return w",
-            when=lambda seen: isinstance(seen[0], Failed) and "operand" in seen[0].text,
-            message="In some round `w.grad` is None when the update reads it. Either `w` is no longer the leaf, because"
-            " a new tensor took its name, or `.grad` was emptied between `backward()` and the update.",
+            when=lambda seen: raised(seen, "and 'NoneType'", "'NoneType' and"),
+            message="In some round `w.grad` is None when the update reads it: nothing came since it was emptied, or `w`"
+            " is no longer the leaf, because a new tensor took its name.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        w.grad.zero_()\n"
             "        ((w - 2) ** 2).backward()\n        with torch.no_grad():\n            w -= 0.25 * w.grad\n"
             "    return w",
-            when=lambda seen: isinstance(seen[0], Failed) and "zero_" in seen[0].text,
+            when=lambda seen: raised(seen, "'NoneType' object has no attribute 'zero_'"),
             message="`zero_()` met None. Either no backward has run yet, or `w` is no longer the leaf, because a new"
             " tensor took its name.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
             "        with torch.no_grad():\n            w = w - 0.25 * w.grad\n    return w",
-            when=lambda seen: (
-                isinstance(seen[0], Failed) and "does not require grad" in seen[0].text
-            ),
-            message="A loss was not recorded, so `backward()` has nothing to walk. Either the whole loop stands inside"
-            " `no_grad()`, or `=` gave the name `w` to a new tensor made in that block.",
+            when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
+            message="A loss was not recorded, so `backward()` has nothing to walk: grad mode was off when it was"
+            " computed, or the `w` in it did not require grad, as what `w - ...` makes inside `no_grad()` does not.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
             "        w -= 0.25 * w.grad\n    return w",
-            when=lambda seen: isinstance(seen[0], Failed) and "leaf" in seen[0].text,
+            when=lambda seen: raised(seen, "is being used in an in-place operation"),
             message="You edit the leaf in place while autograd records, and it refuses. An update is no part of the"
             " graph: say so with a block around it.",
         ),
         Misconception(
+            example=f"def answer(w):\n{_RIGHT_LOOP}    return w.detach()",
+            when=lambda seen: (
+                _every(lambda came, number, flag, walks: came == "another tensor" and walks == 10)(
+                    seen
+                )
+                and _is_trained(seen)
+            ),
+            message="You trained the weight that came in, and then hand back another tensor. Return the weight itself.",
+        ),
+        Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
             "        w = (w - 0.25 * w.grad).detach().requires_grad_()\n    return w",
-            when=lambda seen: isinstance(seen[0], tuple) and seen[0][0] == "another tensor",
-            message="The tensor that you return is not the one that came in. The numbers may be right, and whoever"
-            " else holds the weight, a model or an optimizer, still has the old one: change it in place.",
+            when=_every(lambda came, *_: came == "another tensor"),
+            message="The tensor that you return is not the one that came in. Its number may be right, but whoever else"
+            " holds the weight, a model or an optimizer, holds another tensor: train the one that came in.",
+        ),
+        Misconception(
+            example="def answer(w):\n    with torch.no_grad():\n        w.copy_(2 + (w - 2) * 0.5**10)\n"
+            "    return w",
+            when=lambda seen: (
+                _is_trained(seen) and _every(lambda came, number, flag, walks: walks < 10)(seen)
+            ),
+            message="The number is right, but fewer than ten gradients came to `w`. The loop is to be repaired, not"
+            " replaced: each round has a `backward()` of its own from a loss made of `w`.",
+        ),
+        Misconception(
+            example=f"def answer(w):\n{_RIGHT_LOOP}    return w.requires_grad_(False)",
+            when=_every(lambda came, number, flag, walks: flag == "does not require grad"),
+            message="At the end `w` does not require grad any more. It came in with its flag up, and whoever trains it"
+            " next needs that.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
@@ -406,6 +720,30 @@ TRAIN = Exercise(
             when=same_as(lambda: _never_emptied),
             message="The leaf is updated, and it swings about its goal: every round still adds to the gradients of"
             " all rounds before.",
+        ),
+        Misconception(
+            example="def answer(w):\n    for _ in range(10):\n        w.grad = None\n        ((w - 2) ** 2).backward()\n"
+            "    return w",
+            when=_ends(lambda start, end: same(start, end)),
+            message="The number in `w` is at the end what it was at the beginning: nothing was written to the tensor"
+            " that came in.",
+        ),
+        Misconception(
+            example=f"def answer(w):\n{_RIGHT_LOOP}        return w",
+            when=same_as(lambda: _one_round),
+            message="Your `w` took one step. Where does `return` stand, inside the loop or after it?",
+        ),
+        Misconception(
+            example="def answer(w):\n" + _RIGHT_LOOP.replace("-=", "+=") + "    return w",
+            when=_ends(_is_farther),
+            message="At the end `w` is farther from 2 than at the beginning. Look at the sign and the size of the step,"
+            " and at the loss: a step goes against the gradient.",
+        ),
+        Misconception(
+            example="def answer(w):\n" + _RIGHT_LOOP.replace("10", "9") + "    return w",
+            when=_ends(_is_nearer),
+            message="`w` comes nearer to 2, but not to where ten rounds with steps of 0.25 bring it. Count the rounds,"
+            " and look at the size of a step and at the loss.",
         ),
     ),
     hints=(

@@ -4,14 +4,22 @@ shared trunks.
 
 import contextlib
 import weakref
+from collections.abc import Callable
+from functools import partial
 
 import torch
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
-from helpers.exercises.readers import names, numbers
+from helpers.exercises.functions import function, raised, written
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import letters, numbers
+from helpers.exercises.tensors import counted, readable
+from helpers.exercises.values import same
 from helpers.looking.saved_tensors import saved
 from helpers.untrusted.plain import is_a
+
+_tensor, _tanh, _grad = torch.tensor, torch.tanh, torch.autograd.grad  # as they are now
+_IN_TUPLE = "in a tuple"
 
 
 def _half_walked() -> list[torch.Tensor]:
@@ -28,6 +36,7 @@ HALF_WALKED = Exercise(
     reader=numbers(),
     truth=_half_walked,
     right="The walk takes the latest operation first: `b + 1` missed nothing and was done before `a * a` raised.",
+    principle="what a walk has added to `.grad` stays there, also when the walk raises at a later node.",
     misconceptions=(
         Misconception(
             example=[4.0, 1.0],
@@ -47,6 +56,11 @@ HALF_WALKED = Exercise(
             message="You let the other path through. Ask which of the two nodes had saved something.",
         ),
         Misconception(
+            example=[2, 4],
+            when=[2.0, 4.0],
+            message="The order counts: `a.grad` first, then `b.grad`.",
+        ),
+        Misconception(
             example=[2, 1],
             when=lambda seen: len(seen) == 2 and seen[0] == 2,
             message="You counted one of the two uses of `a`. Both factors are `a`, and their gradients are added.",
@@ -54,7 +68,25 @@ HALF_WALKED = Exercise(
         Misconception(
             example=[None, None],
             when=lambda seen: None in seen,
-            message="You think that an error empties `.grad`. The first call ran to its end, and what it added stays.",
+            message="An error empties no `.grad`. The first call ran to its end, and what it added stays.",
+        ),
+        Misconception(
+            example=[0, 1],
+            when=lambda seen: len(seen) == 2 and 0 in seen,
+            message="The first call ran to its end, and neither of its two gradients is zero. Nothing took away what it"
+            " added.",
+        ),
+        Misconception(
+            example=[4, 3],
+            when=lambda seen: len(seen) == 2 and seen[0] == 4,
+            message="You are right about `a.grad`. For `b`, write down what `b + 1` sends in one walk, and how many"
+            " walks came as far as that.",
+        ),
+        Misconception(
+            example=[6, 2],
+            when=lambda seen: len(seen) == 2 and seen[1] == 2,
+            message="You are right about `b.grad`. For `a`, write down what `a * a` sends in one walk, and whether the"
+            " second walk could.",
         ),
     ),
     hints=(
@@ -102,46 +134,19 @@ def _kept() -> list[str]:
 
 KEEPERS = Exercise(
     id="07.2",
-    reader=names(),
+    reader=letters("pqrstu"),
     truth=_kept,
     right="Each of them is, or holds, a tensor whose `grad_fn` leads to that node.",
-    misconceptions=(
-        Misconception(
-            example="nothing",
-            when=[],
-            message="You think that `backward()` or `del` ends the node. The first frees saved tensors, the second"
-            " takes away one name of several.",
-        ),
-        Misconception(
-            example=["p", "r", "t", "u"],
-            when=lambda seen: "t" in seen,
-            message="You counted the gradient. It was computed by the graph, but it has no `grad_fn` that leads back.",
-        ),
-        Misconception(
-            example="p, r, s, u",
-            when=lambda seen: "s" in seen,
-            message="You counted `s`. It shares the value with `loss`; ask what its `grad_fn` is.",
-        ),
-        Misconception(
-            example=["p", "q", "r", "u"],
-            when=lambda seen: "q" in seen,
-            message="You counted `q`, which is a Python number. A number leads nowhere.",
-        ),
-        Misconception(
-            example=["r", "u"],
-            when=lambda seen: "p" not in seen and bool(seen) and seen <= set(_LINES),
-            message="You left out `p`. It is another tensor than `loss`, but its own node has an edge to that one.",
-        ),
-        Misconception(
-            example=["p"],
-            when=lambda seen: "p" in seen and "u" not in seen,
-            message="Look at Python's own functions and containers again. Some hand back, or hold, the very"
-            " tensor that they were given.",
-        ),
-        Misconception(
-            example=["p", "u"],
-            when=lambda seen: "r" not in seen and "p" in seen,
-            message="You left out `r`. A list records no operation, but what is in it stays alive.",
+    misconceptions=(),
+    letters=Letters(
+        read="idea 6, and the cell that counts the nodes alive",
+        about=(
+            ("p", "The product has a node of its own: which edges does that node have?"),
+            ("q", "What kind of object does `item()` hand back?"),
+            ("r", "Does a list hold the tensors themselves, or their numbers?"),
+            ("s", "What is the `grad_fn` of a detached tensor?"),
+            ("t", "What is the `grad_fn` of a gradient that a plain `backward()` left?"),
+            ("u", "Which object does Python's `max` hand back, and of which kind is it?"),
         ),
     ),
     hints=(
@@ -160,69 +165,131 @@ answer = [name for name, value in inside.items() if torch.is_tensor(value) and v
 
 
 def _own_steps(w: torch.Tensor, inputs: list[float]) -> None:
-    h = torch.tensor(1.0)
+    h = _tensor(1.0)
     for x in inputs:
-        h = torch.tanh(w * h.detach() + x)
+        h = _tanh(w * h.detach() + x)
         h.backward()
 
 
 def _all_steps(w: torch.Tensor, inputs: list[float]) -> None:
-    h = torch.tensor(1.0)
+    h = _tensor(1.0)
     for x in inputs:
-        h = torch.tanh(w * h + x)
+        h = _tanh(w * h + x)
         h.backward(retain_graph=True)
 
 
 def _forgetful(w: torch.Tensor, inputs: list[float]) -> None:
     for x in inputs:
-        torch.tanh(w * torch.tensor(1.0) + x).backward()
+        _tanh(w * _tensor(1.0) + x).backward()
 
 
 def _last_step(w: torch.Tensor, inputs: list[float]) -> None:
-    h = torch.tensor(1.0)
+    h = _tensor(1.0)
     for x in inputs:
-        h = torch.tanh(w * h + x)
+        h = _tanh(w * h + x)
     h.backward()
 
 
 def _emptied(w: torch.Tensor, inputs: list[float]) -> None:
-    h = torch.tensor(1.0)
+    h = _tensor(1.0)
     for x in inputs:
         w.grad = None
-        h = torch.tanh(w * h.detach() + x)
+        h = _tanh(w * h.detach() + x)
         h.backward()
 
 
+def _but_last(w: torch.Tensor, inputs: list[float]) -> None:
+    _own_steps(w, inputs[:-1])
+
+
+def _state(weight: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
+    w = counted(weight)
+    w.start, w.inputs = weight, inputs
+    return w, list(inputs)
+
+
 def _filled(returned: object, w: torch.Tensor, inputs: list[float]) -> object:
-    return w.grad
+    """See what is in `.grad`, whether a walk brought it, how the first step went, and what became
+    of `w`.
+    """
+    gradient = readable(w.grad)
+    kept = same(readable(w), w.start) and w.requires_grad
+    return [
+        gradient,
+        "by a walk" if w.arrived else "by no walk",
+        "as it was" if kept else "changed",
+        "of the first step" if _begins(gradient, w) else "of something else",
+    ]
+
+
+def _begins(gradient: object, w: torch.Tensor) -> bool:
+    """Tell whether the first gradient that came is that of the first step; True as well where
+    `.grad` is right, or the walks are not one a step.
+    """
+    if len(w.arrived) != len(w.inputs) or same(gradient, _right_grad(w.start, w.inputs)):
+        return True
+    return same(readable(w.arrived[0]), _right_grad(w.start, w.inputs[:1]))
+
+
+def _right_grad(weight: float, inputs: tuple[float, ...]) -> object:
+    w = _tensor(weight, requires_grad=True)
+    _own_steps(w, inputs)
+    return readable(w.grad)
 
 
 def _weight(value: float) -> torch.Tensor:
     return torch.tensor(value, requires_grad=True)
 
 
+def _saw(seen: tuple, at: int, word: object) -> bool:
+    """Tell whether each case was seen, with this in this place."""
+    return all(is_a(case, tuple) and case[at] == word for case in seen)
+
+
+_BY_HAND = """
+import math
+def answer(w, inputs):
+    h, gradient = 1.0, 0.0
+    for x in inputs:
+        new = math.tanh(w.item() * h + x)
+        gradient, h = gradient + (1 - new**2) * h, new
+    w.grad = torch.tensor(gradient)
+"""
+STATES = ((0.5, 0.1, 0.2, 0.3), (-2.0, 0.5, 0.1, -0.2, 0.3), (1.5, -0.7, 0.4))
+
 STATE = Exercise(
     id="07.3",
     reader=function(
-        lambda: (_weight(0.5), [0.1, 0.2, 0.3]),
-        lambda: (_weight(-2.0), [0.5, 0.1, -0.2, 0.3]),
+        *(partial(_state, *numbers) for numbers in STATES),
         observe=_filled,
+        parts=("`w.grad`", "it came", "`w` itself", "the first gradient"),
     ),
     truth=lambda: _own_steps,
     right="Each walk ends at its own step, and the numbers of the state went on.",
+    principle="`backward()` walks the history that its tensor has when it is called; `detach()` hands on the value"
+    " without it.",
     misconceptions=(
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w * h + x)\n        h.backward()",
             when=lambda seen: raised(seen, "a second time"),
-            message="The second step still walks into the first, whose saved tensors are freed. The new `h` is"
-            " computed from the old one, with its history.",
+            message="A walk came to a node whose saved tensors an earlier walk had freed. Either a step's `h` is"
+            " computed from the old one with its history, or one graph was walked twice.",
         ),
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w * h + x).detach()\n        h.backward()",
-            when=lambda seen: raised(seen, "does not require grad"),
-            message="You cut the graph before it was used: at your `backward()` no node was left to walk to.",
+            when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
+            message="When your `backward()` ran, no node was there to walk to: the graph was cut off before that, or"
+            " nothing was recorded.",
+        ),
+        Misconception(
+            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
+            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()\n"
+            "        with torch.no_grad():\n            w -= 0.1 * w.grad",
+            when=lambda seen: any(is_a(case, tuple) and case[2] == "changed" for case in seen),
+            message="Your function leaves `w` itself changed, its number or its flag. Only `w.grad` is to be filled; no"
+            " step is asked for.",
         ),
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
@@ -248,14 +315,39 @@ STATE = Exercise(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n        w.grad = None\n"
             "        h = torch.tanh(w * h.detach() + x)\n        h.backward()",
             when=same_as(lambda: _emptied),
-            message="You emptied `w.grad` on the way, so that only the last step is left in it. Here they add up.",
+            message="In `w.grad` is what the last step sent, and nothing of the steps before it. Here they add up.",
+        ),
+        Misconception(
+            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs[:-1]:\n"
+            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()",
+            when=same_as(lambda: _but_last),
+            message="Your `w.grad` has the gradients of all the steps but the last. Each step has its `backward()`.",
         ),
         Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w.detach() * h + x)",
-            when=lambda seen: None in seen,
+            when=lambda seen: _saw(seen, 0, None),
             message="After your function `w.grad` is None. Each step needs its `backward()`, and what these add has to"
             " stay.",
+        ),
+        Misconception(
+            example=_BY_HAND,
+            when=lambda seen: (
+                _saw(seen, 1, "by no walk")
+                and same(
+                    tuple(case[0] for case in seen),
+                    tuple(_right_grad(weight, inputs) for weight, *inputs in STATES),
+                )
+            ),
+            message="The number in `w.grad` is right, but no gradient came to the `w` that went in. The line"
+            " `h.backward()` is to stay, and to run.",
+        ),
+        Misconception(
+            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
+            "        h = torch.sigmoid(w * h.detach() + x)\n        h.backward()",
+            when=lambda seen: _saw(seen, 3, "of something else"),
+            message="Already the first gradient that came to `w` is not that of the first step. The first state and the"
+            " line `torch.tanh(w * h + x)` are to stay as they are.",
         ),
     ),
     hints=(
@@ -274,63 +366,119 @@ def answer(w, inputs):
 
 
 class _Losses(list):
-    """Be the list of losses, and know the node of their trunk: a student may empty the list, or
+    """Be the list of losses, and know the node of their trunk, and `w` as it was: a student may empty the list, or
     fill it anew.
     """
 
-    def __init__(self, trunk: torch.Tensor, losses: list[torch.Tensor]) -> None:
+    def __init__(self, w: torch.Tensor, trunk: torch.Tensor, losses: list[torch.Tensor]) -> None:
         super().__init__(losses)
         self.trunk = trunk.grad_fn
+        self.start = readable(w)
 
 
+@written("h = w.exp(), then [h * 3, h.sin(), h * h], and w = torch.tensor(0.5, requires_grad=True)")
 def _scalar_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = _weight(0.5)
     h = w.exp()
-    return _Losses(h, [h * 3, h.sin(), h * h]), w
+    return _Losses(w, h, [h * 3, h.sin(), h * h]), w
 
 
+@written(
+    "h = w.exp(), then [h.sum(), h.prod()], and w = torch.tensor([0.1, 0.2], requires_grad=True),"
+    " w.grad = torch.tensor([2.0, 5.0])"
+)
 def _vector_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
     w = torch.tensor([0.1, 0.2], requires_grad=True)
     h = w.exp()
     w.grad = torch.tensor([2.0, 5.0])
-    return _Losses(h, [h.sum(), h.prod()]), w
+    return _Losses(w, h, [h.sum(), h.prod()]), w
 
 
 def _apart(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
     *others, last = losses
-    rows = [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in others]
-    return [*rows, torch.autograd.grad(last, w)[0]]
+    rows = [_grad(loss, w, retain_graph=True)[0] for loss in others]
+    return [*rows, _grad(last, w)[0]]
 
 
 def _all_kept(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
-    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]
+    return [_grad(loss, w, retain_graph=True)[0] for loss in losses]
+
+
+def _reversed(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
+    return _apart(losses, w)[::-1]
 
 
 def _of_the_sum(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
-    return [torch.autograd.grad(sum(losses), w)[0]]
+    return [_grad(sum(losses), w)[0]]
+
+
+def _of_the_sum_each(losses: list[torch.Tensor], w: torch.Tensor) -> list[torch.Tensor]:
+    return len(losses) * _of_the_sum(losses, w)
 
 
 def _rows_and_trunk(returned: object, losses: _Losses, w: torch.Tensor) -> object:
-    """See what came back, what stands in `w.grad`, and in one word whether the trunk still holds
-    what it saved.
+    """See what came back, what stands in `w.grad`, in one word whether the trunk still holds what
+    it saved, and whether `w` is as it was.
     """
     states = {one.state for one in saved(losses.trunk, lambda tensor: ())}
-    return [returned, w.grad, "freed" if states == {"freed"} else "held"]
+    kept = readable(w) == losses.start
+    return [
+        _rows(returned, w),
+        readable(w.grad),
+        "freed" if states == {"freed"} else "held",
+        "as it was" if kept else "changed",
+    ]
+
+
+def _rows(returned: object, w: torch.Tensor) -> object:
+    """Return the rows that came back; one that is a tuple of gradients stands behind a word for
+    that.
+    """
+    if not is_a(returned, list, tuple):
+        return readable(returned)
+    return [[_IN_TUPLE, readable(row)] if _holds(row, w) else readable(row) for row in returned]
+
+
+def _holds(row: object, w: torch.Tensor) -> bool:
+    """Tell whether a row is a tuple or list of tensors that have as many dimensions as `w`."""
+    if not is_a(row, tuple, list):
+        return False
+    with torch._C.DisableTorchFunctionSubclass():
+        return any(is_a(each, torch.Tensor) and each.dim() == w.dim() for each in row)
 
 
 def _fine(case: object) -> bool:
-    return is_a(case, tuple) and len(case) == 3
+    return is_a(case, tuple) and len(case) == 4
+
+
+def _each(seen: tuple, test: Callable) -> bool:
+    """Tell whether the rows of each case are a list that passes the test."""
+    return all(_fine(case) and is_a(case[0], tuple) and test(case[0]) for case in seen)
+
+
+def _are_fewer(seen: tuple) -> bool:
+    """Tell whether fewer gradients than losses came back, each of them a number for a number `w`."""
+    (scalars, *_), (vectors, *_) = seen
+    if any(is_a(row, tuple) for row in scalars):
+        return False
+    return len(scalars) < 3 and len(vectors) < 2
 
 
 def _in_tuples(rows: tuple) -> bool:
-    return len(rows) == 3 and all(is_a(row, tuple) for row in rows)
+    return len(rows) > 1 and all(is_a(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows)
 
 
 APART = Exercise(
     id="07.4",
-    reader=function(_scalar_trunk, _vector_trunk, observe=_rows_and_trunk),
+    reader=function(
+        _scalar_trunk,
+        _vector_trunk,
+        observe=_rows_and_trunk,
+        parts=("gradients", "`w.grad`", "what the trunk had saved", "`w` itself"),
+    ),
     truth=lambda: _apart,
     right="The trunk was kept for every walk but the last, and `w.grad` was left alone.",
+    principle="a walk frees the saved tensors that it passes, unless the graph is retained.",
     misconceptions=(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",
@@ -338,9 +486,10 @@ APART = Exercise(
             message="One walk freed saved tensors, and a later one asked for them: it came by the same nodes.",
         ),
         Misconception(
-            example="def answer(losses, w):\n    for loss in losses:\n        loss.backward(retain_graph=True)",
-            when=lambda seen: all(map(_fine, seen)) and {case[0] for case in seen} == {None},
-            message="Your function returns nothing: hand a list of gradients back with `return`.",
+            example="def answer(losses, w):\n    return [torch.autograd.grad(w, loss)[0] for loss in losses]",
+            when=lambda seen: raised(seen, "appears to not have been used in the graph"),
+            message="`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. What you gave second has"
+            " no part in the graph of what you gave first.",
         ),
         Misconception(
             example="def answer(losses, w):\n    rows = []\n    for loss in losses:\n"
@@ -352,15 +501,44 @@ APART = Exercise(
             " gradients back instead, and leaves it alone.",
         ),
         Misconception(
+            example="def answer(losses, w):\n    rows = [torch.autograd.grad(loss, w, retain_graph=loss is not"
+            " losses[-1])[0] for loss in losses]\n    with torch.no_grad():\n        w -= rows[0]\n    return rows",
+            when=lambda seen: any(_fine(case) and case[3] == "changed" for case in seen),
+            message="Your function changed the numbers of `w` itself. Only its gradients are asked for.",
+        ),
+        Misconception(
             example="def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))",
             when=same_as(lambda: _of_the_sum),
             message="You give one gradient, that of the sum. It is the cheapest walk, but here they are wanted apart.",
         ),
         Misconception(
+            example="def answer(losses, w):\n    return len(losses) * list(torch.autograd.grad(sum(losses), w))",
+            when=same_as(lambda: _of_the_sum_each),
+            message="Each of your gradients is that of the sum of all losses. Here each loss has one of its own.",
+        ),
+        Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=True)"
             " for loss in losses]",
-            when=lambda seen: all(map(_fine, seen)) and _in_tuples(seen[0][0]),
+            when=lambda seen: _each(seen, _in_tuples),
             message="Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a tuple.",
+        ),
+        Misconception(
+            example="def answer(losses, w):\n    return [loss.grad for loss in losses]",
+            when=lambda seen: _each(seen, lambda rows: len(rows) > 1 and set(rows) == {None}),
+            message="Your gradients are None. A loss that is no leaf keeps no `.grad`, and `backward()` returns nothing:"
+            " there is a function that hands gradients back.",
+        ),
+        Misconception(
+            example="def answer(losses, w):\n"
+            "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses[:-1]]",
+            when=lambda seen: _each(seen, lambda rows: True) and _are_fewer(seen),
+            message="You hand back fewer gradients than there are losses. The list is to have one for each.",
+        ),
+        Misconception(
+            example="def answer(losses, w):\n"
+            "    return [torch.autograd.grad(loss, w, retain_graph=loss is not losses[0])[0] for loss in losses[::-1]]",
+            when=same_as(lambda: _reversed),
+            message="All the gradients are there, in another order than the losses. The first belongs to the first loss.",
         ),
         Misconception(
             example="def answer(losses, w):\n"

@@ -2,16 +2,25 @@
 walk back.
 """
 
+import copy
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import torch
 from torch import nn
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function
-from helpers.exercises.readers import letters, number
-from helpers.exercises.tensors import leaf
+from helpers.exercises.functions import function, written
+from helpers.exercises.letters import Letters
+from helpers.exercises.readers import Reader, letters, number
+from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.values import same
+from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed
+
+# as they are now, whatever becomes of torch's own names for them
+_no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled
+_set_grad_enabled = torch.set_grad_enabled
 
 
 def _recorded() -> list[str]:
@@ -34,51 +43,16 @@ RECORDED = Exercise(
     truth=_recorded,
     right="The products, the sum and the ReLU asked two things when they ran: is grad mode on, and does one of my"
     " inputs require grad? `f` is a leaf, and its flag was set.",
-    misconceptions=(
-        Misconception(
-            example=[False, True, False, True, True, True],
-            when=lambda seen: bool(seen - set("abcdef")),
-            message="Something in your answer is none of the six names. Give a list of single names, each in quotes,"
-            " not a list of True and False.",
-        ),
-        Misconception(
-            example=["b", "d", "f"],
-            when=lambda seen: seen == set("bdf"),
-            message="You think that `eval()` stops the recording. It is a flag on modules, and autograd does not read"
-            " it.",
-        ),
-        Misconception(
-            example=["b", "e"],
-            when=lambda seen: bool(seen) and not seen & set("acdf"),
-            message="You let each way out have the last word. A block inside another one can switch grad mode on"
-            " again, and a detached tensor can be asked to require grad.",
-        ),
-        Misconception(
-            example=["a", "b", "d", "e", "f"],
-            when=lambda seen: "a" in seen,
-            message="You counted `a`. What went into its product is a tensor without a past, and a 2.",
-        ),
-        Misconception(
-            example=["b", "c", "d", "e", "f"],
-            when=lambda seen: "c" in seen,
-            message="You counted `c`. Its input requires grad, and an operation asks for the mode as well.",
-        ),
-        Misconception(
-            example=["d", "e", "f"],
-            when=lambda seen: bool(seen) and "b" not in seen,
-            message="You left `b` out because one of its inputs was cut off. To an operation such an input is a"
-            " constant; ask for the other one.",
-        ),
-        Misconception(
-            example=["b", "e", "f"],
-            when=lambda seen: bool(seen) and "d" not in seen,
-            message="You let the outer block decide for `d`. Ask which mode is on at the moment when its product runs.",
-        ),
-        Misconception(
-            example=["b", "d", "e"],
-            when=lambda seen: bool(seen) and "f" not in seen,
-            message="You take detaching for something that lasts. A detached tensor is a leaf, and the flag of a leaf"
-            " is yours to set.",
+    misconceptions=(),
+    letters=Letters(
+        read="ideas 2, 4 and 5: what each way out reaches, and how far",
+        about=(
+            ("a", "Which tensors went into this product, and does one of them require grad?"),
+            ("b", "Two tensors go into this sum: what does the flag of each say?"),
+            ("c", "Which grad mode is on when this product runs?"),
+            ("d", "Which grad mode is on when this product runs, and what goes into it?"),
+            ("e", "What does `eval()` reach: modules, autograd, or both?"),
+            ("f", "Who decides about the flag of a leaf?"),
         ),
     ),
     hints=(
@@ -131,6 +105,7 @@ TARGET = Exercise(
     reader=number(),
     truth=_fixed_target,
     right="The detached factor entered as a constant: the derivative of a constant times `x` is that constant.",
+    principle="a detached tensor enters an operation as a constant: its number counts, what made it does not.",
     misconceptions=(
         Misconception(
             example=27.0,
@@ -161,6 +136,18 @@ TARGET = Exercise(
             message="You take the whole loss for a constant. One of its two factors is, and the other one is `x`.",
         ),
         Misconception(
+            example=3.0,
+            when=3,
+            message="3 is the number in `x`. The derivative of a constant times `x` is the constant: which of the two"
+            " factors is that here?",
+        ),
+        Misconception(
+            example="error",
+            when="error",
+            message="You think that `backward()` raises. The loss has a factor that was not detached, so it was"
+            " recorded, and there is a graph to walk.",
+        ),
+        Misconception(
             example=1.0,
             when=1,
             message="You let the detached factor vanish. Its graph is left out, its number is not.",
@@ -180,72 +167,246 @@ answer = x.grad.item()
 )
 
 
+@dataclass
+class _Given:
+    """Hold how a model was given, what it makes of `x` in eval mode, and the grad mode around the
+    call, before and after.
+    """
+
+    expected: object
+    numbers: object
+    flags: dict[str, bool]
+    training: bool
+    is_grad_on: bool
+    is_grad_on_after: bool = True
+
+
+class _Net(nn.Module):
+    """Be a model that is no Sequential, trained a little, with one frozen weight."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.drop, self.norm = nn.Linear(3, 3), nn.Dropout(0.5), nn.BatchNorm1d(3)
+        self.first.weight.requires_grad_(False)
+        self.norm.running_mean.fill_(0.25)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.norm(self.drop(self.first(x)))
+
+
+def _given(
+    model: nn.Module, x: torch.Tensor, training: bool, is_grad_on: bool = True
+) -> tuple[nn.Module, torch.Tensor]:
+    model.train(training)
+    with _no_grad():
+        expected = readable(copy.deepcopy(model).eval()(x))
+    model.given = _Given(expected, _numbers(model), _flags(model), training, is_grad_on)
+    return model, x
+
+
+def _numbers(model: nn.Module) -> tuple:
+    return tuple((name, readable(tensor)) for name, tensor in model.state_dict().items())
+
+
+def _flags(model: nn.Module) -> dict[str, bool]:
+    return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
+
+
+@written("nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4)), -torch.ones(100)")
 def _in_training() -> tuple[nn.Module, torch.Tensor]:
-    return nn.Sequential(nn.Dropout(0.5), nn.PReLU()), -torch.ones(100)
+    return _given(nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4)), -torch.ones(100), True)
 
 
+@written("nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4)).eval(), -torch.ones(100)")
 def _in_evaluation() -> tuple[nn.Module, torch.Tensor]:
-    model, x = _in_training()
-    return model.eval(), x
+    return _given(nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4)), -torch.ones(100), False)
+
+
+@written("a model in train() of Linear, Dropout and BatchNorm1d, one weight frozen; torch.eye(3)")
+def _frozen() -> tuple[nn.Module, torch.Tensor]:
+    return _given(_Net(), torch.eye(3), True)
+
+
+@written("with grad mode off: nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5)), torch.ones(1, 2)")
+def _off_before() -> tuple[nn.Module, torch.Tensor]:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout(0.5))
+    return _given(model, torch.ones(1, 2), True, is_grad_on=False)
 
 
 def _validate(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
     was_training = model.training
     model.eval()
-    with torch.no_grad():
+    with _no_grad():
         y = model(x)
     model.train(was_training)
     return y
 
 
+def _watched(reader: Reader) -> Reader:
+    """Let the function of a reader begin in the grad mode of its case, and note the one it leaves."""
+
+    def read(answer: object) -> object:
+        if is_a(answer, type) or not callable(answer):
+            return reader.read(answer)
+
+        def run(model: nn.Module, x: torch.Tensor) -> object:
+            _set_grad_enabled(model.given.is_grad_on)
+            returned = answer(model, x)
+            model.given.is_grad_on_after = _is_grad_enabled()
+            return returned
+
+        return reader.read(run)
+
+    return replace(reader, read=read)
+
+
 def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> object:
-    """See in words what a student can read of the result and of the model afterwards."""
-    if not isinstance(returned, torch.Tensor):
-        return returned
-    modes = {module.training for module in model.modules()}
-    same = torch.equal(returned, model.eval()(x))
+    """See in words what a student can read of the result, and of the model and grad mode
+    afterwards.
+    """
+    given, is_tensor = model.given, is_a(returned, torch.Tensor)
+    with torch._C.DisableTorchFunctionSubclass():
+        recorded = is_tensor and returned.requires_grad
+        inference = is_tensor and returned.is_inference()
     return [
-        "with dropout" if (returned == 0).any() else "no dropout" if same else "other numbers",
-        "grad mode on" if torch.is_grad_enabled() else "grad mode left off",
-        "recorded" if returned.requires_grad else "no graph",
-        "an inference tensor" if returned.is_inference() else "fit for a graph",
-        "model in mixed modes"
-        if len(modes) > 1
-        else "train mode"
-        if modes == {True}
-        else "eval mode",
-        "parameters free"
-        if all(p.requires_grad for p in model.parameters())
-        else "parameters frozen",
+        _result(returned, given.expected),
+        "requires grad" if recorded else "no graph",
+        "an inference tensor" if inference else "fit for a graph",
+        _switched(given.is_grad_on, given.is_grad_on_after),
+        _mode(model, given.training),
+        _flags_now(given.flags, _flags(model)),
+        "as they were" if same(_numbers(model), given.numbers) else "changed",
     ]
 
 
-def _find(words: str) -> object:
-    return lambda seen: any(isinstance(one, tuple) and words in one for one in seen)
+def _result(returned: object, expected: object) -> str:
+    if not is_a(returned, torch.Tensor):
+        return "no tensor"
+    values = readable(returned)
+    if same(values, expected):
+        return "as in eval mode"
+    return "with dropout" if _is_dropped(values, expected) else "other numbers"
 
+
+def _is_dropped(values: object, expected: tuple) -> bool:
+    """Tell whether each value is zero or twice what is expected, and both occur."""
+    if not is_a(values, tuple) or len(values) != len(expected):
+        return False
+    doubled = [same(value, 2 * one) for value, one in zip(values, expected, strict=True) if value]
+    return 0 < len(doubled) < len(values) and all(doubled)
+
+
+def _switched(before: bool, after: bool) -> str:
+    return "as before" if before == after else "left on" if after else "left off"
+
+
+def _mode(model: nn.Module, training: bool) -> str:
+    modes = {module.training for module in model.modules()}
+    if len(modes) > 1:
+        return "mixed"
+    return (
+        "as before" if modes == {training} else "train() left" if modes == {True} else "eval() left"
+    )
+
+
+def _flags_now(before: dict[str, bool], after: dict[str, bool]) -> str:
+    if before == after:
+        return "as they were"
+    taken = any(flag and not after.get(name) for name, flag in before.items())
+    return "taken down" if taken else "put up"
+
+
+def _find(*words: str) -> Callable:
+    """Match a reading some case of which shows each of these words."""
+    return lambda seen: all(any(is_a(one, tuple) and word in one for one in seen) for word in words)
+
+
+_THAWS = """
+def answer(model, x):
+    mode = model.training
+    for p in model.parameters():
+        p.requires_grad_(False)
+    y = model.eval()(x)
+    for p in model.parameters():
+        p.requires_grad_(True)
+    model.train(mode)
+    return y
+"""
+_WRITES = """
+def answer(model, x):
+    mode = model.training
+    with torch.no_grad():
+        y = model.eval()(x)
+        for p in model.parameters():
+            p.mul_(1.5)
+    model.train(mode)
+    return y
+"""
+_SWITCHES_ON = """
+def answer(model, x):
+    mode = model.training
+    torch.set_grad_enabled(False)
+    y = model.eval()(x)
+    torch.set_grad_enabled(True)
+    model.train(mode)
+    return y
+"""
 
 VALIDATE = Exercise(
     id="08.3",
-    reader=function(_in_training, _in_evaluation, observe=_as_seen),
+    reader=_watched(
+        function(
+            _in_training,
+            _in_evaluation,
+            _frozen,
+            _off_before,
+            observe=_as_seen,
+            parts=(
+                "the result",
+                "its graph",
+                "for a later loss",
+                "grad mode",
+                "the model's mode",
+                "the parameters' flags",
+                "the model's numbers",
+            ),
+        )
+    ),
     truth=lambda: _validate,
     right="Two switches, each set for the one call, and the model's own one set back to what it was.",
+    principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
     misconceptions=(
-        Misconception(
-            example="def answer(model, x):\n    model.eval()\n    with torch.no_grad():\n        y = model(x)",
-            when=lambda seen: seen == (None, None),
-            message="Your function returns nothing: hand the prediction back with `return`.",
-        ),
         Misconception(
             example="def answer(model, x):\n    for p in model.parameters():\n        p.requires_grad_(False)\n"
             "    mode = model.training\n    y = model.eval()(x)\n    model.train(mode)\n    return y",
-            when=_find("parameters frozen"),
+            when=_find("taken down"),
             message="Your function takes the flags of the parameters down and leaves them so. The next training step"
             " would find nothing to train.",
         ),
         Misconception(
+            example=_THAWS,
+            when=_find("put up"),
+            message="After your function a parameter requires grad that did not before: somebody had frozen it. The"
+            " flags of parameters need no change here at all.",
+        ),
+        Misconception(
             example="def answer(model, x):\n    with torch.no_grad():\n        return model(x)",
             when=_find("with dropout"),
-            message="Grad mode does not reach dropout: your result still has zeros in it that chance put there.",
+            message="Your result still has zeros in it that chance put there: dropout was on. Neither grad mode nor"
+            " `detach()` reaches it.",
+        ),
+        Misconception(
+            example=_WRITES,
+            when=_find("changed"),
+            message="Your function leaves the numbers of the model changed: its parameters, or what a BatchNorm keeps"
+            " and moves at each call in train mode.",
+        ),
+        Misconception(
+            example="def answer(model, x):\n    mode = model.training\n    with torch.no_grad():\n"
+            "        y = model.eval()(x)\n    model.train(mode)\n    return y.tolist()",
+            when=_find("no tensor"),
+            message="What your function hands back is no tensor. A later loss is to use the result: return the tensor"
+            " that the model made.",
         ),
         Misconception(
             example="def answer(model, x):\n    return x",
@@ -255,14 +416,20 @@ VALIDATE = Exercise(
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    torch.set_grad_enabled(False)\n"
             "    y = model.eval()(x)\n    model.train(mode)\n    return y",
-            when=_find("grad mode left off"),
+            when=_find("left off"),
             message="Grad mode is still off when your function is over, so whatever runs next is off the record. A"
             " `with` block ends by itself.",
         ),
         Misconception(
+            example=_SWITCHES_ON,
+            when=_find("left on"),
+            message="Grad mode is on when your function is over, also where it was off before. A `with` block brings"
+            " back what was there.",
+        ),
+        Misconception(
             example="def answer(model, x):\n    model.eval()\n    return model(x)",
-            when=_find("recorded"),
-            message="`eval()` does not reach autograd: your result still has a graph behind it.",
+            when=_find("requires grad"),
+            message="Your result still requires grad, with a graph behind it: `eval()` does not reach autograd.",
         ),
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    with torch.inference_mode():\n"
@@ -272,14 +439,21 @@ VALIDATE = Exercise(
             " There is a block that keeps less from its results.",
         ),
         Misconception(
+            example="def answer(model, x):\n    mode = model.training\n    with torch.no_grad():\n"
+            "        y = model.eval()(x)\n    model.train(not mode)\n    return y",
+            when=_find("eval() left", "train() left"),
+            message="Your result is right. But the model is left in the other mode than before, in both directions:"
+            " look at what you hand to `train()`.",
+        ),
+        Misconception(
             example="def answer(model, x):\n    model.eval()\n    with torch.no_grad():\n        return model(x)",
-            when=lambda seen: all(isinstance(one, tuple) and "eval mode" in one for one in seen),
+            when=_find("eval() left"),
             message="Your result is right. But a model that was being trained goes on without its dropout afterwards.",
         ),
         Misconception(
             example="def answer(model, x):\n    model.eval()\n    with torch.no_grad():\n        y = model(x)\n"
             "    model.train()\n    return y",
-            when=lambda seen: all(isinstance(one, tuple) and "train mode" in one for one in seen),
+            when=_find("train() left"),
             message="Your result is right. But a model that was in eval mode before is not in it any more.",
         ),
     ),
@@ -330,6 +504,12 @@ def _lost_twice() -> dict[str, torch.Tensor]:
     return {"w": w, "p": p, "q": q, "r": r, "loss": r.sum()}
 
 
+def _at_the_loss() -> dict[str, torch.Tensor]:
+    v = leaf(1.0, 2.0)
+    h = v * 3
+    return {"v": v, "h": h, "loss": torch.tensor(h.tolist()).sum()}
+
+
 def _whole() -> dict[str, torch.Tensor]:
     x = torch.ones(2)
     h = leaf(1.0, 1.0) * x
@@ -343,8 +523,23 @@ def _found_again() -> dict[str, torch.Tensor]:
     return {"w": w, "p": p, "q": q, "loss": q.sum()}
 
 
-LOST = (_after_data, _lines_before, _at_a_leaf, _lost_twice)
-KEPT = (_whole, _found_again)
+LOST = tuple(
+    written(text)(path)
+    for path, text in (
+        (_after_data, '{"x": ones, "h": w * x, "p": h.detach(), "loss": p.sum()}'),
+        (
+            _lines_before,
+            '{"w": w, "h": w * 2, "out": h + 1, "best": out.argmax(), "error": best - 1.0, "loss": error**2}',
+        ),
+        (_at_a_leaf, '{"w": w, "p": w.detach(), "q": p * 3, "loss": q.sum()}'),
+        (_lost_twice, '{"w": w, "p": w.detach(), "q": p * v, "r": q.detach(), "loss": r.sum()}'),
+        (_at_the_loss, '{"v": v, "h": v * 3, "loss": torch.tensor(h.tolist()).sum()}'),
+    )
+)
+KEPT = (
+    written('{"x": ones, "h": w * x, "loss": h.sum()}')(_whole),
+    written('{"w": w, "p": w.detach(), "q": p * v, "loss": q.sum()}')(_found_again),
+)
 
 
 def _walk_back(steps: dict[str, torch.Tensor]) -> str | None:
@@ -389,12 +584,15 @@ def _of_lost(answer: Callable) -> tuple:
 
 
 def _named(returned: object, steps: dict[str, torch.Tensor]) -> object:
-    """See a tensor as a word of its own, in a list; the rest as it is."""
-    return ["a tensor"] if isinstance(returned, torch.Tensor) else returned
+    """See a tensor as a word of its own, in a list, and the text "None" as None; the rest as it is."""
+    if is_a(returned, torch.Tensor):
+        return ["a tensor"]
+    seen = readable(returned)
+    return None if is_a(seen, str) and seen.strip() == "None" else seen
 
 
 def _is_no_name(outcome: object, case: Callable) -> bool:
-    return not (outcome is None or isinstance(outcome, Failed) or outcome in case())
+    return not (outcome is None or is_a(outcome, Failed) or outcome in case())
 
 
 WALK = Exercise(
@@ -402,7 +600,21 @@ WALK = Exercise(
     reader=function(*LOST, *KEPT, observe=_named),
     truth=lambda: _walk_back,
     right="Back along the path to the first tensor that requires grad: what was made from it lost the graph.",
+    principle="a graph ends where a tensor that requires grad went in, and one that does not came out.",
     misconceptions=(
+        Misconception(
+            example="def answer(steps):\n    return next(n for n in range(len(steps)) if steps[n].requires_grad)",
+            when=lambda seen: all(is_a(one, Failed) and one.kind == "KeyError" for one in seen),
+            message="Your function asked `steps` for a key that it has not. Its keys are names: a loop over"
+            " `reversed(steps)` gives them, the last one first.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    lost = None\n    for name in reversed(steps):\n"
+            "        if steps[name].requires_grad:\n            return lost",
+            when=lambda seen: set(seen) == {None},
+            message="Your function returns None each time, also where the loss has no graph. Which name do you remember"
+            " on the way back?",
+        ),
         Misconception(
             example="def answer(steps):\n    lost = None\n    for t in reversed(steps.values()):\n"
             "        if t.requires_grad:\n            return lost\n        lost = t",
@@ -416,13 +628,13 @@ WALK = Exercise(
             " and lost the loss its graph: return its name alone.",
         ),
         Misconception(
-            example="def answer(steps):\n    lost = 'None'\n    for n in reversed(steps):\n"
+            example="def answer(steps):\n    lost = 'nothing'\n    for n in reversed(steps):\n"
             "        if steps[n].requires_grad:\n            return lost\n        lost = n",
             when=lambda seen: any(
                 _is_no_name(*pair) for pair in zip(seen, LOST + KEPT, strict=True)
             ),
-            message="Your function returns something that is neither a key of `steps` nor None. A text such as"
-            ' "None" is not None.',
+            message="Your function returns something that is neither a key of `steps` nor None, in one path at"
+            " least. Ask of each path whether it has that name.",
         ),
         Misconception(
             example="def answer(steps):\n    for name, t in steps.items():\n        if not t.requires_grad:\n"

@@ -5,7 +5,9 @@ An optimizer is made only while an answer is checked: the first one of a process
 second.
 """
 
+import math
 import weakref
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -13,10 +15,11 @@ from torch.nn.functional import mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised
+from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import number
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, is_a, plain
 
 
 def _portions() -> int:
@@ -46,8 +49,9 @@ VERSION = Exercise(
         ),
         Misconception(
             example=13,
-            when=lambda seen: seen in (12, 13),
-            message="You let `backward()` change the weight. It adds to `.grad`, which is another tensor.",
+            when=lambda seen: seen in (12, 13, 15, 16),
+            message="You counted a write for each portion. `backward()` adds to `.grad`, which is another tensor, and"
+            " `optimizer.step()` does not stand in the inner loop.",
         ),
         Misconception(
             example=7,
@@ -56,12 +60,19 @@ VERSION = Exercise(
             " alone.",
         ),
         Misconception(
+            example=1,
+            when=lambda seen: seen in (0, 1),
+            message="You counted no step. Plain SGD writes into the weight under `no_grad`: that is not recorded, and"
+            " it is counted.",
+        ),
+        Misconception(
             example=2,
-            when=lambda seen: seen in (0, 1, 2),
-            message="You take a version for a yes or no, or think that plain SGD escapes the counter."
-            " It writes under `no_grad`: that is not recorded, and it is counted.",
+            when=lambda seen: seen in (2, 5),
+            message="That does not fit the number of steps. In which of the two loops does `optimizer.step()` stand,"
+            " and how often does that one go round?",
         ),
     ),
+    principle="a version counts writes into this one tensor, whoever makes them, and `.grad` is another tensor.",
     hints=(
         "Go through the lines and ask of each: does it write into the memory of `model.weight`?",
         "Print `torch.nn.Linear(3, 1).weight._version`, then add one for each `optimizer.step()`.",
@@ -94,36 +105,133 @@ def _bent(weight: list[list[float]], bias: list[float]) -> torch.nn.Module:
     return torch.nn.Sequential(_linear(weight, bias), torch.nn.Tanh())
 
 
-def _sgd(layer: torch.nn.Module) -> torch.optim.Optimizer:
-    return torch.optim.SGD(layer.parameters(), lr=0.1)
+_SGD, _backward = (
+    torch.optim.SGD,
+    torch.autograd.backward,
+)  # a student may put others in their place
 
 
-def _duel(again: bool = True, zero: bool = True):
+def _sgd(layer: torch.nn.Module, lr: float = 0.1) -> torch.optim.Optimizer:
+    return _SGD(layer.parameters(), lr=lr)
+
+
+@written("a generator with a Tanh, a critic of two layers and a Tanh; z of shape (3, 2)")
+def _deep() -> tuple:
+    """Make two players with an activation each, and what the generator begins with."""
+    generator = torch.nn.Sequential(_linear([[0.5, -1.0], [1.0, 0.5]], [0.0, 0.5]), torch.nn.Tanh())
+    critic = torch.nn.Sequential(
+        _linear([[1.0, -0.5], [0.5, 2.0]], [0.25, 0.0]),
+        torch.nn.Tanh(),
+        _linear([[2.0, -1.0]], [0.0]),
+    )
+    return generator, critic, torch.tensor([[1.0, 0.5], [-1.0, 2.0], [0.5, 0.0]])
+
+
+def _duel(again: bool = True, zero: bool = True, walk: bool = True, more: bool = False):
     """Build the two-player step of 11.2: with a new forward after the critic's step or not, zeroed
-    or not.
+    or not, with a walk for the generator or not, with one `more` step of the critic or not.
     """
 
     def play(generator, critic, z):
         of_critic, of_generator = _sgd(critic), _sgd(generator)
         score = critic(generator(z)).mean()
-        score.backward(retain_graph=True)
+        _backward(score, retain_graph=True)
         if again:
             of_critic.step()
             score = critic(generator(z)).mean()
         if zero:
             generator.zero_grad()
-        (-score).backward(inputs=list(generator.parameters()))
+        if walk:
+            _backward(-score, inputs=None if more else list(generator.parameters()))
         if not again:
             of_critic.step()
         of_generator.step()
+        if more:
+            of_critic.step()
 
     return play
 
 
+_PLAYERS = ("the generator's parameters", "the critic's parameters")
+
+
 def _parameters(
     _: object, generator: torch.nn.Module, critic: torch.nn.Module, z: torch.Tensor
-) -> list[torch.Tensor]:
-    return [*generator.parameters(), *critic.parameters()]
+) -> list:
+    """See the parameters of both players after the two steps."""
+    return [list(player.parameters()) for player in (generator, critic)]
+
+
+@written(
+    "generator = nn.Linear(1, 2) with weight [[2], [1]], bias [0, 1]; critic = nn.Linear(2, 1) with"
+    " weight [[1, 3]], bias [0.5]; z = torch.tensor([[1.0], [2.0]])"
+)
+def _straight() -> tuple:
+    generator, critic = _linear([[2.0], [1.0]], [0.0, 1.0]), _linear([[1.0, 3.0]], [0.5])
+    return generator, critic, torch.tensor([[1.0], [2.0]])
+
+
+@written(
+    "generator = nn.Linear(2, 1) with weight [[0.5, 1]], bias [2]; critic = tanh of nn.Linear(1, 1)"
+    " with weight [[0.2]], bias [0]; z = torch.tensor([[1.0, 0.0], [3.0, 1.0]])"
+)
+def _curved() -> tuple:
+    generator, critic = _linear([[0.5, 1.0]], [2.0]), _bent([[0.2]], [0.0])
+    return generator, critic, torch.tensor([[1.0, 0.0], [3.0, 1.0]])
+
+
+_DUELS = (_straight, _curved, _deep)
+_DUEL = function(*_DUELS, observe=_parameters, parts=_PLAYERS)
+_GENERATOR, _CRITIC = 0, 1
+
+
+def _numbers(players: object, player: int) -> list[float] | None:
+    """Return all parameters of one player in one list; None where the case failed."""
+    if not is_a(players, tuple):
+        return None
+    flat, waiting = [], [players[player]]
+    while waiting:
+        value = waiting.pop()
+        if is_a(value, tuple):
+            waiting.extend(value)
+        else:
+            flat.append(value)
+    return flat
+
+
+def _factors(seen: tuple, player: int) -> list[float | None]:
+    """Return by which factor a player moved in each case, measured by the right step; None where it
+    went another way.
+    """
+    fresh = [plain(_parameters(None, *case())) for case in _DUELS]
+    right = _DUEL.read(_duel())
+    return [
+        _factor(*(_numbers(players, player) for players in three))
+        for three in zip(fresh, seen, right, strict=True)
+    ]
+
+
+def _factor(before: list, after: list | None, right: list) -> float | None:
+    if after is None or len(after) != len(before):
+        return None
+    mine = [b - a for a, b in zip(before, after, strict=True)]
+    wanted = [b - a for a, b in zip(before, right, strict=True)]
+    at = max(range(len(wanted)), key=lambda index: abs(wanted[index]))
+    factor = mine[at] / wanted[at]
+    fits = all(
+        math.isclose(m, factor * w, rel_tol=1e-2, abs_tol=1e-5)
+        for m, w in zip(mine, wanted, strict=True)
+    )
+    return round(factor, 3) if fits else None
+
+
+def _moved(seen: tuple, player: int, wanted: Callable[[float], bool]) -> bool:
+    """Tell whether in every case this player moved along the right step, by such a factor."""
+    return all(factor is not None and wanted(factor) for factor in _factors(seen, player))
+
+
+def _well(factor: float) -> bool:
+    return factor == 1
 
 
 _PLAY = """
@@ -141,19 +249,7 @@ def _play(*body: str) -> str:
 
 DUEL = Exercise(
     id="11.2",
-    reader=function(
-        lambda: (
-            _linear([[2.0], [1.0]], [0.0, 1.0]),
-            _linear([[1.0, 3.0]], [0.5]),
-            torch.tensor([[1.0], [2.0]]),
-        ),
-        lambda: (
-            _linear([[0.5, 1.0]], [2.0]),
-            _bent([[0.2]], [0.0]),
-            torch.tensor([[1.0, 0.0], [3.0, 1.0]]),
-        ),
-        observe=_parameters,
-    ),
+    reader=_DUEL,
     truth=_duel,
     right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
     misconceptions=(
@@ -177,6 +273,34 @@ DUEL = Exercise(
             " you keep it: into which of its weights did the step write in between?",
         ),
         Misconception(
+            example=_play("critic(generator(z)).backward()", "of_critic.step()"),
+            when=lambda seen: raised(seen, "implicitly created only for scalar outputs"),
+            message="A backward is asked of several scores at once. What makes one number of them?",
+        ),
+        Misconception(
+            example=_play("score.backward()").replace("critic.parameters()", "critic"),
+            when=lambda seen: raised(seen, "object is not iterable"),
+            message="A module is no list of parameters, and cannot be gone through as one; `.parameters()` gives them.",
+        ),
+        Misconception(
+            example=_play("score.backward()").replace("0.1", "-0.1"),
+            when=lambda seen: raised(seen, "Invalid learning rate"),
+            message="A learning rate is not negative. The way to a larger score is another one: what is `backward()`"
+            " called on?",
+        ),
+        Misconception(
+            example=_play("critic(z).mean().backward()"),
+            when=lambda seen: raised(seen, "shapes cannot be multiplied"),
+            message="A layer is given a tensor that it does not fit: `z` goes into the generator, and what that makes"
+            " into the critic.",
+        ),
+        Misconception(
+            example=_play("score = score.detach()", "score.backward()"),
+            when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
+            message="A backward is asked of a score that has no graph: something on the way cut it off, or nothing"
+            " that went into it required grad.",
+        ),
+        Misconception(
             example=_play(
                 "score.backward()",
                 "of_critic.step()",
@@ -186,6 +310,12 @@ DUEL = Exercise(
             when=same_as(lambda: _duel(zero=False)),
             message="The forward is new, and yet the generator made a step with a sum: the critic's `backward()` went"
             " through the generator, too, and left something there.",
+        ),
+        Misconception(
+            example=_play("score.backward()", "of_critic.step()", "of_generator.step()"),
+            when=same_as(lambda: _duel(zero=False, walk=False)),
+            message="The generator made its step with what the critic's `backward()` had left in its `.grad`: to a"
+            " smaller score, and against the critic of before.",
         ),
         Misconception(
             example=_play(
@@ -200,12 +330,99 @@ DUEL = Exercise(
             " has to meet the one that has just learnt.",
         ),
         Misconception(
+            example=_play(
+                "score.backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+                "of_critic.step()",
+            ),
+            when=same_as(lambda: _duel(more=True)),
+            message="The generator is right, and the critic made a second step, with what the generator's walk added to"
+            " its `.grad`. It is to make one.",
+        ),
+        Misconception(
             example=_play("score.backward()", "of_critic.step()"),
-            when=lambda seen: _unmoved(seen[0], [[2.0], [1.0]]),
+            when=lambda seen: _moved(seen, _GENERATOR, lambda factor: factor == 0),
             message="The generator has not moved at all. Does it make a step, and what stands in its `.grad` at that"
             " moment?",
         ),
+        Misconception(
+            example=_play("(-score).backward()", "of_generator.step()"),
+            when=lambda seen: _moved(seen, _CRITIC, lambda factor: factor == 0),
+            message="The critic has not moved at all. Does it make a step, and what stands in its `.grad` at that"
+            " moment?",
+        ),
+        Misconception(
+            example=_play(
+                "(-score).backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+            ),
+            when=lambda seen: _moved(seen, _CRITIC, lambda factor: factor < 0),
+            message="The critic moved the other way: to a larger score. A step of SGD goes against the gradient of what"
+            " `backward()` was called on; whose score is to become smaller?",
+        ),
+        Misconception(
+            example=_play(
+                "score.backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "critic(generator(z)).mean().backward()",
+                "of_generator.step()",
+            ),
+            when=lambda seen: (
+                _moved(seen, _CRITIC, _well) and _moved(seen, _GENERATOR, lambda factor: factor < 0)
+            ),
+            message="The critic is right, and the generator moved the other way: to a smaller score. What is it that"
+            " `backward()` has to be called on for a larger one?",
+        ),
+        Misconception(
+            example=_play(
+                "score.backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+            ).replace("0.1", "0.01"),
+            when=lambda seen: _moved(seen, _CRITIC, lambda factor: factor > 0 and factor != 1),
+            message="The critic went the right way, by a step of another size than with `lr=0.1`, or by more than one.",
+        ),
+        Misconception(
+            example=_play(
+                "of_generator = torch.optim.SGD(generator.parameters(), lr=0.01)",
+                "score.backward()",
+                "of_critic.step()",
+                "of_generator.zero_grad()",
+                "(-critic(generator(z)).mean()).backward()",
+                "of_generator.step()",
+            ),
+            when=lambda seen: (
+                _moved(seen, _CRITIC, _well)
+                and _moved(seen, _GENERATOR, lambda factor: factor > 0 and factor != 1)
+            ),
+            message="The critic is right, and the generator went the right way, by a step of another size than with"
+            " `lr=0.1`, or by more than one.",
+        ),
+        Misconception(
+            example=_play(
+                "score.backward(retain_graph=True)",
+                "for p in critic.parameters():",
+                "    p.data -= 0.1 * p.grad",
+                "of_generator.zero_grad()",
+                "(-score).backward()",
+                "of_generator.step()",
+            ),
+            when=lambda seen: _moved(seen, _CRITIC, _well),
+            message="The critic is right, and the generator made another step than the one asked for. Is its gradient"
+            " only its own, of a score that the critic of now gave, by a forward of now?",
+        ),
     ),
+    principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what comes until"
+    " somebody lets go of it.",
     hints=(
         "After the critic's step nothing that was computed before it may be walked back through again.",
         "Compute the score again after the critic's step; before its `backward()`, let go of the generator's `.grad`.",
@@ -220,10 +437,6 @@ DUEL = Exercise(
 )
 
 
-def _unmoved(case: object, weight: list[list[float]]) -> bool:
-    return is_a(case, tuple) and same(case[0], tuple(map(tuple, weight)))
-
-
 LIMIT, ROUNDS = 1.0, 4
 
 
@@ -233,7 +446,7 @@ class _Watch(TorchDispatchMode):
     def __init__(self, weight: torch.Tensor) -> None:
         super().__init__()
         self.weight, self.uncounted = weight, False
-        self.numbers, self.version = weight.tolist(), weight._version
+        self.numbers, self.version = _held(weight), weight._version
         self.nodes, self.alive, self.arrived = [], weakref.WeakSet(), []
         weight.register_hook(lambda gradient: self.arrived.append(gradient.clone()))
 
@@ -245,13 +458,14 @@ class _Watch(TorchDispatchMode):
             self.alive.add(mark)
             self.nodes.append(node)
         made = func(*args, **(kwargs or {}))
-        if "_fused_" in func.name():  # an optimizer's own writes, which no counter sees
-            self.numbers = self.weight.tolist()
+        # An optimizer's own writes: fused ones tick nothing, foreach ones nothing under a mode.
+        if any(kind in func.name() for kind in ("_fused_", "_foreach_")):
+            self.numbers = _held(self.weight)
         return made
 
     def look(self) -> None:
         """Compare with the look before: were there new numbers, and no tick?"""
-        numbers, version = self.weight.tolist(), self.weight._version
+        numbers, version = _held(self.weight), self.weight._version
         self.uncounted = self.uncounted or (numbers != self.numbers and version == self.version)
         self.numbers, self.version = numbers, version
 
@@ -260,6 +474,14 @@ class _Watch(TorchDispatchMode):
         found = any(_holds(node) for node in self.nodes)
         self.nodes.clear()
         return found
+
+
+def _held(weight: torch.Tensor) -> object:
+    """Return the numbers of a weight, None where it has none to give."""
+    try:
+        return weight.tolist()
+    except (RuntimeError, NotImplementedError):
+        return None
 
 
 def _holds(node: object) -> bool:
@@ -288,7 +510,11 @@ def _watched(answer: object) -> object:
 
 
 def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
-    return lambda: (_linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None])
+    model = f"model = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]"
+    data = f"x = torch.tensor({x}); y = torch.tensor({[[one] for one in y]})"
+    return written(f"{model}; {data}")(
+        lambda: (_linear([weight], [bias]), torch.tensor(x), torch.tensor(y)[:, None])
+    )
 
 
 _FIRST = ((0.9, -0.5),), (0.5,)  # weight and bias of the first case before the loop
@@ -299,6 +525,15 @@ _CASES = (
     ),  # wants to leave on both sides; bias above 1
 )
 _PARTS = ("log", "grads", "weight", "bias", "writes", "graphs", "saved")
+_NAMES = (
+    "the log",
+    "the gradients that came to the weight",
+    "the weight",
+    "the bias",
+    "writes into the weight",
+    "graphs afterwards",
+    "saved tensors",
+)
 
 
 def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.Tensor) -> list:
@@ -309,18 +544,40 @@ def _behaviour(ended: tuple, model: torch.nn.Module, x: torch.Tensor, y: torch.T
     # This comes first: the watch itself holds the nodes until then.
     saved = "kept" if watch.keeps() else "freed"
     return [
-        "nothing" if returned is None else returned,
+        _log_seen(returned),
         watch.arrived,
-        model.weight,
-        model.bias,
-        "some not counted" if watch.uncounted else "all counted",
+        _parameter_seen(model, "weight"),
+        _parameter_seen(model, "bias"),
+        _writes_seen(model, watch),
         "alive" if watch.alive else "gone",
         saved,
     ]
 
 
+def _log_seen(returned: object) -> object:
+    """See a log as plain values, or a word where it has no such form."""
+    if returned is None:
+        return "nothing"
+    try:
+        return plain(returned)
+    except NotRead:
+        return f"not to be read: {describe(returned)}"
+
+
+def _parameter_seen(model: torch.nn.Module, name: str) -> object:
+    """See the values of a parameter, whatever the loop has put into its place."""
+    value = getattr(model, name, None)
+    return value.detach() if is_a(value, torch.Tensor) else "no tensor"
+
+
+def _writes_seen(model: torch.nn.Module, watch: _Watch) -> str:
+    if getattr(model, "weight", None) is not watch.weight:
+        return "none: it is another tensor now"
+    return "some not counted" if watch.uncounted else "all counted"
+
+
 def _fixed(
-    clip=lambda weight: weight.clamp_(-LIMIT, LIMIT),
+    clip=lambda model: model.weight.clamp_(-LIMIT, LIMIT),
     zero: bool = True,
     scale: int = 100,
     edit: int = 1,
@@ -335,18 +592,45 @@ def _fixed(
             pred.data *= edit
             if zero:
                 optimizer.zero_grad()
-            loss.backward()
+            _backward(loss)
             optimizer.step()
             with torch.no_grad():
-                clip(model.weight)
+                clip(model)
             log.append([loss.item(), (pred * scale).mean().item()])
         return log
 
     return train
 
 
-_RUN = function(*_CASES, observe=_behaviour)
-_READER = replace(_RUN, read=lambda answer: _RUN.read(_watched(answer)))
+def _clip_all(model: torch.nn.Module) -> None:
+    for parameter in model.parameters():
+        parameter.clamp_(-LIMIT, LIMIT)
+
+
+_RUN = function(*_CASES, observe=_behaviour, parts=_NAMES)
+
+
+def _read(answer: object) -> tuple:
+    """Run a loop on the cases; refuse a log whose form is another one, whatever it holds."""
+    seen = _RUN.read(_watched(answer))
+    for case in seen if is_a(seen, tuple) else ():
+        _refuse_form(_part(case, "log"))
+    return seen
+
+
+def _refuse_form(log: object) -> None:
+    """Raise NotRead where a log is a text or something with names, or two lists instead of pairs."""
+    rows = log if is_a(log, tuple) else ()
+    if is_a(log, str) and log.startswith("not to be read"):
+        raise NotRead("I cannot read what it returns. " + _FORM)
+    if any(is_a(row, str) for row in rows) or (is_a(log, str) and log != "nothing"):
+        raise NotRead("its log holds texts. " + _FORM)
+    if len(rows) == 2 and all(is_a(row, tuple) and len(row) == ROUNDS for row in rows):
+        raise NotRead("its log is two lists of four. " + _FORM)
+
+
+_FORM = "Let it return a list with two numbers for each round, the loss and the percent"
+_READER = replace(_RUN, read=_read)
 
 
 def _part(case: object, name: str) -> object:
@@ -356,7 +640,7 @@ def _part(case: object, name: str) -> object:
 
 def _like(seen: tuple, name: str, train) -> bool:
     """Tell whether a part is, in every case, what `train` gives."""
-    expected = _READER.read(train)
+    expected = _read(train)
     return all(
         same(_part(one, name), _part(other, name))
         for one, other in zip(seen, expected, strict=True)
@@ -371,11 +655,77 @@ def _right_numbers(seen: tuple) -> bool:
     return all(_like(seen, name, _fixed()) for name in ("log", "grads", "weight", "bias"))
 
 
+def _trained_well(seen: tuple) -> bool:
+    """Tell whether the gradients and the parameters are right, whatever the log says."""
+    return all(_like(seen, name, _fixed()) for name in ("grads", "weight", "bias"))
+
+
+def _column(case: object, at: int) -> tuple:
+    """Return the losses (0) or the percents (1) of a log; nothing where it has no pairs."""
+    log = _part(case, "log")
+    if not is_a(log, tuple) or not all(is_a(row, tuple) and len(row) == 2 for row in log):
+        return ()
+    return tuple(row[at] for row in log)
+
+
+def _columns_like(seen: tuple, of_case: Callable[[object, object], bool]) -> bool:
+    """Tell whether each case and its right outcome are so."""
+    return all(of_case(mine, right) for mine, right in zip(seen, _read(_fixed()), strict=True))
+
+
+def _losses_alone(mine: object, right: object) -> bool:
+    return same(_column(mine, 0), _column(right, 0))
+
+
+def _turned(mine: object, right: object) -> bool:
+    """Tell whether a log has its two columns in the other order."""
+    columns = [_column(mine, 1), _column(mine, 0)]
+    return all(
+        same(*pair) for pair in zip(columns, [_column(right, at) for at in (0, 1)], strict=True)
+    )
+
+
+def _one_too_late(mine: object, right: object) -> bool:
+    """Tell whether each percent is that of the round after."""
+    return _losses_alone(mine, right) and same(_column(mine, 1)[:-1], _column(right, 1)[1:])
+
+
+def _other_rounds(mine: object, right: object) -> bool:
+    """Tell whether all is right, but for the number of rounds."""
+    log, wanted = _part(mine, "log"), _part(right, "log")
+    grads, wanted_grads = _part(mine, "grads"), _part(right, "grads")
+    if not is_a(log, tuple) or not is_a(grads, tuple):
+        return False
+    count = min(len(grads), ROUNDS)
+    rounds_fit = len(log) == len(grads) != ROUNDS
+    return (
+        rounds_fit
+        and same(log[:count], wanted[:count])
+        and same(grads[:count], wanted_grads[:count])
+    )
+
+
+def _no_pairs(case: object) -> bool:
+    """Tell whether a log has no two numbers for each of its rounds."""
+    log = _part(case, "log")
+    return not is_a(log, tuple) or len(log) != ROUNDS or not _column(case, 0)
+
+
+def _first_round_alone(mine: object, right: object) -> bool:
+    """Tell whether the first gradient is right, and the next one or the last weights are not."""
+    grads, wanted = _part(mine, "grads") or (), _part(right, "grads")
+    return (
+        len(grads) == ROUNDS
+        and same(grads[0], wanted[0])
+        and not all(same(_part(mine, name), _part(right, name)) for name in ("weight", "bias"))
+    )
+
+
 def _silent_edit(seen: tuple) -> bool:
     """Tell whether the first loss is right and its gradient is that of a prediction edited in
     silence.
     """
-    right, edited = _READER.read(_fixed()), _READER.read(_fixed(edit=100))
+    right, edited = _read(_fixed()), _read(_fixed(edit=100))
     first = [
         same(_first_loss(mine), _first_loss(other)) for mine, other in zip(seen, right, strict=True)
     ]
@@ -468,9 +818,45 @@ LOOP = Exercise(
             " line makes each part, and does it run in every round?",
         ),
         Misconception(
-            example=_loop(kept="loss.item(), shown.mean().item()").replace("    return log\n", ""),
+            example=_loop(percent="shown = pred.detach() * 100", kept="loss.item(), shown.item()"),
+            when=lambda seen: raised(seen, "cannot be converted to Scalar"),
+            message="`.item()` takes the number out of a tensor of one. A prediction for each row is several: the mean"
+            " of them was asked for.",
+        ),
+        Misconception(
+            example=_loop().replace("lr=0.1", "lr=-0.1"),
+            when=lambda seen: raised(seen, "Invalid learning rate"),
+            message="A learning rate is not negative: SGD goes against the gradient by itself.",
+        ),
+        Misconception(
+            example=_loop(
+                backward="optimizer.zero_grad()\n(pred - y).backward()\noptimizer.step()"
+            ),
+            when=lambda seen: raised(seen, "implicitly created only for scalar outputs"),
+            message="A backward is asked of several numbers at once. It is the loss that it begins at.",
+        ),
+        Misconception(
+            example=_loop(forward="with torch.no_grad():\n    pred = model(x)"),
+            when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
+            message="A backward is asked of a tensor that has no graph. Was recording on in the forward pass, and is"
+            " nothing detached before the loss?",
+        ),
+        Misconception(
+            example=_loop().replace("return log", "return log.sort()"),
             when=lambda seen: _says(seen, "log", "nothing"),
-            message="Your function returns nothing; the loop hands its log back.",
+            message="Your function returns None. A method that changes a list, such as `sort` or `append`, hands nothing"
+            " back; the log is the list itself.",
+        ),
+        Misconception(
+            example=_loop(clip="model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))"),
+            when=lambda seen: _says(seen, "writes", "none: it is another tensor now"),
+            message="After your loop `model.weight` is another tensor than before. An optimizer writes into the one that"
+            " it was given. Keep the parameter, and edit what it holds.",
+        ),
+        Misconception(
+            example=_loop(backward="optimizer.zero_grad()\noptimizer.step()"),
+            when=lambda seen: all(_part(case, "grads") == () for case in seen),
+            message="No gradient came to `model.weight` in your loop. Who brings it there, and is that one called?",
         ),
         Misconception(
             example=_loop(
@@ -507,10 +893,52 @@ LOOP = Exercise(
             " second number in your log.",
         ),
         Misconception(
+            example=_loop(kept="loss.item(), 100 * model(x).mean().item()"),
+            when=lambda seen: _columns_like(seen, _one_too_late),
+            message="The losses are right, and each percent comes one round too early: it is of a forward after the"
+            " step, made by the weights of the next round.",
+        ),
+        Misconception(
+            example=_loop(kept="shown.mean().item(), loss.item()"),
+            when=lambda seen: _columns_like(seen, _turned),
+            message="The two numbers of each round are right, and in the other order: the loss comes first.",
+        ),
+        Misconception(
+            example=_loop().replace("range(4)", "range(3)"),
+            when=lambda seen: _columns_like(seen, _other_rounds),
+            message="What your loop does it does well, another number of times than it was to. How many steps shall it"
+            " make?",
+        ),
+        Misconception(
+            example=_loop(kept="loss.item()").replace("[loss.item()]", "loss.item()"),
+            when=lambda seen: _trained_well(seen) and all(map(_no_pairs, seen)),
+            message="The training is right, and the log is not: there are four rounds, and two numbers for each. Look"
+            " at what is appended, how often, and what is returned.",
+        ),
+        Misconception(
+            example=_loop(percent="shown = pred + 100"),
+            when=lambda seen: (
+                _trained_well(seen)
+                and _columns_like(seen, _losses_alone)
+                and not _right_numbers(seen)
+            ),
+            message="The training and the losses are right. The second number of a round is not the mean prediction"
+            " times one hundred.",
+        ),
+        Misconception(
             example=_loop(clip="pass"),
             when=_over_the_limit,
-            message="The weights left the range that the loop had kept them in. That line had a fault in *how* it"
-            " writes, not in what it wants.",
+            message="The weights left the range that the loop had kept them in, to one side or to both. That line had"
+            " a fault in *how* it writes, and it stood after the step.",
+        ),
+        Misconception(
+            example=_loop(
+                clip="with torch.no_grad():\n    [one.clamp_(-1, 1) for one in model.parameters()]"
+            ),
+            when=lambda seen: all(
+                _like(seen, name, _fixed(_clip_all)) for name in ("grads", "weight", "bias")
+            ),
+            message="The bias was kept in the range as well. Only the weights were to be.",
         ),
         Misconception(
             example=_loop(clip="model.weight.data.clamp_(-1, 1)"),
@@ -532,7 +960,14 @@ LOOP = Exercise(
             message="All numbers are right, and each walk keeps its saved tensors, though no graph is walked again:"
             " `retain_graph` is for a second walk. What would it cost a large model?",
         ),
+        Misconception(
+            example=_loop().replace("lr=0.1", "lr=0.01"),
+            when=lambda seen: _columns_like(seen, _first_round_alone),
+            message="The first gradient is right, and what is made of it is not. Between it and the next forward stand"
+            " the step and the write that keeps the range: look at the size of the one and the bounds of the other.",
+        ),
     ),
+    principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
     hints=(
         "Two faults raise an error and three are silent. Repair what raises first, then run `check` again: it names"
         " one fault at a time.",

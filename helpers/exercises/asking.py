@@ -1,0 +1,69 @@
+"""Hold what the calls of a student have in common: find the exercise by its id, and answer with a
+card whatever was given.
+"""
+
+from collections.abc import Callable
+
+from helpers.answers import Card, show
+from helpers.exercises.exercise import Exercise, find, nearest
+from helpers.text import fold
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.sandbox import Failed, attempt
+
+MISSING = object()
+_REFUSED = {"check": "Not checked", "hint": "No hint"}
+
+
+def show_made(make: Callable[[], Card]) -> None:
+    show(made(make))
+
+
+def made(make: Callable[[], Card]) -> Card:
+    """Return the card that `make` returns; one that owns to a fault where it raises."""
+    card = attempt(make)
+    if not is_a(card, Failed):
+        return card
+    text = f"check stopped: {card}. The fault is the exercise's, not yours; please report it."
+    return Card("wrong", "Stopped", "", text, fold(text))
+
+
+def with_exercise(exercise: object, caller: str, then: Callable[[Exercise], Card]) -> Card:
+    """Find the exercise and go on with it, or say which ids there are."""
+    name = _name(exercise)
+    found = find(name)
+    if found:
+        return then(found)
+    near = nearest(name)
+    word = _REFUSED.get(caller, "")
+    call = f'{caller}("{near[0]}", answer)' if caller == "check" else f'{caller}("{near[0]}")'
+    if name:
+        text = f'There is no exercise "{name}". The nearest are {", ".join(near)}: {call}.'
+        return unclear(text, word)
+    given = "nothing" if exercise is MISSING else describe(exercise)
+    text = f"{caller} was given {given} where an exercise's id belongs. Write the id first: {call}."
+    return unclear(text, word)
+
+
+def unclear(text: str, word: str = "Not checked") -> Card:
+    """Answer a call that cannot be followed."""
+    return Card("partly", word, "", text, fold(text), is_news=True)
+
+
+def sentence(text: str) -> str:
+    """Return a text with a capital at its beginning, which follows on an id no more."""
+    return text[:1].upper() + text[1:]
+
+
+def _name(exercise: object) -> str:
+    """Return what was given as an id as a short text, or "" if it cannot be meant as one."""
+    try:
+        value = plain(exercise)
+    except NotRead:
+        return ""
+    one_id = is_a(value, str, float) and not is_a(exercise, type)
+    return (
+        describe(value).removeprefix("the text ").removeprefix("the number ").strip('" ')
+        if one_id
+        else ""
+    )

@@ -1,0 +1,111 @@
+"""Watch what a student's function does while it runs: whether autograd computed something in it, and
+which names of 2017 it used, however they were spelled.
+"""
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FrameType
+
+import torch
+from torch.autograd import forward_ad
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.sandbox import Failed, attempt
+
+_DATA = torch.Tensor.data
+_BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code
+
+
+@dataclass
+class Seen:
+    """Hold what was seen of one run.
+
+    `autograd` says that some operation ran inside a backward or carried a forward derivative;
+    `data` and `variable`, that code outside torch took or set `.data`, or called `Variable`;
+    `fused`, that a fused optimizer wrote, which ticks no counter. `ended` is False after an error.
+    """
+
+    autograd: bool = False
+    data: bool = False
+    variable: bool = False
+    fused: bool = False
+    ended: bool = False
+
+
+class _Calls(TorchFunctionMode):
+    """Note who takes `.data`, and how many of torch's functions are being run now."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__()
+        self.seen, self.depth = seen, 0
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if getattr(func, "__self__", None) is _DATA and not _by_torch(sys._getframe(1)):
+            self.seen.data = True
+        self.depth += 1
+        try:
+            return func(*args, **(kwargs or {}))
+        finally:
+            self.depth -= 1
+
+
+class _Operations(TorchDispatchMode):
+    """Note operations of autograd's own, and a `detach` that no function of torch asked for: that is
+    what `Variable(x)` does today.
+    """
+
+    def __init__(self, seen: Seen, calls: _Calls) -> None:
+        super().__init__()
+        self.seen, self.calls = seen, calls
+
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Say no: to wrap us, torch would import all of its compiler, which takes seconds."""
+        return False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        walking = torch._C._current_autograd_node() is not None
+        if walking or forward_ad._current_level >= 0:
+            self.seen.autograd = True
+        elif func is torch.ops.aten.detach.default and self.calls.depth == 0:
+            self.seen.variable |= not _by_torch(sys._getframe(1))
+        self.seen.fused |= "_fused_" in func.__name__
+        return func(*args, **(kwargs or {}))
+
+
+def watched(run: Callable[[], object]) -> Seen:
+    """Run `run()`, silently, and return what was seen; what it raises is dropped."""
+    seen = Seen()
+
+    def under_watch() -> None:
+        calls = _Calls(seen)
+        with calls, _Operations(seen, calls):
+            run()
+
+    seen.ended = not is_a(attempt(under_watch), Failed)
+    return seen
+
+
+def readable(value: object) -> object:
+    """Return a value as it is where it can be read, or else a few words for it."""
+    try:
+        plain(value)
+    except NotRead:
+        return describe(value)
+    return value
+
+
+def _by_torch(frame: FrameType | None) -> bool:
+    """Tell whether code of torch's own stands behind a call, going past what leads to us."""
+    while frame is not None and _module(frame).startswith(_BETWEEN):
+        frame = frame.f_back
+    return frame is not None and _module(frame).partition(".")[0] == "torch"
+
+
+def _module(frame: FrameType) -> str:
+    name = dict.get(frame.f_globals, "__name__")
+    return name if type(name) is str else ""

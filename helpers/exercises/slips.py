@@ -1,0 +1,107 @@
+"""Recognise the slips that are the same in every exercise: a missing `return` or call, a wrong
+number of values, None.
+"""
+
+import dis
+from types import BuiltinFunctionType, FunctionType, MethodType
+
+from helpers.exercises.functions import Run
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed
+
+METHOD = (BuiltinFunctionType, MethodType)
+
+
+def of_a_value(answer: object, reading: object, truth: object) -> str:
+    """Name the slip behind a wrong value in a sentence or two; "" where there is none of these."""
+    if answer is None:
+        return NOTHING
+    if is_a(answer, *METHOD):
+        return _not_called(answer, "Your answer is")
+    if is_a(answer, FunctionType):
+        return (
+            "Your answer is a function, and nobody called it. Asked for is what it returns: pass"
+            f" `{answer.__name__}()`, with what it takes in the parentheses."
+        )
+    return _of_length(reading, truth)
+
+
+NOTHING = (
+    "Your answer is None. A call that works by what it changes or prints, such as `backward()`,"
+    " `print()` or `list.append()`, hands back None: which name holds what is asked for?"
+)
+
+
+def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
+    """Name the slip behind a wrong function, or what stands for one, by its runs and those of the
+    exercise's own; "" where there is none of these.
+    """
+    if not callable(answer):
+        return "" if is_a(answer, type) else _called_too_early(answer)
+    if not runs or any(is_a(run.returned, Failed) for run in runs):
+        return ""
+    wants_a_return = any(_first(run.returned) is not None for run in own_runs)
+    if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
+        return (
+            "Your function returns nothing: what it made is gone when it ends. Hand it back in the"
+            " last line, with `return`."
+        )
+    for part in (part for run in runs for part in _parts(run.returned)):
+        if is_a(part, *METHOD):
+            return _not_called(part, "Your function returns")
+    return ""
+
+
+def _called_too_early(answer: object) -> str:
+    if is_a(answer, str):
+        return ""
+    return (
+        "Asked for is a function, and your answer is what a function returned, or a plain value."
+        " Define `def answer(...)` and pass its name, without parentheses: I call it, on inputs of my"
+        " own."
+    )
+
+
+def _first(returned: object) -> object:
+    """Return what came back: of a reader that adds what it watched, the first of two."""
+    return next(iter(_parts(returned)), None)
+
+
+def _parts(returned: object) -> list:
+    """Return what a list or tuple holds, by the base class's own method; anything else alone."""
+    for base in (tuple, list):
+        if is_a(returned, base):
+            return list(base.__iter__(returned))
+    return [returned]
+
+
+def _not_called(method: object, begin: str) -> str:
+    name = method.__name__
+    return f"{begin} the method `{name}` itself, which nobody called: write `.{name}()`."
+
+
+def returns(function: FunctionType) -> bool:
+    """Tell whether some `return` of a function, or a `yield`, hands out more than None."""
+    code = function.__code__
+    if code.co_flags & (0x20 | 0x80 | 0x200):  # a generator, or a coroutine
+        return True
+    before = None
+    for step in dis.get_instructions(code):
+        if step.opname == "RETURN_CONST" and step.argval is not None:
+            return True
+        if step.opname == "RETURN_VALUE" and (step.is_jump_target or not _is_none(before)):
+            return True
+        before = step
+    return False
+
+
+def _is_none(step: dis.Instruction | None) -> bool:
+    return step is not None and step.opname == "LOAD_CONST" and step.argval is None
+
+
+def _of_length(reading: object, truth: object) -> str:
+    if not is_a(reading, tuple) or not is_a(truth, tuple) or len(reading) == len(truth):
+        return ""
+    count = len(reading)
+    came = f"{count} value{'' if count == 1 else 's'}"
+    return f"You gave {came}; the question asks for {len(truth)}, in its order."

@@ -1,0 +1,107 @@
+"""Set out what an answer was given, what came and what kind of thing is expected, as labelled lines.
+
+A line of the table is a label, a tab, and the rest.
+"""
+
+from collections.abc import Callable
+
+from helpers.answers import code
+from helpers.exercises.functions import Ours, inputs_of
+from helpers.exercises.readers import Reader
+from helpers.exercises.typed import typed
+from helpers.exercises.values import same
+from helpers.text import visible
+from helpers.untrusted.describe import describe, show
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed, attempt
+
+MOST_PARTS = 3  # parts of an outcome that are set out
+LONGEST = 200  # characters of one line
+
+
+def of_a_value(answer: object, truth: object, reveal: bool) -> list[str]:
+    """Return the lines for an answer that is a value; without a truth nothing is expected."""
+    given = row("given", describe(answer))
+    return [given] if truth is None else [given, row("expected", expected(truth, reveal))]
+
+
+def of_a_case(reader: Reader, number: int, came: object, truth: object, reveal: bool) -> list[str]:
+    """Return the lines for a case in which a function went wrong."""
+    lines = [row("given", inputs_text(reader.cases[number]), code)]
+    if is_a(came, Failed):
+        text = came.text if came.kind == "unreadable" else str(came)
+        return [*lines, row("came", text), row("expected", _of_parts(reader, truth, reveal))]
+    for label, one, other in _differing(reader, came, truth):
+        lines.append(row("came", label + show(one)))
+        lines.append(row("expected", label + expected(other, reveal)))
+    return lines
+
+
+def _of_parts(reader: Reader, truth: object, reveal: bool) -> str:
+    """Return what is expected of a whole outcome: part by part where these have names."""
+    if not reader.parts or not is_a(truth, tuple) or len(truth) != len(reader.parts):
+        return expected(truth, reveal)
+    parts = list(zip(reader.parts, truth, strict=True))[:MOST_PARTS]
+    return "; ".join(
+        name if is_a(one, str) and not reveal else f"{name}: {expected(one, reveal)}"
+        for name, one in parts
+    )
+
+
+def row(label: str, text: str, mark: Callable[[str], str] = str) -> str:
+    """Return a line of the table, at most so long."""
+    return f"{label}\t{mark(visible(text, LONGEST))}"
+
+
+def _differing(reader: Reader, came: object, truth: object) -> list[tuple[str, object, object]]:
+    """Return label, what came and what should have, of the parts that differ, or of the whole."""
+    count = len(reader.parts)
+    are_lists = is_a(came, tuple) and is_a(truth, tuple) and len(came) == len(truth) == count
+    if not count or not are_lists:
+        return [("", came, truth)]
+    parts = zip(reader.parts, came, truth, strict=True)
+    found = [(f"{name}: ", a, b) for name, a, b in parts if not same(a, b, reader.rtol)]
+    return found[:MOST_PARTS]
+
+
+def inputs_text(case: object) -> str:
+    """Return how the inputs of a case can be typed."""
+    text = getattr(case, "written", "")
+    if text:
+        return text
+    inputs = attempt(inputs_of, case)
+    return str(Ours(inputs)) if is_a(inputs, Failed) else ", ".join(map(typed, inputs))
+
+
+def expected(value: object, reveal: bool = False) -> str:
+    """Return the kind of a plain value; the value itself where it is asked for."""
+    return show(value) if reveal else kind(value)
+
+
+def kind(value: object) -> str:
+    """Return in a few words what kind of plain value this is, and not which."""
+    if value is None:
+        return "None"
+    if is_a(value, Failed):
+        return "an error"
+    if is_a(value, bool):
+        return "True or False"
+    if is_a(value, int, float):
+        return "a number"
+    if is_a(value, str):
+        return "other than this"
+    if is_a(value, frozenset):
+        return "some names"
+    return _kind_of_rows(value)
+
+
+def _kind_of_rows(value: tuple) -> str:
+    count = len(value)
+    if not count:
+        return "an empty list"
+    if all(is_a(one, int, float) and not is_a(one, bool) for one in value):
+        return f"{count} number{'' if count == 1 else 's'}"
+    kinds = {kind(one) for one in value}
+    if len(kinds) == 1 and is_a(value[0], tuple):
+        return f"{count} rows, each of {kinds.pop()}"
+    return f"a list of {count}"

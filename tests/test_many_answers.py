@@ -1,0 +1,22 @@
+"""Every answer in tests/answers is judged as its label says, and told what its head asks for."""
+
+import pytest
+from answering import FOLDER, answers, fault
+
+from helpers.exercises.exercise import exercises, lessons
+
+EVERY = [exercise.id for lesson in lessons() for exercise in exercises(lesson)]
+FEWEST = {"right": 8, "wrong": 10}
+
+
+def test_each_exercise_has_a_file_of_answers():
+    assert sorted(path.stem for path in FOLDER.glob("*.txt")) == EVERY
+
+
+@pytest.mark.parametrize("exercise", EVERY)
+def test_the_answers_to_an_exercise_are_judged_as_they_are_labelled(exercise):
+    found = answers(exercise)
+    assert [text for one in found if (text := fault(one))] == []
+    for label, fewest in FEWEST.items():
+        sources = {one.source for one in found if one.label == label}
+        assert len(sources) >= fewest, f"{exercise} has {len(sources)} {label} answers"

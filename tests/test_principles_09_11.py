@@ -1,0 +1,86 @@
+"""What check asks to think of in lessons 09, 10 and 11, run in plain torch."""
+
+import pytest
+import torch
+
+from helpers.exercises.exercise import find
+
+
+def principle(name: str) -> str:
+    return find(name).principle
+
+
+def saved(node: object) -> list[str]:
+    return [name for name in dir(node) if name.startswith("_saved_")]
+
+
+def test_09_1_a_counter_goes_with_the_tensor_and_memory_does_not_settle_it():
+    assert "goes with the tensor and not with its name" in principle("09.1")
+    assert "does not always mean a shared counter" in principle("09.1")
+    a = torch.zeros(2)
+    a += 1
+    old, a = a, a + 1
+    assert (old._version, a._version) == (1, 0)
+    view, data = old[:1], old.data
+    data += 1
+    assert data.data_ptr() == view.data_ptr() == old.data_ptr()
+    assert (old._version, view._version, data._version) == (1, 1, 1)
+
+
+def test_09_3_a_recorded_edit_changes_the_gradient_and_a_leaf_takes_none():
+    assert "a leaf that requires grad takes no such edit" in principle("09.3")
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="in-place operation"):
+        x[x < 0] = 0.0
+    recorded, unrecorded = x.clone(), x.clone()
+    recorded[recorded < 0] = 0.0
+    unrecorded.data[unrecorded < 0] = 0.0
+    assert recorded.equal(unrecorded)
+    gradients = [torch.autograd.grad(y.sum(), x)[0].tolist() for y in (recorded, unrecorded)]
+    assert gradients == [[1, 0], [1, 1]]
+
+
+def test_10_2_a_recorded_move_gives_no_leaf_and_leaves_the_leaf_where_it_was():
+    assert "gives a result and no leaf" in principle("10.2")
+    made = torch.ones(2, requires_grad=True)
+    for place in ("meta", torch.float64):
+        moved = made.to(place)
+        assert moved.grad_fn is not None
+        assert not moved.is_leaf
+        assert made.is_leaf
+        assert (made.device.type, made.dtype) == ("cpu", torch.float32)
+    assert made.to("cpu") is made, "no move, nothing recorded"
+
+
+def test_10_3_a_node_keeps_input_output_or_no_tensor():
+    assert "its input, its output, or no tensor at all" in principle("10.3")
+    x = torch.ones(2, requires_grad=True)
+    e, s = x.exp(), x.sin()
+    assert saved(e.grad_fn) == ["_saved_result"]
+    assert saved(s.grad_fn) == ["_saved_self"]
+    added = (x + 1).grad_fn
+    assert not any(isinstance(getattr(added, name), torch.Tensor) for name in saved(added))
+
+
+def test_11_1_a_version_counts_every_writer_and_a_gradient_is_another_tensor():
+    assert "whoever makes them, and `.grad` is another tensor" in principle("11.1")
+    layer = torch.nn.Linear(2, 1)
+    before = layer.weight._version
+    layer(torch.ones(1, 2)).sum().backward()
+    assert layer.weight._version == before
+    assert layer.weight.grad is not layer.weight
+    torch.optim.SGD(layer.parameters(), lr=0.1).step()
+    with torch.no_grad():
+        layer.weight.clamp_(-1, 1)
+    assert layer.weight._version == before + 2
+
+
+def test_11_2_a_grad_takes_what_comes_until_it_is_let_go_of():
+    assert "takes what comes until somebody lets go of it" in principle("11.2")
+    x = torch.ones((), requires_grad=True)
+    for expected in (2, 4):
+        (2 * x).backward()
+        assert x.grad == expected
+    x.grad = None
+    (2 * x).backward()
+    assert x.grad == 2

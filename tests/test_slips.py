@@ -1,0 +1,249 @@
+"""The slips that every exercise knows, the table of what was given, came and is expected, and whose
+fault an error is.
+"""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from helpers import check
+from helpers.exercises import exercise as registry
+from helpers.exercises.exercise import Exercise, Misconception
+from helpers.exercises.functions import function, written
+from helpers.exercises.readers import number, numbers
+from helpers.exercises.slips import returns
+from helpers.exercises.typed import typed
+from helpers.exercises.verdict import judge
+
+pytestmark = pytest.mark.usefixtures("unfolded")
+IDEAS = (Misconception(1, 1.0, "You took one."), Misconception(2, 2.0, "You took two."))
+TWO = torch.tensor([1.0, 2.0])
+
+
+def exercise(reader, truth, **parts) -> Exercise:
+    texts = {"right": "Yes.", "hints": ("Look.", "Try."), "solution": "answer = 0"}
+    made = {"id": "99.1", "reader": reader, "truth": truth, "misconceptions": IDEAS} | texts | parts
+    return Exercise(**made)
+
+
+def doubles(**parts) -> Exercise:
+    usual = {"reader": function(TWO.clone), "truth": lambda: lambda x: 2 * x}
+    return exercise(**usual | parts)
+
+
+def told(made: Exercise, answer: object, monkeypatch, capsys, **wishes) -> str:
+    monkeypatch.setattr(registry, "lessons", lambda: ("99",))
+    monkeypatch.setattr(registry, "exercises", lambda lesson: (made,))
+    check("99.1", answer, **wishes)
+    return capsys.readouterr().out
+
+
+def no_return(x):
+    2 * x
+
+
+def bare_return(x):
+    x *= 2
+    return
+
+
+def method(x):
+    return (2 * x).tolist
+
+
+def of_value() -> float:
+    return 3.0
+
+
+FIVE = exercise(number(), lambda: 5.0)
+THREE = exercise(numbers(), lambda: [1, 2, 3])
+
+
+@pytest.mark.parametrize(
+    ("made", "answer", "words"),
+    [
+        (doubles(), no_return, "Your function returns nothing"),
+        (doubles(), bare_return, "Your function returns nothing"),
+        (doubles(), method, "the method `tolist` itself, which nobody called"),
+        (doubles(), 2 * TWO, "Asked for is a function"),
+        (doubles(), None, "Asked for is a function"),
+        (FIVE, of_value, "pass `of_value()`"),
+        (FIVE, TWO.sum, "the method `sum` itself, which nobody called"),
+        (FIVE, None, "Your answer is None"),
+        (THREE, [1, 2], "You gave 2 values; the question asks for 3"),
+        (THREE, [7], "You gave 1 value; the question asks for 3"),
+    ],
+)
+def test_a_slip_is_named(made, answer, words):
+    verdict = judge(made, answer)
+    assert (verdict.kind, words in verdict.text) == ("known", True)
+
+
+@pytest.mark.parametrize(
+    ("made", "answer"),
+    [
+        (doubles(), lambda x: x.grad),
+        (doubles(), lambda x: 3 * x),
+        (FIVE, 6),
+        (THREE, [3, 2, 1]),
+        (exercise(function(lambda: TWO), lambda: lambda x: None, misconceptions=IDEAS), abs),
+    ],
+)
+def test_what_is_no_slip_is_not_called_one(made, answer):
+    assert judge(made, answer).kind == "unknown"
+
+
+def test_a_wrong_value_that_is_known_comes_before_a_slip():
+    ideas = (Misconception([7], [7.0], "You took seven."), Misconception(None, None, "No grad."))
+    made = exercise(numbers(), lambda: [1, 2, 3], misconceptions=ideas)
+    assert judge(made, [7]).text == "You took seven."
+    assert judge(made, None).text == "No grad."
+
+
+@pytest.mark.parametrize(
+    ("source", "does"),
+    [
+        ("return x", True),
+        ("return 3", True),
+        ("return None", False),
+        ("return", False),
+        ("pass", False),
+        ("x.backward()", False),
+        ("if x:\n        return x", True),
+        ("yield x", True),
+        ("for y in x:\n        return y.grad", True),
+        ("return x or None", True),
+        ("try:\n        x()\n    finally:\n        x()", False),
+    ],
+)
+def test_a_function_that_returns_something_is_told_from_one_that_does_not(source, does):
+    namespace = {}
+    exec(f"def answer(x):\n    {source}", namespace)
+    assert returns(namespace["answer"]) is does
+
+
+@pytest.mark.parametrize(
+    "look",
+    [lambda returned, x: 1 / 0, lambda returned, x: returned.no_such],
+)
+def test_an_error_of_the_exercise_is_called_ours(look, monkeypatch, capsys):
+    made = doubles(reader=function(lambda: TWO, observe=look), truth=lambda: lambda x: 2 * x)
+    out = told(made, lambda x: 3 * x, monkeypatch, capsys)
+    assert out.startswith("99.1 ✗ check stopped: ")
+    assert "not from your code" in out
+
+
+def test_inputs_that_cannot_be_made_are_our_fault(monkeypatch, capsys):
+    made = doubles(reader=function(lambda: 1 / 0))
+    out = told(made, lambda x: 3 * x, monkeypatch, capsys)
+    assert "check stopped: ZeroDivisionError" in out
+
+
+def test_the_truth_is_computed_before_the_students_code_runs(monkeypatch):
+    kept = {"factor": 2}
+    made = doubles(truth=lambda: lambda x: kept["factor"] * x)
+
+    def answer(x):
+        kept["factor"] = 7
+        return 7 * x
+
+    assert judge(made, answer).kind == "unknown"
+
+
+def test_a_mode_that_a_function_leaves_behind_does_not_reach_who_looks():
+    look = function(lambda: TWO, observe=lambda returned, x: str(torch.ones(1).dtype))
+    made = doubles(reader=look, truth=lambda: lambda x: x)
+    assert judge(made, lambda x: torch.set_default_dtype(torch.float64)).kind == "right"
+    assert torch.get_default_dtype() == torch.float32
+
+
+PARTS = function(
+    lambda: TWO.clone().requires_grad_(),
+    observe=lambda returned, x: [returned, x, "a word"],
+    parts=("values", "x afterwards", "word"),
+)
+
+
+def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
+    made = doubles(reader=PARTS, principle="twice is two times.")
+    assert told(made, lambda x: 3 * x, monkeypatch, capsys) == (
+        "99.1 ✗ I ran the function <lambda> on 1 case; 1 went wrong. Case 1:\n"
+        "       given     torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "       came      values: [3, 6]\n"
+        "       expected  values: 2 numbers\n"
+        "       Think of this: twice is two times.\n"
+        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
+    )
+    out = told(made, lambda x: 3 * x, monkeypatch, capsys, reveal=True)
+    assert "       expected  values: [2, 4]\n" in out
+    assert out.endswith('       hint("99.1") helps.\n')
+
+
+def test_where_a_function_raises_the_parts_are_named(monkeypatch, capsys):
+    out = told(doubles(reader=PARTS), lambda x: 1 / 0, monkeypatch, capsys)
+    assert "       came      ZeroDivisionError: division by zero\n" in out
+    assert "       expected  values: 2 numbers; x afterwards: 2 numbers; word\n" in out
+
+
+def test_a_value_is_told_on_request_only(monkeypatch, capsys):
+    assert "5" not in told(FIVE, 6, monkeypatch, capsys).replace("answer", "")
+    assert "       expected  5\n" in told(FIVE, 6, monkeypatch, capsys, reveal=True)
+
+
+def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkeypatch, capsys):
+    assert told(FIVE, 1, monkeypatch, capsys) == "99.1 ✗ You took one.\n"
+    assert told(FIVE, 1, monkeypatch, capsys, reveal=True) == (
+        "99.1 ✗ You took one.\n       given     the number 1\n       expected  5\n"
+    )
+    revealed = told(doubles(), no_return, monkeypatch, capsys, reveal=True)
+    assert "Your function returns nothing" in revealed
+    assert revealed.endswith("       came      None\n       expected  [2, 4]\n")
+
+
+def test_inputs_may_bring_how_they_are_typed(monkeypatch, capsys):
+    reader = function(written("y = x.exp(), y")(lambda: TWO.exp()))
+    out = told(doubles(reader=reader), lambda x: 3 * x, monkeypatch, capsys)
+    assert "given     y = x.exp(), y\n" in out
+
+
+TYPED = [
+    3,
+    2.5,
+    -0.125,
+    None,
+    True,
+    "cpu",
+    [1.0, [2.0]],
+    {"a": 1.0},
+    torch.float64,
+    torch.tensor([1.0, -2.0], requires_grad=True),
+    torch.tensor([[1, 2], [3, 4]]),
+    torch.tensor(3.0, dtype=torch.float64),
+    torch.tensor([True, False]),
+    torch.empty(2, 3, device="meta"),
+    torch.device("cpu"),
+]
+
+
+@pytest.mark.parametrize("value", TYPED, ids=typed)
+def test_an_input_is_written_so_that_it_can_be_typed(value):
+    made = eval(typed(value), {"torch": torch, "nn": nn})
+    if not isinstance(value, torch.Tensor):
+        assert made == value
+        return
+    assert made.dtype == value.dtype
+    assert made.shape == value.shape
+    assert made.requires_grad == value.requires_grad
+    assert value.is_meta or made.equal(value)
+
+
+def test_a_model_can_be_typed():
+    model = nn.Sequential(nn.Linear(2, 3, bias=False), nn.Sequential(nn.ReLU(), nn.Dropout(0.5)))
+    assert str(eval(typed(model), {"nn": nn})) == str(model)
+
+
+def test_long_floats_are_written_short():
+    assert typed(math.pi) == "3.14159"
+    assert typed(torch.tensor([math.pi])) == "torch.tensor([3.14159])"
