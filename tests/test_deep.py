@@ -1,11 +1,11 @@
 """What could kill the interpreter runs in a process of its own, and its exit code is asserted."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from forking import forking
 from hypothesis import given, settings
 from programs import often, programs
 from test_looking import kept, look_hard, outcome
@@ -72,13 +72,18 @@ def within(kib, work):
 """
 
 
-def survives(program):
-    """Run a program in a process of its own; return its exit code, what it said last, and its
-    errors.
+@pytest.fixture(scope="module")
+def run():
+    with forking(BEGIN) as started:
+        yield started
+
+
+@pytest.fixture
+def survives(run, tmp_path):
+    """Return a function that runs a program in a process of its own; it returns the exit code, what
+    was said last, and the errors.
     """
-    command = [sys.executable, "-c", f"{BEGIN}\n{program}\nprint('survived')"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parent.parent)
-    return done.returncode, done.stdout, done.stderr
+    return lambda program: run(f"{program}\nprint('survived')", tmp_path)
 
 
 SMALL_STACK = """
@@ -90,7 +95,7 @@ for shape in (chain, ladder, layers, skips, mixed):
 """
 
 
-def test_a_deep_graph_is_freed_in_a_thread_of_192_kib():
+def test_a_deep_graph_is_freed_in_a_thread_of_192_kib(survives):
     assert survives(SMALL_STACK) == (0, "chain\nladder\nlayers\nskips\nmixed\nsurvived\n", "")
 
 
@@ -107,7 +112,7 @@ within(192, lambda: globals().pop("middle"))
 """
 
 
-def test_a_graph_is_freed_in_two_parts_by_whoever_holds_them():
+def test_a_graph_is_freed_in_two_parts_by_whoever_holds_them(survives):
     assert survives(MIDDLE) == (0, "survived\n", "")
 
 
@@ -130,7 +135,7 @@ within(192, held.clear)
 """
 
 
-def test_a_graph_whose_walk_was_interrupted_is_freed():
+def test_a_graph_whose_walk_was_interrupted_is_freed(survives):
     assert survives(INTERRUPTED) == (0, "interrupted\nsurvived\n", "")
 
 
@@ -162,7 +167,7 @@ within(192, held.clear)
 
 
 @pytest.mark.slow
-def test_a_chain_of_a_million_is_shown_in_part_and_freed():
+def test_a_chain_of_a_million_is_shown_in_part_and_freed(survives):
     """Calls are counted, not seconds: a machine where others work makes as many."""
     assert survives(MILLION) == (0, "survived\n", "")
 
@@ -193,7 +198,7 @@ within(192, held.clear)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a stack was measured on Linux")
-def test_without_the_inputs_that_nodes_hold_the_process_dies():
+def test_without_the_inputs_that_nodes_hold_the_process_dies(survives):
     """Where this fails torch frees such graphs by itself, and `freeing` can go."""
     code, said, _ = survives(UNHELD)
     assert code < 0

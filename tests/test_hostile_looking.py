@@ -3,19 +3,15 @@ kernel lives.
 """
 
 import importlib
-import os
-import subprocess
-import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
+from forking import forking
 from hostile_inputs.looking import lines, outcome
 
 from helpers import show
 
-TESTS = Path(__file__).parent
 KINDS = ("tensors", "subclasses", "graphs", "names", "surroundings")
 CASES = {
     (kind, case.name): case
@@ -23,24 +19,12 @@ CASES = {
     for case in importlib.import_module(f"hostile_inputs.{kind}").CASES
 }
 ALONE = [key for key, case in CASES.items() if case.alone]
-# A process that has imported everything; each case runs in a fork of it, to that fork's very end,
-# but for at most two minutes.
-PROGRAM = """
-import os, signal, sys, warnings
+BEGIN = """
+import warnings
 warnings.simplefilter("ignore")
 import torch
 torch.set_warn_always(True)
 from test_hostile_looking import CASES, told
-for asked in iter(sys.stdin.readline, ""):
-    kind, name, said, complained = asked.split()
-    child = os.fork()
-    if not child:
-        signal.alarm(120)
-        for path, number in ((said, 1), (complained, 2)):
-            os.dup2(os.open(path, os.O_WRONLY | os.O_CREAT), number)
-        print(told(CASES[kind, name]))
-        break
-    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 
@@ -69,25 +53,16 @@ def test_a_look_gives(key, capfd):
 
 
 @pytest.fixture(scope="module")
-def forking():
-    command = [sys.executable, "-c", PROGRAM]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=TESTS.parent, env=environment(), **pipes) as process:
-        yield process
-        process.stdin.close()
+def run():
+    with forking(BEGIN) as started:
+        yield started
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ALONE, ids="-".join)
-def test_the_kernel_survives(forking, tmp_path, key):
-    said, complained = tmp_path / "said", tmp_path / "complained"
-    print(*key, said, complained, file=forking.stdin, flush=True)
-    code = int(forking.stdout.readline())
-    assert (code, said.read_text(), complained.read_text()) == (0, CASES[key].gives + "\n", "")
-
-
-def environment():
-    return {**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent}", "PYTHONIOENCODING": "utf-8"}
+def test_the_kernel_survives(run, tmp_path, key):
+    program = f"print(told(CASES[{key!r}]))"
+    assert run(program, tmp_path) == (0, CASES[key].gives + "\n", "")
 
 
 def test_no_two_cases_have_the_same_name():

@@ -2,10 +2,8 @@
 code 0.
 """
 
-import subprocess
-import sys
-
 import pytest
+from forking import forking
 
 pytestmark = pytest.mark.slow
 
@@ -74,10 +72,13 @@ threads = [threading.Thread(target=lambda: [record((x * x).sum()) for _ in range
 }
 
 
+@pytest.fixture(scope="module")
+def run():
+    with forking(BEGIN) as started:
+        yield started
+
+
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
-def test_the_interpreter_survives(program):
-    command = [sys.executable, "-c", f"{BEGIN}\n{program}\nprint('survived')"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert (done.returncode, done.stdout.splitlines()[-1:]) == (0, ["survived"]), done.stderr[
-        -2000:
-    ]
+def test_the_interpreter_survives(run, tmp_path, program):
+    code, said, complained = run(f"{program}\nprint('survived')", tmp_path)
+    assert (code, said.splitlines()[-1:]) == (0, ["survived"]), complained[-2000:]

@@ -23,7 +23,8 @@ GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess'
 def window(chromium):
     """A page whose clock stands still until it is told to go on."""
     with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
-        watch.page.clock.install()
+        watch.page.clock.install(time=0)
+        watch.page.clock.pause_at(1)  # installed alone, it would run on by itself
         yield watch.page
 
 

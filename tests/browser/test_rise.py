@@ -6,7 +6,7 @@ import subprocess
 
 import nbformat
 import pytest
-from driver import photograph, watched
+from driver import checked, photograph, watched
 from lab import KERNELSPEC, OPTIONS, Lab
 
 from course import present
@@ -143,8 +143,12 @@ def stage(chromium, tmp_path_factory):
 
 @pytest.fixture
 def slides(chromium, stage):
-    with watched(chromium, NOISE) as watch:
+    """Slides in a window of their own; all windows share what was fetched of the scripts."""
+    with checked(stage.context(chromium), NOISE) as watch:
         yield Slides(watch.page, stage)
+        for other in watch.page.context.pages:
+            if other != watch.page:
+                other.close()
     stage.stop_kernels()
 
 
