@@ -187,42 +187,42 @@ def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
     made = doubles(reader=PARTS, principle="twice is two times.")
     assert told(made, lambda x: 3 * x, monkeypatch, capsys) == (
         "99.1 ✗ I ran the function <lambda> on 1 case; 1 went wrong. Case 1:\n"
-        "       given     torch.tensor([1.0, 2.0], requires_grad=True)\n"
-        "       came      values: [3, 6]\n"
-        "       expected  values: 2 numbers\n"
+        "       given        torch.tensor([1.0, 2.0], requires_grad=True)\n"
+        "       came         values: [3, 6]\n"
+        "       expected     values: 2 numbers, but not these\n"
         "       Think of this: twice is two times.\n"
         '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
     )
     out = told(made, lambda x: 3 * x, monkeypatch, capsys, reveal=True)
-    assert "       expected  values: [2, 4]\n" in out
+    assert "       expected     values: [2, 4]\n" in out
     assert out.endswith('       hint("99.1") helps.\n')
 
 
 def test_where_a_function_raises_the_parts_are_named(monkeypatch, capsys):
     out = told(doubles(reader=PARTS), lambda x: 1 / 0, monkeypatch, capsys)
-    assert "       came      ZeroDivisionError: division by zero\n" in out
-    assert "       expected  values: 2 numbers; x afterwards: 2 numbers; word\n" in out
+    assert "       came         ZeroDivisionError: division by zero\n" in out
+    assert "       expected     values: 2 numbers; x afterwards: 2 numbers; word\n" in out
 
 
 def test_a_value_is_told_on_request_only(monkeypatch, capsys):
     assert "5" not in told(FIVE, 6, monkeypatch, capsys).replace("answer", "")
-    assert "       expected  5\n" in told(FIVE, 6, monkeypatch, capsys, reveal=True)
+    assert "       expected     5\n" in told(FIVE, 6, monkeypatch, capsys, reveal=True)
 
 
 def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkeypatch, capsys):
     assert told(FIVE, 1, monkeypatch, capsys) == "99.1 ✗ You took one.\n"
     assert told(FIVE, 1, monkeypatch, capsys, reveal=True) == (
-        "99.1 ✗ You took one.\n       given     the number 1\n       expected  5\n"
+        "99.1 ✗ You took one.\n       your answer  the number 1\n       expected     5\n"
     )
     revealed = told(doubles(), no_return, monkeypatch, capsys, reveal=True)
     assert "Your function returns nothing" in revealed
-    assert revealed.endswith("       came      None\n       expected  [2, 4]\n")
+    assert revealed.endswith("       came         None\n       expected     [2, 4]\n")
 
 
 def test_inputs_may_bring_how_they_are_typed(monkeypatch, capsys):
     reader = function(written("y = x.exp(), y")(lambda: TWO.exp()))
     out = told(doubles(reader=reader), lambda x: 3 * x, monkeypatch, capsys)
-    assert "given     y = x.exp(), y\n" in out
+    assert "given        y = x.exp(), y\n" in out
 
 
 TYPED = [

@@ -19,7 +19,7 @@ _WORDS = {  # of a card: its look and the word beside the sign
     "partly": ("partly", "Partly right"),
     "unread": ("partly", "Not understood"),
 }
-COLUMN = 10  # where what follows on a label begins
+COLUMN = 13  # where what follows on a label begins
 _tried: dict[str, set] = {}  # the wrong answers to each letter exercise
 
 

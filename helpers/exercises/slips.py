@@ -28,8 +28,9 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
 
 
 NOTHING = (
-    "Your answer is None. A call that works by what it changes or prints, such as `backward()`,"
-    " `print()` or `list.append()`, hands back None: which name holds what is asked for?"
+    "Your answer is None. Calls that work by what they change or print hand back None, such as"
+    " `backward()`, `print()` or `list.append()`. And a `.grad` stays None until a `backward()` has"
+    " run: is yours called, with its parentheses?"
 )
 
 
@@ -41,11 +42,11 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
         return "" if is_a(answer, type) else _called_too_early(answer)
     if any(is_a(run.returned, Failed) for run in runs):
         return _of_an_error(answer, runs)
-    wants_a_return = any(_first(run.returned) is not None for run in own_runs)
+    wants_a_return = all(_first(run.returned) is not None for run in own_runs)
     if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
         return (
-            "Your function returns nothing: what it made is gone when it ends. Hand it back in the"
-            " last line, with `return`."
+            "Your function returns nothing. Hand back what it made, in the last line, with"
+            " `return`."
         )
     for part in (part for run in runs for part in _parts(run.returned)):
         if is_a(part, *METHOD):

@@ -4,36 +4,40 @@ A line of the table is a label, a tab, and the rest.
 """
 
 from collections.abc import Callable
+from types import FunctionType
 
 from helpers.answers import code
-from helpers.exercises.functions import Ours, inputs_of
+from helpers.exercises.functions import inputs_of
 from helpers.exercises.readers import Reader
 from helpers.exercises.typed import typed
 from helpers.exercises.values import same
 from helpers.text import visible
 from helpers.untrusted.describe import describe, show
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed
 
+_NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out
-LONGEST = 200  # characters of one line
+LONGEST = 320  # characters of one line
 
 
 def of_a_value(answer: object, truth: object, reveal: bool) -> list[str]:
     """Return the lines for an answer that is a value; without a truth nothing is expected."""
-    given = row("given", describe(answer))
+    given = row("your answer", describe(answer))
     return [given] if truth is None else [given, row("expected", expected(truth, reveal))]
 
 
-def of_a_case(reader: Reader, number: int, came: object, truth: object, reveal: bool) -> list[str]:
+def of_a_case(
+    reader: Reader, number: int, answer: object, came: object, truth: object, reveal: bool
+) -> list[str]:
     """Return the lines for a case in which a function went wrong."""
-    lines = [row("given", inputs_text(reader.cases[number]), code)]
+    lines = [row("given", inputs_text(reader.cases[number], answer), code)]
     if is_a(came, Failed):
         text = came.text if came.kind == "unreadable" else str(came)
         return [*lines, row("came", text), row("expected", _of_parts(reader, truth, reveal))]
     for label, one, other in _differing(reader, came, truth):
         lines.append(row("came", label + show(one)))
-        lines.append(row("expected", label + expected(other, reveal)))
+        lines.append(row("expected", label + expected(other, reveal, one)))
     return lines
 
 
@@ -64,18 +68,43 @@ def _differing(reader: Reader, came: object, truth: object) -> list[tuple[str, o
     return found[:MOST_PARTS]
 
 
-def inputs_text(case: object) -> str:
-    """Return how the inputs of a case can be typed."""
+def inputs_text(case: Callable[[], object], answer: object) -> str:
+    """Return how the inputs of a case can be typed, each with its name in the student's function."""
     text = getattr(case, "written", "")
     if text:
         return text
-    inputs = attempt(inputs_of, case)
-    return str(Ours(inputs)) if is_a(inputs, Failed) else ", ".join(map(typed, inputs))
+    inputs = inputs_of(case)
+    names = _arguments(answer) if len(inputs) > 1 else []
+    if len(names) != len(inputs):
+        return ", ".join(map(typed, inputs))
+    return ", ".join(f"{name} = {typed(one)}" for name, one in zip(names, inputs, strict=True))
 
 
-def expected(value: object, reveal: bool = False) -> str:
-    """Return the kind of a plain value; the value itself where it is asked for."""
-    return show(value) if reveal else kind(value)
+def _arguments(answer: object) -> list[str]:
+    """Return the names of a function's arguments."""
+    if not is_a(answer, FunctionType):
+        return []
+    code = answer.__code__
+    return list(code.co_varnames[: code.co_argcount])
+
+
+def expected(value: object, reveal: bool = False, came: object = _NOTHING) -> str:
+    """Return the kind of a plain value; the value itself where it is asked for. Where what came is
+    of this kind as well, say that it is another one.
+    """
+    if reveal:
+        return show(value)
+    if came is not _NOTHING and kind(came) == kind(value):
+        return OTHERS.get(kind(value), f"{kind(value)}, but not these")
+    return kind(value)
+
+
+OTHERS = {
+    "a number": "another number",
+    "other than this": "other than this",
+    "True or False": "the other one",
+    "1 number": "another number",
+}
 
 
 def kind(value: object) -> str:
@@ -103,5 +132,5 @@ def _kind_of_rows(value: tuple) -> str:
         return f"{count} number{'' if count == 1 else 's'}"
     kinds = {kind(one) for one in value}
     if len(kinds) == 1 and is_a(value[0], tuple):
-        return f"{count} rows, each of {kinds.pop()}"
+        return f"{count} row{'' if count == 1 else 's'}, each of {kinds.pop()}"
     return f"a list of {count}"

@@ -177,7 +177,7 @@ def _table(trial: _Trial) -> list[str]:
         return of_a_value(trial.answer, trial.truth, trial.reveal)
     first = _wrong_cases(trial)[0]
     outcomes = trial.reading[first], trial.truth[first]
-    return of_a_case(trial.exercise.reader, first, *outcomes, trial.reveal)
+    return of_a_case(trial.exercise.reader, first, trial.answer, *outcomes, trial.reveal)
 
 
 def _thought(trial: _Trial) -> list[str]:

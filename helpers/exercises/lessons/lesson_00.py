@@ -227,9 +227,10 @@ REPAIR = Exercise(
         Misconception(
             example=BROKEN + "    loss.requires_grad_()\n" + END,
             when=lambda outcomes: all(gradient is None for gradient, _ in outcomes),
-            message="The error is gone, and so is the gradient: your function returns None. If"
-            " loss alone was asked, only its flag is new: it was a leaf before, with no way back"
-            " to x. If not: does backward() run, and does return hand out x.grad?",
+            message="Your function returns None: nothing filled the `.grad` that it hands out. Three"
+            " things to ask. Is x a leaf with the flag, and not the result of an operation? Did"
+            " backward() run to its end, or was its error caught? Does a way lead from loss back to"
+            " x? (A flag that is set on loss afterwards makes none.)",
         ),
         Misconception(
             example=BROKEN + "    x.requires_grad_()\n" + END,

@@ -166,14 +166,14 @@ COUNTS = Exercise(
             when=_refused,
             message="You raised the flag on a tensor of integers, and torch refused. Between one"
             " integer and the next there is nothing for a gradient to describe, so another step"
-            " has to come before.",
+            " has to come before, and what that step hands back is to be used.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float()\n    x.required_grad = True\n    return x",
             when=_returned(lambda counts: counts.float()),
             message="What you return is a float tensor and could require grad, but it does not. No"
-            " flag comes of a new dtype, of an attribute of another spelling, out of `detach()` or"
-            " of a sum under `no_grad`.",
+            " flag comes of a new dtype, of a comparison, of an attribute of another spelling, out of"
+            " `detach()` or of a sum under `no_grad`.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
@@ -184,8 +184,8 @@ COUNTS = Exercise(
         Misconception(
             example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
             when=lambda seen: all(case[0] == "not a tensor" for case in seen),
-            message="What you return is no tensor. Only a tensor has a flag; a list or a number of"
-            " Python's has none.",
+            message="What you return is no tensor. Only a tensor has a flag: a list or a number of"
+            " Python's has none, and the flag itself is a bool.",
         ),
         Misconception(
             example="def answer(counts):\n    counts.data = counts.data.float()\n    return counts.requires_grad_()",
@@ -198,8 +198,8 @@ COUNTS = Exercise(
             when=lambda seen: (
                 all(case[3] == "requires grad" for case in seen) and not _is_right(seen)
             ),
-            message="What you return requires grad, and its values or its shape are not those that"
-            " came in.",
+            message="What you return requires grad, and in some case its values or its shape are not"
+            " those that came in: I call your function with other counts than the example has.",
         ),
     ),
     hints=(
@@ -480,8 +480,8 @@ FREEZE = Exercise(
         Misconception(
             example="def answer(model):\n    model[:-2].requires_grad_(False)",
             when=_freezes(lambda model: model[:-2].requires_grad_(False)),
-            message="Two layers stayed free. A slice already leaves out the layer at which it"
-            " ends.",
+            message="Two layers stayed free. A slice or a `range` already leaves out the one at which"
+            " it ends.",
         ),
         Misconception(
             example="def answer(model):\n    for p in list(model.parameters())[:-2]:\n        p.requires_grad = False",

@@ -230,8 +230,8 @@ WEIGHT = Exercise(
             " requires_grad=True).double() * 0.1\n    w.retain_grad()\n    return w",
             when=lambda seen: "non-leaf" in _part(seen, 0),
             message="Your tensor is still the result of a recorded operation, so it is no leaf: by"
-            " default it gets no `.grad`, and an optimizer refuses it. `retain_grad()` would"
-            " change both and not make it a leaf: a step would leave the leaf behind it as it was."
+            " default it gets no `.grad`, and an optimizer refuses it. One that retains its gradient"
+            " gets one, is taken and is still no leaf: a step leaves the leaf behind it as it was."
             " Look at the order.",
         ),
         Misconception(
@@ -352,14 +352,15 @@ MIDDLE = Exercise(
         Misconception(
             example="def answer(loss, inner):\n    inner.retain_grad()\n    return inner.grad",
             when=lambda seen: "no walk" in seen,
-            message="Your function returned None, and no gradient passed by `inner` in it: asking"
-            " to keep one starts no walk.",
+            message="Your function returned None, and no gradient passed by the `inner` that came"
+            " in: no walk went from the loss to it. `detach()` ends a way, and asking to keep a"
+            " gradient starts no walk.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    loss.backward()\n    return inner.grad",
             when=lambda seen: "dropped" in seen,
-            message="Your function returned None. The walk passed by `inner`, a non-leaf, and"
-            " `inner` was not asked to retain its gradient.",
+            message="Your function returned None. A walk passed by the `inner` that came in, a"
+            " non-leaf, and until then nobody had asked that very tensor to retain its gradient.",
         ),
         Misconception(
             example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n"

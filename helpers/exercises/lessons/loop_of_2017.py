@@ -255,8 +255,8 @@ PORT = Exercise(
         Misconception(
             example=_loop(report="loss"),
             when=lambda seen: "Tensor" in _all_kinds(seen),
-            message="The list holds tensors. Each may keep its graph alive; the old loop stored"
-            " plain numbers.",
+            message="The list holds tensors, and the old loop stored plain numbers. A tensor that"
+            " has a `grad_fn` keeps its graph alive.",
         ),
         Misconception(
             example=_loop(report="str(loss.item())"),
@@ -273,8 +273,9 @@ PORT = Exercise(
         Misconception(
             example=_loop("w = w.detach() - 0.1 * w.grad\nw.requires_grad_()"),
             when=_untouched,
-            message="The `w` that came in is as it was before. An update has to write into that"
-            " very tensor: a copy, or a new tensor under the same name, does not reach it.",
+            message="The `w` that came in is as it was before. Each step has an update, and it has"
+            " to write into that very tensor: a copy, or a new tensor under the same name, does not"
+            " reach it.",
         ),
         Misconception(
             example=_loop(
