@@ -4,6 +4,7 @@ Reads notebooks/ and the exercises only.
 """
 
 import re
+import warnings
 
 import pytest
 import torch
@@ -114,10 +115,14 @@ def test_00_3_a_loss_that_is_asked_was_a_leaf_before():
         for idea in registry.find("00.3").misconceptions
         if "returns None" in idea.message
     ]
-    assert (
-        "If loss alone was asked, only its flag is new: it was a leaf before, with no way back to x."
-        in message
-    )
+    assert "A flag that is set on loss afterwards makes none." in message
+    assert "Is x a leaf with the flag, and not the result of an operation?" in message
+    result = torch.tensor([1.0, 2.0], requires_grad=True) * 1.0
+    (result**2).sum().backward()
+    assert not result.is_leaf
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert result.grad is None
     x = torch.tensor([1.0, 2.0])
     loss = (x**2).sum()
     assert loss.is_leaf

@@ -28,9 +28,9 @@ def message(exercise, words):
 
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
 def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_and_leaves_the_leaf_behind(kind):
-    said_of_it = message(WEIGHT, "`retain_grad()`")
+    said_of_it = message(WEIGHT, "still the result of a recorded operation")
     assert "by default it gets no `.grad`, and an optimizer refuses it" in said_of_it
-    assert "a step would leave the leaf behind it as it was" in said_of_it
+    assert "is taken and is still no leaf: a step leaves the leaf behind it as it was" in said_of_it
     leaf = torch.tensor([2.0, 3.0], requires_grad=True)
     weight = leaf * 0.1
     with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):

@@ -178,8 +178,8 @@ COUNTS = Exercise(
         Misconception(
             example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
             when=_returned(lambda counts: counts),
-            message="What you return are integers. Torch takes no flag on them and does not turn"
-            " them into floats for you, and a cast back to an integer dtype gives a flag up.",
+            message="What you return are integers. Torch takes no flag on them, nor makes floats of"
+            " them for its sake; and a cast back to an integer dtype gives a flag up.",
         ),
         Misconception(
             example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
