@@ -312,12 +312,12 @@ def test_the_principle_of_04_2_counts_what_ran(rounds):
 def test_who_can_go_twice_in_04_3_saved_no_tensor():
     assert "These nodes saved no tensor" in TWICE.right
     for name, operation in {
+        "n": lambda x: x.relu(),
+        "o": lambda x: x.sigmoid(),
         "p": lambda x: x + 1,
         "q": lambda x: x * x,
         "r": lambda x: -x,
         "s": lambda x: x.exp(),
-        "t": lambda x: x.relu(),
-        "u": lambda x: x.sum(),
     }.items():
         with saved_tensors_hooks(refuse, refuse):
             try:

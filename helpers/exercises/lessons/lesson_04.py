@@ -202,13 +202,13 @@ def _twice(output: torch.Tensor) -> bool:
 
 def _survivors() -> list[str]:
     x = torch.tensor(2.0, requires_grad=True)
-    outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp(), "t": x.relu(), "u": x.sum()}
+    outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
     return [name for name, output in outputs.items() if _twice(output)]
 
 
 TWICE = Exercise(
     id="04.3",
-    reader=letters("pqrstu"),
+    reader=letters("nopqrs"),
     truth=_survivors,
     right="These nodes saved no tensor, so the first backward had nothing to free that the second"
     " one needs.",
@@ -216,12 +216,12 @@ TWICE = Exercise(
     letters=Letters(
         read="idea 6, and what it says is freed",
         about=(
+            ("n", "Does the derivative of `relu` need a value of `x`, or of the result?"),
+            ("o", "Does the derivative of `sigmoid` need a value of `x`, or of the result?"),
             ("p", "Does the derivative of `x + 1` need a value of `x`, or of the result?"),
             ("q", "Does the derivative of `x * x` need a value of `x`, or of the result?"),
             ("r", "Does the derivative of `-x` need a value of `x`, or of the result?"),
             ("s", "Does the derivative of `exp` need a value of `x`, or of the result?"),
-            ("t", "Does the derivative of `relu` need a value of `x`, or of the result?"),
-            ("u", "Does the derivative of `sum` need a value of `x`, or of the result?"),
         ),
     ),
     hints=(
@@ -231,7 +231,7 @@ TWICE = Exercise(
     solution="""
 from helpers import snapshot
 x = torch.tensor(2.0, requires_grad=True)
-outputs = {"p": x + 1, "q": x * x, "r": -x, "s": x.exp(), "t": x.relu(), "u": x.sum()}
+outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
 answer = [name for name, output in outputs.items() if not snapshot(output).nodes[0].saved]
 """,
 )
