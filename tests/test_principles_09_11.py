@@ -10,6 +10,10 @@ def principle(name: str) -> str:
     return find(name).principle
 
 
+def messages(name: str) -> str:
+    return " ".join(idea.message for idea in find(name).misconceptions)
+
+
 def saved(node: object) -> list[str]:
     return [name for name in dir(node) if name.startswith("_saved_")]
 
@@ -38,6 +42,30 @@ def test_09_3_a_recorded_edit_changes_the_gradient_and_a_leaf_takes_none():
     assert recorded.equal(unrecorded)
     gradients = [torch.autograd.grad(y.sum(), x)[0].tolist() for y in (recorded, unrecorded)]
     assert gradients == [[1, 0], [1, 1]]
+
+
+def test_09_1_an_edit_through_detach_is_counted_and_a_new_tensor_begins_at_zero():
+    assert "as `detach()` would" in messages("09.1")
+    assert "the counter of a new tensor begin" in messages("09.1")
+    old = torch.zeros(2)
+    old.detach().add_(1)
+    assert old._version == 1
+    assert (old + 1)._version == 0
+
+
+def test_09_4_a_counted_edit_of_a_saved_tensor_raises_and_a_comparison_shows_any_other():
+    assert "a counted edit of a saved tensor makes `backward()` raise" in principle("09.4")
+    assert "compared with one made from the values before it" in principle("09.4")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    (good,) = torch.autograd.grad((x**2).sum(), x)
+    counted, silent = (x**2).sum(), (x**2).sum()
+    x.data[0] += 1
+    (found,) = torch.autograd.grad(silent, x)
+    assert (found == good).tolist() == [False, True], "a part of it is right"
+    with torch.no_grad():
+        x += 1
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        counted.backward()
 
 
 def test_10_2_a_recorded_move_gives_no_leaf_and_leaves_the_leaf_where_it_was():
@@ -84,3 +112,17 @@ def test_11_2_a_grad_takes_what_comes_until_it_is_let_go_of():
     x.grad = None
     (2 * x).backward()
     assert x.grad == 2
+
+
+def test_11_3_clamp_makes_a_new_tensor_and_a_second_walk_no_new_prediction():
+    assert "`clamp` without the `_` makes a new tensor" in messages("11.3")
+    assert "To walk a graph again computes no new prediction" in messages("11.3")
+    layer = torch.nn.Linear(2, 1, bias=False)
+    torch.nn.init.constant_(layer.weight, 3.0)
+    assert layer.weight.clamp(-1, 1) is not layer.weight
+    assert layer.weight.tolist() == [[3, 3]]
+    pred = layer(torch.ones(1, 2))
+    for _ in range(2):
+        (gradient,) = torch.autograd.grad((pred**2).sum(), layer.weight, retain_graph=True)
+        assert (pred.item(), gradient.tolist()) == (6, [[12, 12]])
+        layer.weight.data.zero_()

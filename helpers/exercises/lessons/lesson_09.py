@@ -35,10 +35,16 @@ VERSIONS = Exercise(
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
     misconceptions=(
         Misconception(
-            example=[3, 2, 1, 1],
-            when=lambda seen: len(seen) == 4 and (seen[0] or 0) >= 2,
-            message="You gave `a` the counter of the tensor that it named before. Look at the last line once more: does"
-            " it write into that tensor, or give the name to another one?",
+            example=[1, 1, 2, 0],
+            when=(1, 1, 2, 0),
+            message="Read from the back, these are the right numbers. The order counts: `a` first, then `b`, `c`"
+            " and `d`.",
+        ),
+        Misconception(
+            example=[2, 2, 1, 1],
+            when=lambda seen: len(seen) == 4 and seen[0] == 2,
+            message="2 is what the counter of that tensor shows which `a` named before the last line. Does this line"
+            " write into that tensor, or give the name to another one?",
         ),
         Misconception(
             example="0 1 1 1",
@@ -48,9 +54,9 @@ VERSIONS = Exercise(
         ),
         Misconception(
             example=torch.tensor([0.0, 3.0, 1.0, 3.0]),
-            when=lambda seen: len(seen) == 4 and (seen[1] == 3 or seen[3] in (2, 3)),
-            message="You let `.data` count together with `a`, as `detach()` would. It shares the memory, not the"
-            " counter: that is why its edits stay unseen.",
+            when=lambda seen: len(seen) == 4 and seen[3] in (2, 3),
+            message="You counted too many writes for `d`. `.data` shares the memory of `a` and not the counter, as"
+            " `detach()` would: which line writes through `d` itself?",
         ),
         Misconception(
             example=[0, 2, 1, 0],
@@ -65,8 +71,15 @@ VERSIONS = Exercise(
         ),
         Misconception(
             example=[1, 2, 1, 1],
-            when=lambda seen: len(seen) == 4 and seen[0] == 1,
-            message="You counted the last line as a write. `a + 1` writes into no tensor that was there before.",
+            when=lambda seen: len(seen) == 4 and seen[0] != 0,
+            message="Look at `a` again. The last line makes a tensor and gives it this name: with which number does the"
+            " counter of a new tensor begin, and does any line write into it?",
+        ),
+        Misconception(
+            example=[0, 3, 1, 1],
+            when=lambda seen: len(seen) == 4 and seen[1] == 3,
+            message="You counted too many writes for `b`. Which lines write through `b` or the old `a`? Neither an edit"
+            " through `.data` nor `a + 1` ticks their counter.",
         ),
     ),
     principle="a counter goes with the tensor and not with its name, and shared memory does not always mean a"
@@ -198,7 +211,7 @@ def _gradient_seen(returned: torch.Tensor, x: torch.Tensor) -> object:
         return "x requires grad no more"
     if not returned.requires_grad:
         return "no graph"
-    if returned is x:
+    if returned is x and bool((x < 0).any()):
         return "x itself"
     weights = _arange(1.0, 1.0 + returned.numel(), device=returned.device).view(returned.shape)
     try:
@@ -303,7 +316,8 @@ MASKED = Exercise(
         Misconception(
             example="def answer(x):\n    y = x.clone()\n    y[y < 0] = 0.0\n    return x",
             when=lambda seen: any(_three(one)[2] == "x itself" for one in seen),
-            message="Your function hands `x` itself back, as it came. Which name has the tensor that was edited?",
+            message="Your function hands `x` itself back, with the values that it came with. Did an edit take place,"
+            " and in a tensor that you return?",
         ),
         Misconception(
             example="def answer(x):\n    y = x.clone()\n    y[y < 0] = 0.0\n    x.requires_grad_(False)\n"
@@ -345,8 +359,8 @@ MASKED = Exercise(
         Misconception(
             example="def answer(x):\n    return torch.nn.functional.leaky_relu(x)",
             when=_any(_leaves_negative),
-            message="A negative element came out as something else than 0. Print what your function returns for"
-            " `[1.0, -2.0, 3.0]`, and look at the second one.",
+            message="A negative element came out as something else than 0. Print what your function returns for some"
+            " that are close to 0 and some that are far from it, such as `[-0.001, -2.0, -1000.0]`.",
         ),
     ),
     principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
@@ -610,8 +624,8 @@ def answer(f, edit):
         Misconception(
             example=_code(),
             when=same_as(lambda: _by_error),
-            message="Every gradient that came without an error is right for you. Compare it with one known to be good,"
-            " which no later `backward()` and no edit can reach.",
+            message="Your function calls no gradient wrong, and some of them are. Is there a comparison, and is its"
+            " other side a tensor of its own, which no edit and no other `backward()` can reach?",
         ),
         Misconception(
             example=_code(
@@ -685,7 +699,8 @@ def answer(f, edit):
             " They are `error`, `right` and `wrong`, as texts.",
         ),
     ),
-    principle="a gradient is right or wrong as a whole, and only one that was made from untouched values can tell.",
+    principle="a counted edit of a saved tensor makes `backward()` raise; whether any other did harm shows when the"
+    " whole gradient is compared with one made from the values before it.",
     hints=(
         "Three things: a copy of the values before the forward pass, a `try` around `backward()`, a comparison.",
         "`assert_grad` of idea 3 holds the comparison; here return a word in place of the assert.",

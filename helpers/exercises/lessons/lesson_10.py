@@ -138,7 +138,7 @@ def _walked(answer: object) -> object:
     return run
 
 
-_PARTS = ("device", "dtype", "gradient", "leaf")
+_PARTS = ("device", "dtype", "values", "leaf")
 _AT_PLACE, _ELSEWHERE, _NO_WALK = "at its place", "at another place", "no backward came to one"
 _OTHER_VALUES = "at its place, with other values"
 
@@ -152,7 +152,9 @@ def _as_seen(ended: tuple, values: list[float], place: object) -> object:
         return "not a tensor"
     with torch._C.DisableTorchFunctionSubclass():
         device, dtype = gradient.device.type, str(gradient.dtype)
-        shown = gradient if device != "meta" else f"of shape {tuple(gradient.shape)}"
+        shown = gradient
+        if "meta" in (device, str(place)):  # one of the two has no values to compare
+            shown = f"of shape {tuple(gradient.shape)}"
     return [device, dtype, shown, _leaf_seen(leaves, values, place)]
 
 
@@ -377,23 +379,25 @@ SAVED = Exercise(
         Misconception(
             example=12,
             when=12.0,
-            message="You count three saved tensors. One of the operations here needs no value for its derivative.",
+            message="12 MiB are three tensors of this size. Go through the four operations: which need no value for"
+            " their derivative, and does any of them need its input and its output as well?",
         ),
         Misconception(
             example=16,
             when=16.0,
-            message="You count every tensor that was made on the way. A graph holds what its nodes saved, and not"
-            " all of them save.",
+            message="16 MiB are four tensors of this size, as many as there are operations. A graph holds what its"
+            " nodes saved, and not all of them save.",
         ),
         Misconception(
             example=4,
             when=4.0,
-            message="You count one saved tensor. `h` and `h + 1` are two tensors: which node needs which of them?",
+            message="4 MiB are one tensor of this size. `h` and `h + 1` are two: which node needs which of them?",
         ),
         Misconception(
             example=0,
             when=0.0,
-            message="You take a graph for free. Ask for each derivative whether it can be computed without a value.",
+            message="0 would mean that no node saves a tensor. Ask for each derivative whether it can be computed"
+            " without a value.",
         ),
         Misconception(
             example=2,

@@ -44,32 +44,32 @@ VERSION = Exercise(
         Misconception(
             example=3,
             when=3.0,
-            message="You counted the steps, and all of them. The counter does not begin at 0 here: who wrote the first"
-            " random numbers into the weight, and into which tensor?",
+            message="3 is the number of the steps. The counter does not stand at 0 before the first of them: who wrote"
+            " the first random numbers into the weight, and into which tensor?",
         ),
         Misconception(
             example=13,
             when=lambda seen: seen in (12, 13, 15, 16),
-            message="You counted a write for each portion. `backward()` adds to `.grad`, which is another tensor, and"
+            message="That fits a write for each of the twelve portions. `backward()` adds to `.grad`, which is another tensor, and"
             " `optimizer.step()` does not stand in the inner loop.",
         ),
         Misconception(
             example=7,
             when=lambda seen: seen in (6, 7),
-            message="You counted `zero_grad()` as an edit of the weight. It lets go of `.grad` and leaves the weight"
-            " alone.",
+            message="That fits two writes in each round of the outer loop. A line counts if it writes into"
+            " `model.weight` itself: its `.grad` is another tensor, and so is `model.bias`.",
         ),
         Misconception(
             example=1,
             when=lambda seen: seen in (0, 1),
-            message="You counted no step. Plain SGD writes into the weight under `no_grad`: that is not recorded, and"
+            message="That leaves no room for three steps. Plain SGD writes into the weight under `no_grad`: that is not recorded, and"
             " it is counted.",
         ),
         Misconception(
             example=2,
             when=lambda seen: seen in (2, 5),
-            message="That does not fit the number of steps. In which of the two loops does `optimizer.step()` stand,"
-            " and how often does that one go round?",
+            message="In which of the two loops does `optimizer.step()` stand, and how often does that one go round?"
+            " And what was written into the weight before?",
         ),
     ),
     principle="a version counts writes into this one tensor, whoever makes them, and `.grad` is another tensor.",
@@ -152,14 +152,24 @@ def _duel(again: bool = True, zero: bool = True, walk: bool = True, more: bool =
     return play
 
 
-_PLAYERS = ("the generator's parameters", "the critic's parameters")
+_PLAYERS = ("critic weight", "critic bias", "generator weight", "generator bias")
 
 
 def _parameters(
     _: object, generator: torch.nn.Module, critic: torch.nn.Module, z: torch.Tensor
 ) -> list:
-    """See the parameters of both players after the two steps."""
-    return [list(player.parameters()) for player in (generator, critic)]
+    """See the weights and biases of both players after the two steps, in the order of _PLAYERS."""
+    seen = []
+    for player in (critic, generator):
+        parameters = list(player.parameters())
+        seen.append(_one_or_all([one for one in parameters if one.dim() > 1]))
+        seen.append(_one_or_all([one for one in parameters if one.dim() <= 1]))
+    return seen
+
+
+def _one_or_all(found: list) -> object:
+    """Return the only one of a list, or the list."""
+    return found[0] if len(found) == 1 else found
 
 
 @written(
@@ -182,14 +192,14 @@ def _curved() -> tuple:
 
 _DUELS = (_straight, _curved, _deep)
 _DUEL = function(*_DUELS, observe=_parameters, parts=_PLAYERS)
-_GENERATOR, _CRITIC = 0, 1
+_CRITIC, _GENERATOR = 0, 1
 
 
 def _numbers(players: object, player: int) -> list[float] | None:
     """Return all parameters of one player in one list; None where the case failed."""
     if not is_a(players, tuple):
         return None
-    flat, waiting = [], [players[player]]
+    flat, waiting = [], list(players[2 * player : 2 * player + 2])
     while waiting:
         value = waiting.pop()
         if is_a(value, tuple):
@@ -743,10 +753,14 @@ def _first_loss(case: object) -> object:
 
 
 def _same_values_again(seen: tuple) -> bool:
-    """Tell whether each walk brought the same gradient, although the weights had moved."""
+    """Tell whether each walk brought the first gradient, although the weights had moved."""
     grads = [_part(case, "grads") or () for case in seen]
+    wanted = [_part(case, "grads") for case in _read(_fixed())]
     same_again = all(len(one) > 1 and all(same(one[0], other) for other in one) for one in grads)
-    return same_again and not _stayed(seen)
+    begins_well = all(
+        bool(one) and same(one[0], other[0]) for one, other in zip(grads, wanted, strict=True)
+    )
+    return same_again and begins_well and not _stayed(seen)
 
 
 def _stayed(seen: tuple) -> bool:
@@ -844,8 +858,8 @@ LOOP = Exercise(
         Misconception(
             example=_loop().replace("return log", "return log.sort()"),
             when=lambda seen: _says(seen, "log", "nothing"),
-            message="Your function returns None. A method that changes a list, such as `sort` or `append`, hands nothing"
-            " back; the log is the list itself.",
+            message="Your function returns None. What changes a list or shows it, such as `sort`, `append` or `print`,"
+            " hands nothing back; the log is the list itself.",
         ),
         Misconception(
             example=_loop(clip="model.weight = torch.nn.Parameter(model.weight.clamp(-1, 1))"),
@@ -856,7 +870,8 @@ LOOP = Exercise(
         Misconception(
             example=_loop(backward="optimizer.zero_grad()\noptimizer.step()"),
             when=lambda seen: all(_part(case, "grads") == () for case in seen),
-            message="No gradient came to `model.weight` in your loop. Who brings it there, and is that one called?",
+            message="No gradient came to `model.weight` in your loop. Is `backward()` called, and was anything recorded"
+            " that leads from the loss to this weight?",
         ),
         Misconception(
             example=_loop(
@@ -865,8 +880,8 @@ LOOP = Exercise(
                 backward=_RIGHT["backward"].replace("()", "(retain_graph=True)", 2),
             ).replace("zero_grad(retain_graph=True)", "zero_grad()"),
             when=_same_values_again,
-            message="No error, and every round brings the gradient of the first: all rounds look at one prediction,"
-            " which the first weights made. Keeping a graph keeps its old values.",
+            message="No error, and every round brings the gradient of the first, though the weights have moved. To walk"
+            " a graph again computes no new prediction: which line does, and does it run in every round?",
         ),
         Misconception(
             example=_loop(percent="pred.data *= 100\nshown = pred"),
@@ -907,7 +922,7 @@ LOOP = Exercise(
             example=_loop().replace("range(4)", "range(3)"),
             when=lambda seen: _columns_like(seen, _other_rounds),
             message="What your loop does it does well, another number of times than it was to. How many steps shall it"
-            " make?",
+            " make, and where does `return` stand?",
         ),
         Misconception(
             example=_loop(kept="loss.item()").replace("[loss.item()]", "loss.item()"),
@@ -928,8 +943,8 @@ LOOP = Exercise(
         Misconception(
             example=_loop(clip="pass"),
             when=_over_the_limit,
-            message="The weights left the range that the loop had kept them in, to one side or to both. That line had"
-            " a fault in *how* it writes, and it stood after the step.",
+            message="The weights left the range, to one side or to both. After each step a line has to write into"
+            " them, with both bounds; `clamp` without the `_` makes a new tensor and leaves the weight as it is.",
         ),
         Misconception(
             example=_loop(
