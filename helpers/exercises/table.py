@@ -121,7 +121,7 @@ def kind(value: object) -> str:
         return "other than this"
     if is_a(value, frozenset):
         return "some names"
-    return _kind_of_rows(value)
+    return _kind_of_rows(value) if is_a(value, tuple) else "something else"
 
 
 def _kind_of_rows(value: tuple) -> str:

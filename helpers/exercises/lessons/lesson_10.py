@@ -19,12 +19,13 @@ _LINES = """
 c, m = torch.ones(2), torch.ones(2, device="meta")
 n = torch.tensor(5.0)
 lines = {
+    "k": lambda: c * n,
+    "l": lambda: m.sum() + m,
     "p": lambda: c + m,
     "q": lambda: n + m,
     "r": lambda: m - 5.0,
     "s": lambda: torch.stack([c, m]),
     "t": lambda: c.to(m.device) + m,
-    "u": lambda: torch.stack([n, m[0]]),
 }
 
 
@@ -49,18 +50,19 @@ def _raising() -> object:
 
 MIXED = Exercise(
     id="10.1",
-    reader=letters("pqrstu"),
+    reader=letters("klpqrst"),
     truth=_raising,
-    right="`+` and `stack` want their tensors on one device. Of the two only `+` lets a number of the CPU pass.",
+    right="Tensors with dimensions must share a device, added or stacked; a number of the CPU may be added to either.",
     letters=Letters(
         read="idea 4, and the cell before it",
         about=(
+            ("k", "On which devices are these two?"),
+            ("l", "Where does the sum of a tensor live?"),
             ("p", "How many dimensions have the two, and where do they live?"),
             ("q", "How many dimensions has `n`, and what does `+` make of that?"),
             ("r", "On which device is the number of Python?"),
             ("s", "Does the rule hold for a line without arithmetic?"),
             ("t", "Which devices have the two tensors that the `+` meets?"),
-            ("u", "What does `stack` make of a number of the CPU?"),
         ),
     ),
     misconceptions=(),
