@@ -182,3 +182,12 @@ def test_exercise_06_4_says_what_an_update_in_a_block_makes():
     assert any("what `w - ...` makes inside `no_grad()` does not" in each for each in texts)
     with torch.no_grad():
         assert not (_leaf() - 1).requires_grad
+
+
+def test_exercise_06_3_says_how_much_a_portion_counts_in_the_mean():
+    texts = " ".join(idea.message for idea in find("06.3").misconceptions)
+    assert "In the mean over all a portion counts for its share of the samples" in texts
+    for sizes in ([4], [1, 1, 2], [3, 3]):
+        parts = torch.arange(1.0, 1 + sum(sizes)).split(sizes)
+        shares = [len(part) / sum(sizes) * part.mean() for part in parts]
+        assert torch.allclose(sum(shares), torch.cat(parts).mean())

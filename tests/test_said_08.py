@@ -166,16 +166,37 @@ def test_the_principle_of_08_3_neither_switch_sets_the_other():
 
 def test_exercise_08_3_says_what_reaches_dropout_and_what_a_batchnorm_moves():
     texts = " ".join(idea.message for idea in exercise("08.3").misconceptions)
-    assert "Neither grad mode nor `detach()` reaches it." in texts
-    assert "what a BatchNorm keeps and moves at each call in train mode" in texts
+    assert "the flag of the outer module alone, grad mode and `detach()` do not reach it" in texts
+    assert "Calling `eval()` sets that in each module inside" in texts
+    assert "it moves them at each call in train mode" in texts
     drop, norm = nn.Dropout(0.5), nn.BatchNorm1d(2)
+    outer = nn.Sequential(nn.Sequential(drop))
+    outer.training = False
     with torch.no_grad():
-        assert (drop(torch.ones(1000)).detach() == 0).any()
+        assert (outer(torch.ones(1000)).detach() == 0).any()
+        outer.eval()
+        assert not drop.training
+        assert (outer(torch.ones(1000)) == 1).all()
         norm(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     assert norm.running_mean.tolist() != [0, 0]
     moved = norm.running_mean.clone()
     norm.eval()(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     assert norm.running_mean.equal(moved)
+
+
+def test_exercise_08_3_says_when_an_inference_tensor_is_refused():
+    texts = " ".join(idea.message for idea in exercise("08.3").misconceptions)
+    assert "multiplies it by something that requires grad would raise" in texts
+    assert "Another block records nothing either, and makes ordinary tensors" in texts
+    with torch.inference_mode():
+        result = torch.ones(2)
+    result * torch.ones(2)
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved for backward"):
+        result * leaf()
+    with torch.no_grad():
+        ordinary = leaf() * 2
+    assert not ordinary.is_inference()
+    assert (ordinary * leaf()).requires_grad
 
 
 def test_the_principle_of_08_4_is_what_the_flags_of_a_path_show():

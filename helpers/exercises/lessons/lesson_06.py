@@ -68,6 +68,12 @@ CALLS = Exercise(
             message="The order counts: `p` first, then `q`.",
         ),
         Misconception(
+            example=[0, 0],
+            when=lambda seen: len(seen) == 2 and seen[0] == 0,
+            message="Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number, which no later"
+            " line changes.",
+        ),
+        Misconception(
             example=[18, 24],
             when=lambda seen: len(seen) == 2 and _went_on(*seen),
             message="You went on adding as if nothing had been emptied. Look at the line between the two halves.",
@@ -120,7 +126,8 @@ CALLS = Exercise(
         Misconception(
             example=[18, 0],
             when=lambda seen: len(seen) == 2 and seen[1] == 0,
-            message="You stopped at `zero_()`. Two more calls come after it, and each adds its gradient.",
+            message="0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and each adds its"
+            " gradient.",
         ),
         Misconception(
             example=[18, 5],
@@ -178,8 +185,13 @@ HOLDERS = Exercise(
         Misconception(
             example=[3, 3, 5],
             when=(3, 3, 5),
-            message="You treat all three as notes of a number. Two of them are names for the tensor in `x.grad`, and"
-            " what is written to that tensor they show too.",
+            message="You treat all three as notes of a number. `g` and `k` are names for tensors, and what is written"
+            " to such a tensor later shows under its name.",
+        ),
+        Misconception(
+            example=[0, 3, 6],
+            when=(0, 3, 6),
+            message="The order counts: `g` first, then `h`, then `k`.",
         ),
         Misconception(
             example=[6, 6, 0],
@@ -203,6 +215,12 @@ HOLDERS = Exercise(
             example=[3, 3, 0],
             when=lambda seen: len(seen) == 3 and seen[0] == 3,
             message="Does the second `backward()` write to the tensor that `g` names, or make a new one?",
+        ),
+        Misconception(
+            example=[6, 3, None],
+            when=lambda seen: len(seen) == 3 and seen[:2] == (6, 3) and seen[2] is None,
+            message="You are right about `g` and `h`. `k` names a tensor, and `zero_()` takes no tensor away: it writes"
+            " to it.",
         ),
         Misconception(
             example=[6, 3, 5],
@@ -442,14 +460,14 @@ PORTIONS = Exercise(
         Misconception(
             example=_loop("((w * part) ** 2).mean().backward()"),
             when=same_as(lambda: _summed_up),
-            message="You added the means of the portions. A sum of means is larger than the mean over all: each"
-            " portion has to be scaled before its `backward()`.",
+            message="You added the means of the portions, each in full. In the mean over all a portion counts for its"
+            " share of the samples: scale its loss before `backward()`.",
         ),
         Misconception(
             example=_loop("((w * part) ** 2).mean().backward()", "pass"),
             when=same_as(lambda: _naive),
             message="Two things are missing. What an earlier step left in `w.grad` is still in your sum; and you added"
-            " the means of the portions, which is more than the mean over all.",
+            " the means of the portions in full, where each counts for its share of the samples.",
         ),
         Misconception(
             example=_loop("((w * part) ** 2).sum().backward()"),
@@ -524,8 +542,8 @@ PORTIONS = Exercise(
         Misconception(
             example=_loop("(((w * part) ** 2).sum() / count).backward()", "pass"),
             when=same_as(lambda: _on_top),
-            message="Your scaling is right. A gradient of an earlier step is still in `w.grad`, and yours was added"
-            " to it.",
+            message="Your scaling is right. But what was in `w.grad` before is in it at the end as well, added to your"
+            " gradients. It belongs to an earlier step.",
         ),
         Misconception(
             example=_loop("w.grad = None; (((w * part) ** 2).sum() / count).backward()"),
@@ -698,6 +716,12 @@ TRAIN = Exercise(
             ),
             message="The number is right, but fewer than ten gradients came to `w`. The loop is to be repaired, not"
             " replaced: each round has a `backward()` of its own from a loss made of `w`.",
+        ),
+        Misconception(
+            example="def answer(w):\n    with torch.no_grad():\n        w.fill_(2.0)\n    return w",
+            when=_every(lambda came, number, flag, walks: came == "the weight" and walks == 0),
+            message="No gradient came to the `w` that went in. The loop is to be repaired, not replaced: each round has"
+            " a `backward()` of its own, from a loss made of `w`.",
         ),
         Misconception(
             example=f"def answer(w):\n{_RIGHT_LOOP}    return w.requires_grad_(False)",

@@ -211,6 +211,17 @@ def _numbers(model: nn.Module) -> tuple:
     return tuple((name, readable(tensor)) for name, tensor in model.state_dict().items())
 
 
+def _changes(before: tuple, after: tuple, parameters: dict[str, bool]) -> str:
+    """Say whether the numbers of a model are as before, or only those that a BatchNorm keeps are not."""
+    if same(after, before):
+        return "as they were"
+    if [name for name, _ in before] != [name for name, _ in after]:
+        return "changed"
+    pairs = zip(before, after, strict=True)
+    changed = [one[0] for one, other in pairs if not same(other, one)]
+    return "changed" if any(name in parameters for name in changed) else "BatchNorm's changed"
+
+
 def _flags(model: nn.Module) -> dict[str, bool]:
     return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
 
@@ -278,7 +289,7 @@ def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> object:
         _switched(given.is_grad_on, given.is_grad_on_after),
         _mode(model, given.training),
         _flags_now(given.flags, _flags(model)),
-        "as they were" if same(_numbers(model), given.numbers) else "changed",
+        _changes(given.numbers, _numbers(model), given.flags),
     ]
 
 
@@ -401,14 +412,22 @@ VALIDATE = Exercise(
         Misconception(
             example="def answer(model, x):\n    with torch.no_grad():\n        return model(x)",
             when=_find("with dropout"),
-            message="Your result still has zeros in it that chance put there: dropout was on. Neither grad mode nor"
-            " `detach()` reaches it.",
+            message="Your result still has zeros in it that chance put there: dropout was on. A Dropout looks at its"
+            " own flag `training`. Calling `eval()` sets that in each module inside; the flag of the outer module"
+            " alone, grad mode and `detach()` do not reach it.",
         ),
         Misconception(
             example=_WRITES,
             when=_find("changed"),
-            message="Your function leaves the numbers of the model changed: its parameters, or what a BatchNorm keeps"
-            " and moves at each call in train mode.",
+            message="The model's parameters are not as they were before your function. Validation only reads them.",
+        ),
+        Misconception(
+            example="def answer(model, x):\n    for module in model.modules():\n"
+            "        if isinstance(module, torch.nn.Dropout):\n            module.p = 0.0\n"
+            "    with torch.no_grad():\n        return model(x)",
+            when=_find("BatchNorm's changed"),
+            message="The numbers that a BatchNorm of the model keeps are not as before: it moves them at each call in"
+            " train mode. Dropout is not the only module with two modes.",
         ),
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    with torch.no_grad():\n"
@@ -445,8 +464,9 @@ VALIDATE = Exercise(
             example="def answer(model, x):\n    mode = model.training\n    with torch.inference_mode():\n"
             "        y = model.eval()(x)\n    model.train(mode)\n    return y",
             when=_find("an inference tensor"),
-            message="Your result cannot be saved for backward, so a later loss that multiplies by it would raise."
-            " There is a block that keeps less from its results.",
+            message="Your result is an inference tensor, which cannot be saved for backward: a later loss that"
+            " multiplies it by something that requires grad would raise. Another block records nothing either, and"
+            " makes ordinary tensors.",
         ),
         Misconception(
             example="def answer(model, x):\n    mode = model.training\n    with torch.no_grad():\n"
@@ -552,13 +572,30 @@ KEPT = (
 )
 
 
-def _walk_back(steps: dict[str, torch.Tensor]) -> str | None:
+def _walk(steps: dict[str, torch.Tensor], names: list[str]) -> str | None:
+    """Return the name before the first tensor that requires grad, in this order of names."""
     lost = None
-    for name in reversed(steps):
+    for name in names:
         if steps[name].requires_grad:
             return lost
         lost = name
     return lost
+
+
+def _walk_back(steps: dict[str, torch.Tensor]) -> str | None:
+    return _walk(steps, list(steps)[::-1])
+
+
+def _walk_on(steps: dict[str, torch.Tensor]) -> str | None:
+    return _walk(steps, list(steps))
+
+
+def _walk_sorted(steps: dict[str, torch.Tensor]) -> str | None:
+    return _walk(steps, sorted(steps)[::-1])
+
+
+def _walk_from_a(steps: dict[str, torch.Tensor]) -> str | None:
+    return _walk(steps, sorted(steps))
 
 
 def _first_without(steps: dict[str, torch.Tensor]) -> str | None:
@@ -593,6 +630,11 @@ def _of_lost(answer: Callable) -> tuple:
     return tuple(answer(case()) for case in LOST)
 
 
+def _of_all(answer: Callable) -> tuple:
+    """Return what `answer` names for each path."""
+    return tuple(answer(case()) for case in LOST + KEPT)
+
+
 def _named(returned: object, steps: dict[str, torch.Tensor]) -> object:
     """See a tensor as a word of its own, in a list, and the text "None" as None; the rest as it is."""
     if is_a(returned, torch.Tensor):
@@ -622,8 +664,8 @@ WALK = Exercise(
             example="def answer(steps):\n    lost = None\n    for name in reversed(steps):\n"
             "        if steps[name].requires_grad:\n            return lost",
             when=lambda seen: set(seen) == {None},
-            message="Your function returns None each time, also where the loss has no graph. Which name do you remember"
-            " on the way back?",
+            message="Your function returns None each time, also where the loss came without a graph. Of such a path the"
+            " name of one of its tensors is asked for.",
         ),
         Misconception(
             example="def answer(steps):\n    lost = None\n    for t in reversed(steps.values()):\n"
@@ -671,6 +713,20 @@ WALK = Exercise(
             when=lambda seen: seen[: len(LOST)] == _of_lost(_last_with_node),
             message="Your function does not stop at a leaf that requires grad. A leaf has no `grad_fn`, and a path to"
             " it can be lost all the same: ask for the flag.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    lost = None\n    for name in sorted(steps, reverse=True):\n"
+            "        if steps[name].requires_grad:\n            return lost\n        lost = name",
+            when=lambda seen: seen in (_of_all(_walk_sorted), _of_all(_walk_from_a)),
+            message="Your answers are those of a walk through the names in alphabetical order. A path has its own"
+            " order, that in which `steps` gives its names.",
+        ),
+        Misconception(
+            example="def answer(steps):\n    lost = None\n    for name in steps:\n"
+            "        if steps[name].requires_grad:\n            return lost\n        lost = name",
+            when=same_as(lambda: _walk_on),
+            message="Your answers are those of a walk that begins at the first tensor of the path. The walk back begins"
+            " at the loss.",
         ),
         Misconception(
             example="def answer(steps):\n    names, lost = list(steps), None\n"
