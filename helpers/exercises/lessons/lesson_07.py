@@ -202,16 +202,9 @@ def _but_last(w: torch.Tensor, inputs: list[float]) -> None:
     _own_steps(w, inputs[:-1])
 
 
-def _anew(w: torch.Tensor, inputs: list[float]) -> None:
-    w.grad = None
-    _own_steps(w, inputs)
-
-
-def _state(old: float | None, weight: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
-    """Make a weight that notes each gradient that comes to it, with `old` in its `.grad`."""
+def _state(weight: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
     w = counted(weight)
-    w.grad = None if old is None else _tensor(old)
-    w.old, w.start, w.inputs = old, weight, inputs
+    w.start, w.inputs = weight, inputs
     return w, list(inputs)
 
 
@@ -233,28 +226,15 @@ def _begins(gradient: object, w: torch.Tensor) -> bool:
     """Tell whether the first gradient that came is that of the first step; True as well where
     `.grad` is right, or the walks are not one a step.
     """
-    right = _right_grad(w.old, w.start, *w.inputs)
-    if len(w.arrived) != len(w.inputs) or same(gradient, right):
+    if len(w.arrived) != len(w.inputs) or same(gradient, _right_grad(w.start, w.inputs)):
         return True
-    return same(readable(w.arrived[0]), _right_grad(None, w.start, w.inputs[0]))
+    return same(readable(w.arrived[0]), _right_grad(w.start, w.inputs[:1]))
 
 
-def _right_grad(old: float | None, weight: float, *inputs: float) -> object:
-    """Return what is in `w.grad` when it is done right, with `old` there before."""
+def _right_grad(weight: float, inputs: tuple[float, ...]) -> object:
     w = _tensor(weight, requires_grad=True)
-    w.grad = None if old is None else _tensor(old)
     _own_steps(w, inputs)
     return readable(w.grad)
-
-
-def _left_in_grad(seen: tuple) -> tuple:
-    return tuple(case[0] if is_a(case, tuple) else case for case in seen)
-
-
-def _is_anew(seen: tuple) -> bool:
-    """Tell whether `w.grad` has the gradients of this call alone, also where it held one before."""
-    fresh = tuple(_right_grad(None, *numbers) for _, *numbers in STATES)
-    return same(_left_in_grad(seen), fresh)
 
 
 def _weight(value: float) -> torch.Tensor:
@@ -273,21 +253,14 @@ def answer(w, inputs):
     for x in inputs:
         new = math.tanh(w.item() * h + x)
         gradient, h = gradient + (1 - new**2) * h, new
-    w.grad = torch.tensor(gradient + (0.0 if w.grad is None else w.grad.item()))
+    w.grad = torch.tensor(gradient)
 """
-STATES = (
-    (None, 0.5, 0.1, 0.2, 0.3),
-    (None, -2.0, 0.5, 0.1, -0.2, 0.3),
-    (None, 1.5, -0.7, 0.4),
-    (100.0, 0.5, 0.3, -0.1),
-)
-_FILLED = "w = torch.tensor(0.5, requires_grad=True), w.grad = torch.tensor(100.0), and [0.3, -0.1]"
+STATES = ((0.5, 0.1, 0.2, 0.3), (-2.0, 0.5, 0.1, -0.2, 0.3), (1.5, -0.7, 0.4))
 
 STATE = Exercise(
     id="07.3",
     reader=function(
-        *(partial(_state, *numbers) for numbers in STATES[:-1]),
-        written(_FILLED)(partial(_state, *STATES[-1])),
+        *(partial(_state, *numbers) for numbers in STATES),
         observe=_filled,
         parts=("`w.grad`", "it came", "`w` itself", "the first gradient"),
     ),
@@ -351,25 +324,8 @@ STATE = Exercise(
             message="Your `w.grad` has the gradients of all the steps but the last. Each step has its `backward()`.",
         ),
         Misconception(
-            example="def answer(w, inputs):\n    w.grad = None\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()",
-            when=_is_anew,
-            message="The gradients of your steps are right. But in one of my cases `w.grad` held a gradient before, and"
-            " it is gone. `h.backward()` adds to what is there.",
-        ),
-        Misconception(
             example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
             "        h = torch.tanh(w.detach() * h + x)",
-            when=lambda seen: (
-                _saw(seen, 1, "by no walk")
-                and _left_in_grad(seen) == tuple(old for old, *_ in STATES)
-            ),
-            message="No gradient came to the `w` that went in, and `w.grad` is as it was. Each step needs its"
-            " `backward()`, from an `h` that was made of `w`.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()\n    w.grad = None",
             when=lambda seen: _saw(seen, 0, None),
             message="After your function `w.grad` is None. Each step needs its `backward()`, and what these add has to"
             " stay.",
@@ -385,7 +341,10 @@ STATE = Exercise(
             example=_BY_HAND,
             when=lambda seen: (
                 _saw(seen, 1, "by no walk")
-                and same(_left_in_grad(seen), tuple(_right_grad(*numbers) for numbers in STATES))
+                and same(
+                    tuple(case[0] for case in seen),
+                    tuple(_right_grad(weight, inputs) for weight, *inputs in STATES),
+                )
             ),
             message="The number in `w.grad` is right, but no gradient came to the `w` that went in. The line"
             " `h.backward()` is to stay, and to run.",
