@@ -50,8 +50,10 @@ def answers(exercise: str) -> list[Answer]:
                 raise ValueError(f"{path.name}, line {number}: {line!r} is no head of an answer")
             source = []
             found.append((head, source))
-        else:
+        elif found:
             source.append(line)
+        elif line.strip():
+            raise ValueError(f"{path.name}, line {number}: {line!r} stands before the first head")
     return [_answer(exercise, head, lines) for head, lines in found]
 
 

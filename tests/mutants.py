@@ -125,12 +125,20 @@ def tried(exercise) -> list[tuple[str, object]]:
     for source in mutants(exercise.solution):
         try:
             with at_most(SECONDS):
-                answer = evaluated(source)
-                if exercise.reader.cases or not is_the_same(exercise, answer):
+                answer, stopped = attempted(source)
+                if not stopped and (exercise.reader.cases or not is_the_same(exercise, answer)):
                     found.append((source, judge(exercise, answer)))
-        except (TooLong, Exception):
+        except TooLong:
             continue
     return found
+
+
+def attempted(source: str) -> tuple[object, bool]:
+    """Return what a source defines, and whether it stopped before."""
+    try:
+        return evaluated(source), False
+    except Exception:
+        return None, True
 
 
 class TooLong(KeyboardInterrupt):

@@ -2,6 +2,7 @@
 guessed out.
 """
 
+import itertools
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -37,6 +38,16 @@ def backwards(letters: str) -> Iterator[str]:
     yield from reversed(list(counting(letters)))
 
 
+def product(letters: str) -> Iterator[str]:
+    """Count as itertools.product does, the first letter slowest."""
+    for bits in itertools.product([0, 1], repeat=len(letters)):
+        yield "".join(letter for letter, bit in zip(letters, bits, strict=True) if bit)
+
+
+def backwards_product(letters: str) -> Iterator[str]:
+    yield from reversed(list(product(letters)))
+
+
 def one_by_one(letters: str) -> Iterator[str]:
     """Give each letter alone, then, as if the answers told it, all without one."""
     yield from letters
@@ -44,7 +55,7 @@ def one_by_one(letters: str) -> Iterator[str]:
     yield letters
 
 
-BOTS = (upwards, downwards, counting, backwards, one_by_one)
+BOTS = (upwards, downwards, counting, backwards, product, backwards_product, one_by_one)
 
 
 @pytest.fixture(autouse=True)
@@ -101,9 +112,33 @@ def test_what_each_letter_is_about_follows_the_third_wrong_try(exercise, capsys)
 
 
 @in_letters
-@pytest.mark.parametrize("style", [", ".join, " and ".join, set, tuple, str.upper, "/".join])
+@pytest.mark.parametrize(
+    "style",
+    [
+        ", ".join,
+        " and ".join,
+        set,
+        tuple,
+        str.upper,
+        "/".join,
+        "-".join,
+        "\n- ".join,
+        " or ".join,
+        lambda letters: f"only {letters}!",
+        lambda letters: dict.fromkeys(letters, True),
+    ],
+)
 def test_the_letters_are_read_in_any_style(exercise, style):
     assert judge(exercise, style(right(exercise))).kind == "right"
+
+
+@in_letters
+def test_none_as_an_answer_is_no_try(exercise, capsys):
+    for _ in range(4):
+        check(exercise.id, None)
+    told = capsys.readouterr().out
+    assert told.count("Your answer is None") == 4
+    assert exercise.letters.about[0][1] not in told
 
 
 @in_letters

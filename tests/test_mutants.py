@@ -98,6 +98,8 @@ def did(source: str, name: str, seed: int) -> tuple:
     random.seed(seed)
     inputs = INPUTS[name]()
     returned = evaluated(source)(*inputs)
+    if isinstance(returned, list) and all(map(torch.is_tensor, returned)):
+        returned = torch.stack(returned)  # rows are as good as a matrix
     return seen(returned), [seen(one) for one in inputs]
 
 
@@ -109,8 +111,6 @@ def seen(value: object) -> object:
         return [seen(one) for one in value]
     if not isinstance(value, torch.Tensor):
         return value if isinstance(value, str | int | float | None) else None
-    if value.dim() and value.grad_fn is None and not value.requires_grad:
-        return [seen(one) for one in value] if value.dim() > 1 else value.tolist()
     grad = None if value.grad is None else value.grad.tolist()
     return value.tolist(), value._version, grad, type(value.grad_fn).__name__
 

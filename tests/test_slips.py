@@ -3,6 +3,9 @@ fault an error is.
 """
 
 import math
+from dataclasses import replace
+from functools import partial
+from types import MethodType
 
 import pytest
 import torch
@@ -16,6 +19,7 @@ from helpers.exercises.readers import number, numbers
 from helpers.exercises.slips import returns
 from helpers.exercises.typed import typed
 from helpers.exercises.verdict import judge
+from helpers.untrusted.plain import NotRead
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 IDEAS = (Misconception(1, 1.0, "You took one."), Misconception(2, 2.0, "You took two."))
@@ -84,7 +88,9 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
         (doubles(), no_argument, "with 1 argument, and it takes others"),
         (doubles(), 2 * TWO, "Asked for is a function"),
         (doubles(), None, "Asked for is a function"),
-        (FIVE, of_value, "pass `of_value()`"),
+        (FIVE, of_value, "Your answer is a function, and nobody called it"),
+        (FIVE, torch.exp, "Your answer is a function, and nobody called it"),
+        (FIVE, MethodType(partial(print), 3), "a method that nobody called"),
         (FIVE, TWO.sum, "the method `sum` itself, which nobody called"),
         (FIVE, None, "Your answer is None"),
         (THREE, [1, 2], "You gave 2 values; the question asks for 3"),
@@ -219,6 +225,24 @@ def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkey
     assert revealed.endswith("       came         None\n       expected     [2, 4]\n")
 
 
+def test_what_an_answer_that_cannot_be_read_printed_is_shown():
+    def refused(answer):
+        answer()
+        raise NotRead("it is in no form that I read")
+
+    made = exercise(replace(function(lambda: TWO), read=refused), lambda: 1)
+    made = replace(
+        made, reader=replace(made.reader, read=lambda answer: 1 if answer == 1 else refused(answer))
+    )
+    assert judge(made, lambda: print("so far")).more == "unread"
+
+
+def test_what_was_expected_of_an_answer_that_cannot_be_read_is_told_on_request(monkeypatch, capsys):
+    out = told(FIVE, object(), monkeypatch, capsys, reveal=True)
+    assert "       expected     5\n" in out
+    assert "expected" not in told(FIVE, object(), monkeypatch, capsys)
+
+
 def test_inputs_may_bring_how_they_are_typed(monkeypatch, capsys):
     reader = function(written("y = x.exp(), y")(lambda: TWO.exp()))
     out = told(doubles(reader=reader), lambda x: 3 * x, monkeypatch, capsys)
@@ -240,6 +264,7 @@ TYPED = [
     torch.tensor(3.0, dtype=torch.float64),
     torch.tensor([True, False]),
     torch.empty(2, 3, device="meta"),
+    torch.empty((), device="meta"),
     torch.device("cpu"),
 ]
 

@@ -17,7 +17,7 @@ to five.
 
 Kinds (readers.py): number() numbers() tensor() boolean() booleans() word() words() names()
 letters("abc"). numbers, booleans and words keep their order, names and letters do not.
-number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") reads sizes of memory. Where
+number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") takes "8 MiB", and no other unit. Where
 which letters are right is asked, the exercise has `letters=Letters(read, about)` and no
 misconceptions: what is said to a wrong answer tells nothing, so that it cannot be guessed out.
 
@@ -25,8 +25,7 @@ Code (functions.py): function(case, case, observe=look, parts=names). A case mak
 tuple of them or one. What counts is what comes back, or `look(returned, *inputs)`, which never
 raises: an error there is the exercise's fault, and said so. `truth=lambda: reference` gives a
 function, which runs before the student's. `parts` names what `look` lists, for the table of what
-differs; `written("...")(case)` says how inputs could be typed that the table cannot write. `judge`
-in place of `truth` says of a reading whether it is right.
+differs; `written("...")(case)` says how inputs could be typed that the table cannot write.
 
 A misconception's `example` is a wrong answer, or a text that defines `answer` (`answer = ` or `def
 answer`). Its `when` is the wrong answer itself (13, ["b"], None, "error"), `same_as(lambda: ...)`

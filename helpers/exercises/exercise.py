@@ -5,7 +5,7 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from helpers.exercises.letters import Letters
@@ -42,8 +42,7 @@ class Misconception:
 
 @dataclass(frozen=True)
 class Exercise:
-    """Describe one exercise, with a `truth` (gives a right answer) or a `judge` (of the reading),
-    not both.
+    """Describe one exercise, whose `truth` gives a right answer, computed each time anew.
 
     `principle` is what to think of where no misconception is recognised: a sentence that follows on
     "Think of this:". An exercise with `letters` has neither misconceptions nor a principle.
@@ -57,8 +56,7 @@ class Exercise:
     misconceptions: tuple[Misconception, ...]
     hints: tuple[str, ...]
     solution: str
-    truth: Callable[[], object] | None = None
-    judge: Callable[[object], bool] | None = field(default=None)
+    truth: Callable[[], object]
     principle: str = ""
     letters: Letters | None = None
 
@@ -77,8 +75,8 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
             'an id is the lesson and a number, such as "02.1".',
         ),
         (
-            (exercise.truth is None) == (exercise.judge is None),
-            "give it a truth or a judge, not both.",
+            not callable(exercise.truth),
+            "its truth has to be a function that computes a right answer.",
         ),
         (
             len(messages) < 2 and exercise.letters is None,

@@ -31,7 +31,7 @@ def number(rtol: float = 1e-4, unit: str = "") -> Reader:
     """Read one number: an int, a float, a text that says one, a tensor, list or dict of one element;
     None stays None.
 
-    `unit` is what sizes of memory in a text are turned into: "MiB".
+    `unit` is what may stand behind the number in a text, such as "MiB"; any word, where it is not given.
     """
 
     def read(answer: object) -> float | None:
@@ -104,7 +104,13 @@ def _chosen(answer: object) -> object:
     """Return the keys of a dict, but for those that stand for False; anything else as it is."""
     if not is_a(answer, dict):
         return answer
-    return [key for key, value in dict.items(answer) if value is not False and value is not None]
+    return [key for key, value in dict.items(answer) if not _is_no(value)]
+
+
+def _is_no(value: object) -> bool:
+    if is_a(value, str):
+        return value.strip().casefold() in ("no", "false", "n", "f")
+    return value is None or (is_a(value, int, float) and value == 0)
 
 
 def letters(allowed: str) -> Reader:
@@ -131,9 +137,14 @@ def letters(allowed: str) -> Reader:
 
 
 def _spaced(value: object) -> object:
-    return re.sub(r"[/|+]", " ", value) if is_a(value, str) else value
+    """Return a text with spaces between its letters, and without the words that go with a list."""
+    if not is_a(value, str):
+        return value
+    words = re.split(r"[\W_]+", value)
+    return " ".join(word for word in words if word.casefold() not in _FILLERS)
 
 
+_FILLERS = {"and", "or", "only", "just", "answer", "answers", "letters", "letter"}
 _NONE = {"none", "nothing", ""}
 
 

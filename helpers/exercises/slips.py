@@ -4,7 +4,7 @@ number of values, None.
 
 import dis
 import inspect
-from types import BuiltinFunctionType, FunctionType, MethodType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 from helpers.exercises.functions import Run
 from helpers.untrusted.plain import is_a
@@ -17,12 +17,12 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
     """Name the slip behind a wrong value in a sentence or two; "" where there is none of these."""
     if answer is None:
         return NOTHING
-    if is_a(answer, *METHOD):
+    if is_method(answer):
         return _not_called(answer, "Your answer is")
-    if is_a(answer, FunctionType):
+    if is_a(answer, FunctionType, *METHOD):
         return (
-            "Your answer is a function, and nobody called it. Asked for is what it returns: pass"
-            f" `{answer.__name__}()`, with what it takes in the parentheses."
+            "Your answer is a function, and nobody called it. Asked for is what it returns: call it, with"
+            " parentheses, and pass that."
         )
     return _of_length(reading, truth)
 
@@ -49,7 +49,7 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
             " `return`."
         )
     for part in (part for run in runs for part in _parts(run.returned)):
-        if is_a(part, *METHOD):
+        if is_method(part):
             return _not_called(part, "Your function returns")
     return ""
 
@@ -104,8 +104,17 @@ def _parts(returned: object) -> list:
     return [returned]
 
 
+def is_method(value: object) -> bool:
+    """Tell whether a value is a method of some object, such as `x.sum`, and no function of a module."""
+    if not is_a(value, *METHOD):
+        return False
+    return not (value.__self__ is None or is_a(value.__self__, ModuleType, type))
+
+
 def _not_called(method: object, begin: str) -> str:
-    name = method.__name__
+    name = getattr(method, "__name__", None)
+    if not is_a(name, str):
+        return f"{begin} a method that nobody called: write parentheses behind it."
     return f"{begin} the method `{name}` itself, which nobody called: write `.{name}()`."
 
 

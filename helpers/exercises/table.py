@@ -22,9 +22,8 @@ LONGEST = 320  # characters of one line
 
 
 def of_a_value(answer: object, truth: object, reveal: bool) -> list[str]:
-    """Return the lines for an answer that is a value; without a truth nothing is expected."""
-    given = row("your answer", describe(answer))
-    return [given] if truth is None else [given, row("expected", expected(truth, reveal))]
+    """Return the lines for an answer that is a value."""
+    return [row("your answer", describe(answer)), row("expected", expected(truth, reveal))]
 
 
 def of_a_case(
@@ -101,7 +100,7 @@ def expected(value: object, reveal: bool = False, came: object = _NOTHING) -> st
 
 OTHERS = {
     "a number": "another number",
-    "other than this": "other than this",
+    "a word": "another word",
     "True or False": "the other one",
     "1 number": "another number",
 }
@@ -118,7 +117,7 @@ def kind(value: object) -> str:
     if is_a(value, int, float):
         return "a number"
     if is_a(value, str):
-        return "other than this"
+        return "a word"
     if is_a(value, frozenset):
         return "some names"
     return _kind_of_rows(value) if is_a(value, tuple) else "something else"

@@ -34,14 +34,13 @@ def _short(value: float) -> str:
 
 
 def _tensor(tensor: torch.Tensor) -> str:
-    shape = ", ".join(map(str, tensor.shape))
     if tensor.numel() > MOST:
         return describe(tensor)
     plain = tensor.detach()
     dtype = "" if plain.dtype in _NATURAL else f", dtype={plain.dtype}"
     flag = ", requires_grad=True" if tensor.requires_grad and tensor.is_leaf else ""
     if tensor.is_meta:
-        return f'torch.empty({shape}, device="meta"{dtype}{flag})'
+        return f'torch.empty({tuple(tensor.shape)}, device="meta"{dtype}{flag})'
     made = "" if tensor.grad_fn is None else f", from {type(tensor.grad_fn).__name__}"
     return f"torch.tensor({typed(plain.tolist())}{dtype}{flag}){made}"
 

@@ -31,7 +31,7 @@ _SPOKEN = [
     "eleven",
     "twelve",
 ]
-_SIZES = {"b": 0, "byte": 0, "bytes": 0, "kib": 10, "mib": 20, "mb": 20, "gib": 30}
+_SPELLED = {"MiB": ("mib", "mb", "mebibyte", "mebibytes")}  # other units are not turned into it
 
 
 def single(value: object) -> object:
@@ -61,8 +61,8 @@ def _flat(value: object) -> list:
 def number(value: object, unit: str = "") -> float | None:
     """Read a number; None and "None" stay None, for a gradient that is not there.
 
-    A text may be what torch printed, may name what it is ("g = 3"), be a word ("three") or bring a
-    unit, which is turned into `unit` where both are sizes of memory. A bool is no number.
+    A text may be what torch printed, may name what it is ("g = 3"), be a word ("three") or bring
+    its unit, which has to be `unit` where that is given. A bool is no number.
     """
     if is_a(value, str):
         value = _bare_number(value, unit)
@@ -84,6 +84,8 @@ def _bare_number(text: str, unit: str) -> float | None:
         return None
     if bare in _SPOKEN:
         return float(_SPOKEN.index(bare))
+    if re.fullmatch(r"[-+]?\d{1,3}(,\d{3})+", bare):
+        bare = bare.replace(",", "")
     if re.fullmatch(r"[-+]?\d+,\d+", bare):  # a decimal comma
         bare = bare.replace(",", ".")
     counted = _COUNTED.fullmatch(bare)
@@ -94,12 +96,10 @@ def _bare_number(text: str, unit: str) -> float | None:
 
 
 def _in_unit(digits: str, word: str, unit: str) -> float:
-    """Return a number with a unit in the unit that is asked for; of what is counted the word does
-    not matter.
-    """
-    if not unit or word not in _SIZES:
-        return float(digits)
-    return float(digits) * 2.0 ** (_SIZES[word] - _SIZES[unit.casefold()])
+    """Return a number that has its unit behind it; where no unit is asked for, any word will do."""
+    if unit and word not in _SPELLED[unit]:
+        raise NotRead(f"it is asked for in {unit}: write that number alone")
+    return float(digits)
 
 
 def rows(value: object) -> object:

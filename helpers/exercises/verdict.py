@@ -6,7 +6,7 @@ from helpers.exercises import slips
 from helpers.exercises.exercise import Exercise, Misconception, SameAs
 from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.readers import Reader
-from helpers.exercises.table import of_a_case, of_a_value
+from helpers.exercises.table import expected, of_a_case, of_a_value, row
 from helpers.exercises.values import same
 from helpers.text import shortened
 from helpers.untrusted.describe import describe, show
@@ -62,7 +62,7 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
             "stub", f"not answered yet. Replace the dots by {reader.wants} and run again."
         )
     with listening() as own_runs:
-        truth = reader.read(exercise.truth()) if exercise.truth else None
+        truth = reader.read(exercise.truth())
     with listening() as runs:
         reading, trouble = _read(reader, answer)
     trial = _Trial(exercise, answer, reading, truth, runs, own_runs, reveal)
@@ -83,8 +83,6 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
 
 
 def _right(trial: _Trial) -> bool:
-    if trial.exercise.judge is not None:
-        return attempt(lambda: bool(trial.exercise.judge(trial.reading))) is True
     return same(trial.reading, trial.truth, trial.exercise.reader.rtol)
 
 
@@ -94,8 +92,8 @@ def _broken(reading: object) -> str:
     if not ours:
         return ""
     return (
-        f"check stopped: {ours[0].error}. It came from the exercise, which looks at what your function"
-        " did, and not from your code; please report it."
+        f"check stopped: {ours[0].error}. It seems to come from the exercise, which looks at what your"
+        " function did, and not from your code; please report it."
     )
 
 
@@ -103,6 +101,8 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
     """Say of a wrong answer what lies behind it: a slip, a misconception, or what is seen of it."""
     printed = _printed(trial)
     if trial.exercise.letters is not None:
+        if trial.answer is None:
+            return Verdict("known", slips.NOTHING)
         if trouble:
             return Verdict("unknown", trouble, more="unread")
         return Verdict(
@@ -110,10 +110,12 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
         )
     message = _named(trial)
     if message:
-        shown = _table(trial) if trial.reveal and not trouble else []
+        shown = []
+        if trial.reveal:
+            shown = _asked(trial) if trouble else _table(trial)
         return Verdict("known", "\n".join([message, *shown]), printed, seen=trial.reading)
     if trouble:
-        return Verdict("unknown", trouble, more="unread")
+        return Verdict("unknown", "\n".join([trouble, *_asked(trial)]), more="unread")
     text, some_right = _of_cases(trial) if trial.is_function else (_of_value(trial), False)
     return Verdict("unknown", text, printed, "partly" if some_right else "", trial.reading)
 
@@ -180,6 +182,13 @@ def _table(trial: _Trial) -> list[str]:
     return of_a_case(trial.exercise.reader, first, trial.answer, *outcomes, trial.reveal)
 
 
+def _asked(trial: _Trial) -> list[str]:
+    """Return what is expected of a value, where that is to be told though it could not be read."""
+    if not trial.reveal or trial.is_function:
+        return []
+    return [row("expected", expected(trial.truth, reveal=True))]
+
+
 def _thought(trial: _Trial) -> list[str]:
     principle = trial.exercise.principle
     return [f"Think of this: {principle}"] if principle else []
@@ -196,7 +205,7 @@ def _printed(trial: _Trial) -> str:
     """Return what was printed in the first run that went wrong, or in the first of all."""
     if not any(run.heard.count for run in trial.runs):
         return ""
-    wrong = _wrong_cases(trial)
+    wrong = [] if trial.reading is _UNREAD else _wrong_cases(trial)
     heard = trial.runs[wrong[0] if wrong else 0].heard
     lines = heard.text.split("\n")
     shown = "\n".join(shortened(line, LONGEST_LINE) for line in lines[:MOST_LINES])

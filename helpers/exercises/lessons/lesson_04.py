@@ -202,13 +202,14 @@ def _twice(output: torch.Tensor) -> bool:
 
 def _survivors() -> list[str]:
     x = torch.tensor(2.0, requires_grad=True)
-    outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
+    outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x}
+    outputs |= {"r": -x, "s": x.exp(), "t": x.sqrt(), "u": x.tanh()}
     return [name for name, output in outputs.items() if _twice(output)]
 
 
 TWICE = Exercise(
     id="04.3",
-    reader=letters("nopqrs"),
+    reader=letters("nopqrstu"),
     truth=_survivors,
     right="These nodes saved no tensor, so the first backward had nothing to free that the second"
     " one needs.",
@@ -222,6 +223,8 @@ TWICE = Exercise(
             ("q", "Does the derivative of `x * x` need a value of `x`, or of the result?"),
             ("r", "Does the derivative of `-x` need a value of `x`, or of the result?"),
             ("s", "Does the derivative of `exp` need a value of `x`, or of the result?"),
+            ("t", "Does the derivative of `sqrt` need a value of `x`, or of the result?"),
+            ("u", "Does the derivative of `tanh` need a value of `x`, or of the result?"),
         ),
     ),
     hints=(
@@ -231,7 +234,8 @@ TWICE = Exercise(
     solution="""
 from helpers import snapshot
 x = torch.tensor(2.0, requires_grad=True)
-outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x, "r": -x, "s": x.exp()}
+outputs = {"n": x.relu(), "o": x.sigmoid(), "p": x + 1, "q": x * x}
+outputs |= {"r": -x, "s": x.exp(), "t": x.sqrt(), "u": x.tanh()}
 answer = [name for name, output in outputs.items() if not snapshot(output).nodes[0].saved]
 """,
 )

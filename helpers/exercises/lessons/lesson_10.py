@@ -374,7 +374,7 @@ def _saved() -> object:
 
 SAVED = Exercise(
     id="10.3",
-    reader=number(),
+    reader=number(unit="MiB"),
     truth=_saved,
     right="`exp` saves its output and `sin` its input; the addition and the sum save no tensor.",
     misconceptions=(
