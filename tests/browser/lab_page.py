@@ -34,11 +34,6 @@ NEXT = """async (path) => { const { commands, shell } = jupyterapp, panel = shel
     await panel.sessionContext.shutdown();
     panel.close();
     await commands.execute("docmanager:open", { path }); }"""
-LEFT = "window.jupyterapp?.shell && !window.jupyterapp.shell.currentWidget?.context"
-OPEN = "async (path) => { await jupyterapp.commands.execute('docmanager:open', { path }); }"
-LEAVE = """async () => { for (const panel of [...jupyterapp.shell.widgets("main")]) {
-        await panel.sessionContext?.shutdown();
-        panel.dispose(); } }"""
 NOISE = (
     # Lab's debugger, asked while its kernel goes down
     "Could not restore the debugger state: Canceled future",
@@ -74,20 +69,13 @@ class Notebook:
         self.lab, self.page = lab, page
 
     def open(self, name):
-        """Open a file of work/: in a window where nothing is open any more by Lab's own command,
-        else in a workspace of its own, so that no other tab is restored beside it.
+        """Open a file of work/ in a workspace of its own, so that no other tab is restored beside
+        it.
         """
-        if self.page.evaluate(LEFT):
-            self.page.evaluate(OPEN, name)
-            return self.wait()
         self.page.goto(
             f"{self.lab.address}/lab/workspaces/w{next(numbers)}/tree/{name}?token={self.lab.token}"
         )
         return self.wait()
-
-    def leave(self):
-        """Stop and close all that is open, and save none of it."""
-        self.page.evaluate(LEAVE)
 
     def open_next(self, name):
         """Open another file in the same window, what is open saved, stopped and closed: Lab need not
