@@ -181,10 +181,8 @@ class Notebook:
 
     def player(self, cell):
         """Return the player in the outputs of a cell, with the focus on it."""
-        found = self.page.evaluate_handle(
-            f"(cell) => {CELLS}[cell].node.querySelector('.player')", cell
-        ).as_element()
-        return Player(self.page, found)
+        find = f"(cell) => {CELLS}[cell].node.querySelector('.player')"
+        return Player(self.page, self.page.wait_for_function(find, arg=cell).as_element())
 
 
 class Player:
