@@ -225,16 +225,20 @@ def test_of_a_mistake_that_has_a_name_the_expected_is_told_on_request_too(monkey
     assert revealed.endswith("       came         None\n       expected     [2, 4]\n")
 
 
-def test_what_an_answer_that_cannot_be_read_printed_is_shown():
-    def refused(answer):
-        answer()
-        raise NotRead("it is in no form that I read")
+def refused(answer) -> object:
+    """Read a function as a reader does that refuses what it returned, after it has run."""
+    if answer == 1:
+        return 1
+    function(TWO.clone).read(answer)
+    raise NotRead("its log holds texts")
 
-    made = exercise(replace(function(lambda: TWO), read=refused), lambda: 1)
-    made = replace(
-        made, reader=replace(made.reader, read=lambda answer: 1 if answer == 1 else refused(answer))
-    )
-    assert judge(made, lambda: print("so far")).more == "unread"
+
+def test_a_function_whose_result_cannot_be_read_is_no_fault_of_ours(monkeypatch, capsys):
+    """What it printed is shown, and nobody says that a function is wanted where one was given."""
+    made = exercise(replace(function(TWO.clone), read=refused), lambda: 1)
+    out = told(made, lambda x: print("so far"), monkeypatch, capsys)
+    assert "99.1 ✗ I was given the function <lambda>; its log holds texts.\n" in out
+    assert "This exercise wants" not in out
 
 
 def test_what_was_expected_of_an_answer_that_cannot_be_read_is_told_on_request(monkeypatch, capsys):

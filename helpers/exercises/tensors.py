@@ -2,6 +2,7 @@
 
 import torch
 
+from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, plain
 
 _tensor = torch.tensor  # a student may put another one in its place
@@ -23,10 +24,8 @@ def counted(value: float) -> torch.Tensor:
 
 
 def readable(value: object) -> object:
-    """Return a value as plain Python, or a word where it cannot be read: for observers, which never
-    raise.
-    """
+    """Return a value as plain Python, or in words what it is: for observers, which never raise."""
     try:
         return plain(value)
     except NotRead:
-        return "unreadable"
+        return describe(value)

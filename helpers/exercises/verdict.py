@@ -79,7 +79,9 @@ def _read(reader: Reader, answer: object) -> tuple[object, str]:
         return reader.read(answer), ""
     except NotRead as error:
         why = f"; {error}" if error.args else ""
-        return _UNREAD, f"I was given {describe(answer)}{why}. This exercise wants {reader.wants}."
+        given = f"I was given {describe(answer)}{why}."
+        is_wanted = reader.cases and callable(answer) and not is_a(answer, type)
+        return _UNREAD, given if is_wanted else f"{given} This exercise wants {reader.wants}."
 
 
 def _right(trial: _Trial) -> bool:
