@@ -24,8 +24,8 @@ from helpers.answers import (
     marked,
     rows,
 )
+from helpers.exercises import checking, helping
 from helpers.exercises import exercise as registry
-from helpers.exercises import helping
 from helpers.untrusted.messages import first_sentence
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
@@ -38,6 +38,7 @@ def shell(monkeypatch, tmp_path):
     """An IPython that keeps what is displayed, as a notebook does."""
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
     monkeypatch.setattr(helping, "_given", {})
+    monkeypatch.setattr(checking, "_tried", {})
     made = InteractiveShell.instance()
     shown = []
     monkeypatch.setattr(made.display_pub, "publish", lambda data, **_: shown.append(data))
@@ -101,6 +102,21 @@ def test_an_expected_error_is_right_and_a_missing_one_is_wrong(shell):
     with pytest.raises(AssertionError), expect_error(RuntimeError, "never"):
         pass
     assert "✗</span> Nothing raised</b>" in shell[-1]["text/html"]
+
+
+LETTERS = [exercise for exercise in ALL if exercise.letters]
+
+
+@pytest.mark.parametrize("exercise", LETTERS, ids=lambda exercise: exercise.id)
+def test_what_each_letter_is_about_is_seen_at_once_and_under_a_kilobyte(shell, exercise):
+    every = exercise.letters.allowed
+    wrong = [one for one in every if one not in exercise.truth()] or [every]
+    tries = [wrong[0], every, wrong[0] + every[0], every[:2], every[-2:], every[1:]]
+    right = set(exercise.truth())
+    cards = [displayed(shell, check, exercise.id, one)[0] for one in tries if set(one) != right]
+    seen = cards[-1].partition("<details>")[0]
+    assert seen.count("<li>") == len(exercise.letters.about)
+    assert len(cards[-1].encode()) < 1_000
 
 
 @pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)

@@ -184,7 +184,7 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
     assert out == (
         "99.1 ✗ that is not it.\n"
         "       your answer  a tensor of shape (1,), float32: [5]\n"
-        "       expected     a number\n"
+        "       expected     another number\n"
         '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
     )
 

@@ -88,8 +88,4 @@ def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str
     if reveal:
         return [f"Right is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
     about = [f"  - {letter}: {text}" for letter, text in exercise.letters.about]
-    return [
-        "Ask of each:",
-        *about,
-        f'check("{exercise.id}", answer, reveal=True) tells the answer.',
-    ]
+    return [*about, f'check("{exercise.id}", answer, reveal=True) tells the answer.']

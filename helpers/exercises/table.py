@@ -21,9 +21,9 @@ MOST_PARTS = 3  # parts of an outcome that are set out
 LONGEST = 320  # characters of one line
 
 
-def of_a_value(answer: object, truth: object, reveal: bool) -> list[str]:
+def of_a_value(answer: object, reading: object, truth: object, reveal: bool) -> list[str]:
     """Return the lines for an answer that is a value."""
-    return [row("your answer", describe(answer)), row("expected", expected(truth, reveal))]
+    return [row("your answer", describe(answer)), row("expected", expected(truth, reveal, reading))]
 
 
 def of_a_case(

@@ -178,7 +178,7 @@ def _of_cases(trial: _Trial) -> tuple[str, bool]:
 def _table(trial: _Trial) -> list[str]:
     """Return what was given, came and is expected, of the first case where there are several."""
     if not trial.is_function:
-        return of_a_value(trial.answer, trial.truth, trial.reveal)
+        return of_a_value(trial.answer, trial.reading, trial.truth, trial.reveal)
     first = _wrong_cases(trial)[0]
     outcomes = trial.reading[first], trial.truth[first]
     return of_a_case(trial.exercise.reader, first, trial.answer, *outcomes, trial.reveal)
