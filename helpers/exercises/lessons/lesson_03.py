@@ -37,9 +37,9 @@ LEAVES = Exercise(
             ("r", "Does `q` require grad, so that `q * 3` is recorded?"),
             ("s", "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"),
             ("u", "Does a parameter require grad, so that `s * 2` is recorded?"),
-            ("v", "Is taking a slice an operation that is recorded?"),
+            ("v", "Is taking a slice recorded?"),
             ("w", "Was it created, or did an operation make it?"),
-            ("z", "Of which dtype is a comparison, and can that dtype require grad?"),
+            ("z", "Of which dtype is a comparison, and can that require grad?"),
         ),
     ),
     hints=(

@@ -217,14 +217,14 @@ TWICE = Exercise(
     letters=Letters(
         read="idea 6, and what it says is freed",
         about=(
-            ("n", "Does the derivative of `relu` need a value of `x`, or of the result?"),
-            ("o", "Does the derivative of `sigmoid` need a value of `x`, or of the result?"),
-            ("p", "Does the derivative of `x + 1` need a value of `x`, or of the result?"),
-            ("q", "Does the derivative of `x * x` need a value of `x`, or of the result?"),
-            ("r", "Does the derivative of `-x` need a value of `x`, or of the result?"),
-            ("s", "Does the derivative of `exp` need a value of `x`, or of the result?"),
-            ("t", "Does the derivative of `sqrt` need a value of `x`, or of the result?"),
-            ("u", "Does the derivative of `tanh` need a value of `x`, or of the result?"),
+            ("n", "Does the derivative of `relu` need a value?"),
+            ("o", "Does the derivative of `sigmoid` need a value?"),
+            ("p", "Does the derivative of `x + 1` need a value?"),
+            ("q", "Does the derivative of `x * x` need a value?"),
+            ("r", "Does the derivative of `-x` need a value?"),
+            ("s", "Does the derivative of `exp` need a value?"),
+            ("t", "Does the derivative of `sqrt` need a value?"),
+            ("u", "Does the derivative of `tanh` need a value?"),
         ),
     ),
     hints=(
