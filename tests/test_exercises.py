@@ -12,6 +12,7 @@ from helpers.exercises import exercise as registry
 from helpers.exercises import helping
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
+from helpers.exercises.letters import Letters
 from helpers.exercises.readers import choice, number, numbers
 from helpers.untrusted.describe import describe, show
 from helpers.untrusted.plain import is_a
@@ -168,6 +169,8 @@ def lesson_99(monkeypatch):
         ({"right": " "}, "empty"),
         ({"truth": 8}, "truth has to be a function"),
         ({"id": "1"}, "an id is"),
+        ({"letters": Letters("idea 1", (("a", "What?"),))}, "neither misconceptions nor"),
+        ({"misconceptions": ()}, "at least 2"),
         ({"solution": "result = 8"}, "define `answer`"),
     ],
 )

@@ -1,5 +1,5 @@
-"""Exercises in letters tell whether an answer is right and nothing else, so that they cannot be
-guessed out.
+"""Exercises in letters tell whether an answer is right and nothing else, so that trying letters
+tells little.
 """
 
 import itertools

@@ -16,7 +16,7 @@ from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, written
 from helpers.exercises.readers import number, numbers
-from helpers.exercises.slips import returns
+from helpers.exercises.slips import NOTHING, returns
 from helpers.exercises.typed import typed
 from helpers.exercises.verdict import judge
 from helpers.untrusted.plain import NotRead
@@ -116,6 +116,17 @@ def test_a_slip_is_named(made, answer, words):
 )
 def test_what_is_no_slip_is_not_called_one(made, answer):
     assert judge(made, answer).kind == "unknown"
+
+
+def test_what_is_said_of_none_is_true():
+    x = torch.ones(1, requires_grad=True)
+    assert "the `.grad` of a new leaf is None until a `backward()` comes to it" in NOTHING
+    assert x.grad is None
+    assert "`backward()`, `print()` or `list.append()`" in NOTHING
+    assert x.sum().backward() is None
+    assert print() is None
+    assert [].append(x) is None
+    assert x.grad is not None
 
 
 def test_a_wrong_value_that_is_known_comes_before_a_slip():

@@ -19,7 +19,7 @@ Kinds (readers.py): number() numbers() tensor() boolean() booleans() word() word
 letters("abc"). numbers, booleans and words keep their order, names and letters do not.
 number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") takes "8 MiB", and no other unit. Where
 which letters are right is asked, the exercise has `letters=Letters(read, about)` and no
-misconceptions: what is said to a wrong answer tells nothing, so that it cannot be guessed out.
+misconceptions: every wrong answer is told the same, so that trying letters tells little.
 
 Code (functions.py): function(case, case, observe=look, parts=names). A case makes fresh inputs, a
 tuple of them or one. What counts is what comes back, or `look(returned, *inputs)`, which never

@@ -82,6 +82,10 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
             len(messages) < 2 and exercise.letters is None,
             f"it knows {len(messages)} misconceptions; write at least 2.",
         ),
+        (
+            exercise.letters is not None and bool(messages or exercise.principle),
+            "with letters it has neither misconceptions nor a principle: they would tell which.",
+        ),
         (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
         (
             len(set(texts)) < len(texts),

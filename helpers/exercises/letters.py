@@ -1,5 +1,5 @@
-"""Hold what a letter exercise says to a wrong answer: never which letter is wrong, so that the
-answer cannot be guessed out.
+"""Hold what a letter exercise says to a wrong answer: the same to each, and not which letter is
+wrong, so that trying letters tells little.
 """
 
 from dataclasses import dataclass

@@ -28,9 +28,9 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
 
 
 NOTHING = (
-    "Your answer is None. Calls that work by what they change or print hand back None, such as"
-    " `backward()`, `print()` or `list.append()`. And a `.grad` stays None until a `backward()` has"
-    " run: is yours called, with its parentheses?"
+    "Your answer is None. Some calls hand back None, such as `backward()`, `print()` or"
+    " `list.append()`. And the `.grad` of a new leaf is None until a `backward()` comes to it: is"
+    " yours called, with its parentheses?"
 )
 
 
