@@ -11,8 +11,9 @@ import torch
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
-from helpers.exercises.lessons.watching import readable, watched
+from helpers.exercises.lessons.watching import watched
 from helpers.exercises.readers import number
+from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a, plain
 

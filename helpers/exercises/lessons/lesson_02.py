@@ -12,9 +12,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised
-from helpers.exercises.lessons.watching import readable
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
+from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed, attempt

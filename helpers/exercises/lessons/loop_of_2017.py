@@ -10,7 +10,8 @@ import torch
 
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised
-from helpers.exercises.lessons.watching import Seen, readable, watched
+from helpers.exercises.lessons.watching import Seen, watched
+from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 from helpers.untrusted.describe import describe
 from helpers.untrusted.messages import type_name

@@ -12,8 +12,7 @@ from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, is_a, plain
+from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed, attempt
 
 _DATA = torch.Tensor.data
@@ -88,15 +87,6 @@ def watched(run: Callable[[], object]) -> Seen:
 
     seen.ended = not is_a(attempt(under_watch), Failed)
     return seen
-
-
-def readable(value: object) -> object:
-    """Return a value as it is where it can be read, or else a few words for it."""
-    try:
-        plain(value)
-    except NotRead:
-        return describe(value)
-    return value
 
 
 def _by_torch(frame: FrameType | None) -> bool:
