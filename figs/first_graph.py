@@ -22,8 +22,8 @@ def draw() -> str:
     graph = snapshot(y, names={"w": w, "x": x, "b": b, "y": y})
     bare = replace(graph, nodes=tuple([replace(node, saved=()) for node in graph.nodes]))
     alt = (
-        "The graph behind y = sin(w * x) + b: from y, arrows lead back through three cards, Add, "
-        "Sin and Mul, to the leaves b, w and x."
+        "The graph behind y = sin(w * x) + b: arrows lead back from y through cards Add, Sin, Mul "
+        "to leaves b, w, x."
     )
     return svg(drawing(fold(bare), alt=alt))
 
