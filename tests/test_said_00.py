@@ -5,6 +5,7 @@ Reads notebooks/ and the exercises only.
 
 import itertools
 import re
+import tomllib
 import warnings
 
 import nbformat
@@ -373,3 +374,12 @@ def test_00_3_a_formula_is_found_out():
         "autograd computed nothing"
         in judge(registry.find("00.3"), lambda v: [2 * x for x in v]).text
     )
+
+
+def test_forward_builds_a_graph_where_gradients_are_asked_for():
+    terms = tomllib.loads((NOTEBOOKS.parent / "helpers/clinic/terms.toml").read_text("utf-8"))
+    (forward,) = [one["says"] for one in terms["term"] if one["name"] == "forward"]
+    assert "where gradients are asked for, they build the graph on the way" in forward
+    assert (leaf() * 2).grad_fn is not None
+    assert (torch.tensor(2.0) * 2).grad_fn is None
+    assert under_no_grad().grad_fn is None
