@@ -10,6 +10,7 @@ import nbformat
 from nbval.plugin import coalesce_streams, get_sanitize_patterns
 
 from helpers.playing.player import FILM
+from helpers.predicting.prediction import ASKED
 
 SANITISER = Path(__file__).with_name("nbval_sanitize.cfg")
 PATTERNS = get_sanitize_patterns(SANITISER.read_text(encoding="utf-8"))
@@ -109,9 +110,9 @@ def _settle_output(output):
         output.evalue = sanitised(output.evalue)
         output.traceback = [without_machine(line) for line in output.traceback]
     data = output.get("data", {})
-    if (
-        FILM in data
-    ):  # a player plays from its film; the widget with its script is made anew where a kernel runs
+    # a player plays from its film, a prediction asks by its id; the widget with its script is made
+    # anew where a kernel runs
+    if FILM in data or ASKED in data:
         data.pop(VIEW, None)
     for kind in [kind for kind in data if kind in ("text/plain", "text/markdown")]:
         data[kind] = sanitised(data[kind])
