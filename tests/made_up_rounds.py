@@ -128,6 +128,14 @@ def exercises():
     return found
 
 
+def quiz():
+    """Return a question that another lesson answers."""
+    asked = "### Quiz 1\n\n**Predict.** How often?\n\n- (a) once\n- (b) twice\n- (c) never"
+    cell, guess = question(5, asked, settled="07")
+    cell["metadata"]["course"]["id"], guess["source"] = "quiz.1", 'predict("quiz.1")'
+    return [with_role(text("## Quiz"), "text"), cell, guess]
+
+
 def cells():
     """Return the cells of the lesson."""
     return [
@@ -140,7 +148,9 @@ def cells():
         *lab(),
         with_role(text("### A map\n\nWhat came is a map of what is to come."), "text"),
         *exercises(),
+        *quiz(),
         with_role(text("## Recap\n\nLook at your guesses."), "recap"),
+        with_role(code("6 * 7", result("42")), "run"),
     ]
 
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from notebook_rules import RULES, Lesson
+from notebook_rules import COURSE, RULES, Lesson
 
 PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
@@ -13,4 +13,11 @@ PATHS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.i
 @pytest.mark.parametrize("rule", RULES, ids=[rule.__name__ for rule in RULES])
 def test_lesson_keeps_the_rule(path, rule):
     complaints = [f"{path.name}: {complaint}" for complaint in rule(Lesson.at(path))]
+    assert not complaints, "\n".join([rule.__doc__, *complaints])
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize("rule", COURSE, ids=[rule.__name__ for rule in COURSE])
+def test_all_lessons_together_keep_the_rule(rule):
+    complaints = list(rule([Lesson.at(path) for path in PATHS]))
     assert not complaints, "\n".join([rule.__doc__, *complaints])

@@ -7,15 +7,16 @@ import re
 
 import nbformat
 import pytest
+import questions
 from made_up_lesson import lesson as stored
 from made_up_lesson import notebook as made_up_before
 from made_up_lesson import text
 from made_up_rounds import NAME, notebook, product, with_role
 from notebook_rules import COURSE, IN_ROUNDS, RULES, Lesson, leaks
-from notebook_rules.duration import code_lines, minutes, words
+from notebook_rules.duration import code_lines, count_minutes, minutes, words
 from notebook_rules.letters import bounds, right_letters, uneven
 from notebook_rules.report import of_lesson
-from notebook_rules.rounds import question, reason, rounds
+from notebook_rules.rounds import asked, question, reason, rounds
 from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
 
 BY_NAME = {rule.__name__: rule for rule in IN_ROUNDS}
@@ -115,7 +116,7 @@ def no_title(made):
 
 @breaks("a_lesson_begins_with_its_title_and_has_a_recap")
 def two_recaps(made):
-    made.cells.append(made.cells[-1])
+    made.cells.append(with_that_role(made, "recap"))
 
 
 @breaks("metadata_is_what_the_role_carries")
@@ -177,6 +178,17 @@ def a_run_after_the_map(made):
     put(made, made.cells.index(with_that_role(made, "text")) + 1, with_that_role(made, "run"))
 
 
+@breaks("a_round_has_its_order")
+def a_quiz_that_is_run(made):
+    place = made.cells.index(with_that_role(made, "guess", 4)) + 1
+    put(made, place, with_that_role(made, "run"))
+
+
+@breaks("what_belongs_to_a_round_stands_in_one")
+def a_reason_after_the_recap(made):
+    made.cells.append(with_that_role(made, "because"))
+
+
 @breaks("a_guess_asks_for_its_question")
 def a_guess_for_another_question(made):
     with_that_role(made, "guess").source = 'predict("99.q2")'
@@ -195,6 +207,11 @@ def a_number_left_out(made):
 @breaks("questions_are_numbered")
 def an_id_of_another_lesson(made):
     with_that_role(made, "question").metadata.course.id = "98.q1"
+
+
+@breaks("questions_are_numbered")
+def a_question_of_the_quiz_with_another_name(made):
+    with_that_role(made, "question", 4).metadata.course.id = "99.q5"
 
 
 @breaks("ideas_are_numbered")
@@ -225,9 +242,19 @@ def a_slide_type_by_hand(made):
 # answers
 
 
-@breaks("a_question_has_its_answer")
+@breaks("a_question_says_what_to_predict")
 def nothing_to_predict(made):
     replaced(with_that_role(made, "question"), "**Predict.** ", "")
+
+
+@breaks("a_question_of_the_quiz_leaves_its_answer_to_a_lesson")
+def a_quiz_with_an_answer(made):
+    with_that_role(made, "question", 4).metadata.course.right = "a"
+
+
+@breaks("a_question_of_the_quiz_leaves_its_answer_to_a_lesson")
+def a_quiz_that_nothing_settles(made):
+    with_that_role(made, "question", 4).metadata.course.settled = "later"
 
 
 @breaks("a_question_has_its_answer")
@@ -625,10 +652,22 @@ def test_the_parts_of_a_reason_are_read():
     assert reason("No fold.").body == ""
 
 
+def test_the_package_reads_questions_as_the_rules_do():
+    lesson = stored(notebook())
+    written = questions.questions(lesson.node)
+    assert list(written) == [one.first.course["id"] for one in asked(lesson)]
+    for one in asked(lesson):
+        data = written[one.first.course["id"]]
+        assert data.get("letters", "") == "".join(one.question.letters)
+        for _, read in one.reasons:
+            assert data["takeaway"] == questions.plain(read.takeaway)
+            assert list(data["why"]) == [*read.letters, *read.values]
+
+
 def test_rounds_end_where_something_else_begins():
     read = rounds(stored(notebook()))
-    assert [len(one.cells) for one in read] == [5, 6, 5, 5, 6]
-    assert [one.is_lab for one in read] == [False] * 4 + [True]
+    assert [len(one.cells) for one in read] == [5, 6, 5, 5, 6, 2]
+    assert [one.is_lab for one in read] == [False] * 4 + [True, False]
 
 
 @pytest.mark.parametrize(
@@ -725,9 +764,20 @@ def test_minutes_are_counted_from_what_students_read():
 
 def test_minutes_are_words_lines_rounds_and_labs():
     lesson = stored(notebook())
-    exact = words(lesson) / 200 + code_lines(lesson) / 3 + 4 + 5
+    exact = words(lesson) / 200 + code_lines(lesson) / 3 + 5 + 5
     assert minutes(lesson) - 1 < exact <= minutes(lesson)
-    assert code_lines(lesson) == 1 + 6 + 2 + 1 + 1 + 1
+    assert code_lines(lesson) == 1 + 6 + 2 + 1 + 1 + 1 + 1
+
+
+def test_refreshing_writes_the_minutes_into_the_title():
+    made = notebook()
+    wanted = made.cells[0].source
+    another_number(made)
+    count_minutes(NAME, made)
+    assert made.cells[0].source == wanted
+    before = made_up_before()
+    count_minutes(NAME, before)
+    assert before == made_up_before()
 
 
 def test_the_report_says_how_a_lesson_stands():
@@ -735,7 +785,7 @@ def test_the_report_says_how_a_lesson_stands():
     a_letter_that_is_no_option(made)
     lines = list(of_lesson(stored(made)))
     assert lines[0] == "99_made_up.ipynb (in rounds)"
-    assert "4 rounds, 1 labs; right: ca" in lines[1]
+    assert "4 rounds, 1 in a quiz, 1 labs; right: ca" in lines[1]
     assert any("1 × a_question_has_its_answer" in line for line in lines)
     assert any("set course.right" in line for line in lines)
 

@@ -1,8 +1,28 @@
 """Rules about answers in a lesson in rounds: the right one, the reason, a line for each wrong one."""
 
-from notebook_rules.rounds import PREDICT, SUMMARY, in_rounds, questions, rounds
+import re
+
+from notebook_rules.rounds import PREDICT, SUMMARY, asked, in_rounds, questions, quiz, rounds
 
 LETTERS = "abcdef"
+LESSON = re.compile(r"\d\d")
+
+
+@in_rounds
+def a_question_says_what_to_predict(lesson):
+    """The words that all questions have in common, so that nobody reads past one."""
+    for round_ in asked(lesson):
+        if PREDICT not in round_.first.source:
+            yield f"{round_.first} does not say what to predict: write `{PREDICT} …` after the set-up."
+
+
+@in_rounds
+def a_question_of_the_quiz_leaves_its_answer_to_a_lesson(lesson):
+    """It names that lesson, and neither a right letter nor a number."""
+    for round_ in quiz(lesson):
+        course = round_.first.course
+        if not LESSON.fullmatch(str(course["settled"])) or {"right", "answer"} & set(course):
+            yield f'{round_.first} is a question of the quiz: set course.settled to a lesson such as "07", and no right letter.'
 
 
 @in_rounds
@@ -10,8 +30,6 @@ def a_question_has_its_answer(lesson):
     """A right letter among the options, or the numbers that are asked for."""
     for round_ in questions(lesson):
         course, letters = round_.first.course, round_.question.letters
-        if PREDICT not in round_.first.source:
-            yield f"{round_.first} does not say what to predict: write `{PREDICT} …` after the set-up."
         if letters and letters != list(LETTERS[: max(len(letters), 2)]):
             yield f"{round_.first} has the options {', '.join(letters)}: write two or more, `- (a) …`, `- (b) …`, in order."
         if letters and (course.get("right") not in letters or "answer" in course):
@@ -95,13 +113,13 @@ def a_lab_answers_its_questions(lesson):
             yield f"{round_.first} asks nothing: number its questions `1. …`, `2. …`."
         for cell, reason in round_.reasons:
             if reason.numbers != round_.question.asks:
-                asked, answered = (
-                    ", ".join(one) or "none" for one in (round_.question.asks, reason.numbers)
-                )
-                yield f"{cell} answers {answered}, and {asked} are asked: write one `N. …` for each."
+                answered, numbered = ", ".join(reason.numbers), ", ".join(round_.question.asks)
+                yield f"{cell} answers {answered or 'none'}, and {numbered or 'none'} are asked: write one `N. …` for each."
 
 
 RULES = (
+    a_question_says_what_to_predict,
+    a_question_of_the_quiz_leaves_its_answer_to_a_lesson,
     a_question_has_its_answer,
     the_reason_is_folded,
     every_wrong_answer_has_its_line,

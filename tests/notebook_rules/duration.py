@@ -4,7 +4,10 @@ import ast
 import math
 import re
 
-from notebook_rules.rounds import SUMMARY, in_rounds, parsed, questions, rounds
+from normal_form import stored_text
+
+from notebook_rules.lesson import Lesson
+from notebook_rules.rounds import SUMMARY, asked, in_rounds, parsed, rounds
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
 MOST = 45
@@ -39,13 +42,23 @@ def counted(cell) -> list[str]:
 def minutes(lesson) -> int:
     """Return how many minutes a lesson takes, exercises apart, rounded up."""
     labs = [round_.first.course.get("minutes", 0) for round_ in rounds(lesson) if round_.is_lab]
-    seconds = SECONDS_A_LINE * code_lines(lesson) + SECONDS_A_ROUND * len(questions(lesson))
+    seconds = SECONDS_A_LINE * code_lines(lesson) + SECONDS_A_ROUND * len(asked(lesson))
     return math.ceil(words(lesson) / WORDS_A_MINUTE + seconds / 60 + sum(labs))
 
 
 def with_minutes(text, count) -> str:
     """Return the text of a title with its first number of minutes put right."""
     return SAID.sub(f"About {count} minutes", text, count=1)
+
+
+def count_minutes(name, notebook):
+    """Write into the title of a notebook, where it is a lesson in rounds, how long it takes."""
+    lesson = Lesson(name, stored_text(notebook))
+    if not lesson.in_rounds:
+        return
+    for cell in notebook.cells:
+        if cell.metadata.get("course", {}).get("role") == "title":
+            cell.source = with_minutes(cell.source, minutes(lesson))
 
 
 @in_rounds
@@ -55,7 +68,7 @@ def it_takes_less_than_45_minutes(lesson):
     if count >= MOST:
         yield (
             f"it takes {count} minutes ({words(lesson)} words, {code_lines(lesson)} lines of code,"
-            f" {len(questions(lesson))} rounds), not under {MOST}: cut text, or leave a round out."
+            f" {len(asked(lesson))} rounds), not under {MOST}: cut text, or leave a round out."
         )
 
 

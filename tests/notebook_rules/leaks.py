@@ -8,7 +8,7 @@ import tokenize
 from dataclasses import dataclass
 
 from course.workspace import student_copy
-from notebook_rules.rounds import in_rounds, parsed, questions, rounds
+from notebook_rules.rounds import asked, in_rounds, parsed, questions, rounds
 
 WORDS_FOR_A_PICTURE = ("alt", "caption")
 TELLING = re.compile(r"\b(?:raises?|fails?|errors?|warns?|\w+Error|wrong|no error)\b", re.I)
@@ -81,7 +81,7 @@ def no_fold_stands_above_the_run(lesson):
 @in_rounds
 def options_look_alike(lesson):
     """Nothing marks the right one."""
-    for round_ in questions(lesson):
+    for round_ in asked(lesson):
         for letter, words in round_.question.options.items():
             found = MARKED.search(CODE.sub("", words))
             if found:
@@ -100,13 +100,13 @@ def titles_do_not_tell_the_answer(lesson):
 
 def _hints(round_):
     """Return what the title shares with the answer, and with nothing else in the question."""
-    asked = round_.question
-    wrong = [words for letter, words in asked.options.items() if letter != round_.right]
-    elsewhere = " ".join([asked.set_up, asked.ask, *wrong])
+    question = round_.question
+    wrong = [words for letter, words in question.options.items() if letter != round_.right]
+    elsewhere = " ".join([question.set_up, question.ask, *wrong])
     found = set()
-    for answer in [asked.options.get(round_.right, ""), *_takeaways(round_)]:
-        found |= _distinct(answer) & _distinct(asked.title) - _distinct(elsewhere)
-        shared = _in_a_row(answer, IN_A_ROW) & _in_a_row(asked.title, IN_A_ROW)
+    for answer in [question.options.get(round_.right, ""), *_takeaways(round_)]:
+        found |= _distinct(answer) & _distinct(question.title) - _distinct(elsewhere)
+        shared = _in_a_row(answer, IN_A_ROW) & _in_a_row(question.title, IN_A_ROW)
         found |= shared - _in_a_row(elsewhere, IN_A_ROW)
     return found
 

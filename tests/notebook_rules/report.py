@@ -15,7 +15,7 @@ from notebook_rules import COURSE, IN_ROUNDS, Lesson
 from notebook_rules.duration import code_lines, minutes, words
 from notebook_rules.exercises import CHECK
 from notebook_rules.letters import right_letters
-from notebook_rules.rounds import questions, rounds
+from notebook_rules.rounds import asked, questions, quiz, rounds
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
 EXERCISE = re.compile(r"#{2,3} (?:Exercises?|\d\d\.\d)\b|\*\*\d\d\.\d\b")
@@ -50,20 +50,21 @@ def of_lesson(lesson):
 
 def sizes(lesson):
     """Return one line: rounds, letters, lines, words, minutes."""
-    asked, letters = questions(lesson), right_letters(lesson)
-    labs = len(rounds(lesson)) - len(asked)
+    letters = right_letters(lesson)
+    labs = len(rounds(lesson)) - len(asked(lesson))
     lines = [cell.source.count("\n") + 1 for cell in lesson.code if cell.role == "run"]
     return (
-        f"{len(asked)} rounds, {labs} labs; right: {letters or '–'}, the longest in {_longest(asked)};"
+        f"{len(questions(lesson))} rounds, {len(quiz(lesson))} in a quiz, {labs} labs;"
+        f" right: {letters or '–'}, the longest in {_longest(questions(lesson))};"
         f" {code_lines(lesson)} lines of code in {len(lines)} runs, {words(lesson)} words,"
         f" {minutes(lesson)} minutes"
     )
 
 
-def _longest(asked):
+def _longest(answered):
     """Return in how many rounds the right option is the longest one: "3 of 8"."""
-    with_letters = [one.question.options for one in asked if one.right in one.question.options]
-    rights = [one.right for one in asked if one.right in one.question.options]
+    with_letters = [one.question.options for one in answered if one.right in one.question.options]
+    rights = [one.right for one in answered if one.right in one.question.options]
     longest = [max(options, key=lambda letter: len(options[letter])) for options in with_letters]
     hits = sum(right == letter for right, letter in zip(rights, longest, strict=True))
     return f"{hits} of {len(rights)}"

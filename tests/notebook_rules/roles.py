@@ -6,11 +6,11 @@ import re
 
 from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
 
-from notebook_rules.rounds import in_rounds, questions, rounds
+from notebook_rules.rounds import asked, in_rounds, questions, quiz, rounds
 
 CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
-    "question": {"id", "right", "answer", "tolerance", "minutes"},
+    "question": {"id", "right", "answer", "tolerance", "minutes", "settled"},
     "lab": {"id", "minutes"},
     "run": {"caption", "expects"},
 }
@@ -18,6 +18,7 @@ ORDER = re.compile(r"question guess run because (?:(?:run|text|try) )*notes (?:(
 LAB_ORDER = re.compile(
     r"lab run (?:try )?because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
 )
+QUIZ_ORDER = re.compile(r"question guess (?:(?:text|notes) )*")
 IDEA = re.compile(r"(\d+) · \S")
 
 
@@ -72,29 +73,38 @@ def a_round_has_its_order(lesson):
     """A guess before the run, the reason after it; then what the speaker needs."""
     for round_ in rounds(lesson):
         roles = [cell.role for cell in round_.cells]
-        order = LAB_ORDER if round_.is_lab else ORDER
+        order, wanted = _order(round_)
         if not order.fullmatch("".join(f"{role} " for role in roles)):
-            wanted = (
-                "lab, run, because, notes"
-                if round_.is_lab
-                else "question, guess, run, because, notes"
-            )
             yield f"{round_.first} begins a round of {', '.join(roles)}: make it {wanted} (more runs and text after the because only)."
+
+
+def _order(round_):
+    """Return the order of a round: as a pattern, and in words."""
+    if round_.is_lab:
+        return LAB_ORDER, "lab, run, because, notes"
+    if round_.is_settled_later:
+        return QUIZ_ORDER, "question, guess"
+    return ORDER, "question, guess, run, because, notes"
 
 
 @in_rounds
 def what_belongs_to_a_round_stands_in_one(lesson):
-    """A guess, a reason or notes without a question are left over from something."""
+    """A guess, a reason or a run without a question are left over from something; a recap may end on
+    a run.
+    """
     inside = {cell.number for round_ in rounds(lesson) for cell in round_.cells}
+    recapped = False
     for cell in lesson.cells:
-        if cell.role in ("guess", "run", "because") and cell.number not in inside:
+        recapped = recapped or cell.role == "recap"
+        alone = cell.role in ("guess", "because") or (cell.role == "run" and not recapped)
+        if alone and cell.number not in inside:
             yield f"{cell} has the role {cell.role!r} outside of a round: put a question (or a lab) before it."
 
 
 @in_rounds
 def a_guess_asks_for_its_question(lesson):
     """`predict("05.q1")`, the same one line in every round."""
-    for round_ in questions(lesson):
+    for round_ in asked(lesson):
         wanted = f'predict("{round_.first.course.get("id")}")'
         for cell in round_.with_role("guess"):
             if cell.source.strip() != wanted:
@@ -103,9 +113,15 @@ def a_guess_asks_for_its_question(lesson):
 
 @in_rounds
 def questions_are_numbered(lesson):
-    """Ids are NN.q1, NN.q2 … as the questions come."""
-    for number, round_ in enumerate(questions(lesson), start=1):
-        wanted, found = f"{lesson.number}.q{number}", round_.first.course.get("id")
+    """Ids are NN.q1, NN.q2 … as the questions come; those of the quiz are quiz.1, quiz.2 …"""
+    yield from _numbered(questions(lesson), f"{lesson.number}.q")
+    yield from _numbered(quiz(lesson), "quiz.")
+
+
+def _numbered(rounds_, name):
+    """Yield a sentence for each round whose id is not this name and its number."""
+    for number, round_ in enumerate(rounds_, start=1):
+        wanted, found = f"{name}{number}", round_.first.course.get("id")
         if found != wanted:
             yield f"{round_.first} has the id {found!r}: number it {wanted!r}, and its guess with it."
 

@@ -23,7 +23,7 @@ NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
 FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
-TAKEAWAY = re.compile(r"\s*\*\*(.+?)\*\*", re.S)
+TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?)\*\*", re.S)  # stars in code end nothing
 NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
 VALUES = re.compile(rf"^- ({NUMBER}(?:, {NUMBER})*): +(.*(?:\n {{2,}}\S.*)*)$", re.M)
 
@@ -67,6 +67,11 @@ class Round:
     @property
     def is_lab(self) -> bool:
         return self.first.role == "lab"
+
+    @property
+    def is_settled_later(self) -> bool:
+        """Tell whether this is a question of the quiz, which another lesson answers."""
+        return "settled" in self.first.course
 
     @property
     def right(self) -> str:
@@ -118,9 +123,19 @@ def rounds(lesson) -> list[Round]:
     return found
 
 
-def questions(lesson) -> list[Round]:
+def asked(lesson) -> list[Round]:
     """Return the rounds that ask for a guess: all but the labs."""
     return [round_ for round_ in rounds(lesson) if not round_.is_lab]
+
+
+def questions(lesson) -> list[Round]:
+    """Return the rounds that ask for a guess and answer it."""
+    return [round_ for round_ in asked(lesson) if not round_.is_settled_later]
+
+
+def quiz(lesson) -> list[Round]:
+    """Return the questions of the quiz, which other lessons answer."""
+    return [round_ for round_ in asked(lesson) if round_.is_settled_later]
 
 
 def _begins_a_part(cell):

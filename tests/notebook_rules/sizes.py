@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from notebook_rules.rounds import in_rounds, questions, rounds
+from notebook_rules.rounds import asked, in_rounds, rounds
 
 SET_UP, OPTION, TAKEAWAY = 230, 75, 95  # characters
 LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
@@ -11,7 +11,7 @@ LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
 @in_rounds
 def questions_are_short(lesson):
     """A set-up of two or three sentences, options of one line."""
-    for round_ in questions(lesson):
+    for round_ in asked(lesson):
         length = len(round_.question.set_up)
         if length > SET_UP:
             yield f"{round_.first} has a set-up of {length} characters, over {SET_UP}: cut it; what it explains belongs into the because before."
