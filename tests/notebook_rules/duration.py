@@ -7,21 +7,19 @@ import re
 from normal_form import stored_text
 
 from notebook_rules.lesson import Lesson
-from notebook_rules.rounds import SUMMARY, asked, in_rounds, parsed, rounds
+from notebook_rules.rounds import asked, in_rounds, parsed, rounds, word_count
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
 MOST = 45
 NOT_READ = ("notes", "exercise")
 NOT_COUNTED = ("setup", "stub", "guess", "try")
 SAID = re.compile(r"About (?:\d+|NN) minutes\b")
-MARKUP = re.compile(r"<[^>]*>|\]\([^)]*\)")
 
 
 def words(lesson) -> int:
     """Count the words that students read: in text cells, exercises and notes apart."""
-    text = [cell.source for cell in lesson.cells if not cell.is_code and cell.role not in NOT_READ]
-    plain = MARKUP.sub(" ", "\n".join(text).replace(SUMMARY, ""))
-    return sum(any(letter.isalnum() for letter in word) for word in plain.split())
+    read = [cell for cell in lesson.cells if not cell.is_code and cell.role not in NOT_READ]
+    return sum(word_count(cell.source) for cell in read)
 
 
 def code_lines(lesson) -> int:

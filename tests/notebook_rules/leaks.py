@@ -17,7 +17,7 @@ MARKED = re.compile(r"\*\*|__|<b>|<strong>|<mark>|[✓✔✅]|\((?:right|correct
 TOLD = re.compile(r'"(right|answer|takeaway)\\*"\s*:\s*(?!null)')  # as a key, in JSON in JSON too
 CODE = re.compile(r"`[^`]*`")
 DISTINCT = re.compile(r"`([^`]+)`|(?<![\w.])([-−]?\d+(?:\.\d+)?)(?![\w.])")
-IN_A_ROW, IN_THE_FIRST_LINES = 3, 5  # words that two sentences share
+IN_A_ROW, IN_THE_FIRST_LINES = 4, 5  # words that two sentences share
 
 
 @in_rounds
@@ -90,7 +90,7 @@ def options_look_alike(lesson):
 
 @in_rounds
 def titles_do_not_tell_the_answer(lesson):
-    """A number, a name or three words in a row of the answer are a hint, if nothing else in the
+    """A number, a name or four words in a row of the answer are a hint, if nothing else in the
     question says them.
     """
     for round_ in questions(lesson):

@@ -19,7 +19,7 @@ def what_was_expected_came(lesson):
     for cell in lesson.code:
         expects, came, wanted = cell.course.get("expects", []), _outcomes(cell), _attempts(cell)
         if wanted is None:
-            wanted = len(came)
+            wanted = len(expects) or len(came)
         if not wanted and not expects:
             continue
         if len(expects) != wanted:

@@ -24,6 +24,7 @@ FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
 TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
 FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
 TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?)\*\*", re.S)  # stars in code end nothing
+MARKUP = re.compile(r"<[^>]*>|\]\([^)]*\)")
 NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
 VALUES = re.compile(rf"^- ({NUMBER}(?:, {NUMBER})*): +(.*(?:\n {{2,}}\S.*)*)$", re.M)
 
@@ -176,6 +177,12 @@ def reason(text) -> Reason:
         values=[values for values, _ in VALUES.findall(body)],
         numbers=[label for label, _ in NUMBERED.findall(body)],
     )
+
+
+def word_count(text) -> int:
+    """Count the words of a text as it is read: markup, and the fixed words of a fold, apart."""
+    plain = MARKUP.sub(" ", text.replace(SUMMARY, ""))
+    return sum(any(letter.isalnum() for letter in word) for word in plain.split())
 
 
 def parsed(cell) -> ast.Module:

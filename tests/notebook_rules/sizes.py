@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from notebook_rules.rounds import asked, in_rounds, rounds
+from notebook_rules.rounds import asked, in_rounds, rounds, word_count
 
 SET_UP, OPTION, TAKEAWAY = 230, 75, 95  # characters
 LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
@@ -34,8 +34,10 @@ def takeaways_are_short(lesson):
 
 @in_rounds
 def code_fits_a_slide(lesson):
-    """At most 12 lines, at most 80 columns; half of the runs have six lines or fewer."""
-    for cell in lesson.code:
+    """At most 12 lines, at most 80 columns; half of the runs have six lines or fewer. The set-up
+    shows on no slide.
+    """
+    for cell in [cell for cell in lesson.code if cell.role != "setup"]:
         lines = cell.source.split("\n")
         widest = max(len(line) for line in lines)
         if len(lines) > LINES:
@@ -51,7 +53,7 @@ def code_fits_a_slide(lesson):
 def text_fits_a_slide(lesson):
     """30 to 60 words are good, over 120 nobody reads."""
     for cell in lesson.cells:
-        words = len(cell.source.split())
+        words = word_count(cell.source)
         if not cell.is_code and words > WORDS:
             yield f"{cell} has {words} words, over {WORDS}: cut or split it."
 

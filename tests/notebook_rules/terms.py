@@ -58,7 +58,7 @@ def too_early(lesson, terms):
             word = term.pattern.search(_text(cell))[0]
             yield (
                 f"{cell} says {word!r}, which {_where(lesson, term)} defines: use other words,"
-                f" say here what it means, in bold, or name lesson {term.lesson}."
+                f" say here what it means, in bold or italics, or name lesson {term.lesson}."
             )
 
 
@@ -140,7 +140,7 @@ def undefined(lesson, terms):
     for term in terms:
         if term.lesson == lesson.number and definition(lesson, term) is None:
             yield (
-                f"it does not define {term.name}, which helpers/clinic/terms.toml says it does: say what it means"
+                f"it does not define {term.name}, as tests/first_use.toml or the glossary says it does: say what it means"
                 " in a because, or set it in bold where it is said."
             )
 
