@@ -60,8 +60,8 @@ def product():
         *answer(
             "**A product counts rows and columns.** Six rows of seven.",
             "",
-            "- (a) is the sum, which `+` gives.",
-            "- (c) puts the digits side by side.",
+            "- (a) That is the sum, which `+` gives.",
+            "- (c) This puts the digits side by side.",
         ),
     ]
 
@@ -80,8 +80,8 @@ def errors():
         *answer(
             "**A walk needs a request.** `numpy()` needs none.",
             "",
-            "- (a) forgets that a walk begins at something recorded.",
-            "- (b) asks too much of `numpy()`.",
+            "- (a) A walk begins at something recorded.",
+            "- (b) `numpy()` asks for less.",
         ),
         with_role(code("assert 6 * 7 == 42\nx", result("3.")), "run"),
     ]
@@ -94,7 +94,12 @@ def traceback():
     return [
         *question(3, asked, right="a"),
         with_role(raised, "run"),
-        *answer("**The last line says what went wrong.**", "", "- (b) stands above.", "- (c) too."),
+        *answer(
+            "**The last line says what went wrong.**",
+            "",
+            "- (b) Lines stand above.",
+            "- (c) So do files.",
+        ),
     ]
 
 
@@ -104,7 +109,12 @@ def number():
     return [
         *question(4, asked, answer=[405, 5], tolerance=0.01),
         with_role(code("5 * 81, 2 + 3", result("(405, 5)")), "run"),
-        *answer("**Products first.**", "", "- 27, 9: are factors alone.", "- 33, 5: is a sum."),
+        *answer(
+            "**Products first.**",
+            "",
+            "- 27, 9: Those are factors alone.",
+            "- 33, 5: One of them is a sum.",
+        ),
     ]
 
 

@@ -8,14 +8,15 @@ import re
 import nbformat
 import pytest
 import questions
+from made_up_lesson import code, text
 from made_up_lesson import lesson as stored
 from made_up_lesson import notebook as made_up_before
-from made_up_lesson import text
 from made_up_rounds import NAME, notebook, product, with_role
 from notebook_rules import COURSE, IN_ROUNDS, RULES, Lesson, leaks
 from notebook_rules.duration import code_lines, count_minutes, minutes, words
 from notebook_rules.letters import bounds, right_letters, uneven
-from notebook_rules.report import of_lesson
+from notebook_rules.numbers import unbacked
+from notebook_rules.report import of_lesson, report, with_guessed_roles
 from notebook_rules.rounds import asked, question, reason, rounds
 from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
 
@@ -313,7 +314,7 @@ def two_folds(made):
 
 @breaks("every_wrong_answer_has_its_line")
 def a_wrong_letter_without_a_line(made):
-    replaced(with_that_role(made, "because"), "- (a) is", "(a) is")
+    replaced(with_that_role(made, "because"), "- (a) That", "(a) That")
 
 
 @breaks("every_wrong_answer_has_its_line")
@@ -335,6 +336,16 @@ def a_line_for_the_right_numbers(made):
 @breaks("every_wrong_answer_has_its_line")
 def one_number_for_two(made):
     replaced(with_that_role(made, "because", 3), "- 27, 9:", "- 27:")
+
+
+@breaks("lines_for_wrong_answers_are_sentences")
+def half_a_sentence(made):
+    replaced(with_that_role(made, "because"), "- (a) That is", "- (a) is")
+
+
+@breaks("lines_for_wrong_answers_are_sentences")
+def a_sentence_without_an_end(made):
+    replaced(with_that_role(made, "because", 3), "factors alone.", "factors alone")
 
 
 @breaks("a_lab_answers_its_questions")
@@ -603,7 +614,7 @@ def test_a_students_copy_is_looked_at(monkeypatch):
     lesson = stored(notebook())
     monkeypatch.setattr(leaks, "student_copy", lambda file: json.loads(file.read_text()))
     found = "\n".join(complaints("a_students_copy_holds_no_answer", lesson))
-    for word in ("'right'", "'answer'", "'expects'", "'caption'", "an output"):
+    for word in ("'right'", "'answer'", "'expects'", "'caption'", "an output", "the speaker"):
         assert word in found
 
 
@@ -794,3 +805,61 @@ def test_the_report_guesses_roles_where_there_are_none():
     lines = list(of_lesson(stored(made_up_before())))
     assert lines[0] == "99_made_up.ipynb (not in rounds yet, roles guessed)"
     assert not any("cell " in line for line in lines)
+
+
+def test_the_report_reads_a_folder_and_counts_letters_over_all(tmp_path):
+    (tmp_path / NAME).write_text(stored(notebook()).text, encoding="utf-8")
+    (tmp_path / "98_before.ipynb").write_text(stored(made_up_before()).text, encoding="utf-8")
+    lines = list(report(["99"], tmp_path))
+    assert lines[0] == "99_made_up.ipynb (in rounds)"
+    assert lines[-1] == "all 1 lessons in rounds: (a) 1, (b) 1, (c) 1"
+    assert len(list(report([], tmp_path))) > len(lines)
+
+
+@pytest.mark.parametrize(
+    ("cell", "role"),
+    [
+        (code('check("99.1", answer)'), "stub"),
+        (code("# Your turn: another number"), "try"),
+        (code("import torch", slide="skip"), "setup"),
+        (code("6 * 7"), "run"),
+        (text("Wait.", "notes"), "notes"),
+        (text("# 99 · A lesson"), "title"),
+        (text("## Recap"), "recap"),
+        (text("**99.1** How many?"), "exercise"),
+        (text("### 99.2 Why?"), "exercise"),
+        (text("## Lab: turn it"), "lab"),
+        (text("## 1 · Why?\n\n**Predict.** Why?"), "question"),
+        (text("It is 42."), "because"),
+    ],
+)
+def test_roles_are_guessed_from_the_form_of_a_cell(cell, role):
+    read = Lesson(NAME, stored(with_cells(cell)).text)
+    assert with_guessed_roles(read).cells[0].role == role
+
+
+def with_cells(*cells):
+    made = [{**cell, "execution_count": 1} if "outputs" in cell else cell for cell in cells]
+    return nbformat.from_dict({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+
+
+def test_the_cell_that_defines_a_word_may_be_named():
+    made = spoken("A **leaf** is.", "A leaf.", lesson="03")
+    named = made.cells[1].id
+    assert definition(made, Term("leaf", "03", LEAF.pattern, named)) == made.cells[1]
+    assert len(list(too_early(made, [Term("leaf", "03", LEAF.pattern, named)]))) == 1
+
+
+def test_numbers_in_a_because_are_said_and_those_of_wrong_answers_are_not():
+    made = notebook()
+    replaced(with_that_role(made, "because"), "Six rows of seven.", "Rows of 61.")
+    replaced(with_that_role(made, "because"), "That is the sum", "That is 62, the sum")
+    replaced(with_that_role(made, "because", 3), "Those are", "Those are 63,")
+    assert [number for _, number, _ in unbacked(stored(made))] == ["61"]
+
+
+def test_what_a_guess_puts_out_backs_no_number():
+    made = notebook()
+    replaced(with_that_role(made, "because"), "Six rows of seven.", "Rows of 61.")
+    with_that_role(made, "guess").outputs[0].data["text/plain"] = "61"
+    assert [number for _, number, _ in unbacked(stored(made))] == ["61"]

@@ -5,6 +5,7 @@ import re
 from notebook_rules.rounds import PREDICT, SUMMARY, asked, in_rounds, questions, quiz, rounds
 
 LETTERS = "abcdef"
+SENTENCE = re.compile(r"(?:[^a-z]|torch\b).*[.?!][*\"')]*", re.S)
 LESSON = re.compile(r"\d\d")
 
 
@@ -104,6 +105,16 @@ def _listed(letters):
 
 
 @in_rounds
+def lines_for_wrong_answers_are_sentences(lesson):
+    """predict() shows them alone, after "You said (a); it is (b)."."""
+    for round_ in questions(lesson):
+        for cell, reason in round_.reasons:
+            for line in reason.lines:
+                if not SENTENCE.fullmatch(line):
+                    yield f"{cell} says of a wrong answer {line[:40]!r}: make it a whole sentence, which stands alone."
+
+
+@in_rounds
 def a_lab_answers_its_questions(lesson):
     """Numbered questions before the run, answers with the same numbers after it."""
     for round_ in rounds(lesson):
@@ -123,5 +134,6 @@ RULES = (
     a_question_has_its_answer,
     the_reason_is_folded,
     every_wrong_answer_has_its_line,
+    lines_for_wrong_answers_are_sentences,
     a_lab_answers_its_questions,
 )

@@ -156,14 +156,16 @@ class _File:
 
 @in_rounds
 def a_students_copy_holds_no_answer(lesson):
-    """Whoever looks into the file finds no right letter, no caption, no error that is to come, and
-    no output.
+    """Whoever looks into the file finds no right letter, no caption, no error that is to come, no
+    notes and no output.
     """
     made = student_copy(_File(lesson.name, lesson.text))
     for number, cell in enumerate(made["cells"], start=1):
         first = "".join(cell["source"]).strip().split("\n")[0][:50]
         for key in sorted(set(cell["metadata"].get("course", {})) & set(SECRET)):
             yield f"cell {number} ({first!r}) of the student's copy carries {key!r}: let course/workspace.py leave it out."
+        if cell["metadata"].get("course", {}).get("role") == "notes":
+            yield f"cell {number} ({first!r}) of the student's copy is for the speaker: let course/workspace.py leave it out."
         if cell.get("outputs"):
             yield f"cell {number} ({first!r}) of the student's copy has an output: let course/workspace.py leave it out."
 

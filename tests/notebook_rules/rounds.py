@@ -52,6 +52,7 @@ class Reason:
     letters: list[str] = field(default_factory=list)
     values: list[str] = field(default_factory=list)  # "27, 9" for a question without letters
     numbers: list[str] = field(default_factory=list)  # the labels of a lab's answers
+    lines: list[str] = field(default_factory=list)  # what is said of wrong letters and values
 
 
 @dataclass
@@ -169,13 +170,15 @@ def reason(text) -> Reason:
         return Reason()
     body = fold[2]
     takeaway = TAKEAWAY.match(body)
+    letters, values = OPTION.findall(body), VALUES.findall(body)
     return Reason(
         summary=fold[1],
         body=body.strip(),
         takeaway=" ".join(takeaway[1].split()) if takeaway else "",
-        letters=[letter for letter, _ in OPTION.findall(body)],
-        values=[values for values, _ in VALUES.findall(body)],
+        letters=[letter for letter, _ in letters],
+        values=[value for value, _ in values],
         numbers=[label for label, _ in NUMBERED.findall(body)],
+        lines=[" ".join(words.split()) for _, words in [*letters, *values]],
     )
 
 

@@ -56,10 +56,15 @@ def too_early(lesson, terms):
         uses = [cell for cell in _before_definition(lesson, term) if _uses(cell, term)]
         for cell in uses[:1]:
             word = term.pattern.search(_text(cell))[0]
-            yield (
-                f"{cell} says {word!r}, which {_where(lesson, term)} defines: use other words,"
-                f" say here what it means, in bold or italics, or name lesson {term.lesson}."
-            )
+            yield f"{cell} says {word!r}, which {_where(lesson, term)} defines: {_remedy(lesson, term)}."
+
+
+def _remedy(lesson, term):
+    if lesson.number == term.lesson:
+        return "use other words, or say what it means in bold, here or before"
+    return (
+        f"use other words, say here what it means, in bold or italics, or name lesson {term.lesson}"
+    )
 
 
 def _uses(cell, term):
