@@ -84,6 +84,16 @@ def update_master(course, source="a = 4"):
     save(course / "notebooks" / NAME, cell(source))
 
 
+def test_a_copy_says_nothing_of_answers(course):
+    said = {"role": "question", "id": "05.q1", "minutes": 1, "right": "b", "answer": [4.0]}
+    shown = {"role": "run", "caption": "one card", "expects": ["(no error)"]}
+    save(course / "notebooks" / NAME, cell("a", course=said), cell("b", course=shown), cell("c"))
+    workspace.sync(course)
+    copy = json.loads((course / "work" / NAME).read_text(encoding="utf-8"))
+    kept = [one["metadata"].get("course") for one in copy["cells"]]
+    assert kept == [{"role": "question", "id": "05.q1", "minutes": 1}, {"role": "run"}, None]
+
+
 def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
     workspace.sync(course)
     notebook = json.loads(copy_of(course).read_text(encoding="utf-8"))
