@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from helpers import labs
     from helpers.clinic.finding import find
     from helpers.clinic.report import diagnose
+    from helpers.predicting.attempting import attempt
+    from helpers.predicting.overview import progress
+    from helpers.predicting.prediction import predict
     from helpers.stepping import step_through
     from helpers.torchviz_view import beside_torchviz
 
 __all__ = [
     "Picture",
+    "attempt",
     "beside_torchviz",
     "check",
     "diagnose",
@@ -33,6 +37,8 @@ __all__ = [
     "labs",
     "module_calls",
     "plot",
+    "predict",
+    "progress",
     "record",
     "show",
     "snapshot",
@@ -41,11 +47,14 @@ __all__ = [
 ]
 
 
-_LATER = {  # the player brings ipywidgets, which takes longer than all of ours
+_LATER = {  # players and predictions bring ipywidgets, which takes longer than all of ours
+    "attempt": "helpers.predicting.attempting",
     "beside_torchviz": "helpers.torchviz_view",
     "diagnose": "helpers.clinic.report",
     "find": "helpers.clinic.finding",
     "labs": "helpers.labs",
+    "predict": "helpers.predicting.prediction",
+    "progress": "helpers.predicting.overview",
     "step_through": "helpers.stepping",
 }
 

@@ -1,20 +1,18 @@
-"""Keep guesses for later (`keep`, `kept`) in one small file, guesses.json, where the notebook runs.
+"""Keep the guesses of the quiz (`keep`, `kept`), as copies of lessons 00 and 11 call it that have no buttons.
 
-Writes that file and no other, and prints; asks nothing of the network. What it prints depends on
-what it was given and on whether it could be kept, never on guesses of an earlier run.
+They stand in the progress file, among the other predictions. What `keep` prints depends on what it
+was given and on whether it could be kept, never on guesses of an earlier run.
 """
 
-import json
-import os
 import re
-from pathlib import Path
+from functools import partial
 
 from helpers.exercises.readers import choice
+from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import attempt
 
-FILE, MOST = "guesses.json", 100_000  # characters; ours has about a hundred
 LETTERS = ("a", "b", "c")
 NAME = re.compile(r"q\d{1,2}")
 
@@ -48,44 +46,23 @@ def kept() -> dict[str, str]:
     """Return the guesses kept so far by question, {"q1": "b"}; {} if there are none or none can be
     read.
     """
-    try:
-        found = _read()
-    except (OSError, ValueError):
-        return {}
-    return {name: found[name] for name in found if NAME.fullmatch(name) and found[name] in LETTERS}
-
-
-def _write(guesses: dict[str, str]) -> None:
-    """Write the file whole or not at all: into a neighbour first, then in its place."""
-    part = Path(f".{FILE}.part")
-    part.write_text(json.dumps(guesses, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    os.replace(part, FILE)
+    found = {name: record.get("first") for name, record in read()[PREDICTIONS].items()}
+    return {
+        name.replace("quiz.", "q"): letter
+        for name, letter in sorted(found.items())
+        if re.fullmatch(r"quiz\.\d{1,2}", name) and letter in LETTERS
+    }
 
 
 def _added(good: dict[str, str]) -> str:
     """Write the guesses among the earlier ones; return what to say of it."""
     try:
-        _write(_read() | good)
-    except ValueError:
-        return f"Not kept: {FILE} holds something else, which I leave as it is. Rename that file and run again."
-    except OSError as error:
-        return f"Not kept: {FILE} could not be written ({error.strerror}). Note them on paper; nothing else needs it."
+        for name, letter in good.items():
+            change(PREDICTIONS, name.replace("q", "quiz."), partial(_with, letter))
+    except NotKept as error:
+        return str(error)
     return f"Kept in {FILE}: {', '.join(good)}."
 
 
-def _read() -> dict:
-    """Return what the file holds, {} if there is none.
-
-    Raises OSError, or ValueError if it is not ours.
-    """
-    if not Path(FILE).exists():
-        return {}
-    with open(FILE, encoding="utf-8") as file:
-        text = file.read(MOST)
-    try:
-        found = json.loads(text)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-    if not is_a(found, dict):
-        raise ValueError("not a dictionary")
-    return found
+def _with(letter: str, record: dict) -> dict:
+    return record | {"first": letter}

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,10 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ["FOLDING_FAULTS"] = (
     "raise"  # see helpers/folding/fold.py: a test has to hear of what readers are spared
 )
+
+
+_progress = tempfile.TemporaryDirectory()  # no test writes beside the course
+os.environ["PROGRESS_FOLDER"] = _progress.name
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ classes.
 - What is printed inside an ipywidgets `Output` goes to the widget, not to the cell.
 - `update_display(display_id)` replaces what was displayed; `clear_output()` takes away what the cell showed.
 - The pixels of a PNG are not compared, which nbval does for image/png, inside HTML either: a font may differ by a dot.
+- No student has guessed anything: the progress file begins empty for each notebook.
 - A trailing `;` silences a cell: IPython looks for it in its history, so the history must be kept.
 
 The stored outputs come from nbclient, which does all of this; without it such cells could never be
@@ -12,6 +13,7 @@ equal.
 
 import os
 import re
+import tempfile
 
 import nbformat
 from nbval.kernel import RunningKernel
@@ -27,6 +29,7 @@ OUTPUTS = {
 }
 IGNORED = "comm_handled_by_the_front_end"  # nbval skips every message type that begins with "comm"
 _receive, _run, _sanitize = IPyNbFile.get_kernel_message, IPyNbCell.runtest, IPyNbCell.sanitize
+_setup = IPyNbFile.setup
 PIXELS = re.compile(r"(data:image/png;base64,)[A-Za-z0-9+/=]+")
 
 
@@ -122,6 +125,13 @@ def sanitize(self, text):
     )
 
 
+def setup(self):
+    """Start the kernel with an empty folder for the progress file: nothing was guessed yet."""
+    self._progress = tempfile.TemporaryDirectory()
+    os.environ["PROGRESS_FOLDER"] = self._progress.name
+    _setup(self)
+
+
 def pytest_configure():
     """Put the corrections in place; GPU cells show what is stored, on every machine; faults of
     folding raise.
@@ -129,6 +139,7 @@ def pytest_configure():
     os.environ.setdefault("GPU_CELLS", "stored")
     os.environ.setdefault("FOLDING_FAULTS", "raise")
     IPyNbCell.sanitize = sanitize
+    IPyNbFile.setup = setup
     IPyNbFile.get_kernel_message = get_kernel_message
     IPyNbCell.runtest = runtest
     RunningKernel.execute_cell_input = execute_cell_input

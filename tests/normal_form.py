@@ -10,6 +10,7 @@ import nbformat
 from nbval.plugin import coalesce_streams, get_sanitize_patterns
 
 from helpers.playing.player import FILM
+from helpers.predicting.prediction import ASKED
 
 SANITISER = Path(__file__).with_name("nbval_sanitize.cfg")
 PATTERNS = get_sanitize_patterns(SANITISER.read_text(encoding="utf-8"))
@@ -27,7 +28,23 @@ LANGUAGE = {
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT_CELL_METADATA = {"slideshow", "tags", "claims", "confusions"}
+KEPT_CELL_METADATA = {"slideshow", "tags", "claims", "confusions", "course"}
+# The role of a cell (metadata.course.role) gives its slide type. None: a `## ` heading begins a slide.
+SLIDE_TYPE_OF_ROLE = {
+    "title": "slide",
+    "setup": "skip",
+    "question": None,
+    "guess": "fragment",
+    "run": "subslide",
+    "because": "subslide",
+    "notes": "notes",
+    "lab": None,
+    "text": None,
+    "try": "skip",
+    "exercise": None,
+    "stub": "fragment",
+    "recap": "slide",
+}
 
 
 def stored_text(notebook) -> str:
@@ -64,10 +81,25 @@ def _settle_cell(cell, number):
     cell.metadata = nbformat.from_dict(
         {k: v for k, v in cell.metadata.items() if k in KEPT_CELL_METADATA}
     )
+    derived = slide_type_of(cell)
+    if derived:
+        cell.metadata["slideshow"] = nbformat.from_dict({"slide_type": derived})
     if cell.cell_type == "code":
         cell.outputs = coalesce_streams(cell.outputs)
         for output in cell.outputs:
             _settle_output(output)
+
+
+def slide_type_of(cell):
+    """Return the slide type that the cell's role gives, or "" where it has no role, or one that is
+    not known.
+    """
+    role = cell.metadata.get("course", {}).get("role")
+    if role not in SLIDE_TYPE_OF_ROLE:
+        return ""
+    if SLIDE_TYPE_OF_ROLE[role]:
+        return SLIDE_TYPE_OF_ROLE[role]
+    return "slide" if cell.source.lstrip().startswith("## ") else "subslide"
 
 
 def _settle_output(output):
@@ -78,9 +110,9 @@ def _settle_output(output):
         output.evalue = sanitised(output.evalue)
         output.traceback = [without_machine(line) for line in output.traceback]
     data = output.get("data", {})
-    if (
-        FILM in data
-    ):  # a player plays from its film; the widget with its script is made anew where a kernel runs
+    # a player plays from its film, a prediction asks by its id; the widget with its script is made
+    # anew where a kernel runs
+    if FILM in data or ASKED in data:
         data.pop(VIEW, None)
     for kind in [kind for kind in data if kind in ("text/plain", "text/markdown")]:
         data[kind] = sanitised(data[kind])

@@ -1,22 +1,26 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
 glossary are written from their data first.
 
-Writes notebooks/ only.
+Writes notebooks/, and from their predictions helpers/predicting/questions/.
 """
 
 import argparse
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import nbformat
+import questions
 from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from normal_form import stored_text
+
+from helpers import progress_file
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -55,6 +59,8 @@ def refresh(path):
     notebook = nbformat.reads(before, as_version=4)
     if path.stem == "glossary":
         with_entries(notebook)
+    else:
+        questions.write(path.name[:2], notebook)
     try:
         after = stored_text(executed(notebook, path.parent))
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
@@ -81,9 +87,13 @@ def executed(notebook, folder):
         record_timing=False,
         resources={"metadata": {"path": str(folder)}},
     )
-    return client.execute(
-        cleanup_kc=True, stderr=subprocess.DEVNULL
-    )  # the kernel's own chatter is no output
+    with tempfile.TemporaryDirectory() as progress:  # nothing was guessed yet, whoever runs this
+        # the kernel's own chatter is no output
+        return client.execute(
+            cleanup_kc=True,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {progress_file.FOLDER: progress},
+        )
 
 
 if __name__ == "__main__":

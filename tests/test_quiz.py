@@ -1,7 +1,6 @@
 """Guesses are kept in one file, and nothing given to `keep` or found in that file makes it raise."""
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -11,7 +10,8 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from helpers.quiz import FILE, keep, kept
+from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
+from helpers.quiz import keep, kept
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
@@ -19,6 +19,7 @@ OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
 
 @pytest.fixture(autouse=True)
 def _here(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROGRESS_FOLDER")
     monkeypatch.chdir(tmp_path)
 
 
@@ -26,7 +27,8 @@ def test_dots_keep_nothing_and_say_the_same_whether_a_file_is_there_or_not(capsy
     keep(q1=..., q2=...)
     assert capsys.readouterr().out == OPEN
     assert not Path(FILE).exists()
-    Path(FILE).write_text('{"q1": "b"}')
+    keep(q1="b")
+    capsys.readouterr()
     keep(q1=..., q2=...)
     assert capsys.readouterr().out == OPEN
     assert kept() == {"q1": "b"}
@@ -37,14 +39,21 @@ def test_a_guess_is_kept_beside_earlier_ones_and_replaces_its_own(capsys):
     keep(q1=..., q2="(a) fails")
     assert kept() == {"q1": "b", "q2": "a"}
     out = capsys.readouterr().out.splitlines()
-    assert out[0] == "Kept in guesses.json: q1, q2."
-    assert out[1:] == ["Kept in guesses.json: q2.", OPEN.strip().replace(", q2", "")]
+    assert out[0] == "Kept in progress.json: q1, q2."
+    assert out[1:] == ["Kept in progress.json: q2.", OPEN.strip().replace(", q2", "")]
 
 
-def test_the_file_is_small_sorted_json_and_the_only_one():
-    keep(q2="a", q1="b")
-    assert Path(FILE).read_text() == '{\n "q1": "b",\n "q2": "a"\n}\n'
-    assert os.listdir() == [FILE]
+def test_guesses_of_an_older_copy_are_taken_over_and_left_as_they_are():
+    text = '{"q1": {"a": 1}, "q2": "z", "note": "mine", "q3": "c", "q4": ["a"]}'
+    Path(OLDER).write_text(text)
+    assert kept() == {"q3": "c"}
+    assert not Path(FILE).exists()
+    keep(q5="b")
+    assert kept() == {"q3": "c", "q5": "b"}
+    assert sorted(json.loads(Path(FILE).read_text())[PREDICTIONS]) == ["quiz.3", "quiz.5"]
+    assert Path(OLDER).read_text() == text
+    keep(q3="a")
+    assert kept() == {"q3": "a", "q5": "b"}
 
 
 class Hostile:
@@ -84,76 +93,8 @@ def test_a_guess_without_its_question_is_left_out(capsys):
     keep("a", **{"<b>": "a", "q999": "b", "q1": "c"})
     first, second = capsys.readouterr().out.splitlines()
     assert "needs the number of its question" in first
-    assert second == "Kept in guesses.json: q1."
-    assert json.loads(Path(FILE).read_text()) == {"q1": "c"}
-
-
-FOREIGN = [
-    "",
-    "{",
-    "[]",
-    '"a"',
-    "null",
-    "[" * 100_000,
-    '{"q1": "a"} x',
-    '{"q1": "' + "a" * 200_000 + '"}',
-]
-
-
-@pytest.mark.parametrize("text", FOREIGN, ids=lambda text: text[:8] or "empty")
-def test_a_file_that_holds_something_else_stays_as_it_is(text, capsys):
-    Path(FILE).write_text(text)
-    keep(q1="a")
-    assert "holds something else" in capsys.readouterr().out
-    assert Path(FILE).read_text() == text
-    assert kept() == {}
-
-
-def test_bytes_that_are_no_text_stay_as_they_are(capsys):
-    Path(FILE).write_bytes(b"\xff\xfe\x00")
-    keep(q1="a")
-    assert "holds something else" in capsys.readouterr().out
-    assert Path(FILE).read_bytes() == b"\xff\xfe\x00"
-
-
-def test_entries_that_are_not_guesses_are_left_in_the_file_and_not_returned():
-    Path(FILE).write_text('{"q1": {"a": 1}, "q2": "z", "note": "mine", "q3": "c", "q4": ["a"]}')
-    keep(q5="b")
-    assert kept() == {"q3": "c", "q5": "b"}
-    assert json.loads(Path(FILE).read_text())["note"] == "mine"
-
-
-def test_a_folder_in_its_place_is_reported(capsys):
-    Path(FILE).mkdir()
-    keep(q1="a")
-    assert "could not be written" in capsys.readouterr().out
-    assert kept() == {}
-
-
-def test_a_folder_that_takes_no_file_is_reported(capsys, monkeypatch):
-    def refuse(*args, **kwargs):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "write_text", refuse)
-    keep(q1="a")
-    assert "could not be written (Permission denied)" in capsys.readouterr().out
-
-
-def test_a_folder_that_is_gone_is_reported(tmp_path, monkeypatch, capsys):
-    (tmp_path / "gone").mkdir()
-    monkeypatch.chdir(tmp_path / "gone")
-    (tmp_path / "gone").rmdir()
-    keep(q1="a")
-    assert "could not be written" in capsys.readouterr().out
-
-
-def test_an_interrupt_passes(monkeypatch):
-    def interrupt(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(Path, "write_text", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        keep(q1="a")
+    assert second == "Kept in progress.json: q1."
+    assert read()[PREDICTIONS] == {"quiz.1": {"first": "c"}}
 
 
 JUNK = st.recursive(
@@ -183,7 +124,7 @@ def test_no_junk_raises(junk, file):
     assert set(kept().values()) <= {"a", "b", "c"}
 
 
-def read(lesson):
+def text_of(lesson):
     """Return the markdown of a lesson from its quiz on, without the speaker's notes."""
     cells = nbformat.read(LESSONS / lesson, as_version=4).cells
     shown = [
@@ -247,7 +188,7 @@ def torch_says():
 
 
 def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does():
-    first, last = read("00_start_here.ipynb"), read("11_training_loop.ipynb")
+    first, last = text_of("00_start_here.ipynb"), text_of("11_training_loop.ipynb")
     says, key = (
         torch_says(),
         dict(re.findall(r"(\d) ([a-z])\b", last.partition("Quiz: the letters")[2])),

@@ -1,10 +1,13 @@
 """Hold `check`: it says what is thought of an answer; it never raises."""
 
+import contextlib
+
 from helpers.answers import Card, bare
 from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
 from helpers.exercises.verdict import Verdict, judge
+from helpers.progress_file import EXERCISES, NotKept, change
 from helpers.text import fold
 
 _MARKS = {"stub": ": ", "right": " ✓ "}  # in plain text; the others are wrong
@@ -50,11 +53,28 @@ def _judged(exercise: Exercise, answer: object, reveal: bool) -> Card:
             f'{name}: no answer was given. Pass it after the id: check("{name}", answer).'
         )
     verdict = judge(exercise, answer, reveal)
+    _note(name, verdict)
     look, word = _WORDS[verdict.more or verdict.kind]
     lines = [*verdict.text.split("\n"), *_more(exercise, verdict, reveal)]
     mark = _MARKS.get(verdict.kind, _WRONG)
     body = "\n".join([sentence(lines[0]), *lines[1:]])
     return Card(look, word, name, body, plainly(f"{name}{mark}", lines), True, verdict.printed)
+
+
+def _note(name: str, verdict: Verdict) -> None:
+    """Count a try in the progress file; an exercise that is not answered yet, or that stopped by
+    our own fault, is none.
+    """
+    if verdict.kind in ("stub", "ours") or verdict.more == "unread":
+        return
+
+    def counted(record: dict) -> dict:
+        tries = record.get("tries", 0) if type(record.get("tries")) is int else 0
+        solved = record.get("solved") is True
+        return record | {"tries": tries + (not solved), "solved": solved or verdict.kind == "right"}
+
+    with contextlib.suppress(NotKept):
+        change(EXERCISES, name, counted)
 
 
 def plainly(begin: str, lines: list[str]) -> str:

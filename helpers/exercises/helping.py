@@ -1,8 +1,11 @@
 """Hold `hint` and `solution`; they never raise."""
 
+import contextlib
+
 from helpers.answers import Card, say
 from helpers.exercises.asking import MISSING, made, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
+from helpers.progress_file import EXERCISES, NotKept, change
 from helpers.text import fold
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, is_a, plain
@@ -68,8 +71,19 @@ def _hint(exercise: Exercise, number: int) -> Card:
     """Give a hint; the next one is the one after it."""
     name, count, text = exercise.id, len(exercise.hints), exercise.hints[number - 1]
     _given[name] = max(number, _given.get(name, 0))
+    _note(name, number)
     plain_text = fold(f"{name}, hint {number} of {count}: {text}")
     return Card("partly", f"Hint {number} of {count}", name, text, plain_text, is_news=True)
+
+
+def _note(name: str, number: int) -> None:
+    """Note in the progress file how many hints were taken."""
+    with contextlib.suppress(NotKept):
+        change(EXERCISES, name, lambda record: record | {"hints": max(number, _hints(record))})
+
+
+def _hints(record: dict) -> int:
+    return record["hints"] if type(record.get("hints")) is int else 0
 
 
 def _solved(exercise: Exercise) -> Card:

@@ -15,6 +15,7 @@ from helpers.playing import encode_backward, encode_lab
 from helpers.playing.backward_film import BackwardFilm
 from helpers.playing.check_lab import complaints
 from helpers.playing.film import LabFilm
+from helpers.playing.guesses import keep
 from helpers.playing.lab_still import opening, still
 from helpers.playing.stylesheet import stylesheet
 
@@ -61,6 +62,11 @@ class Player(anywidget.AnyWidget):
         super().__init__(
             film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first(film)} | traits)
         )
+        self.on_msg(self._keep)
+
+    def _keep(self, _: object, content: object, buffers: object) -> None:
+        """Keep the first guess that was committed at a frame; the browser sends it."""
+        keep(self.film, content)
 
     @property
     def page(self) -> str:

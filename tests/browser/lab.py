@@ -47,7 +47,7 @@ class Lab:
         kept = {
             name: value
             for name, value in os.environ.items()
-            if not name.startswith(("JUPYTER", "PYTHONPATH"))
+            if not name.startswith(("JUPYTER", "PYTHONPATH", "PROGRESS_FOLDER"))
         }
         self.environment = kept | {name: str(folder / place) for name, place in OWN.items()}
         self._context = None

@@ -1,0 +1,82 @@
+"""Read a guess and say what is thought of it; pure functions, no torch, no widget."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from helpers.predicting.questions import Question
+
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
+
+
+def read(question: Question, guess: object) -> str:
+    """Return a guess in its one form: a letter, or numbers with ", " between; "" where it is none."""
+    text = str(guess).strip()[:200] if isinstance(guess, (str, int, float)) else ""
+    if question.letters:
+        letter = text.strip("() .").casefold()
+        return letter if len(letter) == 1 and letter in question.letters else ""
+    found = numbers(text)
+    return ", ".join(f"{number:.12g}" for number in found) if len(found) == question.count else ""
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers in a text, in order."""
+    return [float(found) for found in NUMBER.findall(text.replace("\u2212", "-"))]
+
+
+def is_right(question: Question, guess: str) -> bool:
+    """Tell whether a guess, in its one form, is right. A question of the quiz has no right one."""
+    if question.letters:
+        return guess == question.right
+    return close(numbers(guess), question.right, question.tolerance)
+
+
+def close(some: list[float], others: list[float], tolerance: float) -> bool:
+    """Tell whether numbers are the same, one by one, within a relative tolerance."""
+    if len(some) != len(others):
+        return False
+    return all(
+        math.isclose(one, other, rel_tol=tolerance, abs_tol=LEAST)
+        for one, other in zip(some, others, strict=True)
+    )
+
+
+def why(question: Question, guess: str) -> str:
+    """Return what tempts in a wrong guess, "" where nothing is known of it."""
+    for wrong, reason in question.why:
+        if question.letters and wrong == guess:
+            return reason
+        if not question.letters and close(numbers(guess), numbers(wrong), question.tolerance):
+            return reason
+    return ""
+
+
+def named(guess: str | tuple[float, ...]) -> str:
+    """Return a guess as it is spoken of: "(a)", or "405, 5"."""
+    if isinstance(guess, tuple):
+        return ", ".join(f"{number:.4g}" for number in guess)
+    return f"({guess})" if guess.isalpha() else guess
+
+
+def reply(question: Question, guess: str) -> str:
+    """Return what is said of a guess once the cell that answers has run."""
+    if is_right(question, guess):
+        return f"You said {named(guess)}, and so it is. {question.takeaway}"
+    reason = why(question, guess) or question.takeaway
+    return f"You said {named(guess)}; it is {named(question.right)}. {reason}"
+
+
+def wanted(question: Question) -> str:
+    """Return what a question asks for: "one of a, b, c"."""
+    if question.letters:
+        return f"one of {', '.join(question.letters)}"
+    return "a number" if question.count == 1 else f"{question.count} numbers"
+
+
+def example(question: Question) -> str:
+    """Return a guess as it is written without buttons."""
+    if question.letters:
+        return f'"{question.letters[0]}"'
+    return f'"{", ".join("0" for _ in range(question.count))}"'

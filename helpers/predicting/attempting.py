@@ -1,0 +1,39 @@
+"""Hold `attempt`, which prints how a few lines ended, whether they raised or not."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from helpers.text import fold
+from helpers.untrusted.messages import error_text, first_sentence, type_name
+
+
+class attempt:
+    """Run a block; print what it raised, kind and first sentence, or "(no error)".
+
+    It stands around lines that pass as well as around lines that fail, so that it tells nothing
+    beforehand. An interrupt, and an exit, pass.
+    """
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> bool:
+        if kind is None or error is None:
+            print("(no error)")
+            return False
+        if not issubclass(kind, Exception):
+            return False
+        print(fold(told(error)))
+        return True
+
+
+def told(error: BaseException) -> str:
+    """Return the kind of an error and the first sentence of its message."""
+    text = first_sentence(error_text(error) or str(error))
+    return f"{type_name(type(error))}: {text}" if text else type_name(type(error))

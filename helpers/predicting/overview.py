@@ -1,0 +1,146 @@
+"""`progress`: show what was guessed and solved so far, lesson by lesson, and what to look at again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from helpers.drawing.svg import safe
+from helpers.predicting.answers import is_right, read
+from helpers.predicting.questions import Question, every
+from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS
+from helpers.progress_file import read as kept
+
+NOTHING = (
+    "Nothing is kept yet. Your guesses, your tries at exercises and the hints that you ask for will be "
+    "counted here. They stay in progress.json, beside the notebook; deleting it is harmless."
+)
+COLUMNS = ("Lesson", "Right at first guess", "Exercises solved", "Hints", "Look again at")
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """Hold what was done in one lesson.
+
+    `right` of `guesses` were right at first, those in players among them; `solved` of `tried`
+    exercises. `again` names what to look at again, surest mistakes first.
+    """
+
+    number: str
+    right: int
+    guesses: int
+    solved: int
+    tried: int
+    hints: int
+    again: tuple[str, ...]
+
+
+class Progress:
+    """Hold all lessons in which something was done."""
+
+    def __init__(self, lessons: tuple[Lesson, ...]) -> None:
+        self.lessons = lessons
+
+    def __repr__(self) -> str:
+        if not self.lessons:
+            return NOTHING
+        rows = [COLUMNS[:-1], *[cells(lesson) for lesson in self.lessons]]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip()
+            for row in rows
+        ]
+        return "\n".join([*lines, *self._again()])
+
+    def _again(self) -> list[str]:
+        """Return what to look at again, a line each."""
+        found = [text for lesson in self.lessons for text in lesson.again]
+        return ["", "Look again at:", *[f"  - {text}" for text in found]] if found else []
+
+    def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
+        if not self.lessons:
+            return {"text/plain": NOTHING}
+        return {"text/plain": repr(self), "text/html": self._table()}
+
+    def _table(self) -> str:
+        head = "".join(f'<th scope="col" style="text-align:left">{title}</th>' for title in COLUMNS)
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(row, self.lessons))}</tbody></table>"
+
+
+def progress() -> Progress:
+    """Show, for each lesson, predictions right at first guess, exercises solved, hints taken, and what
+    to look at again.
+    """
+    sections = kept()
+    names = [name for section in sections.values() for name in section]
+    numbers = sorted({number_of(name) for name in names} - {""})
+    return Progress(tuple(lesson(number, sections) for number in numbers))
+
+
+def number_of(name: str) -> str:
+    """Return the number of the lesson that a record belongs to, "" for the quiz."""
+    return name[:2] if name[:2].isdigit() else ""
+
+
+def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
+    """Count what was kept of one lesson."""
+    of = {
+        section: {name: record for name, record in records.items() if number_of(name) == number}
+        for section, records in sections.items()
+    }
+    guesses, wrong = judged(of[PREDICTIONS])
+    players = [first for record in of[PLAYERS].values() for first in record.values()]
+    tries = of[EXERCISES]
+    tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
+    solved = [name for name in tried if tries[name].get("solved") is True]
+    return Lesson(
+        number=number,
+        right=guesses - len(wrong) + players.count("right"),
+        guesses=guesses + len(players),
+        solved=len(solved),
+        tried=len(tried),
+        hints=sum(whole(record.get("hints")) for record in tries.values()),
+        again=(*wrong, *[f"exercise {name}" for name in sorted(tried) if name not in solved]),
+    )
+
+
+def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
+    """Return how many guesses there are on questions that have an answer, and the wrong ones as
+    texts, those first of which the student was sure.
+    """
+    asked = [(every()[name], record) for name, record in records.items() if name in every()]
+    made = [(one, record, read(one, record.get("first", ""))) for one, record in asked]
+    made = [(one, record, guess) for one, record, guess in made if guess and one.right]
+    wrong = [(one, record) for one, record, guess in made if not is_right(one, guess)]
+    wrong.sort(key=lambda pair: (pair[1].get("sure") is not True, pair[0].id))
+    return len(made), [titled(one, record) for one, record in wrong]
+
+
+def titled(asked: Question, record: dict) -> str:
+    """Return how a question is named in a list."""
+    return f"{asked.id}, {asked.title}" + (" (you were sure)" if record.get("sure") is True else "")
+
+
+def whole(value: object) -> int:
+    return value if type(value) is int and value > 0 else 0
+
+
+def cells(lesson: Lesson) -> tuple[str, ...]:
+    """Return the counts of a lesson as texts."""
+    return (
+        lesson.number,
+        share(lesson.right, lesson.guesses),
+        share(lesson.solved, lesson.tried),
+        str(lesson.hints or "–"),
+    )
+
+
+def share(part: int, all_of_it: int) -> str:
+    return f"{part} of {all_of_it}" if all_of_it else "–"
+
+
+def row(lesson: Lesson) -> str:
+    """Return a lesson as a row of a table."""
+    number, *counts = cells(lesson)
+    again = "<br>".join(map(safe, lesson.again))
+    data = "".join(f'<td style="text-align:left">{text}</td>' for text in [*counts, again])
+    return f'<tr><th scope="row" style="text-align:left">{number}</th>{data}</tr>'

@@ -1,0 +1,158 @@
+"""`predict`: ask for a guess under a question, keep the first one, and answer it once the cell that
+settles it has run.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import anywidget
+from traitlets import Any as Anything
+from traitlets import Bool, Dict, Unicode
+
+from helpers.answers import Card, show
+from helpers.predicting import ran
+from helpers.predicting.answers import example, named, read, reply, wanted
+from helpers.predicting.questions import Question, every, question
+from helpers.progress_file import PREDICTIONS, NotKept, change
+from helpers.progress_file import read as kept
+from helpers.text import fold
+from helpers.untrusted.describe import describe
+
+HERE = Path(__file__).parent
+SCRIPT = (HERE / "prediction.js").read_text(encoding="utf-8")
+STYLE = (HERE / "prediction.css").read_text(encoding="utf-8")
+ran.listen()  # from the import in the first cell on, so that it is known what ran before a question
+ASKED = "application/vnd.computational-graphs.prediction"  # the id of a question, in an output
+
+
+class Prediction(anywidget.AnyWidget):
+    """Show the letters of a question as buttons, or a field for its numbers.
+
+    `choice` is the guess, locked once it is made. `answer` stays empty, in the browser too, until
+    there is a guess and the cell that settles it has run.
+    """
+
+    _esm, _css = SCRIPT, STYLE
+    question = Dict().tag(sync=True)
+    choice = Unicode().tag(sync=True)
+    sure = Bool().tag(sync=True)
+    ran = Bool().tag(sync=True)
+    answer = Anything(None).tag(sync=True)
+    problem = Unicode().tag(sync=True)
+
+    def __init__(self, asked: Question, cell: str, guess: str = "") -> None:
+        self.asked, self._cell = asked, cell
+        record = kept()[PREDICTIONS].get(asked.id, {})
+        self._seen = record.get("seen") is True
+        super().__init__(
+            question=asked_of(asked),
+            choice=read(asked, record.get("first", "")),
+            sure=record.get("sure") is True,
+        )
+        self.observe(self._keep, "choice")
+        self.choice = self.choice or guess
+        ran.call_after_runs(asked, self._look)
+        self._look()
+
+    def _look(self) -> None:
+        """See whether the cell that settles the question has run; give the answer if it has."""
+        self.ran = self.ran or self._seen or ran.has_run(self.asked, self._cell)
+        if self.ran and self.choice and self.answer is None and not self.asked.settled:
+            self.answer = answer_of(self.asked)
+            self._note({"seen": True})
+
+    def _keep(self, _: object) -> None:
+        """Keep the first guess; what cannot be meant as one is taken back."""
+        self.choice = read(self.asked, self.choice)
+        if self.choice:
+            self._note({"first": self.choice, "sure": self.sure})
+            self._look()
+
+    def _note(self, news: dict) -> None:
+        try:
+            change(PREDICTIONS, self.asked.id, lambda record: news | record)
+        except NotKept as error:
+            self.problem = str(error)
+
+    def __repr__(self) -> str:
+        return fold(self._told())
+
+    def _told(self) -> str:
+        """Say what is to be done, or what is thought of the guess."""
+        name = self.asked.id
+        if not self.choice:
+            call = f'predict("{name}", {example(self.asked)})'
+            return f"{name}: your guess, {wanted(self.asked)}. Without buttons: {call}"
+        if self.answer is not None:
+            return f"{name}: {reply(self.asked, self.choice)}"
+        then = (
+            f"Lesson {self.asked.settled} settles it."
+            if self.asked.settled
+            else "Now run the next cell."
+        )
+        return f"{name}: You said {named(self.choice)}. {then}"
+
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+        """Give the widget, the id of the question, and its words without a widget."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return data | {ASKED: self.asked.id, "text/plain": repr(self)}, metadata
+
+
+def predict(name: str, guess: object = "") -> Prediction | None:
+    """Ask for a guess on the question with this id, such as "05.q1"; the first one is kept in
+    progress.json.
+
+    `guess` gives it without buttons: predict("05.q1", "b"). Says so where there is no such
+    question, and never raises.
+    """
+    asked = question(name) if isinstance(name, str) else None
+    if asked is None:
+        unclear(f"There is no question {describe(name)}. {nearest(name)}")
+        return None
+    read_guess = read(asked, guess)
+    if guess != "" and not read_guess:
+        call = f'predict("{asked.id}", {example(asked)})'
+        unclear(
+            f"{asked.id}: I was given {describe(guess)}, and it asks for {wanted(asked)}: {call}"
+        )
+    return Prediction(asked, ran.running_cell(), read_guess)
+
+
+def unclear(text: str) -> None:
+    """Show that a call could not be followed."""
+    show(Card("partly", "Not understood", "", text, fold(text), True))
+
+
+def nearest(name: object) -> str:
+    """Say which questions there are in the lesson that was meant."""
+    lesson = name[:2] if isinstance(name, str) else ""
+    there = [one for one in every() if one.startswith(lesson)] or list(every())
+    return f"There are {', '.join(there[:12])}." if there else "No lesson has one yet."
+
+
+def asked_of(asked: Question) -> dict[str, Any]:
+    """Return what the browser is told of a question before its answer."""
+    return {
+        "id": asked.id,
+        "letters": asked.letters,
+        "count": asked.count,
+        "settled": asked.settled,
+    }
+
+
+def answer_of(asked: Question) -> dict[str, Any]:
+    """Return what the browser is told of its answer."""
+    right = list(asked.right) if isinstance(asked.right, tuple) else asked.right
+    return {
+        "right": right,
+        "tolerance": asked.tolerance,
+        "takeaway": asked.takeaway,
+        "why": [list(pair) for pair in asked.why],
+    }
+
+
+def head() -> str:
+    """Return the style and the script that a page needs once, for any number of slots."""
+    return f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\npredictAll(document);\n</script>'

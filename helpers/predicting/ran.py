@@ -1,0 +1,67 @@
+"""Know which cells have run in this kernel, and tell whoever waits for one.
+
+Listens to IPython's events `pre_run_cell` and `post_run_cell`, and to nothing else. A cell is known by its id. A front
+end that gives no ids, or its own ones, is known by it that a question's own cell has another id:
+there the first line of the code tells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from helpers.answers import notebook
+from helpers.predicting.questions import Question
+
+_cells: set[str] = set()
+_lines: set[str] = set()
+_waiting: dict[str, Callable[[], None]] = {}  # the id of a question → what to call after each run
+_listening: list[object] = []  # the shell that tells
+_running: list[str] = [""]  # the id of the cell that runs now
+
+
+def listen() -> None:
+    """Take down from now on what runs; a second call changes nothing."""
+    shell = notebook()
+    if shell is None or shell in _listening:
+        return
+    _listening[:] = [shell]
+    shell.events.register("pre_run_cell", _before)
+    shell.events.register("post_run_cell", _after)
+
+
+def call_after_runs(question: Question, told: Callable[[], None]) -> None:
+    """Call `told` after every run of a cell; a later call for the same question takes its place."""
+    _waiting[question.id] = told
+
+
+def has_run(question: Question, asked_in: str) -> bool:
+    """Tell whether the cell that answers a question has run; the question itself was asked in a
+    cell with the id `asked_in`.
+    """
+    if asked_in == question.cell:
+        return question.run in _cells
+    return bool(question.begins) and question.begins in _lines
+
+
+def running_cell() -> str:
+    """Return the id of the cell that runs now, "" where the front end gives none."""
+    return _running[0]
+
+
+def _before(info: Any) -> None:
+    _running[0] = getattr(info, "cell_id", None) or ""
+
+
+def _after(result: Any) -> None:
+    if result.error_before_exec is not None:  # it did not run: a slip in its text
+        return
+    _cells.add(getattr(result.info, "cell_id", None) or "")
+    _lines.add(first_line(result.info.raw_cell or ""))
+    for told in list(_waiting.values()):
+        told()
+
+
+def first_line(code: str) -> str:
+    """Return the first line of code that is not empty."""
+    return next((line.strip() for line in code.splitlines() if line.strip()), "")

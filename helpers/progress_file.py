@@ -1,0 +1,135 @@
+"""Keep what a student guessed, tried and asked for in one small file: progress.json, beside the
+notebook, or in the folder that the environment variable PROGRESS_FOLDER names.
+
+Reads and writes that file and no other, but for guesses.json, in which older copies of the lessons
+kept guesses and which is only read. Deleting the file is harmless. No torch.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+FILE, FOLDER, OLDER = "progress.json", "PROGRESS_FOLDER", "guesses.json"
+VERSION, MOST = 1, 2_000_000  # characters; a whole course has about twenty thousand
+PREDICTIONS, EXERCISES, PLAYERS = SECTIONS = ("predictions", "exercises", "players")
+PATIENCE = 2  # seconds that one notebook waits for another to finish writing
+OLD_NAME = re.compile(r"q(\d{1,2})")
+
+
+class NotKept(Exception):
+    """Say in a sentence why something could not be kept, and what to do."""
+
+
+def place() -> Path:
+    """Return the path of the file, which need not be there."""
+    return Path(os.environ.get(FOLDER) or ".") / FILE
+
+
+def read() -> dict[str, dict[str, dict]]:
+    """Return what was kept: section → name → record. All sections are there; what cannot be read
+    counts as nothing.
+    """
+    try:
+        return _read(place())
+    except (OSError, ValueError):
+        return {section: {} for section in SECTIONS}
+
+
+def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
+    """Replace one record by `changed(record)`, {} where there was none; return the new one.
+
+    Another notebook may write at the same time. Raises NotKept where the file cannot be written, or
+    holds what is not ours and is left as it is.
+    """
+    path = place()
+    try:
+        with _alone(path):
+            found = _read(path)
+            record = changed(dict(found[section].get(name, {})))
+            found[section][name] = record
+            _write(path, found)
+    except ValueError:
+        raise NotKept(
+            f"Not kept: {FILE} holds something else, which I leave as it is. Rename that file and run again."
+        ) from None
+    except OSError as error:
+        raise NotKept(
+            f"Not kept: {FILE} could not be written ({error.strerror}). The lesson works without it."
+        ) from None
+    return record
+
+
+@contextlib.contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Hold off other notebooks; where that is not possible, as on some network drives, go on all
+    the same.
+    """
+    lock = FileLock(path.with_name(f".{path.name}.lock"), timeout=PATIENCE)
+    try:
+        lock.acquire()
+    except (Timeout, OSError, NotImplementedError):
+        yield
+        return
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _read(path: Path) -> dict[str, dict[str, dict]]:
+    """Read the file, and older guesses under it. Raises OSError; ValueError if it is not ours."""
+    found = _load(path) or {"version": VERSION}
+    if found.get("version") != VERSION:
+        raise ValueError("no progress file of this version")
+    sections = {section: _records(found.get(section)) for section in SECTIONS}
+    sections[PREDICTIONS] = _older(path.with_name(OLDER)) | sections[PREDICTIONS]
+    return sections
+
+
+def _load(path: Path) -> dict | None:
+    """Return the dictionary that a JSON file holds, None if there is no file."""
+    if not path.exists():
+        return None
+    with open(path, encoding="utf-8") as file:
+        text = file.read(MOST)
+    try:
+        found = json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    if not isinstance(found, dict):
+        raise ValueError("not a dictionary")
+    return found
+
+
+def _records(section: object) -> dict[str, dict]:
+    """Return the records of a section, without what is none."""
+    if not isinstance(section, dict):
+        return {}
+    return {name: record for name, record in section.items() if isinstance(record, dict)}
+
+
+def _older(path: Path) -> dict[str, dict]:
+    """Return the guesses of the quiz that an older copy of lesson 00 kept, {"q1": "b"}."""
+    try:
+        guesses = _load(path) or {}
+    except (OSError, ValueError):
+        return {}
+    named = {name: OLD_NAME.fullmatch(name) for name in guesses}
+    return {
+        f"quiz.{found[1]}": {"first": guesses[name]}
+        for name, found in named.items()
+        if found and isinstance(guesses[name], str) and guesses[name] in ("a", "b", "c")
+    }
+
+
+def _write(path: Path, sections: dict[str, dict]) -> None:
+    """Write the file whole or not at all: into a neighbour first, then in its place."""
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    text = json.dumps({"version": VERSION, **sections}, indent=1, sort_keys=True) + "\n"
+    part.write_text(text, encoding="utf-8")
+    os.replace(part, path)
