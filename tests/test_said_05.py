@@ -9,6 +9,7 @@ from torch.autograd import gradcheck
 from torch.autograd.functional import jacobian, jvp
 
 from helpers import check
+from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
 from helpers.predicting.questions import question
 
@@ -26,7 +27,7 @@ def implicit(shape, dtype):
 
 
 def test_torch_puts_in_a_1_for_one_real_element_of_any_shape():
-    assert "torch puts in the 1 for one real element, of any shape." in said("05", "cell-23")
+    assert "torch puts in the 1 for one real element, of any shape;" in said("05", "cell-23")
     assert "|torch, for one real element. Else you.|" in said("05", "cell-51")
     reals = (torch.float16, torch.float32, torch.float64)
     assert {implicit(shape, dtype) for shape in ((), (1,), (1, 1)) for dtype in reals} == {"runs"}
@@ -106,7 +107,7 @@ def test_backward_leaves_what_option_a_says_of_grad():
 
 
 def test_gradcheck_takes_its_quotients_from_both_sides():
-    assert "compare vjps with such quotients, taken from `x - h` to `x + h`" in said(
+    assert "compares vjps with such quotients, taken from `x - h` to `x + h`" in said(
         "05", "cell-41"
     )
     x, tried = torch.tensor([2.0], dtype=torch.float64, requires_grad=True), []
@@ -274,6 +275,8 @@ def test_the_bend_costs_6_h_and_rounding_more_with_a_smaller_step():
 
 def test_what_the_notes_ask_of_quotients_is_so():
     assert "In float32 `gradcheck` fails even for this right gradient" in said("05", "cell-42")
+    assert "It needs float64." in said("05", "cell-41")
+    assert "|Neither large nor tiny, and float64.|" in said("05", "cell-51")
     single = torch.tensor([2.0, 5.0], requires_grad=True)
     with pytest.warns(UserWarning, match="not a double precision"):
         assert not gradcheck(lambda x: x**3, single, raise_exception=False)
@@ -287,6 +290,31 @@ def test_the_engine_of_05_3_is_caught_by_a_quotient():
     for_b = (a / (b + h) - a / b) / h
     assert abs(1 / a - for_b) > 1
     assert -a / b**2 == pytest.approx(for_b, rel=1e-5)
+
+
+def entry(name):
+    return next(term.says for term in book().terms if term.name == name)
+
+
+def test_the_glossary_says_what_lesson_05_shows():
+    assert "the product of the derivatives of its steps; over several paths" in entry("chain rule")
+    x = torch.tensor(3.0, requires_grad=True)
+    torch.sin(x**2).backward()
+    assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item())
+    assert turns_of_the_leaf(lambda x: x**2 + x**3)[0] == 6 + 27
+    assert "a check on a gradient, with an error of its own" in entry("finite differences")
+    assert min(off(10.0**-k) for k in range(1, 17)) > 0
+    assert "adds to their `.grad`" in entry("`backward()`")
+    (2 * x).backward()
+    assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item() + 2)
+
+
+def test_a_node_of_an_operation_needs_no_room_for_the_table_of_derivatives():
+    assert "What the node of an operation computes" in entry("vector-Jacobian product")
+    assert "without writing that table down" in entry("vector-Jacobian product")
+    x = torch.ones(1_000_000, requires_grad=True)  # the table of these would take 4 terabytes
+    for made in (x**2, x.cumsum(0), torch.sin(x), x.softmax(0)):
+        assert made.grad_fn(torch.ones_like(x)).shape == x.shape
 
 
 def shown(tensor):
