@@ -112,11 +112,12 @@ class Row {
     this.goOn();
   }
 
-  // The cell that answers comes next: in a notebook the cursor goes there, so that Shift+Enter runs it.
+  // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again.
   goOn() {
-    const next = this.box.closest(".jp-Cell")?.nextElementSibling?.querySelector(".cm-content");
-    if (next && !this.state.settled) next.focus({ preventScroll: true });
-    else this.said.focus({ preventScroll: true });
+    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
+    const place = next?.querySelector(".cm-content") ?? next;
+    place?.focus({ preventScroll: true });
+    if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
   }
 
   update(state) {
