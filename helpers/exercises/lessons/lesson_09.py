@@ -703,7 +703,7 @@ def answer(f, edit):
     " whole gradient is compared with one made from the values before it.",
     hints=(
         "Three things: a copy of the values before the forward pass, a `try` around `backward()`, a comparison.",
-        "`assert_grad` of idea 3 holds the comparison; here return a word in place of the assert.",
+        "Idea 3 compares with `2 * copied`, for a square alone; here let torch differentiate `f` at a copy.",
         "`before = x.detach().clone()` comes first of all. Afterwards compare `x.grad` with the gradient of"
         " `f(before).sum()`, where `before` requires grad.",
     ),
