@@ -1,6 +1,6 @@
 """What lesson 09 says of counted and silent edits in prose, notes and recap, run in torch.
 
-Reads the notebook only.
+Reads the notebook and the map of its lab.
 """
 
 import contextlib
@@ -8,6 +8,7 @@ import inspect
 
 import pytest
 import torch
+from lab_answers import walk
 from said import said
 
 EDITED = "modified by an inplace operation"
@@ -48,7 +49,9 @@ def test_not_every_version_begins_at_0_and_inference_tensors_have_none():
 
 def test_the_counter_counts_writes_and_compares_no_numbers():
     assert "counts writes into memory, and compares no numbers" in said("09", "ipv-05")
-    assert "All but the clone look into the memory of `a`" in said("09", "ipv-05")
+    assert "All but the clone look into the memory of `a`, and yet `.data` saw no write" in said(
+        "09", "ipv-05"
+    )
     a = torch.tensor([1.0, 2.0, 3.0])
     ways = a[:2], a.detach(), a.data, a.clone()
     a += 1
@@ -221,7 +224,9 @@ def test_anomaly_mode_names_the_node_in_need_and_the_message_does_not():
 
 @pytest.mark.parametrize("edit", [through_detach, unrecorded])
 def test_an_edit_that_is_not_recorded_is_counted_all_the_same(edit):
-    assert "`detach()` and `no_grad` record no edit, but *count* it" in said("09", "ipv-18")
+    assert "an edit through `detach()` or under `no_grad` is not recorded, but *counted*" in said(
+        "09", "ipv-18"
+    )
     x, loss = forward()
     edit(x)
     assert (x.is_leaf, x.grad_fn, x._version) == (True, None, 1)
@@ -240,7 +245,7 @@ def through_numpy(x):
 @pytest.mark.parametrize("edit", [to_data, through_numpy])
 def test_an_edit_that_is_not_counted_leaves_a_wrong_gradient(edit):
     assert "is not counted: no error, and a gradient of the wrong numbers" in said("09", "ipv-18")
-    assert "promise correct gradients if in-place functions raise no error. Not here" in said(
+    assert "promise right gradients if in-place functions raise no error. Not here" in said(
         "09", "ipv-18"
     )
     assert "NumPy writes into that memory, too, and ticks no counter" in said("09", "ipv-20")
@@ -476,3 +481,16 @@ def test_a_clone_on_ctx_keeps_the_old_numbers(monkeypatch):
     y = Kept.apply(x)
     through_detach(x)
     assert gradient(y, x) == [2.0, 4.0, 6.0]
+
+
+def test_in_the_lab_an_edit_after_backward_leaves_the_gradient_right():
+    assert "(What was saved has been used and freed.)" in said("09", "ipv-42")
+    for key in "2345678":
+        assert walk("09", f"9 {key}")[0].title == "x.grad is right"
+
+
+def test_in_the_lab_right_numbers_are_refused_and_wrong_ones_pass():
+    assert "it can refuse right ones and pass wrong ones" in said("09", "ipv-41")
+    assert EDITED in walk("09", "2 3 9")[1]
+    state, error = walk("09", "5 9")
+    assert (state.title, error) == ("x.grad is wrong", "")
