@@ -6,17 +6,22 @@ from __future__ import annotations
 
 import base64
 import io
+import math
 import sys
 from typing import TYPE_CHECKING
 
 from helpers.drawing.svg import safe
 from helpers.looking.torch_private import type_name
+from helpers.text import short_number, visible
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 DOTS = 100  # per inch
 COLOURS = 64  # of a plot
+LONGEST, MOST_BARS = 1_000, 12  # characters of the words; bars whose heights are said
 # In JupyterLab's dark theme light and dark change places; colours stay what they are.
 IN_LAB = (
     '<style>body[data-jp-theme-light=false] .jp-Notebook img[src^="data:image/png"]'
@@ -40,17 +45,20 @@ class Plot:
         return f"Plot: {self.alt}"
 
 
-def plot(figure: Figure, *, alt: str) -> Plot:
-    """Turn a figure into a picture that says in `alt` what to notice; the figure is not shown a
+def plot(figure: Figure, *, alt: str | None = None) -> Plot:
+    """Turn a figure into a picture that says in words what it shows; the figure is not shown a
     second time.
 
-    Raises TypeError for what is no matplotlib Figure, ValueError where `alt` is empty or no text.
+    The words are made from titles, axis labels, and the ends and extremes of each line; `alt`
+    takes their place. Raises TypeError for what is no matplotlib Figure, ValueError where `alt` is
+    empty or no text.
     """
     made_by = sys.modules.get("matplotlib.figure")
     if made_by is None or not issubclass(type(figure), made_by.Figure):
         raise TypeError(
             f"This is a {type_name(figure)}. Give plot() the figure: figure, axes = plt.subplots()."
         )
+    alt = words(figure) if alt is None else alt
     if not issubclass(type(alt), str) or not alt.strip():
         raise ValueError(
             "alt is empty, so whoever does not see the plot is told nothing. Say what to notice."
@@ -59,6 +67,49 @@ def plot(figure: Figure, *, alt: str) -> Plot:
     figure.savefig(file, format="png", dpi=DOTS, metadata={"Software": None})
     _forget(figure)
     return Plot(_small(file), alt)
+
+
+def words(figure: Figure) -> str:
+    """Return what a figure shows, in words: its axes, and of each line the ends and extremes."""
+    parts = [part for axes in figure.axes for part in _axes(axes)]
+    return visible(" ".join(parts), LONGEST) or "a figure with nothing in it"
+
+
+def _axes(axes: Axes) -> list[str]:
+    """Return sentences on one part of a figure."""
+    found = [f"{axes.get_title()}."] if axes.get_title() else []
+    across, up = axes.get_xlabel() or "x", axes.get_ylabel() or "y"
+    found.append(f"{up} over {across}.")
+    found += [_line(line) for line in axes.lines]
+    if axes.patches:
+        heights = [
+            short_number(float(patch.get_height())) for patch in axes.patches if _is_bar(patch)
+        ]
+        found += [f"{len(heights)} bars: {', '.join(heights[:MOST_BARS])}."] if heights else []
+    return found
+
+
+def _is_bar(patch: object) -> bool:
+    return hasattr(patch, "get_height")
+
+
+def _line(line: Line2D) -> str:
+    """Return where a line begins and ends, and its lowest and highest point."""
+    points = [(float(x), float(y)) for x, y in zip(*line.get_data(), strict=True)]
+    points = [(x, y) for x, y in points if math.isfinite(x) and math.isfinite(y)]
+    name = line.get_label()
+    name = "A line" if name.startswith("_") else name
+    if not points:
+        return f"{name}: no points."
+    low, high = min(points, key=lambda point: point[1]), max(points, key=lambda point: point[1])
+    ends = f"from {_point(points[0])} to {_point(points[-1])}"
+    return f"{name}: {ends}; lowest {_point(low)}, highest {_point(high)}."
+
+
+def _point(point: tuple[float, float]) -> str:
+    """Return where a point lies: "0.61 at 0.1"."""
+    x, y = (float(f"{value:.3g}") for value in point)
+    return f"{short_number(y)} at {short_number(x)}"
 
 
 def _small(png: io.BytesIO) -> bytes:

@@ -26,7 +26,7 @@ ALLOWED = {
     "stepping": "playing recording",
     "quiz": "exercises progress_file untrusted",
     "gpu": "",
-    "plots": "drawing looking",
+    "plots": "drawing looking text",
     "labs": "labs.engine recording looking graph text",
     "labs.engine": "playing drawing looking graph text",
     "exercises.lessons": "exercises looking untrusted",

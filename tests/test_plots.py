@@ -43,3 +43,25 @@ def test_a_figure_without_pyplot_will_do():
 def test_what_cannot_be_a_plot_gets_a_sentence(given, alt, error):
     with pytest.raises(error, match=r"figure|notice"):
         plot(given, alt=alt)
+
+
+def test_a_plot_without_words_gets_its_own():
+    figure, axes = plt.subplots()
+    axes.plot([1, 2, 3], [4.0, 1.0, 2.5], label="loss")
+    axes.plot([1, 2], [float("nan"), 7])
+    axes.set(xlabel="step", ylabel="how far", title="Two lines")
+    assert str(plot(figure)) == (
+        "Plot: Two lines. how far over step. "
+        "loss: from 4 at 1 to 2.5 at 3; lowest 1 at 2, highest 4 at 1. "
+        "A line: from 7 at 2 to 7 at 2; lowest 7 at 2, highest 7 at 2."
+    )
+
+
+def test_bars_and_an_empty_figure_have_words_too():
+    figure, axes = plt.subplots()
+    axes.bar(["a", "b"], [3, 1.25])
+    assert str(plot(figure)) == "Plot: y over x. 2 bars: 3, 1.25."
+    axes = plt.figure().add_subplot()
+    axes.plot([], [])
+    assert "no points" in str(plot(axes.figure))
+    assert str(plot(Figure())) == "Plot: a figure with nothing in it"

@@ -2,6 +2,7 @@
 // themselves stand in the text above, and are said once. What is right is not here before the answer comes.
 
 const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
+const GROWS = 2000; // ms that an output may take to be drawn
 const LEAST = 1e-9; // what two numbers may differ by, beside the tolerance
 
 function element(tag, name, parent, more = {}) {
@@ -119,8 +120,27 @@ class Row {
   }
 
   update(state) {
+    const hasRun = state.ran && !this.state.ran;
     Object.assign(this.state, state);
     this.show();
+    if (hasRun) this.bringUp();
+  }
+
+  // What the cell below has made may begin under the edge of the window. It is brought up as it grows, as far as
+  // this row stays in view; whoever does something else meanwhile is left alone.
+  bringUp() {
+    const panel = this.box.closest(".jp-WindowedPanel-outer");
+    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
+    if (!panel || !next) return;
+    const grown = new ResizeObserver(() => {
+      const [seen, made, row] = [panel, next, this.box].map((one) => one.getBoundingClientRect());
+      const by = Math.min(made.bottom - seen.bottom, row.top - seen.top);
+      if (by > 0) panel.scrollTop += by;
+    });
+    const stop = () => grown.disconnect();
+    grown.observe(next);
+    setTimeout(stop, GROWS);
+    for (const kind of ["wheel", "keydown", "pointerdown"]) panel.addEventListener(kind, stop, { once: true, passive: true });
   }
 
   show() {
