@@ -4,6 +4,7 @@ what a cell has made stays in sight.
 
 import base64
 import json
+import time
 from pathlib import Path
 
 import nbformat
@@ -57,8 +58,12 @@ def row(notebook, place):
     return handle.wait_for_selector(".prediction")
 
 
+def everything(lab):
+    return json.loads((lab.work / "progress.json").read_text())
+
+
 def progress(lab):
-    return json.loads((lab.work / "progress.json").read_text())["predictions"]
+    return everything(lab)["predictions"]
 
 
 @pytest.fixture
@@ -126,6 +131,30 @@ def test_numbers_are_taken_only_when_they_are_as_many_as_asked(lesson, lab):
     page.keyboard.press("Enter")
     page.wait_for_function(LOCKED, arg=place)
     assert progress(lab)["05.q3"]["first"] == "1, -2.5"
+
+
+def test_a_guess_in_a_player_is_kept_with_the_others(lesson, lab):
+    place = places(lesson)["05.q3"] + 1
+    run(lesson, place)
+    player = lesson.player(place)
+    player.press("g", "ArrowRight")
+    player.root.query_selector("input.player-field").fill("7")
+    lesson.page.keyboard.press("Enter")
+    file = lab.work / "progress.json"
+    lesson.page.wait_for_function("() => document.querySelector('.player-verdict')?.textContent")
+    assert eventually(
+        lambda: (
+            file.exists() and list(everything(lab)["players"].get("05", {}).values()) == ["wrong"]
+        )
+    )
+
+
+def eventually(true, limit=10):
+    """Tell whether something becomes true: a file is written by the kernel, and no page tells."""
+    end = time.monotonic() + limit
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    return true()
 
 
 @pytest.mark.parametrize("high", [300, 560, 1200])
