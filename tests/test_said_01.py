@@ -223,7 +223,7 @@ RESULTS = {
 
 
 def outcome(name):
-    """Return whether backward() from a result of 01.2 raised, and whether it left a gradient in x."""
+    """Return whether backward() from a result of 01.4 raised, and whether it left a gradient in x."""
     x = leaf()
     result = RESULTS[name](x, x * 2)
     try:
@@ -233,7 +233,7 @@ def outcome(name):
     return "runs", x.grad is not None
 
 
-def test_01_2_what_runs_and_what_reaches_x():
+def test_01_4_what_runs_and_what_reaches_x():
     statement = said("01", "v2t-46")
     for code in ("z.data * 3", "z * z.data", "Variable(z) + z[0]", "Variable(x.data) + z"):
         assert f"| `{code}` |" in statement
@@ -241,11 +241,11 @@ def test_01_2_what_runs_and_what_reaches_x():
     assert [name for name in RESULTS if outcome(name) == ("raises", False)] == ["a", "f"]
     assert [name for name in RESULTS if outcome(name) == ("runs", True)] == ["b", "c", "e"]
     assert outcome("d") == ("runs", False)
-    assert list(registry.find("01.2").truth()) == ["b", "c", "e"]
+    assert list(registry.find("01.4").truth()) == ["b", "c", "e"]
 
 
-def test_01_2_the_hint_tells_them_by_the_leaf_in_the_picture():
-    assert "Is the leaf `x` in the picture?" in registry.find("01.2").hints[0]
+def test_01_4_the_hint_tells_them_by_the_leaf_in_the_picture():
+    assert "Is the leaf `x` in the picture?" in registry.find("01.4").hints[0]
     x = leaf()
     z = x * 2
     drawn = {}
