@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "helpers" / "predicting" / "quest
 OPTION = re.compile(r"^- \(([a-f])\) ", re.M)
 HEADING = re.compile(r"^#{2,3} +(?:\d+ · )?(.+)$", re.M)
 FOLD = re.compile(r"<summary>.*?</summary>(.*)</details>", re.S)
-TAKEAWAY = re.compile(r"\*\*(.+?)\*\*(?!\*)", re.S)
+TAKEAWAY = re.compile(r"\*\*((?:`[^`]*`|[^`])+?)\*\*(?!\*)")
 REASON = re.compile(r"^- (?:\(([a-f])\)|([^:\n]*\d[^:\n]*):) +(.+(?:\n {2,}\S.*)*)", re.M)
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|_)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
