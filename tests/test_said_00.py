@@ -67,7 +67,7 @@ def e_of(c=4.0):
 
 
 def test_the_first_picture_is_that_of_the_line_it_names_without_what_is_kept():
-    source = said("00", "cell-01")
+    source = said("00", "first-graph")
     alt = re.search(r"!\[([^]]*)\]\(../figs/first_graph.svg\)", source)[1]
     picture = (NOTEBOOKS.parent / "figs" / "first_graph.svg").read_text(encoding="utf-8")
     assert f"<title>{alt}</title>" in picture
