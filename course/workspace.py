@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = "glossary"  # a notebook to look things up in: copied with its outputs
 PICTURES = (".svg", ".png", ".jpg", ".gif")
 MANIFEST = ".handed_out.json"
+KEPT_OF_COURSE = ("role", "id", "minutes")  # right letters, captions and errors to come stay here
 
 
 def main(arguments, root=ROOT):
@@ -122,8 +123,8 @@ def read_manifest(work):
 
 
 def student_copy(master):
-    """Return the notebook without saved widgets and notes, its pictures found in figs/; outputs
-    stay in PAGE only.
+    """Return the notebook without saved widgets, notes and what answers a question, its pictures
+    found in figs/; outputs stay in PAGE only.
     """
     notebook = json.loads(master.read_text(encoding="utf-8"))
     notebook["metadata"].pop("widgets", None)
@@ -132,6 +133,9 @@ def student_copy(master):
         cell["source"] = "".join(cell["source"]).replace("../figs/", "figs/")
         if cell["cell_type"] == "code" and master.stem != PAGE:
             cell.update(outputs=[], execution_count=None)
+        if "course" in cell["metadata"]:
+            said = cell["metadata"]["course"]
+            cell["metadata"]["course"] = {key: said[key] for key in KEPT_OF_COURSE if key in said}
     return notebook
 
 
