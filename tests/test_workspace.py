@@ -96,6 +96,30 @@ def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
     assert [path.name for path in (course / "work" / "figs").iterdir()] == ["card.svg"]
 
 
+def test_a_copy_keeps_of_a_round_its_roles_and_ids_and_nothing_that_answers(course):
+    because = "<details><summary>Why?</summary>\n\n**It is b.**\n</details>"
+    asked = {"role": "question", "id": "03.q1", "right": "b", "answer": 33, "minutes": 1}
+    told = {"role": "run", "caption": "A card.", "expects": ["RuntimeError: no"], "tolerance": 0.1}
+    save(
+        course / "notebooks" / NAME,
+        cell("## A\n\n- (a) x", kind="markdown", course=asked),
+        cell('predict("03.q1")', course={"role": "guess"}),
+        cell("1 + 1", course=told),
+        cell(because, kind="markdown", course={"role": "because"}),
+        cell("2 + 2"),
+    )
+    workspace.sync(course)
+    cells = json.loads(copy_of(course).read_text(encoding="utf-8"))["cells"]
+    assert [one["metadata"].get("course") for one in cells] == [
+        {"role": "question", "id": "03.q1"},
+        {"role": "guess"},
+        {"role": "run"},
+        {"role": "because"},
+        None,
+    ]
+    assert "".join(cells[3]["source"]) == because, "the reason stays, and stays folded"
+
+
 def test_a_copy_is_trusted(course):
     workspace.sync(course)
     notary = NotebookNotary()
