@@ -179,7 +179,7 @@ function render({ model, el }) {
   return () => SYNCED.forEach((name) => model.off(`change:${name}`, follow));
 }
 
-// In a page no kernel runs: the choice stays in the page, and brings the output and the reason.
+// In a page no kernel runs: the choice stays in the browser, and brings the output and the reason, unfolded.
 function kept(id, choice) {
   try {
     if (choice) localStorage.setItem(`prediction ${id}`, choice);
@@ -194,7 +194,10 @@ export function predictAll(page) {
     const { answer, ...question } = JSON.parse(slot.querySelector("script").textContent);
     const after = [...page.querySelectorAll("[data-after]")].filter((one) => one.dataset.after === question.id);
     const tell = (choice) => {
-      for (const one of after) one.toggleAttribute("data-hidden", !choice && Boolean(answer));
+      for (const one of after) {
+        one.toggleAttribute("data-seen", Boolean(choice));
+        one.querySelector(":scope > details")?.toggleAttribute("open", Boolean(choice));
+      }
       return choice ? answer : null;
     };
     const choice = kept(question.id);
