@@ -80,8 +80,7 @@ def for_readers(cell: NotebookNode) -> None:
     the cell.
     """
     if "asks" in cell.metadata and CALL.fullmatch(cell.source):
-        cell.source = ""
-        cell.metadata.tags.append("remove-input")  # of a cell without any, Sphinx shows an empty box
+        cell.metadata.tags.append("remove-input")  # as Sphinx knows it
     if cell.metadata.course.get("role") == "because":
         cell.source = SUMMARY.sub(r"\1", cell.source)
 
@@ -108,5 +107,5 @@ def caption_below(caption: str) -> NotebookNode:
     """Return a caption as the last output of its cell."""
     words = CODE.sub(r"<code>\1</code>", escape(caption, quote=False))
     return new_output(
-        "display_data", data={"text/plain": caption, "text/html": f'<p class="caption">{words}</p>'}
+        "display_data", data={"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'}
     )

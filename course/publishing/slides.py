@@ -49,16 +49,32 @@ def by_heading(cell: NotebookNode) -> str:
 
 
 def in_steps(cells: list[NotebookNode]) -> list[NotebookNode]:
-    """Return the cells without those that ask for a guess: in the room it is made by hand. What ran,
-    and then the reason, begin a slide, or come on one by a key.
+    """Return the cells as they come in a room, where guesses are made by hand: a question and its
+    code, then what ran, then the reason. The last two begin a slide, or come on one by a key.
     """
-    kept = [cell for cell in cells if not ("asks" in cell.metadata or role(cell) == "guess")]
-    for cell in kept:
+    made: list[NotebookNode] = []
+    asked = 0  # where the code of the question goes
+    for cell in cells:
+        if "asks" in cell.metadata or role(cell) == "guess":
+            asked = len(made)
+            continue
         if role(cell) in ("run", "because") and not cell.metadata.slideshow.slide_type:
             cell.metadata.slideshow.slide_type = "subslide"
+        if asked and role(cell) == "run":
+            made.insert(asked, code_of(cell))
         if role(cell) == "because":
             cell.source = unfolded(cell.source)
-    return kept
+        asked = 0
+        made.append(cell)
+    return made
+
+
+def code_of(cell: NotebookNode) -> NotebookNode:
+    """Return what a cell runs, without what came of it."""
+    made = copy.deepcopy(cell)
+    made.id, made.outputs = f"{cell.id[:59]}-code", []
+    made.metadata.slideshow.slide_type = ""
+    return made
 
 
 def role(cell: NotebookNode) -> str:
