@@ -22,7 +22,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides pages reset test quick unit compare refresh record-gpu lint format lock audit next bench clean browser-ready
+.PHONY: help lab present slides pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -62,6 +62,9 @@ browser-ready: $(DEV)
 
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)
+
+rounds: $(DEV)  ## how the lessons stand with the form in rounds: letters, sizes, minutes, complaints (N=05)
+	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
 record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there
 	@"$(PY)" -m helpers.gpu record

@@ -9,8 +9,8 @@ from helpers.drawing.palette import DARK, LIGHT
 
 FILE = Path(__file__).with_suffix(".svg")
 # px; YEAR is one year's width, BAR a bar's height
-WIDTH, HEIGHT, LEFT, YEAR, BAR = 960, 340, 26, 76, 34
-AXIS, EVENT_ROW = 62, 324
+WIDTH, HEIGHT, LEFT, YEAR, BAR = 960, 382, 26, 76, 34
+AXIS, EVENT_ROW = 62, 366
 # Class: property and colour of the palette. Lanes differ by place and outline, never by colour
 # alone.
 LOOKS = {
@@ -31,24 +31,38 @@ def _month(year: int, month: float) -> float:
 
 
 CHAINER, TENSORFLOW, PYTORCH = _month(2015, 6.3), _month(2015, 11.3), _month(2017, 1.6)
-MERGED, TENSORFLOW_2 = _month(2018, 4.8), _month(2019, 10)
-PYTORCH_2, TODAY = _month(2023, 3.5), LAST + 0.9
+MERGED, TORCHSCRIPT = _month(2018, 4.8), _month(2018, 12.2)
+TENSORFLOW_2, PYTORCH_2 = _month(2019, 10), _month(2023, 3.5)
+TODAY = LAST + 0.9
 
-LANES = ((114, "One graph, made once and used again"), (196, "A new graph at each run"))  # y, words
+LANES = ((114, "One graph, made once and used again"), (238, "A new graph at each run"))  # y, words
 BARS = (  # from, to, top, style, words
     (TENSORFLOW, TENSORFLOW_2, 124, "static", "TensorFlow 1, Keras compile()"),
     (PYTORCH_2, TODAY, 124, "static", "torch.compile captures graphs"),
-    (PYTORCH, MERGED, 206, "old", "Variable"),
-    (MERGED, TODAY, 206, "dynamic", "PyTorch 0.4 and later: one class, Tensor"),
-    (TENSORFLOW_2, TODAY, 252, "dynamic", "TensorFlow 2: runs line by line by default"),
+    (
+        TORCHSCRIPT,
+        TODAY,
+        166,
+        "static",
+        "TorchScript: from PyTorch 1.0, December 2018; deprecated today",
+    ),
+    (PYTORCH, MERGED, 248, "old", "Variable"),
+    (MERGED, TODAY, 248, "dynamic", "PyTorch 0.4 and later: one class, Tensor"),
+    (
+        TENSORFLOW_2,
+        TODAY,
+        294,
+        "dynamic",
+        "TensorFlow 2: line by line by default; Keras fit() captures",
+    ),
 )
 EVENTS = (  # year, y where its line begins, words, which end of them is at the line
-    (PYTORCH, 206, "Jan 2017: PyTorch", "end"),
-    (MERGED, 206, "Apr 2018: 0.4", "start"),
-    (TENSORFLOW_2, 252, "Sep 2019: TensorFlow 2", "start"),
+    (PYTORCH, 248, "Jan 2017: PyTorch", "end"),
+    (MERGED, 248, "Apr 2018: 0.4", "start"),
+    (TENSORFLOW_2, 294, "Sep 2019: TensorFlow 2", "start"),
     (PYTORCH_2, 124, "Mar 2023: PyTorch 2", "start"),
 )
-TITLE = "Variable and Tensor became one class in April 2018; TensorFlow 2 and torch.compile brought the camps together"
+TITLE = "Variable and Tensor became one class in April 2018; PyTorch can capture graphs since December 2018, and TensorFlow 2 runs line by line"
 
 
 def draw() -> str:
@@ -135,8 +149,8 @@ def _event(year: float, top: int, words: str, anchor: str) -> tuple[str, str]:
 
 def _chainer() -> str:
     """Mark the first framework of the second lane with a dot: it was first, and went its own way."""
-    dot = f'<circle cx="{_x(CHAINER)}" cy="223" r="5" class="faint"/>'
-    return dot + _text(_x(CHAINER) + 11, 228, "Chainer, 2015")
+    dot = f'<circle cx="{_x(CHAINER)}" cy="265" r="5" class="faint"/>'
+    return dot + _text(_x(CHAINER) + 11, 270, "Chainer, 2015")
 
 
 if __name__ == "__main__":

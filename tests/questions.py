@@ -108,6 +108,7 @@ def write(number, notebook):
     """Write the file of a lesson; take away that of one which has no question."""
     path, text = path_of(number), text_of(notebook)
     if text:
+        path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8", newline="\n")
     else:
         path.unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
-glossary are written from their data first.
+glossary and the minutes of a lesson in rounds are written first.
 
 Writes notebooks/, and from their predictions helpers/predicting/questions/.
 """
@@ -19,6 +19,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from normal_form import stored_text
+from notebook_rules.duration import count_minutes
 
 from helpers import progress_file
 
@@ -61,6 +62,7 @@ def refresh(path):
         with_entries(notebook)
     else:
         questions.write(path.name[:2], notebook)
+        count_minutes(path.name, notebook)
     try:
         after = stored_text(executed(notebook, path.parent))
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:

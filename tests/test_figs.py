@@ -99,7 +99,7 @@ def test_every_text_has_its_room(picture):
 def test_every_bar_holds_its_words(picture):
     parts = list(picture)
     bars = [(bar, text) for bar, text in itertools.pairwise(parts) if bar.get("stroke-width")]
-    assert len(bars) == 5
+    assert len(bars) == 6
     for bar, text in bars:
         left, right = span(text)
         assert float(bar.get("x")) <= left

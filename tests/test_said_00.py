@@ -3,14 +3,17 @@
 Reads notebooks/ and the exercises only.
 """
 
+import itertools
 import re
+import tomllib
 import warnings
 
+import nbformat
 import pytest
 import torch
-from said import said
+from said import NOTEBOOKS, said
 
-from helpers import show
+from helpers import record, show
 from helpers.exercises import exercise as registry
 from helpers.exercises.verdict import judge
 
@@ -32,9 +35,52 @@ def leaf(value=2.0):
     return torch.tensor(value, requires_grad=True)
 
 
+def saved(tensor):
+    """Return what each node behind `tensor` keeps: its name and the values, sorted."""
+    found, waiting = {}, [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        values = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+        found[type(node).__name__] = sorted(
+            value.item() for value in values if isinstance(value, torch.Tensor)
+        )
+        waiting += [below for below, _ in node.next_functions if hasattr(below, "next_functions")]
+    found.pop("AccumulateGrad", None)
+    return found
+
+
+def cell_source(lesson, id):
+    """Return the source of a cell as it stands in the notebook."""
+    (path,) = NOTEBOOKS.glob(f"{lesson}*.ipynb")
+    return next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.id == id)
+
+
 def under_no_grad():
     with torch.no_grad():
         return leaf() * 2
+
+
+def e_of(c=4.0):
+    """Return the leaves of the lesson and its e = (a * b + c) ** 2."""
+    a, b, c = leaf(2.0), leaf(3.0), leaf(c)
+    return a, b, c, (a * b + c) ** 2
+
+
+def test_the_first_picture_is_that_of_the_line_it_names_without_what_is_kept():
+    source = said("00", "cell-01")
+    alt = re.search(r"!\[([^]]*)\]\(../figs/first_graph.svg\)", source)[1]
+    picture = (NOTEBOOKS.parent / "figs" / "first_graph.svg").read_text(encoding="utf-8")
+    assert f"<title>{alt}</title>" in picture
+    w, x, b = leaf(2.0), leaf(0.5), leaf(1.0)
+    names = [name for name in node_names(torch.sin(w * x) + b) if name != "AccumulateGrad"]
+    assert names == [f"{word}Backward0" for word in ("Add", "Sin", "Mul")]
+    words = re.sub(r"<[^>]+>", " ", picture).split()
+    assert [words[at - 1] for at, word in enumerate(words) if word == "Backward0"] == [
+        "Add",
+        "Sin",
+        "Mul",
+    ]
+    assert "saved" not in picture
 
 
 def test_a_card_is_the_grad_fn_of_a_result():
@@ -52,14 +98,122 @@ def test_a_card_is_the_grad_fn_of_a_result():
     assert all(name in text for name in cards)
 
 
+def test_the_power_kept_its_input_the_product_its_factors_and_nothing_the_product():
+    text = said("00", "cell-06")
+    assert "the power kept its input, the product both factors, the addition nothing." in text
+    assert "the value of `a * b` in the picture: nothing kept it." in text
+    a, b, _, e = e_of()
+    kept = saved(e)
+    assert kept == {"PowBackward0": [10.0], "AddBackward0": [], "MulBackward0": [2.0, 3.0]}
+    assert (a * b).item() not in [*itertools.chain(*kept.values())]
+
+
+def test_what_each_card_does_in_the_walk_back():
+    text = said("00", "cell-11")
+    assert "The power makes 20 of the 1: twice the 10 that it saved." in text
+    assert "The addition hands 20 on to both sides, so 20 arrives at `c`." in text
+    assert "60 for `a`, 40 for `b`" in text
+    leaves_and_e = e_of()
+    trace = record(leaves_and_e[-1])
+    assert [one.grad.item() for one in leaves_and_e[:-1]] == [60.0, 40.0, 20.0]
+    assert len(trace.steps) == 6
+
+
+@pytest.mark.parametrize("c", [4.0, 5.0, -6.0])
+def test_walk_is_what_backward_does_and_each_gradient_goes_through_the_power(c):
+    assert said("00", "cell-09").endswith("walk(2.0, 3.0, 4.0), walk(2.0, 3.0, 5.0)")
+    found = {}
+    exec(cell_source("00", "cell-09"), found)
+    *leaves, e = e_of(c)
+    gradients = [one.item() for one in torch.autograd.grad(e, leaves)]
+    assert list(found["walk"](2.0, 3.0, c)) == gradients
+    slope = 2 * (2.0 * 3.0 + c)
+    assert gradients == [slope * 3.0, slope * 2.0, slope]
+    assert "*Which of the three gradients depend on `a`?* All" in said("00", "cell-12")
+    moved = found["walk"](2.5, 3.0, c)
+    assert not [one for one, other in zip(moved, gradients, strict=True) if one == other]
+
+
+def test_a_sum_keeps_no_number_a_product_does():
+    assert "an addition hands on what arrives, and needs no number for that" in said(
+        "00", "q4-because"
+    )
+    assert "the difference has no circle, the product has one" in said("00", "q4-notes")
+    a, b, c, _ = e_of()
+    assert "●" not in show(a + b + c).text
+    assert "●" not in show(a - b).text
+    assert show(a * 2).text.count("●") == 1
+    assert [one.item() for one in torch.autograd.grad(a + b + c, (a, b, c))] == [1.0, 1.0, 1.0]
+
+
+def test_backward_frees_what_was_saved_and_leaves_cards_and_arrows():
+    text = said("00", "cell-15")
+    assert "The cards and arrows are all there; what was freed are the saved tensors." in text
+    assert "so by default `backward()` lets go of them on its way." in text
+    *_, e = e_of()
+    power = e.grad_fn
+    before = node_names(e)
+    assert show(e).text.count("●") == 3
+    e.backward()
+    assert e.grad_fn is power
+    assert node_names(e) == before
+    assert (show(e).text.count("●"), show(e).text.count("○")) == (0, 3)
+    *_, other = e_of()
+    other.backward(retain_graph=True)
+    assert show(other).text.count("●") == 3
+
+
 def test_pytorch_says_that_the_graph_is_freed():
-    assert "PyTorch's own page on `backward()` says that *the graph … will be freed*" in said(
-        "00", "cell-15"
+    assert (
+        "The page on `Tensor.backward` (PyTorch 2.13) says that *the graph used to compute the"
+        " grads will be freed*" in said("00", "cell-15")
     )
-    assert re.search(
-        r"the graph used to compute the grads? will be freed",
-        " ".join(torch.Tensor.backward.__doc__.split()),
+    assert "the graph used to compute the grads will be freed" in " ".join(
+        torch.Tensor.backward.__doc__.split()
     )
+
+
+def test_the_arrow_stands_at_the_call_of_backward():
+    assert "(c) the third: `backward()` is called there" in said("00", "cell-28")
+    lines = cell_source("00", "cell-30").split("\n")
+    with pytest.raises(
+        RuntimeError, match=r"^element 0 of tensors does not require grad"
+    ) as raised:
+        exec(compile("\n".join(lines), "cell", "exec"), {"torch": torch})
+    at = [entry.lineno + 1 for entry in raised.traceback if str(entry.path).endswith("cell")]
+    assert at == [3]
+    assert lines[2] == "loss.backward()"
+
+
+def test_loss_was_computed_and_has_no_card():
+    text = said("00", "cell-33")
+    assert "The numbers were computed all the same." in text
+    assert "`loss.grad_fn` is None" in text
+    loss = (torch.tensor([1.0, 2.0, 3.0]) ** 2).sum()
+    assert loss == 14
+    assert loss.grad_fn is None
+    assert "no graph" in show(loss).text
+
+
+def test_printing_rounds_and_a_long_sum_depends_on_the_order():
+    text = said("00", "cell-23")
+    assert "A printed tensor shows 0.2000, as printing rounds." in text
+    assert "A GPU may add a long sum in another order, and round it differently." in text
+    assert "0.2000" in str(torch.tensor([6.0, 0.2]))
+    numbers = torch.tensor([1e8, 1.0, -1e8])
+    assert (numbers[0] + numbers[1]) + numbers[2] != (numbers[0] + numbers[2]) + numbers[1]
+
+
+def test_the_quiz_names_the_lessons_that_settle_it():
+    assert (
+        "Lessons 01 to 04 settle 1 to 6, lesson 07 settles 7, lesson 06 settles 8, and lesson 11"
+        " asks all eight once more." in said("00", "cell-46")
+    )
+    (path,) = NOTEBOOKS.glob("00*.ipynb")
+    asked = [cell.metadata.get("course", {}) for cell in nbformat.read(path, as_version=4).cells]
+    settled = {one["id"]: one["settled"] for one in asked if "settled" in one}
+    assert list(settled) == [f"quiz.{number}" for number in range(1, 9)]
+    assert list(settled.values()) == ["01", "02", "02", "03", "03", "04", "07", "06"]
 
 
 DEVICES = {torch.device("cpu"), torch.accelerator.current_accelerator(check_available=True)}
@@ -69,11 +223,20 @@ DEVICES = {torch.device("cpu"), torch.accelerator.current_accelerator(check_avai
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 def test_small_whole_numbers_are_exact_and_others_are_not(device, dtype):
     text = said("00", "cell-23")
-    assert "whole numbers as small as these are exact, on a GPU as on the CPU." in text
-    x = torch.tensor([1.0, 2.0, 3.0], dtype=dtype, device=device, requires_grad=True)
+    assert (
+        "Small whole numbers are exact in `float32`; 0.1 is not, so neither is its double." in text
+    )
+    assert "The gradient lives where its leaf lives." in text
+    x = torch.tensor([1.0, 2.0, 3.0, 0.1], dtype=dtype, device=device, requires_grad=True)
     (x**2).sum().backward()
-    assert x.grad.tolist() == [2.0, 4.0, 6.0]
-    assert torch.tensor(0.1, dtype=torch.float32, device=device).item() != 0.1
+    assert x.grad.tolist()[:3] == [2.0, 4.0, 6.0]
+    assert x.grad.device == x.device
+    whole = torch.arange(2**12, dtype=torch.float32, device=device)
+    assert whole.tolist() == list(range(2**12))
+    assert torch.equal(x.grad, 2 * x)  # a double is not rounded
+    if dtype is torch.float32:
+        assert x[3].item() != 0.1
+        assert x.grad[3].item() == 0.20000000298023224
 
 
 NO_GRAPH = {
@@ -101,6 +264,9 @@ def test_no_card_and_no_pill_means_that_backward_raises(make):
 
 
 def test_a_leaf_alone_has_a_pill_and_no_card_and_backward_works():
+    text = said("00", "cell-35")
+    assert "`backward()` needs a tensor that requires grad; it need not have a card." in text
+    assert "`x` has no `grad_fn` either, but it requires grad, and that is enough." in text
     x = leaf()
     text = show(x).text
     assert "AccumulateGrad (leaf x" in text
@@ -208,3 +374,12 @@ def test_00_3_a_formula_is_found_out():
         "autograd computed nothing"
         in judge(registry.find("00.3"), lambda v: [2 * x for x in v]).text
     )
+
+
+def test_forward_builds_a_graph_where_gradients_are_asked_for():
+    terms = tomllib.loads((NOTEBOOKS.parent / "helpers/clinic/terms.toml").read_text("utf-8"))
+    (forward,) = [one["says"] for one in terms["term"] if one["name"] == "forward"]
+    assert "where gradients are asked for, they build the graph on the way" in forward
+    assert (leaf() * 2).grad_fn is not None
+    assert (torch.tensor(2.0) * 2).grad_fn is None
+    assert under_no_grad().grad_fn is None

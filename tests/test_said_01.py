@@ -3,14 +3,21 @@
 Reads notebooks/ and the exercises only.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 import torch
+from functorch.compile import default_partition, nop
 from said import said
+from torch._dynamo.backends.common import aot_autograd
 from torch.autograd import Variable
 
+from helpers import show
 from helpers.exercises import exercise as registry
 from helpers.exercises.verdict import judge
+
+MUL = torch.ops.aten.mul.Tensor
 
 
 def leaf(*values):
@@ -45,7 +52,9 @@ NOT_RECORDED = {
 
 @pytest.mark.parametrize("make", NOT_RECORDED.values(), ids=list(NOT_RECORDED))
 def test_what_was_not_recorded_has_no_grad_fn(make):
-    assert "The product `plain` was not: no input asked for a gradient." in said("01", "v2t-12")
+    because = said("01", "v2t-12")
+    assert "**A `grad_fn` is written by an operation that was recorded.**" in because
+    assert "none of its inputs asked for a gradient, so nothing was recorded" in because
     assert "only what a *recorded* operation returned or wrote into" in said("01", "v2t-50")
     assert make(leaf()).grad_fn is None
 
@@ -65,16 +74,19 @@ def test_not_every_node_has_a_name_with_a_number():
 
 
 def test_the_sum_by_index_holds_two_additions_and_three_selections():
-    assert "two additions and three selections stand where `sum` stood" in said("01", "v2t-16")
+    assert "Two additions and three selections stand where `sum` stood" in said("01", "v2t-16")
     z = leaf() + leaf(4.0, 5.0, 6.0)
     of_sum, of_indices = node_names(z.sum()), node_names(z[0] + z[1] + z[2])
     of_sum.remove("SumBackward0")
     assert of_indices == sorted(of_sum + 2 * ["AddBackward0"] + 3 * ["SelectBackward0"])
+    assert "and so is the gradient" in said("01", "v2t-16")
+    (one,), (other,) = (torch.autograd.grad(s, z) for s in (z.sum(), z[0] + z[1] + z[2]))
+    assert torch.equal(one, other)
 
 
 def test_walking_back_from_the_loss_the_step_after_the_first_that_requires_grad_lost_the_graph():
     text = said("01", "v2t-20")
-    assert "until a tensor *does* require grad. The step after it lost the graph." in text
+    assert "until a tensor *does* require grad: the step after it lost the graph." in text
     z = leaf() * 2
     b = Variable(z)
     loss = b.sum()
@@ -94,62 +106,43 @@ def double(x):
     return (x * 2).sum()
 
 
-def counted(function=double):
-    """Return `function`, compiled, and the list of graphs that were captured for it."""
+@pytest.mark.slow
+def test_aot_eager_leaves_one_node_and_the_same_gradient():
+    text = said("01", "v2t-41")
+    assert "**`aot_eager` leaves one node for the whole function" in text
+    assert "Autograd recorded a single step. The gradients are the same." in text
+    x, again = leaf(), leaf()
+    loss = torch.compile(double, backend="aot_eager")(x)
+    assert node_names(loss) == ["AccumulateGrad", "CompiledFunctionBackward"]
+    assert node_names(double(again)) == ["AccumulateGrad", "MulBackward0", "SumBackward0"]
+    loss.backward()
+    double(again).backward()
+    assert torch.equal(x.grad, again.grad)
+
+
+@pytest.mark.slow
+def test_the_first_call_captures_forward_and_backward_and_the_next_one_uses_them_again():
+    captured_when = (
+        "In the first call `torch.compile` captured the operations, forward and backward"
+    )
+    assert captured_when in said("01", "v2t-41")
     captured = []
 
-    def capture(module, inputs):
-        captured.append(module.graph)
-        return module.forward
+    def divide(joint, *args, **more):
+        """See the operations that were captured, forward and backward in one, before they are parted."""
+        captured.append(len(joint.graph.find_nodes(op="call_function", target=MUL)))
+        return default_partition(joint, *args, **more)
 
     torch._dynamo.reset()
-    return torch.compile(function, backend=capture), captured
-
-
-@pytest.mark.slow
-def test_a_graph_is_captured_in_the_first_call_and_again_when_a_call_does_not_fit():
-    assert "in the first call; again when a later call does not fit what was captured" in said(
-        "01", "v2t-50"
-    )
-    fast, captured = counted()
-    seen = []
-    for x in (
-        leaf(),
-        leaf(4.0, 5.0, 6.0),
-        leaf(1.0, 2.0),
-        leaf().detach(),
-        leaf().detach().double(),
-    ):
-        fast(x)
-        seen.append(len(captured))
-    with torch.no_grad():
-        fast(leaf())
-    assert [*seen, len(captured)] == [1, 1, 2, 3, 4, 5]
-
-
-@pytest.mark.slow
-def test_autograd_records_a_call_unless_the_backend_captures_the_backward_too():
-    text = said("01", "v2t-41")
-    assert (
-        "Autograd recorded each call itself, because our backend runs the list as it stands."
-        in text
-    )
-    captured_too = "A backend such as `aot_eager` captures the backward too: one node, `CompiledFunctionBackward`"
-    assert captured_too in text
-    assert "unless the backend captures it too" in said("01", "v2t-42")
-    fast, _ = counted()
-    assert node_names(fast(leaf())) == ["AccumulateGrad", "MulBackward0", "SumBackward0"]
-    whole = torch.compile(double, backend="aot_eager")
-    assert node_names(whole(leaf())) == ["AccumulateGrad", "CompiledFunctionBackward"]
-
-
-@pytest.mark.slow
-def test_another_branch_is_captured_once_more():
-    assert "It captures once more." in said("01", "v2t-42")
-    fast, captured = counted(lambda x, flag: (x * 2).sum() if flag else (x + 1).sum())
-    fast(leaf(), True)
-    fast(leaf(), False)
-    assert len(captured) == 2
+    backend = aot_autograd(fw_compiler=nop, bw_compiler=nop, partition_fn=divide)
+    fast = torch.compile(double, backend=backend)
+    assert captured == []
+    fast(leaf())
+    assert captured == [
+        2
+    ]  # times 2 on the way there, times 2 on the way back; nobody went back yet
+    fast(leaf()).backward()
+    assert captured == [2]
 
 
 def gradient(w, *factors):
@@ -219,24 +212,47 @@ def test_01_1_the_hint_draws_one_edge_from_z_to_w():
     assert below.variable is w
 
 
-def ticks_and_raises(forward):
-    """Return whether an edit ticks the counter of x, and whether backward then raises."""
+RESULTS = {
+    "a": lambda x, z: z.data * 3,
+    "b": lambda x, z: z * z.data,
+    "c": lambda x, z: Variable(z) + z[0],
+    "d": lambda x, z: Variable(z, requires_grad=True) * 3,
+    "e": lambda x, z: Variable(x.data) + z,
+    "f": lambda x, z: z.detach() * Variable(x),
+}
+
+
+def outcome(name):
+    """Return whether backward() from a result of 01.2 raised, and whether it left a gradient in x."""
     x = leaf()
-    loss = forward(x).sum()
-    x.detach().add_(1)
+    result = RESULTS[name](x, x * 2)
     try:
-        loss.backward()
+        result.sum().backward()
     except RuntimeError:
-        return x._version == 1, True
-    return x._version == 1, False
+        return "raises", x.grad is not None
+    return "runs", x.grad is not None
 
 
-def test_01_2_a_tick_is_noticed_because_the_power_saved_x():
-    assert (
-        "The power saved `x`, and backward compares version counters" in registry.find("01.2").right
-    )
-    assert ticks_and_raises(lambda x: x**2) == (True, True)
-    assert ticks_and_raises(lambda x: x * 3) == (True, False)
+def test_01_2_what_runs_and_what_reaches_x():
+    statement = said("01", "v2t-46")
+    for code in ("z.data * 3", "z * z.data", "Variable(z) + z[0]", "Variable(x.data) + z"):
+        assert f"| `{code}` |" in statement
+    assert "(Where the call raises, `x.grad` stays `None`.)" in statement
+    assert [name for name in RESULTS if outcome(name) == ("raises", False)] == ["a", "f"]
+    assert [name for name in RESULTS if outcome(name) == ("runs", True)] == ["b", "c", "e"]
+    assert outcome("d") == ("runs", False)
+    assert list(registry.find("01.2").truth()) == ["b", "c", "e"]
+
+
+def test_01_2_the_hint_tells_them_by_the_leaf_in_the_picture():
+    assert "Is the leaf `x` in the picture?" in registry.find("01.2").hints[0]
+    x = leaf()
+    z = x * 2
+    drawn = {}
+    for name, make in RESULTS.items():
+        result = make(x, z)
+        drawn[name] = show(result).text
+    assert [name for name, text in drawn.items() if "leaf x " in text] == ["b", "c", "e"]
 
 
 LOOP = """
@@ -288,12 +304,6 @@ def test_01_1_what_has_no_way_back_counts_as_a_constant():
     assert gradient(5.0, lambda w: Variable(w**2), itself) == gradient(5.0, lambda w: 25.0, itself)
 
 
-def test_01_2_about_names_no_answer_and_an_add_without_underscore_writes_nowhere():
-    x = leaf()
-    assert x.detach().add(1).tolist() == [2.0, 3.0, 4.0]
-    assert (x.tolist(), x._version) == ([1.0, 2.0, 3.0], 0)
-
-
 def test_01_3_a_new_tensor_has_no_gradient_of_its_own_and_under_no_grad_asks_for_none():
     assert "gives the name `w` to a new tensor, which has no gradient of its own" in message(
         "01.3", "None stood"
@@ -308,14 +318,16 @@ def test_01_3_a_new_tensor_has_no_gradient_of_its_own_and_under_no_grad_asks_for
     assert (new.grad, new.requires_grad) == (None, False)
 
 
-def test_01_3_what_data_hands_out_has_a_counter_of_its_own():
-    assert "What it hands out has a counter of its own" in message("01.3", "`.data` left")
+def test_01_3_an_update_through_data_or_numpy_is_not_noticed():
+    assert "torch did not notice the update: it went through" in message("01.3", "went through")
+    assert "torch did not notice the update: it went past" in message("01.3", "went past")
     w = leaf()
-    handed_out = w.data
-    handed_out.add_(1)
-    assert (handed_out._version, w._version) == (1, 0)
+    w.data.add_(1)
     w.detach().numpy()[:] = 7
     assert (w.tolist(), w._version) == ([7.0, 7.0, 7.0], 0)
+    with torch.no_grad():
+        w += 1
+    assert w._version == 1
 
 
 def test_01_3_variable_hands_out_a_plain_tensor_without_history():
@@ -380,3 +392,136 @@ def test_01_3_the_old_names_are_found_in_any_spelling(name):
     wrapped = name in ("Variable", "keyword", "map")
     assert verdict.kind == "known"
     assert ("`Variable` was still called" if wrapped else "there is a `.data` left") in verdict.text
+
+
+EVERY_TENSOR = {
+    "plain": torch.ones(2),
+    "integers": torch.tensor([1, 2]),
+    "bools": torch.tensor([True]),
+    "leaf": leaf(),
+    "computed": leaf() * 2,
+    "parameter": torch.nn.Parameter(torch.ones(2)),
+    "sparse": torch.eye(2).to_sparse(),
+    "meta": torch.ones(2, device="meta"),
+}
+
+
+@pytest.mark.parametrize("tensor", EVERY_TENSOR.values(), ids=list(EVERY_TENSOR))
+def test_every_tensor_counts_as_a_variable_and_variable_returns_a_new_plain_tensor(tensor):
+    text = said("01", "v2t-07")
+    assert "calling it returns a plain tensor" in text
+    assert (
+        "it hands out a new tensor on the same memory, and `isinstance` says yes to every" in text
+    )
+    assert isinstance(tensor, Variable)
+    made = Variable(tensor)
+    assert type(made) is torch.Tensor
+    assert made is not tensor
+    assert (made.requires_grad, made.grad_fn) == (False, None)
+    if not tensor.is_sparse:
+        assert made.data_ptr() == tensor.data_ptr()
+
+
+def test_what_is_no_tensor_is_no_variable():
+    assert "`isinstance` only asks whether it is a tensor" in said("01", "v2t-07")
+    assert not any(isinstance(other, Variable) for other in (1.0, [1.0], np.ones(1), None))
+
+
+def test_sum_over_a_dimension_has_another_number():
+    assert "another variant, another number" in said("01", "v2t-13")
+    z = leaf() * 2
+    names = [type(s.grad_fn).__name__ for s in (z.sum(), z.sum(dim=0))]
+    assert names == ["SumBackward0", "SumBackward1"]
+
+
+def test_an_edit_of_data_is_an_edit_of_the_weight_which_keeps_its_flag():
+    text = said("01", "v2t-24")
+    assert "in the same memory" in text
+    assert "an edit of `w.data` is an edit of `w`, and the flag of `w` stays" in text
+    assert "*`w.detach()`*, which hands out the same" in text
+    w = leaf()
+    assert w.data_ptr() == w.data.data_ptr() == w.detach().data_ptr()
+    assert (w.data.grad_fn, w.data.requires_grad) == (None, False)
+    w.data += 1
+    assert (w.tolist(), w.requires_grad) == ([2.0, 3.0, 4.0], True)
+
+
+def test_lesson_09_shows_the_silent_wrong_gradient_that_lesson_01_speaks_of():
+    sent = "Lesson 09 shows why: after an edit through `.data`, a gradient can be wrong without an error."
+    assert sent in said("01", "v2t-24")
+    x = leaf()
+    loss = (x**2).sum()
+    x.data += 1
+    loss.backward()
+    assert x.grad.tolist() == [4.0, 6.0, 8.0]  # at 1, 2, 3 it is 2, 4, 6
+
+
+def test_an_update_is_refused_while_recording_and_runs_under_no_grad():
+    text = said("01", "q6-because")
+    assert "While PyTorch records, it refuses `-=` on a *leaf*" in text
+    assert "and `w` keeps its flag" in text
+    w = leaf()
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        w -= 1
+    with torch.no_grad():
+        w -= 1
+    assert (w.tolist(), w.requires_grad, w.is_leaf) == ([0.0, 1.0, 2.0], True, True)
+
+
+def test_volatile_warns_and_does_nothing_and_an_unknown_keyword_raises():
+    text = said("01", "v2t-33")
+    assert "This one is still known, and all that it does is warn." in text
+    with pytest.raises(TypeError, match="invalid keyword"):
+        Variable(leaf(), mutable=True)
+    with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
+        t = Variable(leaf(), volatile=True)
+    assert (leaf() * t).requires_grad
+    assert "`python -W error`" in said("01", "q7-notes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning, match="volatile"):
+            Variable(leaf(), volatile=True)
+
+
+@pytest.mark.parametrize("tensor", [torch.tensor([3.0, 4.0]), leaf() * 2], ids=["data", "computed"])
+def test_a_wrapped_weight_and_its_translation_leave_the_flag_of_the_caller_alone(tensor):
+    assert "the flag was put on `w`" in said("01", "lab-because")
+    flag, history = tensor.requires_grad, tensor.grad_fn
+    for w in (Variable(tensor, requires_grad=True), tensor.detach().requires_grad_()):
+        assert (w.is_leaf, w.requires_grad, w.data_ptr()) == (True, True, tensor.data_ptr())
+        assert (tensor.requires_grad, tensor.grad_fn) == (flag, history)
+
+
+def test_requires_grad_alone_flags_the_caller_and_makes_no_leaf_of_a_computed_tensor():
+    assert "`start.requires_grad_()` would put it on `start`" in said("01", "lab-because")
+    text = said("01", "lab-notes")
+    assert "on a computed tensor, which has the flag already, it does nothing at all" in text
+    start, computed = torch.ones(2), leaf() * 2
+    assert start.requires_grad_() is start
+    assert start.requires_grad
+    assert (computed.requires_grad_() is computed, computed.is_leaf) == (True, False)
+
+
+def unused_weight(empty):
+    """Return a weight of 1 that two steps with weight decay find with no new gradient."""
+    w = torch.tensor([1.0], requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.2, weight_decay=0.5)
+    w.grad = torch.ones(1)
+    empty(w)
+    for _ in range(2):
+        optimizer.step()
+    return round(w.item(), 4)
+
+
+def test_a_gradient_of_none_is_not_a_gradient_of_zeros():
+    assert "has `w.grad = None` for `w.grad.zero_()`; lesson 06 shows what differs" in said(
+        "01", "v2t-35"
+    )
+    assert unused_weight(lambda w: w.grad.zero_()) == 0.81
+    assert unused_weight(lambda w: setattr(w, "grad", None)) == 1.0
+
+
+def test_sizes_in_the_brackets_of_an_old_tensor_and_values_in_a_list():
+    assert "The numbers in `torch.Tensor(2, 2)` are sizes: two by two." in said("01", "v2t-35")
+    assert torch.Tensor(2, 2).shape == (2, 2)
+    assert torch.Tensor([2, 2]).tolist() == [2.0, 2.0]

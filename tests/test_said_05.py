@@ -1,12 +1,17 @@
 """What lesson 05 says in its prose and its exercises, run in plain torch."""
 
+import re
+
 import pytest
 import torch
 from said import said
 from torch.autograd import gradcheck
+from torch.autograd.functional import jacobian, jvp
 
 from helpers import check
+from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
+from helpers.predicting.questions import question
 
 PULLED_BACK, STARTS, DIVISION, ROWS = registry.exercises("05")
 
@@ -22,7 +27,7 @@ def implicit(shape, dtype):
 
 
 def test_torch_puts_in_a_1_for_one_real_element_of_any_shape():
-    assert "For one real element, of any shape, torch creates it" in said("05", "cell-23")
+    assert "torch puts in the 1 for one real element, of any shape;" in said("05", "cell-23")
     assert "|torch, for one real element. Else you.|" in said("05", "cell-51")
     reals = (torch.float16, torch.float32, torch.float64)
     assert {implicit(shape, dtype) for shape in ((), (1,), (1, 1)) for dtype in reals} == {"runs"}
@@ -42,7 +47,7 @@ def test_the_texts_of_05_2_say_so_too():
 def walks(batched):
     """Return how many walks from three outputs pass the last node."""
     x, met = torch.tensor([1.0, 2.0], requires_grad=True), []
-    y = torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]])
+    y = three(x)
     y.grad_fn.register_hook(lambda *gradients: met.append(1))
     if batched:
         torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
@@ -51,14 +56,36 @@ def walks(batched):
     return len(met)
 
 
-def test_a_loop_takes_one_walk_for_each_output():
-    assert "A loop like this takes one walk for each *output*" in said("05", "cell-30")
-    assert walks(batched=False) == 3
-    assert walks(batched=True) == 1  # so the lesson speaks of the loop
+def test_a_loop_walks_once_for_each_output_and_a_batched_call_once():
+    assert "The loop walks once for each output; the batched call walks once" in said(
+        "05", "q10-because"
+    )
+    assert question("05.q10").right == (walks(batched=False), walks(batched=True)) == (3, 1)
+
+
+def test_the_loop_needs_the_saved_tensors_once_more():
+    assert "keeps the saved tensors for the next walk" in said("05", "q10-because")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = three(x)
+    torch.autograd.grad(y, x, torch.eye(3)[0])
+    with pytest.raises(RuntimeError, match="a second time"):
+        torch.autograd.grad(y, x, torch.eye(3)[1])
+
+
+def test_each_node_of_a_batched_walk_is_called_once():
+    assert "Each node is called once, with all three gradients" in said("05", "q10-because")
+    x, called = torch.tensor([1.0, 2.0], requires_grad=True), []
+    s = torch.sin(x)
+    y = three(s)
+    for node in (y.grad_fn, s.grad_fn):
+        node.register_hook(lambda *gradients, node=node: called.append(node))
+    (rows,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
+    assert called == [y.grad_fn, s.grad_fn]
+    assert torch.equal(rows, jacobian(lambda x: three(torch.sin(x)), x))
 
 
 def test_grad_leaves_the_grad_of_leaves_alone_and_not_that_of_who_retains():
-    assert "leaves the `.grad` of every leaf as it was" in said("05", "cell-34")
+    assert "the `.grad` of each leaf stays as it was" in said("05", "cell-34")
     x, other = (torch.ones(2, requires_grad=True) for _ in range(2))
     x.grad = torch.tensor([7.0, 7.0])
     middle = x * other
@@ -69,6 +96,16 @@ def test_grad_leaves_the_grad_of_leaves_alone_and_not_that_of_who_retains():
     assert middle.grad.tolist() == [1, 1]
 
 
+def test_backward_leaves_what_option_a_says_of_grad():
+    assert "- (a) 30 and 5" in said("05", "cell-32")
+    assert "`(5 * m).backward()` leaves 30 and 5" in said("05", "cell-34")
+    x = torch.tensor(3.0, requires_grad=True)
+    m = x**2
+    m.retain_grad()
+    (5 * m).backward()
+    assert (x.grad, m.grad) == (30, 5)
+
+
 def test_gradcheck_takes_its_quotients_from_both_sides():
     assert "compares vjps with such quotients, taken from `x - h` to `x + h`" in said(
         "05", "cell-41"
@@ -76,6 +113,232 @@ def test_gradcheck_takes_its_quotients_from_both_sides():
     x, tried = torch.tensor([2.0], dtype=torch.float64, requires_grad=True), []
     assert gradcheck(lambda x: (tried.append(x.item()), x**3)[1], x)
     assert {round((value - 2) * 1e6) for value in tried} == {-1, 0, 1}
+
+
+def three(x):
+    """The function of idea 5: three numbers of two."""
+    return torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]])
+
+
+OPERATIONS = {
+    "square": lambda x: x**2,
+    "sine": torch.sin,
+    "running sums": lambda x: x.cumsum(0),
+    "softmax": lambda x: x.softmax(0),
+    "turned round": lambda x: x.flip(0),
+}
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_the_node_of_an_operation_returns_v_times_j(name):
+    assert "The node of an operation returns what arrives times its derivative" in said(
+        "05", "q1-because"
+    )
+    v, x = torch.tensor([1.0, 10.0, -3.0]), torch.tensor([2.0, 3.0, 0.5], requires_grad=True)
+    returned = OPERATIONS[name](x).grad_fn(v)
+    assert torch.allclose(returned, v @ jacobian(OPERATIONS[name], x))
+
+
+def gradient(function, at):
+    x = torch.tensor(at, requires_grad=True)
+    function(x).sum().backward()
+    return x.grad
+
+
+def test_x_grad_is_the_gradient_of_the_sum_and_looks_like_dy_dx_for_squares():
+    assert "is the gradient of one number, here `y.sum()`, and not the matrix dy/dx" in said(
+        "05", "cell-07"
+    )
+    assert "For `x**2` it is diagonal: nothing mixes" in said("05", "cell-07")
+    ones = torch.ones(3)
+    rows = jacobian(OPERATIONS["running sums"], ones)
+    assert torch.equal(gradient(OPERATIONS["running sums"], [1.0, 1.0, 1.0]), ones @ rows)
+    assert not torch.equal(ones @ rows, rows.diagonal())
+    rows = jacobian(lambda x: x**2, torch.tensor([2.0, 3.0]))
+    assert torch.equal(rows, rows.diagonal().diag())
+    assert gradient(lambda x: x**2, [2.0, 3.0]).tolist() == rows.diagonal().tolist() == [4, 6]
+    assert OPERATIONS["running sums"](ones).tolist() == [1, 2, 3], "what (c) names"
+
+
+def test_what_one_tries_after_the_running_sums():
+    assert "x**3 at [2., 5.]. # Then for x**2 + 3 at 1.0. Where does the 3 show?" in said(
+        "05", "q2-try"
+    )
+    assert str(gradient(lambda x: x**3, [2.0, 5.0])) == "tensor([12., 75.])"
+    assert str(gradient(lambda x: x**2 + 3, 1.0)) == "tensor(2.)"
+    assert gradient(lambda x: x**2, 1.0) == gradient(lambda x: x**2 + 3, 1.0), "nowhere"
+
+
+def test_sine_and_square_use_the_one_tensor_that_each_saved():
+    assert "each used the one tensor that it had saved" in said("05", "cell-13")
+    assert "sin(2) = 0.9093, cos(2) = −0.4161" in said("05", "cell-09")
+    x = torch.tensor(2.0, requires_grad=True)
+    s = torch.sin(x)
+    y = s**2
+    assert [round(one.item(), 4) for one in (s, torch.cos(x))] == [0.9093, -0.4161]
+    for node, kept in ((y.grad_fn, s), (s.grad_fn, x)):
+        names = [name for name in dir(node) if name.startswith("_saved_")]
+        tensors = [one for name in names if torch.is_tensor(one := getattr(node, name))]
+        assert len(tensors) == 1
+        assert torch.equal(tensors[0], kept)
+    y.backward()
+    assert x.grad.item() == pytest.approx(torch.sin(2 * x).item()) == pytest.approx(-0.756802)
+
+
+def turns_of_the_leaf(build):
+    """Return x.grad, and how often it is the turn of the node of the leaf x = 3."""
+    x, turns = torch.tensor(3.0, requires_grad=True), []
+    y = build(x)
+    torch.autograd.graph.get_gradient_edge(x).node.register_hook(lambda *_: turns.append(1))
+    y.backward()
+    return x.grad.item(), len(turns)
+
+
+def test_where_paths_meet_gradients_are_added_and_the_leaf_has_one_turn():
+    assert "The leaf's turn came once, when both gradients were there" in said("05", "cell-18")
+    assert turns_of_the_leaf(lambda x: x**2 + x**3) == (33, 1)
+    assert turns_of_the_leaf(lambda x: 2 * x + 3 * x) == (5, 1)
+    assert turns_of_the_leaf(lambda x: x**2 * x**3) == (405, 1)
+
+
+def test_a_product_hands_each_factor_what_arrived_times_the_other():
+    assert "A product hands each factor what arrived, times the value of the other" in said(
+        "05", "lab-because"
+    )
+    p, q = (torch.tensor(value, requires_grad=True) for value in (9.0, 27.0))
+    assert (p * q).grad_fn(torch.tensor(1.0)) == (27, 9)
+    assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 27, -5 * 9)
+
+
+def test_two_paths_can_cancel():
+    assert "9 and −2, for instance: 9 · 6 − 2 · 27 = 0" in said("05", "lab-because")
+    x = torch.tensor(3.0, requires_grad=True)
+    (9 * x**2 - 2 * x**3).backward()
+    assert x.grad is not None
+    assert x.grad == 0
+
+
+def test_ones_are_for_the_sum_and_halves_for_the_mean():
+    assert "Ones would be right for the sum, halves for the mean" in said("05", "cell-23")
+    for reduce, v in ((torch.sum, [1.0, 1.0]), (torch.mean, [0.5, 0.5])):
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        (wanted,) = torch.autograd.grad(reduce(x**2), x)
+        assert torch.equal(torch.autograd.grad(x**2, x, torch.tensor(v))[0], wanted)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (3,), (1, 2), (2, 1), (2, 2)], ids=str)
+def test_v_is_neither_cut_nor_stretched(shape):
+    assert "torch cuts nothing here, and stretches nothing" in said("05", "cell-26")
+    y = torch.ones(2, 3) @ torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="Mismatch in shape"):
+        y.backward(torch.ones(shape))
+    y.backward(torch.ones_like(y))
+
+
+def test_a_slice_that_is_made_first_and_used_counts():
+    assert "Slice first and compute with the slice: then it counts" in said("05", "cell-36")
+    assert "`allow_unused=True` turns the error into `None`" in said("05", "cell-36")
+    x = torch.ones(3, requires_grad=True)
+    first = x[0]
+    assert torch.autograd.grad(first**2, first) == (2,)
+    (unused,) = torch.autograd.grad((x**2).sum(), x[0], allow_unused=True)
+    assert unused is None
+
+
+def test_any_v_gives_v_times_j_and_a_column_takes_forward_mode():
+    assert "Any `v` gives `v @ J`; ones add the rows up" in said("05", "cell-30")
+    assert "That takes another kind of walk, forward mode" in said("05", "cell-30")
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    rows = jacobian(three, x)
+    for v in (*torch.eye(3), torch.ones(3), torch.tensor([5.0, -7.0, 0.5])):
+        assert torch.allclose(torch.autograd.grad(three(x), x, v)[0], v @ rows)
+    assert torch.equal(jvp(three, x, torch.eye(2)[1])[1], rows[:, 1])
+
+
+def off(h):
+    return abs(((2 + h) ** 3 - 2**3) / h - 12)
+
+
+def test_the_bend_costs_6_h_and_rounding_more_with_a_smaller_step():
+    assert "The bend puts the quotient off by about 6·h" in said("05", "cell-41")
+    assert "At 1e-16, `2 + h` *is* 2 in float64: the quotient is 0, off by 12" in said(
+        "05", "cell-41"
+    )
+    for h in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5):
+        assert off(h) == pytest.approx(6 * h, rel=0.02)
+    steps = [10.0**-k for k in range(1, 17)]
+    assert min(steps, key=off) == 1e-8
+    assert off(1e-14) > 100 * off(1e-11) > 100 * off(1e-8)
+    assert 2 + 1e-16 == 2
+    assert off(1e-16) == 12
+
+
+def test_what_the_notes_ask_of_quotients_is_so():
+    assert "In float32 `gradcheck` fails even for this right gradient" in said("05", "cell-42")
+    assert "It needs float64." in said("05", "cell-41")
+    assert "|Neither large nor tiny, and float64.|" in said("05", "cell-51")
+    single = torch.tensor([2.0, 5.0], requires_grad=True)
+    with pytest.warns(UserWarning, match="not a double precision"):
+        assert not gradcheck(lambda x: x**3, single, raise_exception=False)
+    central = abs(((2 + 0.1) ** 3 - (2 - 0.1) ** 3) / 0.2 - 12)
+    assert central < off(0.1) / 10, "the bend is what becomes smaller"
+
+
+def test_the_engine_of_05_3_is_caught_by_a_quotient():
+    assert "A check like that of idea 6 would have caught it" in said("05", "cell-47")
+    a, b, h = 3.0, 2.0, 1e-6
+    for_b = (a / (b + h) - a / b) / h
+    assert abs(1 / a - for_b) > 1
+    assert -a / b**2 == pytest.approx(for_b, rel=1e-5)
+
+
+def entry(name):
+    return next(term.says for term in book().terms if term.name == name)
+
+
+def test_the_glossary_says_what_lesson_05_shows():
+    assert "the product of the derivatives of its steps; over several paths" in entry("chain rule")
+    x = torch.tensor(3.0, requires_grad=True)
+    torch.sin(x**2).backward()
+    assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item())
+    assert turns_of_the_leaf(lambda x: x**2 + x**3)[0] == 6 + 27
+    assert "a check on a gradient, with an error of its own" in entry("finite differences")
+    assert min(off(10.0**-k) for k in range(1, 17)) > 0
+    assert "adds to their `.grad`" in entry("`backward()`")
+    (2 * x).backward()
+    assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item() + 2)
+
+
+def test_a_node_of_an_operation_needs_no_room_for_the_table_of_derivatives():
+    assert "What the node of an operation computes" in entry("vector-Jacobian product")
+    assert "without writing that table down" in entry("vector-Jacobian product")
+    x = torch.ones(1_000_000, requires_grad=True)  # the table of these would take 4 terabytes
+    for made in (x**2, x.cumsum(0), torch.sin(x), x.softmax(0)):
+        assert made.grad_fn(torch.ones_like(x)).shape == x.shape
+
+
+def shown(tensor):
+    return str(tensor.detach()).removeprefix("tensor(").removesuffix(")")
+
+
+RIGHT_OPTIONS = {  # what the option begins with
+    "05.q1": (
+        "cell-03",
+        lambda: shown(gradient(lambda x: x**2, [2.0, 3.0]) * torch.tensor([1, 10])),
+    ),
+    "05.q2": ("q2", lambda: shown(gradient(OPERATIONS["running sums"], [1.0, 1.0, 1.0]))),
+    "05.q11": ("cell-38", lambda: str(min((10.0**-k for k in range(1, 17)), key=off))),
+}
+
+
+@pytest.mark.parametrize("name", RIGHT_OPTIONS)
+def test_the_right_option_says_what_comes_and_no_other_does(name):
+    cell, computed = RIGHT_OPTIONS[name]
+    options = re.findall(r"- \(([a-c])\) (.*?)(?= - \(|$)", said("05", cell).replace("`", ""))
+    value = computed().replace(" ", "").replace("1e-08", "1e-8")
+    assert [letter for letter, words in options if value in words.replace(" ", "")] == [
+        question(name).right
+    ]
 
 
 def verdict_of(code, capsys):

@@ -35,21 +35,27 @@ class Lesson:
 
 
 class Progress:
-    """Hold all lessons in which something was done."""
+    """Hold all lessons in which something was done, and how many guesses of the quiz are kept."""
 
-    def __init__(self, lessons: tuple[Lesson, ...]) -> None:
-        self.lessons = lessons
+    def __init__(self, lessons: tuple[Lesson, ...], quiz: int = 0) -> None:
+        self.lessons, self.quiz = lessons, quiz
 
     def __repr__(self) -> str:
         if not self.lessons:
-            return NOTHING
+            return self._quiz() or NOTHING
         rows = [COLUMNS[:-1], *[cells(lesson) for lesson in self.lessons]]
         widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
         lines = [
             "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip()
             for row in rows
         ]
-        return "\n".join([*lines, *self._again()])
+        return "\n".join([*lines, *self._again(), *filter(None, [self._quiz()])])
+
+    def _quiz(self) -> str:
+        """Return how many guesses of the quiz are kept, "" if none is."""
+        if not self.quiz:
+            return ""
+        return f"Quiz: {self.quiz} guess{'es' * (self.quiz > 1)} kept. Lesson 11 asks once more."
 
     def _again(self) -> list[str]:
         """Return what to look at again, a line each."""
@@ -58,12 +64,12 @@ class Progress:
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         if not self.lessons:
-            return {"text/plain": NOTHING}
+            return {"text/plain": repr(self)}
         return {"text/plain": repr(self), "text/html": self._table()}
 
     def _table(self) -> str:
         head = "".join(f'<th scope="col" style="text-align:left">{title}</th>' for title in COLUMNS)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(row, self.lessons))}</tbody></table>"
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(row, self.lessons))}</tbody></table>{safe(self._quiz())}"
 
 
 def progress() -> Progress:
@@ -73,7 +79,8 @@ def progress() -> Progress:
     sections = kept()
     names = [name for section in sections.values() for name in section]
     numbers = sorted({number_of(name) for name in names} - {""})
-    return Progress(tuple(lesson(number, sections) for number in numbers))
+    quiz = [name for name in sections[PREDICTIONS] if name.startswith("quiz.")]
+    return Progress(tuple(lesson(number, sections) for number in numbers), len(quiz))
 
 
 def number_of(name: str) -> str:
@@ -89,6 +96,7 @@ def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
     }
     guesses, wrong = judged(of[PREDICTIONS])
     players = [first for record in of[PLAYERS].values() for first in record.values()]
+    players = [first for first in players if first in ("right", "wrong")]
     tries = of[EXERCISES]
     tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
     solved = [name for name in tried if tries[name].get("solved") is True]

@@ -2,6 +2,7 @@
 // themselves stand in the text above, and are said once. What is right is not here before the answer comes.
 
 const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
+const GROWS = 2000; // ms that an output may take to be drawn
 const LEAST = 1e-9; // what two numbers may differ by, beside the tolerance
 
 function element(tag, name, parent, more = {}) {
@@ -111,16 +112,36 @@ class Row {
     this.goOn();
   }
 
-  // The cell that answers comes next: in a notebook the cursor goes there, so that Shift+Enter runs it.
+  // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again.
   goOn() {
-    const next = this.box.closest(".jp-Cell")?.nextElementSibling?.querySelector(".cm-content");
-    if (next && !this.state.settled) next.focus({ preventScroll: true });
-    else this.said.focus({ preventScroll: true });
+    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
+    const place = next?.querySelector(".cm-content") ?? next;
+    place?.focus({ preventScroll: true });
+    if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
   }
 
   update(state) {
+    const hasRun = state.ran && !this.state.ran;
     Object.assign(this.state, state);
     this.show();
+    if (hasRun) this.bringUp();
+  }
+
+  // What the cell below has made may begin under the edge of the window. It is brought up as it grows, as far as
+  // this row stays in view; whoever does something else meanwhile is left alone.
+  bringUp() {
+    const panel = this.box.closest(".jp-WindowedPanel-outer");
+    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
+    if (!panel || !next) return;
+    const grown = new ResizeObserver(() => {
+      const [seen, made, row] = [panel, next, this.box].map((one) => one.getBoundingClientRect());
+      const by = Math.min(made.bottom - seen.bottom, row.top - seen.top);
+      if (by > 0) panel.scrollTop += by;
+    });
+    const stop = () => grown.disconnect();
+    grown.observe(next);
+    setTimeout(stop, GROWS);
+    for (const kind of ["wheel", "keydown", "pointerdown"]) panel.addEventListener(kind, stop, { once: true, passive: true });
   }
 
   show() {
@@ -189,6 +210,11 @@ function kept(id, choice) {
   }
 }
 
+// What was kept may be an answer to what the question once was.
+function isMeant(choice, { letters, count }) {
+  return letters ? choice.length === 1 && letters.includes(choice) : numbersIn(choice).length === count;
+}
+
 export function predictAll(page) {
   for (const slot of page.querySelectorAll(".prediction-slot")) {
     const { answer, ...question } = JSON.parse(slot.querySelector("script").textContent);
@@ -200,7 +226,7 @@ export function predictAll(page) {
       }
       return choice ? answer : null;
     };
-    const choice = kept(question.id);
+    const choice = isMeant(kept(question.id), question) ? kept(question.id) : "";
     const row = new Row(slot, { ...question, choice, sure: false, ran: false, problem: "", answer: tell(choice) }, (picked) => {
       kept(question.id, picked);
       row.update({ answer: tell(picked) });

@@ -34,6 +34,19 @@ class Cell:
         return self.node["cell_type"] == "code"
 
     @property
+    def id(self) -> str:
+        return self.node.get("id", "")
+
+    @property
+    def course(self) -> dict:
+        """What the cell says of its place in the course; {} in a lesson that is not in rounds yet."""
+        return self.node["metadata"].get("course", {})
+
+    @property
+    def role(self) -> str:
+        return self.course.get("role", "")
+
+    @property
     def slide(self) -> str:
         return self.node["metadata"].get("slideshow", {}).get("slide_type", "")
 
@@ -97,6 +110,11 @@ class Lesson:
     @cached_property
     def code(self) -> list[Cell]:
         return [cell for cell in self.cells if cell.is_code]
+
+    @cached_property
+    def in_rounds(self) -> bool:
+        """Tell whether the lesson has the new form: then any of its cells has a role."""
+        return any(cell.role for cell in self.cells)
 
     @cached_property
     def read_by_students(self) -> list[Cell]:

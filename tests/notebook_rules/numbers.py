@@ -2,8 +2,8 @@
 it to back them.
 
 What counts as said: digits in text cells and speaker's notes, and in code spans that hold values
-only, such as `[4., 6.]`. What does not: other code; the options of a prediction and why they tempt,
-which are guesses; list labels, headings' numbers, names of lessons and exercises, lines of a cell,
+only, such as `[4., 6.]`, and in the fold of a because. What does not: other code; the options of a
+prediction and why they tempt, which are guesses, and what predict() puts out of them; list labels, headings' numbers, names of lessons and exercises, lines of a cell,
 durations in notes, digits inside a word. What backs a number: a literal in code of the same idea,
 or a number in an output, the sign included; a number said with two decimals or more may be a
 rounded one. Comments and strings back nothing: they are prose themselves.
@@ -41,6 +41,8 @@ NOT_SAID = [
     ),
     (re.compile(r"\blines? \d+\b"), " "),  # of a cell; what stands there, one sees
 ]
+FOLD = re.compile(r"</?details>|<summary>.*?</summary>")  # of a because: what is in it, is said
+WRONG_VALUES = re.compile(r"^ *- [-−\d., ]+: .*(?:\n {2,}\S.*)*", re.M)  # and why they tempt
 DURATION = re.compile(r"\b\d+(?: (?:to|or) \d+)? (?:minutes?|seconds?)\b")
 SPAN = re.compile(r"`([^`\n]+)`")
 MARKUP = re.compile(r"data:[^\"']*|<[^>]*>|\x1b\[[0-9;]*m")
@@ -59,7 +61,9 @@ def unbacked(lesson):
 
 def said(cell):
     """Return (number, words around it) for all that a text cell says."""
-    text = cell.source
+    text = (
+        WRONG_VALUES.sub(" ", FOLD.sub(" ", cell.source)) if cell.role == "because" else cell.source
+    )
     for pattern, instead in NOT_SAID:
         text = pattern.sub(instead, text)
     text = SPAN.sub(lambda span: f" {span[1]} " if VALUES.fullmatch(span[1]) else " ` ", text)
@@ -77,7 +81,7 @@ def backing(cells):
     """
     found = set()
     for cell in cells:
-        if cell.is_code:
+        if cell.is_code and cell.role != "guess":
             found |= {*literals(cell.source), *VERSION.findall(cell.source)}
             shown = MARKUP.sub(" ", "\n".join(texts(cell.outputs))).replace("−", "-")
             found |= {

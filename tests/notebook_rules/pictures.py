@@ -50,7 +50,7 @@ def pictures_in_outputs_have_words(lesson):
             data, metadata = output.get("data", {}), output.get("metadata", {})
             html = data.get("text/html", "")
             if _unnamed(html):
-                yield f'{cell} puts out an <img> with no alt text: set it, show(..., alt="what to notice").'
+                yield f"{cell} puts out an <img> with no alt text: draw it with show or plot, which make one."
             bare = [
                 kind for kind in PICTURES if kind in data and not metadata.get(kind, {}).get("alt")
             ]

@@ -28,11 +28,11 @@ def errors_stand_only_where_they_are_announced(lesson):
 
 
 def one_traceback_is_genuine(lesson):
-    """One error is read as it comes; the others go through `expect_error`."""
+    """One error is read as it comes; the others go through `attempt()`."""
     found = [cell for cell in lesson.cells if "raises-exception" in cell.tags]
     if len(found) != 1:
         where = ", ".join(map(str, found)) or "none"
-        yield f"it needs exactly one cell tagged `raises-exception`, found {where}; others use expect_error."
+        yield f"it needs exactly one cell tagged `raises-exception`, found {where}; others use attempt()."
 
 
 def no_output_is_exempt_from_comparison(lesson):

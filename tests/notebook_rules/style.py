@@ -9,6 +9,8 @@ import ast
 import re
 from statistics import median
 
+from notebook_rules.rounds import parsed, until_in_rounds
+
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 FRAME = re.compile(
     r"(?:set-?\s?up|(?:what )?you (?:will|need)|needs|before you|labs?|exercises?|recap|summary|where next"
@@ -53,6 +55,7 @@ def every_idea_has_notes(lesson):
             yield f"{cells[0]} begins an idea without notes: add a text cell of slide type `notes` to it."
 
 
+@until_in_rounds
 def cells_are_short(lesson):
     """What shows on one slide fits 1280×720."""
     for cell in lesson.cells:
@@ -66,6 +69,7 @@ def cells_are_short(lesson):
         yield f"half of its code cells have {middle:g} lines or more: bring the median to {CODE_MEDIAN}."
 
 
+@until_in_rounds
 def it_has_the_length_of_a_lesson(lesson):
     """25 to 45 cells; 45 are about forty minutes. Speaker notes do not count."""
     count = len(lesson.read_by_students)
@@ -73,6 +77,7 @@ def it_has_the_length_of_a_lesson(lesson):
         yield f"it has {count} cells without the notes, not {CELLS.start} to {CELLS.stop - 1}."
 
 
+@until_in_rounds
 def code_does_not_pile_up(lesson):
     """Predict, run, explain: a reader meets words after two code cells at the latest."""
     row = 0
@@ -99,24 +104,11 @@ def no_machinery_in_lessons(lesson):
     lesson.
     """
     for cell in lesson.code:
-        kinds = {type(node) for node in ast.walk(_parsed(cell))}
+        kinds = {type(node) for node in ast.walk(parsed(cell))}
         if kinds & {ast.Try, ast.TryStar}:
-            yield f"{cell} has try: use `with expect_error(...)`, which fails when nothing is raised."
+            yield f"{cell} has try: use `with attempt():`, which prints what was raised."
         if ast.ClassDef in kinds and "class-is-the-lesson" not in cell.tags:
             yield f"{cell} defines a class: move it into helpers, or tag the cell `class-is-the-lesson`."
-
-
-def _parsed(cell):
-    """Parse a cell without IPython's own lines; one that shall fail to parse has nothing to look
-    into.
-    """
-    plain = "\n".join(
-        "" if line.lstrip()[:1] in ("%", "!", "?") else line for line in cell.source.split("\n")
-    )
-    try:
-        return ast.parse(plain)
-    except SyntaxError:
-        return ast.Module(body=[], type_ignores=[])
 
 
 RULES = (

@@ -1,5 +1,5 @@
-"""Exercises of lesson 01, Variable to Tensor: what cuts, what shares memory, and a training loop of
-2017 to port.
+"""Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, and a
+training loop of 2017 to port.
 """
 
 import torch
@@ -95,73 +95,65 @@ answer = w.grad
 )
 
 
-def _under_no_grad(x: torch.Tensor) -> None:
-    with torch.no_grad():
-        x.add_(1)
-
-
-_EDITS = {
-    "a": lambda x: x.data.add_(1),
-    "b": lambda x: x.detach().add_(1),
-    "c": lambda x: x.detach().clone().add_(1),
-    "d": lambda x: Variable(x).add_(1),
-    "e": _under_no_grad,
-    "f": lambda x: x.detach().add(1),
+_RESULTS = {
+    "a": lambda x, z: z.data * 3,
+    "b": lambda x, z: z * z.data,
+    "c": lambda x, z: Variable(z) + z[0],
+    "d": lambda x, z: Variable(z, requires_grad=True) * 3,
+    "e": lambda x, z: Variable(x.data) + z,
+    "f": lambda x, z: z.detach() * Variable(x),
 }
 
 
-def _noticed(edit) -> bool:
+def _reaches(make) -> bool:
+    """Tell whether backward() from what `make` returns leaves a gradient in x."""
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    loss = (x**2).sum()
-    edit(x)
-    try:
-        loss.backward()
-    except RuntimeError:
-        return True
-    return False
+    result = make(x, x * 2)
+    if result.requires_grad:
+        result.sum().backward()
+    return x.grad is not None
 
 
-NOTICED = Exercise(
+REACHES = Exercise(
     id="01.2",
     reader=letters("abcdef"),
-    truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
-    right="The power saved `x`, and backward compares version counters: it notices an edit exactly"
-    " when the counter of `x` ticked.",
+    truth=lambda: [name for name, make in _RESULTS.items() if _reaches(make)],
+    right="One recorded way back to `x` is enough, whatever else goes into the result.",
     misconceptions=(),
     letters=Letters(
-        read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
+        read="the idea “Is the graph broken?”, and draw each result with `show(result)`",
         about=(
-            ("a", "What does `.data` share with `x`: its memory, its version counter, both?"),
-            ("b", "What does `.detach()` share with `x`: its memory, its version counter, both?"),
-            ("c", "Whose memory does this line write into?"),
-            ("d", "What does `Variable(x)` share with `x` today?"),
-            ("e", "What does `no_grad` switch off: the recording, or the counting of edits too?"),
-            ("f", "Does `add` without an underscore write into the tensor it is called on?"),
+            ("a", "What did `.data` leave behind?"),
+            ("b", "Do both factors have the same history?"),
+            ("c", "What was recorded of each of the two summands?"),
+            ("d", "Which tensor asks for a gradient here, and what is behind it?"),
+            ("e", "What was recorded of each of the two summands?"),
+            ("f", "What did each of the two calls leave behind?"),
         ),
     ),
     hints=(
-        "Look at `x._version` before and after each edit.",
-        "Two questions for each: does it change the memory of `x`, and does it tick the counter of `x`?",
+        "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
+        "Replace each tensor that was cut off by a constant. Is there a `z` or an `x` left?",
     ),
     solution="""
 from torch.autograd import Variable
 
-def a(x): x.data.add_(1)
-def b(x): x.detach().add_(1)
-def c(x): x.detach().clone().add_(1)
-def d(x): Variable(x).add_(1)
-def e(x):
-    with torch.no_grad():
-        x.add_(1)
-def f(x): x.detach().add(1)
+def a(x, z): return z.data * 3
+def b(x, z): return z * z.data
+def c(x, z): return Variable(z) + z[0]
+def d(x, z): return Variable(z, requires_grad=True) * 3
+def e(x, z): return Variable(x.data) + z
+def f(x, z): return z.detach() * Variable(x)
 
 answer = []
-for edit in (a, b, c, d, e, f):
+for make in (a, b, c, d, e, f):
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    edit(x)
-    if x._version > 0:
-        answer.append(edit.__name__)
+    result = make(x, x * 2)
+    if result.requires_grad:
+        result.sum().backward()
+    if x.grad is not None:
+        answer.append(make.__name__)
 """,
 )
 
-EXERCISES = (WRAPPER, NOTICED, PORT)
+EXERCISES = (WRAPPER, REACHES, PORT)

@@ -312,8 +312,7 @@ DIVISION = Exercise(
         Misconception(
             example="def answer(v, a, b):\n    return v / b",
             when=same_as(lambda: lambda v, a, b: v / b),
-            message="You returned a gradient for `a` only. A node returns one for each of its"
-            " inputs: return a pair.",
+            message="You returned a gradient for `a` only. Here `b` gets one as well: return a pair.",
         ),
         Misconception(
             example="def answer(v, a, b):\n    return v / b, v * torch.log(b)",

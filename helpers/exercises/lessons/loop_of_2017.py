@@ -58,8 +58,8 @@ def _watching(answer: object) -> object:
 
 
 def _trained(ended: tuple, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> list:
-    """See the losses, what kind of values they are, and of `w` its values, its flag and its counter;
-    and the names of 2017.
+    """See the losses, what kind of values they are, and of `w` its values, its flag and whether its
+    version counter ticked; and the names of 2017.
     """
     losses, seen = ended
     return [
@@ -67,7 +67,7 @@ def _trained(ended: tuple, w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) ->
         _kinds(_alone(losses)),
         readable(_detach(w)),
         "requires grad" if w.requires_grad else "requires no grad",
-        "ticked" if w._version > 0 or seen.fused else "at 0",
+        "noticed" if w._version > 0 or seen.fused else "not noticed",
         _old_names(seen),
     ]
 
@@ -108,7 +108,7 @@ _RUN = function(
         "what kind of values they are",
         "w afterwards",
         "the flag of w",
-        "the counter of w",
+        "updates, for torch",
         "names of 2017",
     ),
 )
@@ -145,7 +145,7 @@ def _untouched(seen: tuple) -> bool:
     """Tell whether in every case the weights are still what the caller passed."""
     before = [case()[0].detach() for case in _RUN.cases]
     return all(
-        same(did[2], tuple(w.tolist())) and did[4] == "at 0"
+        same(did[2], tuple(w.tolist())) and did[4] == "not noticed"
         for did, w in zip(seen, before, strict=True)
     )
 
@@ -192,8 +192,7 @@ PORT = Exercise(
     id="01.3",
     reader=replace(_RUN, read=_read),
     truth=lambda: _port(_step),
-    right="Same numbers as in 2017, plain floats in the list, and an update that autograd can"
-    " count.",
+    right="Same numbers as in 2017, plain floats in the list, and an update that torch notices.",
     misconceptions=(
         Misconception(
             example=_loop(report="loss.data[0]"),
@@ -229,16 +228,17 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop("w.data -= 0.1 * w.grad\nw.grad = None"),
-            when=lambda seen: _uses(".data")(seen) and all(case[4] == "at 0" for case in seen),
-            message="The numbers are right, but the version counter of `w` still says 0: the"
-            " update went through `.data`, where no check can see it.",
+            when=lambda seen: (
+                _uses(".data")(seen) and all(case[4] == "not noticed" for case in seen)
+            ),
+            message="The numbers are right, but torch did not notice the update: it went through"
+            " `.data`. What an edit like that can spoil is in lesson 09.",
         ),
         Misconception(
             example=_loop(report="loss.data.item()"),
             when=_uses(".data"),
             message="The numbers are right, and there is a `.data` left: your function took or set"
-            " one while it ran. What it hands out has a counter of its own; the table says what"
-            " stands there today.",
+            " one while it ran. The migration table says what stands there today.",
         ),
         Misconception(
             example=_loop(report="torch.autograd.Variable(loss).item()"),
@@ -249,9 +249,9 @@ PORT = Exercise(
         ),
         Misconception(
             example=_loop("w.detach().numpy()[:] -= 0.1 * w.grad.numpy()\nw.grad = None"),
-            when=lambda seen: _is_right(seen) and any(case[4] == "at 0" for case in seen),
-            message="The numbers are right, and the version counter of `w` still says 0: the"
-            " update went past torch, where no check can see it. Write into `w` itself.",
+            when=lambda seen: _is_right(seen) and any(case[4] == "not noticed" for case in seen),
+            message="The numbers are right, but torch did not notice the update: it went past"
+            " torch. Write into `w` itself, with an operation of torch.",
         ),
         Misconception(
             example=_loop(report="loss"),

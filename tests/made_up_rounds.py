@@ -1,0 +1,179 @@
+"""A small lesson in rounds that keeps every rule: for tests that break it. Touches nothing.
+
+Its outputs are written by hand, as `made_up_lesson` writes them.
+"""
+
+import nbformat
+from made_up_lesson import code, error, exercise, lesson, result, stream, text
+from notebook_rules.duration import minutes, with_minutes
+from notebook_rules.rounds import SUMMARY
+
+NAME = "99_made_up.ipynb"
+TITLE = """# 99 · A made-up lesson
+
+**You will be able to** *say* what a product is.
+
+**Needs** nothing. About NN minutes, and 20 for the exercises."""
+TWO_ATTEMPTS = """x = torch.tensor(3.0)
+with attempt():
+    x.backward()
+with attempt():
+    x.numpy()
+x"""
+RAISED = "RuntimeError: element 0 of tensors does not require\ngrad and does not have a grad_fn\n"
+
+
+def with_role(cell, role, **course):
+    """Return a cell with a role, and what else belongs into its metadata."""
+    cell["metadata"]["course"] = {"role": role, **course}
+    return cell
+
+
+def fold(*lines):
+    """Return the text of a because."""
+    body = "\n".join(lines)
+    return f"<details><summary>{SUMMARY}</summary>\n\n{body}\n</details>"
+
+
+def question(number, source, **course):
+    """Return the cell that asks, and the one with the buttons."""
+    name = f"99.q{number}"
+    asked = with_role(text(source), "question", id=name, minutes=1, **course)
+    guess = with_role(
+        code(f'predict("{name}")', result(f"{name}: your guess, one of a, b, c")), "guess"
+    )
+    return [asked, guess]
+
+
+def answer(*lines):
+    """Return the reason, and what the speaker needs."""
+    notes = "**Guesses.** Many. **Wait** a minute. **Ask next.** Why?"
+    return [with_role(text(fold(*lines)), "because"), with_role(text(notes), "notes")]
+
+
+def product():
+    """Return a round with the right letter (b)."""
+    asked = "## 1 · What does `*` give?\n\n`6 * 7` is asked for.\n\n**Predict.** What comes?\n\n- (a) 13\n- (b) 42\n- (c) 67"
+    return [
+        *question(1, asked, right="b"),
+        with_role(code("6 * 7", result("42")), "run", caption="A number stands alone."),
+        *answer(
+            "**A product counts rows and columns.** Six rows of seven.",
+            "",
+            "- (a) That is the sum, which `+` gives.",
+            "- (c) This puts the digits side by side.",
+        ),
+    ]
+
+
+def errors():
+    """Return a round of the same idea with two attempts, and one run more after the reason."""
+    asked = "### And without a request?\n\n**Predict.** Which line is refused?\n\n- (a) none\n- (b) both\n- (c) one"
+    expects = ["RuntimeError: does not require grad", "(no error)"]
+    return [
+        *question(2, asked, right="c"),
+        with_role(
+            code(TWO_ATTEMPTS, stream(RAISED + "(no error)\n"), result("3.")),
+            "run",
+            expects=expects,
+        ),
+        *answer(
+            "**A walk needs a request.** `numpy()` needs none.",
+            "",
+            "- (a) A walk begins at something recorded.",
+            "- (b) `numpy()` asks for less.",
+        ),
+        with_role(code("assert 6 * 7 == 42\nx", result("3.")), "run"),
+    ]
+
+
+def traceback():
+    """Return a round that ends in the one genuine error."""
+    asked = "## 2 · Who complains?\n\n**Predict.** What stands in the last line?\n\n- (a) a kind\n- (b) a line\n- (c) a file"
+    raised = code('raise ValueError("no graph here")', error(), tags=["raises-exception"])
+    return [
+        *question(3, asked, right="a"),
+        with_role(raised, "run"),
+        *answer(
+            "**The last line says what went wrong.**",
+            "",
+            "- (b) Lines stand above.",
+            "- (c) So do files.",
+        ),
+    ]
+
+
+def number():
+    """Return a round that asks for two numbers."""
+    asked = "## 3 · How many?\n\n**Predict** and write down.\n\n**Predict.** Two numbers, please."
+    return [
+        *question(4, asked, answer=[405, 5], tolerance=0.01),
+        with_role(code("5 * 81, 2 + 3", result("(405, 5)")), "run"),
+        *answer(
+            "**Products first.**",
+            "",
+            "- 27, 9: Those are factors alone.",
+            "- 33, 5: One of them is a sum.",
+        ),
+    ]
+
+
+def lab():
+    """Return a lab with two questions."""
+    asked = "## Lab: turn it\n\nClick into it.\n\n1. How often?\n2. How far?"
+    return [
+        with_role(text(asked), "lab", minutes=5),
+        with_role(code("6 * 7", result("42")), "run"),
+        with_role(code("# Your turn: another number"), "try"),
+        *answer("**It turns once.**", "", "1. Once.", "2. All the way."),
+    ]
+
+
+def exercises():
+    """Return three exercises under their heading."""
+    stubs = [exercise(f"99.{k}") for k in (1, 2, 3)]
+    found = [with_role(text("## Exercises"), "exercise")]
+    for statement, stub in stubs:
+        found += [with_role(statement, "exercise"), with_role(stub, "stub")]
+    return found
+
+
+def quiz():
+    """Return a question that another lesson answers."""
+    asked = "### Quiz 1\n\n**Predict.** How often?\n\n- (a) once\n- (b) twice\n- (c) never"
+    cell, guess = question(5, asked, settled="07")
+    cell["metadata"]["course"]["id"], guess["source"] = "quiz.1", 'predict("quiz.1")'
+    return [with_role(text("## Quiz"), "text"), cell, guess]
+
+
+def cells():
+    """Return the cells of the lesson."""
+    return [
+        with_role(text(TITLE), "title"),
+        with_role(code("import torch\nfrom helpers import attempt, check, predict"), "setup"),
+        *product(),
+        *errors(),
+        *traceback(),
+        *number(),
+        *lab(),
+        with_role(text("### A map\n\nWhat came is a map of what is to come."), "text"),
+        *exercises(),
+        *quiz(),
+        with_role(text("## Recap\n\nLook at your guesses."), "recap"),
+        with_role(code("6 * 7", result("42")), "run"),
+    ]
+
+
+def notebook():
+    """Return the whole notebook as nbformat reads it, counts and minutes set."""
+    made = nbformat.from_dict(
+        {"cells": cells(), "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    )
+    coded = [cell for cell in made.cells if cell.cell_type == "code"]
+    for count, cell in enumerate(coded, start=1):
+        cell.execution_count = count
+        for output in cell.outputs:
+            if output.output_type == "execute_result":
+                output.execution_count = count
+    made.cells[0].source = with_minutes(TITLE, minutes(lesson(made)))
+    return made

@@ -1,0 +1,85 @@
+"""Count how long a lesson takes, exercises apart, and write it into its title."""
+
+import ast
+import math
+import re
+
+from normal_form import stored_text
+
+from notebook_rules.lesson import Lesson
+from notebook_rules.rounds import asked, in_rounds, parsed, rounds, word_count
+
+WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
+MOST = 45
+NOT_READ = ("notes", "exercise")
+NOT_COUNTED = ("setup", "stub", "guess", "try")
+SAID = re.compile(r"About (?:\d+|NN) minutes\b")
+
+
+def words(lesson) -> int:
+    """Count the words that students read: in text cells, exercises and notes apart."""
+    read = [cell for cell in lesson.cells if not cell.is_code and cell.role not in NOT_READ]
+    return sum(word_count(cell.source) for cell in read)
+
+
+def code_lines(lesson) -> int:
+    """Count the lines of code that students read to understand a run."""
+    return sum(len(counted(cell)) for cell in lesson.code if cell.role not in NOT_COUNTED)
+
+
+def counted(cell) -> list[str]:
+    """Return the lines of a cell that are not blank and import nothing."""
+    imports = set()
+    for node in ast.walk(parsed(cell)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            imports.update(range(node.lineno, node.end_lineno + 1))
+    lines = enumerate(cell.source.split("\n"), start=1)
+    return [line for number, line in lines if line.strip() and number not in imports]
+
+
+def minutes(lesson) -> int:
+    """Return how many minutes a lesson takes, exercises apart, rounded up."""
+    labs = [round_.first.course.get("minutes", 0) for round_ in rounds(lesson) if round_.is_lab]
+    seconds = SECONDS_A_LINE * code_lines(lesson) + SECONDS_A_ROUND * len(asked(lesson))
+    return math.ceil(words(lesson) / WORDS_A_MINUTE + seconds / 60 + sum(labs))
+
+
+def with_minutes(text, count) -> str:
+    """Return the text of a title with its first number of minutes put right."""
+    return SAID.sub(f"About {count} minutes", text, count=1)
+
+
+def count_minutes(name, notebook):
+    """Write into the title of a notebook, where it is a lesson in rounds, how long it takes."""
+    lesson = Lesson(name, stored_text(notebook))
+    if not lesson.in_rounds:
+        return
+    for cell in notebook.cells:
+        if cell.metadata.get("course", {}).get("role") == "title":
+            cell.source = with_minutes(cell.source, minutes(lesson))
+
+
+@in_rounds
+def it_takes_less_than_45_minutes(lesson):
+    """One sitting: 200 words a minute, 20 seconds a line of code, a minute a round, the lab's own."""
+    count = minutes(lesson)
+    if count >= MOST:
+        yield (
+            f"it takes {count} minutes ({words(lesson)} words, {code_lines(lesson)} lines of code,"
+            f" {len(asked(lesson))} rounds), not under {MOST}: cut text, or leave a round out."
+        )
+
+
+@in_rounds
+def the_title_says_how_long_it_takes(lesson):
+    """The number in the title is the one that was counted."""
+    for cell in lesson.cells:
+        if cell.role != "title":
+            continue
+        if not SAID.search(cell.source):
+            yield f"{cell} does not say how long it takes: write `About NN minutes, and NN for the exercises.`"
+        elif with_minutes(cell.source, minutes(lesson)) != cell.source:
+            yield f"{cell} says {SAID.search(cell.source)[0]!r}, it takes {minutes(lesson)}: run `make refresh N={lesson.number}`."
+
+
+RULES = (it_takes_less_than_45_minutes, the_title_says_how_long_it_takes)

@@ -1,0 +1,165 @@
+"""Rules about roles in a lesson in rounds: which there are, what they carry, in which order they
+come.
+"""
+
+import re
+
+from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
+
+from notebook_rules.rounds import asked, in_rounds, questions, quiz, rounds
+
+CODE_ROLES = ("setup", "guess", "run", "try", "stub")
+CARRIES = {  # besides the role itself
+    "question": {"id", "right", "answer", "tolerance", "minutes", "settled"},
+    "lab": {"id", "minutes"},
+    "run": {"caption", "expects"},
+}
+ORDER = re.compile(r"question guess run because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*")
+LAB_ORDER = re.compile(
+    r"lab run (?:try )?because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
+)
+QUIZ_ORDER = re.compile(r"question guess (?:(?:text|notes) )*")
+IDEA = re.compile(r"(\d+) · \S")
+
+
+@in_rounds
+def every_cell_has_a_known_role(lesson):
+    """The role says what a cell is for: slides, pages, copies and this lint read it."""
+    known = ", ".join(SLIDE_TYPE_OF_ROLE)
+    for cell in lesson.cells:
+        if cell.role not in SLIDE_TYPE_OF_ROLE:
+            yield f"{cell} has the role {cell.role!r}: set metadata.course.role to one of {known}."
+        elif cell.is_code != (cell.role in CODE_ROLES):
+            kind = "code" if cell.is_code else "text"
+            yield f"{cell} is a {kind} cell with the role {cell.role!r}: give it a role for {kind}."
+
+
+@in_rounds
+def a_lesson_begins_with_its_title_and_has_a_recap(lesson):
+    """One title, first of all; one recap."""
+    roles = [cell.role for cell in lesson.cells]
+    if roles[0] != "title" or roles.count("title") != 1:
+        yield f"{lesson.cells[0]} is to be the one cell with the role 'title': give it that role, and no other."
+    if roles.count("recap") != 1:
+        yield f"it has {roles.count('recap')} cells with the role 'recap': give it exactly one, after the exercises."
+
+
+@in_rounds
+def metadata_is_what_the_role_carries(lesson):
+    """A key that nobody reads is a slip of the pen, and what it should have said is lost."""
+    for cell in lesson.cells:
+        known = CARRIES.get(cell.role, set())
+        for key in sorted(set(cell.course) - known - {"role"}):
+            yield f"{cell} carries {key!r}, which a {cell.role!r} does not have: it may have {', '.join(sorted(known)) or 'its role only'}."
+        minutes = cell.course.get("minutes")
+        if cell.role in ("question", "lab") and not (_is_number(minutes) and minutes > 0):
+            yield f"{cell} says minutes {minutes!r}: set course.minutes to a number above 0."
+        if not isinstance(cell.course.get("caption", ""), str):
+            yield f"{cell} has a caption that is no text: write one sentence."
+        if not _is_list_of_texts(cell.course.get("expects", [])):
+            yield f"{cell} has `expects` that are no list of texts: write one text for each attempt()."
+
+
+def _is_number(value):
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _is_list_of_texts(value):
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+@in_rounds
+def a_round_has_its_order(lesson):
+    """A guess before the run, the reason after it; then what the speaker needs."""
+    for round_ in rounds(lesson):
+        roles = [cell.role for cell in round_.cells]
+        order, wanted = _order(round_)
+        if not order.fullmatch("".join(f"{role} " for role in roles)):
+            yield f"{round_.first} begins a round of {', '.join(roles)}: make it {wanted} (more runs and text after the because only)."
+
+
+def _order(round_):
+    """Return the order of a round: as a pattern, and in words."""
+    if round_.is_lab:
+        return LAB_ORDER, "lab, run, because, notes"
+    if round_.is_settled_later:
+        return QUIZ_ORDER, "question, guess"
+    return ORDER, "question, guess, run, because, notes"
+
+
+@in_rounds
+def what_belongs_to_a_round_stands_in_one(lesson):
+    """A guess, a reason or a run without a question are left over from something; a recap may end on
+    a run.
+    """
+    inside = {cell.number for round_ in rounds(lesson) for cell in round_.cells}
+    recapped = False
+    for cell in lesson.cells:
+        recapped = recapped or cell.role == "recap"
+        alone = cell.role in ("guess", "because") or (cell.role == "run" and not recapped)
+        if alone and cell.number not in inside:
+            yield f"{cell} has the role {cell.role!r} outside of a round: put a question (or a lab) before it."
+
+
+@in_rounds
+def a_guess_asks_for_its_question(lesson):
+    """`predict("05.q1")`, the same one line in every round."""
+    for round_ in asked(lesson):
+        wanted = f'predict("{round_.first.course.get("id")}")'
+        for cell in round_.with_role("guess"):
+            if cell.source.strip() != wanted:
+                yield f"{cell} is to hold this line and no more: {wanted}"
+
+
+@in_rounds
+def questions_are_numbered(lesson):
+    """Ids are NN.q1, NN.q2 … as the questions come; those of the quiz are quiz.1, quiz.2 …"""
+    yield from _numbered(questions(lesson), f"{lesson.number}.q")
+    yield from _numbered(quiz(lesson), "quiz.")
+
+
+def _numbered(rounds_, name):
+    """Yield a sentence for each round whose id is not this name and its number."""
+    for number, round_ in enumerate(rounds_, start=1):
+        wanted, found = f"{name}{number}", round_.first.course.get("id")
+        if found != wanted:
+            yield f"{round_.first} has the id {found!r}: number it {wanted!r}, and its guess with it."
+
+
+@in_rounds
+def ideas_are_numbered(lesson):
+    """`## 1 · Title` begins an idea, `### Title` its second round."""
+    number = 0
+    for round_ in questions(lesson):
+        title = round_.question.title
+        if not round_.question.level:
+            yield f"{round_.first} has no heading: begin it with `## N · Title`, or `### Title` for a second round."
+        elif round_.question.level == "##":
+            number += 1
+            found = IDEA.match(title)
+            if not found or int(found[1]) != number:
+                yield f"{round_.first} begins idea {number}: write `## {number} · Title`."
+        elif number == 0 or IDEA.match(title):
+            yield f"{round_.first} is a second round: `### Title` without a number, below an idea."
+
+
+@in_rounds
+def slide_types_are_those_of_the_roles(lesson):
+    """Nobody sets slide types by hand."""
+    for cell in lesson.cells:
+        wanted = slide_type_of(cell.node)
+        if wanted and cell.slide != wanted:
+            yield f"{cell} has slide type {cell.slide!r}, its role gives {wanted!r}: run `make refresh N={lesson.number}`."
+
+
+RULES = (
+    every_cell_has_a_known_role,
+    a_lesson_begins_with_its_title_and_has_a_recap,
+    metadata_is_what_the_role_carries,
+    a_round_has_its_order,
+    what_belongs_to_a_round_stands_in_one,
+    a_guess_asks_for_its_question,
+    questions_are_numbered,
+    ideas_are_numbered,
+    slide_types_are_those_of_the_roles,
+)

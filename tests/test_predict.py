@@ -1,0 +1,283 @@
+"""A guess is read in any reasonable form, the first one is kept, and its answer comes after the guess
+and the run of the one cell that settles it, in whichever order.
+"""
+
+import json
+import os
+
+import pytest
+from jupyter_client.manager import KernelManager
+from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
+
+from helpers.predicting import questions
+from helpers.predicting.answers import read, reply
+from helpers.predicting.attempting import attempt
+from helpers.predicting.overview import NOTHING, progress
+from helpers.predicting.prediction import ASKED, answer_of, asked_of, predict
+from helpers.progress_file import change
+from helpers.progress_file import read as kept
+
+LETTERS = questions.made(
+    "99.q1",
+    {
+        "title": "What does a node compute?",
+        "letters": "abc",
+        "right": "b",
+        "takeaway": "It multiplies.",
+        "why": {"a": "It sounds so.", "c": "A matrix is never built."},
+        "cell": "guess1",
+        "run": "run1",
+        "begins": "x = 1",
+    },
+)
+NUMBERS = questions.made(
+    "99.q2",
+    {
+        "title": "Which two numbers?",
+        "right": [405, -0.5],
+        "takeaway": "Paths add.",
+        "why": {"33, 5": "33 is the sum."},
+        "cell": "guess2",
+        "run": "run2",
+        "begins": "y = 1",
+    },
+)
+QUIZ = questions.made("quiz.9", {"title": "9", "letters": "abc", "settled": "02", "cell": "guess3"})
+ALL = {one.id: one for one in (LETTERS, NUMBERS, QUIZ)}
+
+
+@pytest.fixture(autouse=True)
+def _three(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROGRESS_FOLDER", str(tmp_path))
+    for module in ("overview", "prediction", "questions"):
+        monkeypatch.setattr(f"helpers.predicting.{module}.every", lambda: ALL)
+
+
+@pytest.mark.parametrize("given", ["b", "B", "(b)", " b) ", "b."])
+def test_a_letter_is_read(given):
+    assert read(LETTERS, given) == "b"
+
+
+@pytest.mark.parametrize("given", ["", "d", "ab", 2, None, ["b"], "b" * 999, object()])
+def test_what_is_no_letter_is_not_read(given):
+    assert read(LETTERS, given) == ""
+
+
+@pytest.mark.parametrize("given", ["405, -0.5", "405. −.5", "[405.0, -5e-1]", "x: 405 y: -0.5"])
+def test_numbers_are_read(given):
+    assert read(NUMBERS, given) == "405, -0.5"
+
+
+@pytest.mark.parametrize("given", ["405", "1, 2, 3", "none", True, None])
+def test_another_count_of_numbers_is_not_read(given):
+    assert read(NUMBERS, given) == ""
+
+
+def test_a_guess_is_answered_with_its_own_reason():
+    assert reply(LETTERS, "a") == "You said (a); it is (b). It sounds so."
+    assert reply(LETTERS, "b") == "You said (b), and so it is. It multiplies."
+    assert reply(NUMBERS, "33, 5") == "You said 33, 5; it is 405, -0.5. 33 is the sum."
+    assert reply(NUMBERS, "1, 2") == "You said 1, 2; it is 405, -0.5. Paths add."
+    assert reply(NUMBERS, "405.1, -0.5").startswith("You said 405.1, -0.5, and so it is.")
+
+
+def test_the_browser_is_told_nothing_of_the_answer_beforehand():
+    made = predict("99.q1")
+    state = json.dumps(made.get_state(made.keys))
+    for told in ("multiplies", "sounds so", "never built", "run1", '"right"'):
+        assert told not in state
+    assert asked_of(LETTERS) == {"id": "99.q1", "letters": "abc", "count": 0, "settled": ""}
+    assert answer_of(LETTERS)["right"] == "b"
+
+
+def test_the_first_guess_is_kept_and_the_second_is_not(capsys):
+    assert repr(predict("99.q1", "(A)")) == "99.q1: You said (a). Now run the next cell."
+    assert repr(predict("99.q1", "b")) == "99.q1: You said (a). Now run the next cell."
+    assert kept()["predictions"]["99.q1"] == {"first": "a", "sure": False}
+
+
+def test_what_the_browser_sends_is_kept_and_what_it_may_not_send_is_not():
+    made = predict("99.q1")
+    made.choice = "z"
+    assert (made.choice, kept()["predictions"]) == ("", {})
+    made.set_state({"choice": "c", "sure": True})
+    assert kept()["predictions"]["99.q1"] == {"first": "c", "sure": True}
+
+
+def test_a_question_of_the_quiz_is_settled_later():
+    assert repr(predict("quiz.9", "c")) == "quiz.9: You said (c). Lesson 02 settles it."
+
+
+def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
+    assert predict("99.q7") is None
+    assert predict(3) is None
+    predict("99.q1", 3)
+    predict("99.q2", "b")
+    said = capsys.readouterr().out.replace("\n", " ")
+    assert 'There is no question the text "99.q7". There are 99.q1, 99.q2.' in said
+    assert (
+        '99.q1: I was given the number 3, and it asks for one of a, b, c: predict("99.q1"' in said
+    )
+    assert '99.q2: I was given the text "b", and it asks for 2 numbers' in said
+    assert kept()["predictions"] == {}
+
+
+def test_a_guess_that_cannot_be_kept_says_so_and_counts(monkeypatch, tmp_path):
+    (tmp_path / "progress.json").write_text("[]")
+    made = predict("99.q1", "a")
+    assert made.choice == "a"
+    assert "holds something else" in made.problem
+
+
+SETUP = """
+from helpers.predicting import questions
+questions.every = lambda: {every}
+import helpers.predicting.prediction as prediction
+prediction.every = questions.every
+from helpers import predict
+"""
+
+
+def ran(tmp_path, *cells):
+    """Run cells, given as (id, source), in a kernel that is told the ids, as JupyterLab does; return
+    what each one ended on, by id.
+    """
+    data = {name: f"questions.made({name!r}, {as_data(one)!r})" for name, one in ALL.items()}
+    every = "{" + ", ".join(f"{name!r}: {text}" for name, text in data.items()) + "}"
+    manager = KernelManager(
+        kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
+    )
+    manager.start_kernel(env=os.environ | {"PROGRESS_FOLDER": str(tmp_path)})
+    client = manager.blocking_client()
+    try:
+        client.start_channels()
+        client.wait_for_ready(timeout=60)
+        run(client, "setup", SETUP.replace("{every}", every))
+        return {name: run(client, name, source) for name, source in cells}
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+
+
+def run(client, name, source):
+    """Run one cell under its id; return the text that it ended on, or the error's name."""
+    request = client.session.msg("execute_request", {"code": source, "store_history": True})
+    request["metadata"]["cellId"] = name
+    client.shell_channel.send(request)
+    found = ""
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        if message["parent_header"].get("msg_id") != request["header"]["msg_id"]:
+            continue
+        content = message["content"]
+        if message["msg_type"] == "execute_result":
+            found = content["data"]["text/plain"]
+        if message["msg_type"] == "error":
+            found = content["ename"]
+        if content.get("execution_state") == "idle":
+            return found
+
+
+def as_data(one):
+    """Return what the file of a lesson holds of a question."""
+    right = list(one.right) if isinstance(one.right, tuple) else one.right
+    return {
+        "letters": one.letters,
+        "right": right,
+        "takeaway": one.takeaway,
+        "why": dict(one.why),
+        "cell": one.cell,
+        "run": one.run,
+        "begins": one.begins,
+    }
+
+
+@pytest.mark.slow
+def test_only_the_paired_cell_brings_the_answer(tmp_path):
+    said = ran(
+        tmp_path,
+        ("guess1", 'made = predict("99.q1", "a")\nmade'),
+        ("other", "x = 1\nmade.answer is None, made.ran"),
+        ("run1", "x = = 1"),
+        ("later", "made.answer is None, made.ran"),
+        ("run1", "1 / 0"),
+        ("after", "made.answer['right'], made.ran"),
+    )
+    assert said["guess1"] == "99.q1: You said (a). Now run the next cell."
+    assert said["other"] == said["later"] == "(True, False)"
+    assert said["run1"] == "ZeroDivisionError"  # it ran, and shows what it shows
+    assert said["after"] == "('b', True)"
+
+
+@pytest.mark.slow
+def test_a_run_before_the_guess_asks_for_one_and_is_remembered(tmp_path):
+    said = ran(
+        tmp_path,
+        ("run1", "x = 1"),
+        ("guess1", 'made = predict("99.q1")\nmade.ran, made.answer is None'),
+        ("later", 'made.choice = "c"\nrepr(made)'),
+    )
+    assert said["guess1"] == "(True, True)"
+    assert "You said (c); it is (b). A matrix is never built." in said["later"]
+    again = ran(tmp_path, ("guess1", 'predict("99.q1")'))  # another kernel, on another day
+    assert again["guess1"] == "99.q1: You said (c); it is (b). A matrix is never built."
+
+
+@pytest.mark.slow
+def test_without_ids_of_ours_the_first_line_tells(tmp_path):
+    said = ran(
+        tmp_path,
+        ("mine1", 'made = predict("99.q1", "b")\nmade.ran'),
+        ("run1", "x = 2\nmade.ran"),
+        ("mine2", "# edited\nx = 1"),
+        ("mine3", "\nx = 1  "),
+        ("mine4", "made.ran"),
+    )
+    assert [said[name] for name in ("mine1", "run1", "mine4")] == ["False", "False", "True"]
+
+
+def test_progress_is_the_same_for_everybody_at_first():
+    assert repr(progress()) == NOTHING
+    assert progress()._repr_mimebundle_() == {"text/plain": NOTHING}
+
+
+def test_progress_counts_and_says_what_to_look_at_again():
+    predict("99.q1", "a")
+    predict("99.q2", "405, -0.5")
+    predict("quiz.9", "a")
+    change("predictions", "99.q1", lambda record: record | {"sure": True})
+    change("predictions", "98.q1", lambda record: {"first": "a"})  # of a lesson that is no more
+    change("exercises", "99.1", lambda record: {"tries": 3, "solved": True, "hints": 1})
+    change("exercises", "99.2", lambda record: {"tries": 1, "solved": False, "hints": 2})
+    change("exercises", "99.3", lambda record: {"hints": "many"})
+    change("players", "99", lambda record: {"a:1": "right", "a:2": "wrong", "a:3": 7})
+    (lesson,) = [one for one in progress().lessons if one.number == "99"]
+    assert (lesson.right, lesson.guesses) == (2, 4)
+    assert (lesson.solved, lesson.tried, lesson.hints) == (1, 2, 3)
+    assert lesson.again == ("99.q1, What does a node compute? (you were sure)", "exercise 99.2")
+    assert "99.q1, What does a node compute? (you were sure)" in repr(progress())
+    assert "Quiz: 1 guess kept. Lesson 11 asks once more." in repr(progress())
+    assert "<table>" in progress()._repr_mimebundle_()["text/html"]
+
+
+def test_attempt_prints_what_came_whatever_it_was(capsys):
+    with attempt():
+        raise ValueError("first. Second sentence")
+    with attempt():
+        pass
+    with attempt():
+        raise KeyError
+    assert capsys.readouterr().out == "ValueError: first.\n(no error)\nKeyError\n"
+    with pytest.raises(KeyboardInterrupt), attempt():
+        raise KeyboardInterrupt
+    with pytest.raises(SystemExit), attempt():
+        raise SystemExit
+
+
+def test_the_id_of_a_question_stands_in_its_output():
+    data, _ = predict("99.q1")._repr_mimebundle_()
+    assert data[ASKED] == "99.q1"
+    assert (
+        data["text/plain"]
+        == '99.q1: your guess, one of a, b, c. Without buttons: predict("99.q1", "a")'
+    )
