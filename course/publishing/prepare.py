@@ -99,20 +99,28 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
         return output
     data = output.data
     text = str(data.get("text/plain", ""))
-    asked = rounds.question_of(output)
-    if asked:
-        return _only(output, prediction.slot(asked), f"The question {asked.id}.")
-    film = film_of(notebook, output)
-    if film:
-        return _only(output, slot_of(film, text), text)
-    if filter_box.BOX in data:
-        return _only(output, filter_box.listed(), text)
+    ours = slot_in_page(notebook, output, text)
+    if ours:
+        return _only(output, ours, text)
     if trust and VIEW not in data:
         return output
     page = html_of(output, text)
     if page is not None:
         return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
     return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
+
+
+def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str:
+    """Return the place of a question, a player or the filter box, where its script finds it; "" for
+    what is none of ours.
+    """
+    asked = rounds.question_of(output)
+    if asked:
+        return prediction.slot(asked)
+    film = film_of(notebook, output)
+    if film:
+        return slot_of(film, text)
+    return filter_box.listed() if filter_box.BOX in output.data else ""
 
 
 def html_of(output: NotebookNode, text: str) -> str | None:

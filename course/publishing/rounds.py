@@ -13,7 +13,8 @@ from nbformat.v4 import new_output
 from helpers.predicting.prediction import ASKED
 from helpers.predicting.questions import Question, question
 
-ROLES = "title setup question guess run because notes lab try exercise stub text recap".split()
+ROLES = {"title", "setup", "question", "guess", "run", "because", "notes"}
+ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
 ENDS = ("title", "question", "lab", "text", "exercise", "recap")  # a round ends where one stands
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 MOST_OF_A_CAPTION = 300  # characters
@@ -107,5 +108,6 @@ def caption_below(caption: str) -> NotebookNode:
     """Return a caption as the last output of its cell."""
     words = CODE.sub(r"<code>\1</code>", escape(caption, quote=False))
     return new_output(
-        "display_data", data={"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'}
+        "display_data",
+        data={"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'},
     )
