@@ -2,124 +2,370 @@
 bears it out.
 """
 
-import warnings
 from itertools import pairwise
 
+import pytest
 import torch
 from said import said
 from torch import nn
+from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from helpers.exercises.exercise import find
 
-
-def test_none_says_that_no_tensor_came_or_that_it_was_taken_away():
-    assert "`None` says that no tensor came, or that it was taken away" in said("06", "acc-24")
-    new, emptied = nn.Linear(2, 1), nn.Linear(2, 1)
-    emptied(torch.ones(1, 2)).sum().backward()
-    emptied.zero_grad()
-    assert new.weight.grad is emptied.weight.grad is None
+D = torch.arange(1.0, 5.0)
 
 
-def test_zeros_do_not_say_how_they_came():
-    assert "Zeros do not say how they came" in said("06", "acc-24")
-    assert "zeros may also be a gradient that came out as 0" in said("06", "acc-27")
-    written, came = (torch.ones(3, requires_grad=True) for _ in range(2))
-    written.sum().backward()
-    assert written.grad.tolist() == [1, 1, 1]
-    written.grad.zero_()
-    (came * 0).sum().backward()
-    assert written.grad.tolist() == came.grad.tolist() == [0, 0, 0]
+def _sent(loss, leaf):
+    """Return the gradient that a loss sends to a leaf, beside its `.grad`."""
+    return torch.autograd.grad(loss, leaf)[0]
 
 
-def test_zero_grad_writes_zeros_over_what_came_and_not_over_none():
-    assert "above they were written over ones" in said("06", "acc-24")
-    assert "print(layer.weight.grad) layer.zero_grad(set_to_none=False)" in said("06", "acc-23")
+# Idea 1
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_calls_add_one_by_one_with_the_flag_and_without(keep):
+    assert "first 1, then 2, then 3" in said("06", "acc-06")
+    assert "The flag is not the reason" in said("06", "acc-06")
+    x, seen = torch.ones(3, requires_grad=True), []
+    graphs = [(x + 1).sum()] * 3 if keep else [(x + 1).sum() for _ in range(3)]
+    for s in graphs:
+        s.backward(retain_graph=keep)
+        seen.append(x.grad.tolist())
+    assert seen == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+
+
+def test_the_old_graph_leads_to_the_leaf_with_the_new_sum():
+    assert "Its leaf shows 13, for `.grad` belongs to the leaf" in said("06", "acc-06")
+    x = torch.ones(3, requires_grad=True)
+    s = (x + 1).sum()
+    for _ in range(3):
+        s.backward(retain_graph=True)
+    new = 10 * x
+    new.sum().backward()
+    ends = [s.grad_fn.next_functions[0][0].next_functions[0][0]]
+    ends += [node for node, _ in new.grad_fn.next_functions if node]
+    assert [end.variable.grad.tolist() for end in ends] == [[13, 13, 13]] * 2
+
+
+def _log(after, keep=lambda grad: grad, **how):
+    w, log = torch.tensor(1.0, requires_grad=True), []
+    for _ in range(3):
+        (2 * w).backward(**how)
+        log.append(keep(w.grad))
+        after(w)
+    return log
+
+
+def _let_go(w):
+    w.grad = None
+
+
+def test_a_log_holds_one_tensor_unless_none_let_go_of_it_or_it_was_cloned():
+    text = said("06", "acc-26")
+    assert "`w.grad.zero_()` in each round writes into it, too: the log ends as 0, 0, 0" in text
+    assert "`w.grad = None` lets go of it, and each call brings a new tensor: 2, 2, 2" in text
+    assert "log `w.grad.clone()`" in text
+    zeroed, let_go = _log(lambda w: w.grad.zero_()), _log(_let_go)
+    assert zeroed == [0, 0, 0]
+    assert zeroed[0] is zeroed[2]
+    assert let_go == [2, 2, 2]
+    assert let_go[0] is not let_go[2]
+    assert _log(lambda w: None, torch.clone) == [2, 4, 6]
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+def test_with_create_graph_a_call_brings_a_new_tensor():
+    assert "(*`create_graph=True`* would bring new ones.)" in said("06", "acc-26")
+    assert "Here `backward()` and `zero_()` write into the tensor" in said("06", "acc-41")
+    log = _log(lambda w: None, create_graph=True)
+    assert log == [2, 4, 6]
+    assert len(set(map(id, log))) == 3
+    kept = _log(lambda w: None, retain_graph=True)
+    assert len(set(map(id, kept))) == 1
+
+
+# Idea 2
+
+
+def _layer():
     layer = nn.Linear(2, 1)
-    layer.zero_grad(set_to_none=False)
-    assert layer.weight.grad is None
     layer(torch.ones(1, 2)).sum().backward()
+    return layer
+
+
+def test_zero_grad_takes_tensors_away_at_once():
+    assert "`zero_grad()` takes the tensor away: `.grad` is `None` after it" in said("06", "acc-22")
+    assert "does not wait for the next backward" in said("06", "acc-22")
+    layer, stepped = _layer(), _layer()
+    layer.zero_grad()
+    torch.optim.SGD(stepped.parameters(), lr=0.1).zero_grad()
+    assert layer.weight.grad is layer.bias.grad is stepped.weight.grad is None
+
+
+def test_zero_grad_still_writes_zeros_if_asked():
+    assert "`zero_grad(set_to_none=False)` still writes them" in said("06", "acc-22")
+    layer = _layer()
     held = layer.weight.grad
-    assert held.tolist() == [[1, 1]]
     layer.zero_grad(set_to_none=False)
     assert layer.weight.grad is held
     assert held.tolist() == [[0, 0]]
 
 
-def test_grad_can_always_be_set_to_none():
-    assert "`x.grad = None` always works" in said("06", "acc-24")
-    leaf, filled = (torch.ones(3, requires_grad=True) for _ in range(2))
-    filled.sum().backward()
-    kept = filled * 2
-    kept.retain_grad()
-    kept.sum().backward()
-    with torch.inference_mode():
-        inference = torch.ones(3)
-    for tensor in (leaf, filled, kept, leaf * 2, leaf.detach(), torch.ones(3), inference):
-        tensor.grad = None
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # reading .grad where it is not kept
-            assert tensor.grad is None
+def _steps(grads, **how):
+    """Return a weight of 1 after steps of SGD on these gradients."""
+    w = torch.ones(1, requires_grad=True)
+    sgd = torch.optim.SGD([w], lr=0.1, **how)
+    for grad in grads:
+        w.grad = None if grad is None else torch.tensor([grad])
+        sgd.step()
+    return w.item()
 
 
-def _same_tensor_after_another(**how):
-    w = torch.tensor(1.0, requires_grad=True)
-    (2 * w).backward()
-    first = w.grad
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # torch's word on create_graph=True
-        (w**2).backward(**how)
-    second, w.grad = w.grad, None  # else weight and gradient hold each other
-    assert second.item() == 4
-    return first is second
+def test_sgd_passes_over_none_and_takes_a_zero_for_a_gradient():
+    text = said("06", "acc-24")
+    assert "SGD passes over a weight whose `.grad` is `None`; a zero is a gradient to it" in text
+    assert "Momentum can move a weight on a zero, too." in text
+    assert "`None`, which SGD passes over" in said("06", "acc-51")
+    assert _steps([0.0], weight_decay=1.0) == pytest.approx(0.9)
+    assert _steps([None], weight_decay=1.0) == 1
+    moved = _steps([1.0], momentum=0.9)
+    assert _steps([1.0, 0.0], momentum=0.9) < moved
+    assert _steps([1.0, None], momentum=0.9) == moved
+    assert _steps([None], weight_decay=1.0, momentum=0.9, nesterov=True) == 1
 
 
-def test_a_gradient_is_added_in_place_but_with_create_graph():
-    assert "adds to it *in place* (not with `create_graph=True`)" in said("06", "acc-26")
-    assert _same_tensor_after_another()
-    assert _same_tensor_after_another(retain_graph=True)
-    assert not _same_tensor_after_another(create_graph=True)
+def test_momentum_does_not_move_a_weight_in_its_first_step_on_a_zero():
+    assert "Not in its first step: there is no movement to keep" in said("06", "acc-27")
+    assert _steps([0.0], momentum=0.9) == 1
 
 
-def _differs_in_portions(layer):
+def test_a_new_leaf_has_none():
+    assert "a new leaf has `None`" in said("06", "acc-42")
+    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'zero_'"):
+        torch.ones(3, requires_grad=True).grad.zero_()
+
+
+# Idea 3
+
+
+def _loss_of(w, samples=D):
+    return ((w * samples - 2 * samples) ** 2).mean()
+
+
+def test_each_mean_counts_in_full():
+    assert "Each mean counts in full, −5 and −25" in said("06", "acc-14")
+    assert "So halve each loss: −15" in said("06", "acc-14")
+    w = _leaf(1.0)
+    assert [_sent(_loss_of(w, part), w) for part in D.split(2)] == [-5, -25]
+    assert _sent(_loss_of(w), w) == -15
+
+
+def test_it_does_not_matter_here_who_shares_a_portion():
+    assert "Does it matter who shares a portion?" in said("06", "q5-try")
+    w = _leaf(1.0)
+    for samples in (D, D[[0, 3, 1, 2]], D[[3, 1, 0, 2]]):
+        assert sum(_sent(_loss_of(w, part), w) for part in samples.split(2)) == -30
+
+
+def test_each_sample_gives_minus_two_d_squared_and_a_sum_needs_no_weights():
+    assert "each sample gives −2d²" in said("06", "acc-19")
+    assert "No division at all" in said("06", "acc-19")
+    w = _leaf(1.0)
+    for d in D:
+        assert _sent((w * d - 2 * d) ** 2, w) == -2 * d**2
+    sums = [_sent(((w * part - 2 * part) ** 2).sum(), w) for part in D.split(3)]
+    assert sum(sums) == _sent(((w * D - 2 * D) ** 2).sum(), w)
+
+
+def test_each_backward_frees_what_its_portion_saved():
+    assert "each `backward()` frees what its portion saved" in said("06", "acc-14")
+    w = _leaf(1.0)
+    for part in D.split(2):
+        square = (w * part) ** 2
+        assert square.grad_fn._saved_self is not None
+        square.mean().backward()
+        with pytest.raises(RuntimeError, match="after they have already been freed"):
+            square.grad_fn._saved_self  # noqa: B018
+
+
+@pytest.mark.parametrize("targets", [[0, 1, -100, 0, 1, 1, -100], [0, 1, 1, 0, 1, 1, 0]])
+@pytest.mark.parametrize("size", [2, 3, 4])
+def test_a_mean_weighs_what_it_divided_by_and_a_sum_nothing(targets, size):
+    text = said("06", "acc-18")
+    assert "Weigh each mean by the number that it divided by" in text
+    assert "Where no target is left out, these are the sizes of the portions." in text
+    assert "A sum needs no weights." in text
     torch.manual_seed(0)
-    batch = torch.randn(8, 3)
-    found = []
-    for portions in ([batch], batch.split([6, 2])):
-        layer.zero_grad()
-        for part in portions:
-            ((layer(part) ** 3).mean() * len(part) / len(batch)).backward()
-        found.append(layer.weight.grad)
-    return not torch.allclose(*found, atol=1e-5)
-
-
-def test_weighted_portions_give_the_same_sum_but_with_batchnorm():
-    assert "The same sum, if each is weighted by its size (not with BatchNorm)" in said(
-        "06", "acc-51"
+    w, samples, all_ = (
+        torch.randn(3, 2, requires_grad=True),
+        torch.randn(7, 3),
+        torch.tensor(targets),
     )
-    assert not _differs_in_portions(nn.Linear(3, 2))
-    assert not _differs_in_portions(nn.LayerNorm(3))
-    assert _differs_in_portions(nn.BatchNorm1d(3))
+    parts = list(zip(samples.split(size), all_.split(size), strict=True))
+    for how in ("mean", "sum"):
+        sent = [_sent(cross_entropy(x @ w, t, reduction=how), w) for x, t in parts]
+        counts = [int((t != -100).sum()) for _, t in parts]
+        if -100 not in targets:
+            assert counts == [len(t) for _, t in parts]
+        weights = [1] * len(parts) if how == "sum" else [n / sum(counts) for n in counts]
+        batch = _sent(cross_entropy(samples @ w, all_, reduction=how), w)
+        added = sum(weight * each for weight, each in zip(weights, sent, strict=True))
+        assert torch.allclose(added, batch, atol=1e-6)
 
 
-def _never_emptied(rate):
-    w, d, losses = torch.tensor(1.0, requires_grad=True), torch.arange(1.0, 5.0), []
+def _in_halves(layer, x):
+    losses = [((layer(part) - part) ** 2).mean() for part in (x, *x.split(len(x) // 2))]
+    batch, one, two = (_sent(loss, layer.weight) for loss in losses)
+    return torch.allclose(batch, (one + two) / 2, atol=1e-5)
+
+
+def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
+    text = said("06", "q7-because")
+    assert "In BatchNorm, what a sample sends depends on who shares its portion." in text
+    assert "LayerNorm looks at each sample alone." in text
+    assert "So does BatchNorm in `eval()` mode, where it uses stored statistics." in text
+    torch.manual_seed(0)
+    x, batchnorm, layernorm = torch.randn(8, 3), nn.BatchNorm1d(3), nn.LayerNorm(3)
+    assert _in_halves(layernorm, x)
+    assert not _in_halves(batchnorm, x)
+    together, apart = batchnorm(x)[0], batchnorm(x[:4])[0]
+    assert not torch.allclose(together, apart, atol=1e-2)
+    assert torch.allclose(layernorm(x)[0], layernorm(x[:1])[0])
+    batchnorm.eval()
+    assert _in_halves(batchnorm, x)
+    assert torch.allclose(batchnorm(x)[0], batchnorm(x[:1])[0])
+
+
+# Idea 4
+
+
+def test_after_the_equals_sign_the_leaf_holds_both_gradients_and_a_loop_breaks():
+    text = said("06", "acc-30")
+    assert "A loop would find `None` in its next round, and break." in text
+    assert "2 is the gradient at 1, but it went on to the leaf." in text
+    assert "4 and 2 do add up, but in `start.grad`." in text
+    w = start = _leaf()
+    (w**2).backward()
+    assert start.grad == 4
+    w = w - 0.25 * w.grad
+    assert (w.item(), w.is_leaf) == (1, False)
+    (w**2).backward()
+    assert start.grad == 4 + 2
+    with pytest.warns(UserWarning, match="not a leaf"), pytest.raises(TypeError, match="NoneType"):
+        w - 0.25 * w.grad
+
+
+def test_an_update_under_no_grad_and_a_step_of_sgd_write_into_the_leaf():
+    assert "Write into the leaf instead: `with torch.no_grad(): w -= 0.25 * w.grad`" in said(
+        "06", "acc-30"
+    )
+    assert "The step of SGD below does that." in said("06", "acc-30")
+    w = start = _leaf()
+    (w**2).backward()
+    with torch.no_grad():
+        w -= 0.25 * w.grad
+    assert w is start
+    assert (w.item(), w.is_leaf, w.requires_grad) == (1, True, True)
+    other = _leaf()
+    (other**2).backward()
+    place = other.data_ptr()
+    torch.optim.SGD([other], lr=0.25).step()
+    assert (other.item(), other.is_leaf, other.data_ptr()) == (1, True, place)
+
+
+def test_a_leaf_that_requires_grad_is_not_edited_where_it_is_recorded():
+    assert "autograd refuses to edit a leaf that requires grad" in said("06", "acc-32")
+    w = _leaf()
+    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
+        w -= 1
+
+
+# Idea 5
+
+
+def _classifier(w):
+    return binary_cross_entropy_with_logits(w * (D - 2.5), (D > 2.5).float())
+
+
+def _losses(loss_of, is_emptied, momentum=0.0, rate=0.02):
+    w, found = _leaf(1.0), []
+    sgd = torch.optim.SGD([w], lr=rate, momentum=momentum)
     for _ in range(20):
-        loss = ((w * d - 2 * d) ** 2).mean()
+        loss = loss_of(w)
         loss.backward()
-        with torch.no_grad():
-            w -= rate * w.grad
-        losses.append(loss.item())
-    return losses
+        sgd.step()
+        w.grad = None if is_emptied else w.grad
+        found.append(loss.item())
+    return found
 
 
-def test_the_loss_that_is_never_emptied_swings_here_and_grows_elsewhere():
-    assert "No error; here the loss swings." in said("06", "acc-51")
-    assert "w -= 0.02 * w.grad" in said("06", "acc-34")
-    here, elsewhere = _never_emptied(0.02), _never_emptied(0.3)
-    signs = [after > before for before, after in pairwise(here)]
-    assert sum(one != next_one for one, next_one in pairwise(signs)) >= 3
-    assert max(here) < 10
-    assert elsewhere[-1] > 1e12
+def _peaks(losses):
+    rows = zip(losses, losses[1:], losses[2:], strict=False)
+    return [middle for before, middle, after in rows if before < middle > after]
+
+
+def test_the_loop_that_never_empties_swings_grows_or_falls_faster():
+    assert "range(20)" in said("06", "acc-34")
+    assert "lr=0.02" in said("06", "acc-34")
+    assert "here the loss swings, grows, or even falls faster" in said("06", "acc-36")
+    assert "Two of three do end worse." in said("06", "acc-36")
+    assert "The loss may swing, grow, or fall faster." in said("06", "acc-51")
+    plain, wide, classes = (
+        _losses(loss, False, momentum)
+        for loss, momentum in ((_loss_of, 0.0), (_loss_of, 0.9), (_classifier, 0.0))
+    )
+    signs = [after > before for before, after in pairwise(plain)]
+    assert sum(one != other for one, other in pairwise(signs)) >= 3
+    assert max(plain) < 10
+    assert plain[-1] > _losses(_loss_of, True)[-1]
+    assert "the loss ends above 100,000" in said("06", "acc-36")
+    assert "the swings widen" in said("06", "acc-36")
+    assert wide[-1] > 1e5 > 1 > _losses(_loss_of, True, 0.9)[-1]
+    assert _peaks(wide) == sorted(_peaks(wide))
+    assert len(_peaks(wide)) >= 3
+    assert classes[-1] < _losses(_classifier, True)[-1]
+    assert classes == sorted(classes, reverse=True)
+
+
+def test_to_the_classifier_a_larger_w_is_better_and_gradients_point_one_way():
+    assert "The classifier has no goal to miss: a larger `w` is better." in said("06", "acc-36")
+    assert "the classifier's gradients all point one way" in said("06", "acc-36")
+    at = torch.linspace(-20, 20, 81)
+    losses = [_classifier(w).item() for w in at]
+    assert all(after < before for before, after in pairwise(losses))
+    leaves = [_leaf(w.item()) for w in at]
+    assert all(_sent(_classifier(w), w) < 0 for w in leaves)
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.9])
+@pytest.mark.parametrize("loss", [_loss_of, _classifier])
+def test_the_first_two_points_of_each_pair_agree(loss, momentum):
+    assert "Why do the first two points of each pair agree?" in said("06", "acc-38")
+    emptied, never = _losses(loss, True, momentum), _losses(loss, False, momentum)
+    assert emptied[:2] == never[:2]
+    assert emptied[2] != never[2]
+
+
+def test_a_step_size_that_is_too_large_looks_the_same():
+    assert "A step size that is too large" in said("06", "acc-38")
+    assert _losses(_loss_of, True, rate=0.15)[-1] > 1e3
+
+
+def test_the_detector_sees_the_second_round_and_one_line_mends_it():
+    code = said("06", "acc-37")
+    assert "print(torch.equal(alone, w.grad))" in code
+    for is_emptied, wanted in ((False, [True, False]), (True, [True, True])):
+        w, seen = _leaf(1.0), []
+        for _ in range(2):
+            w.grad = None if is_emptied else w.grad
+            alone = _sent(_loss_of(w), w)
+            _loss_of(w).backward()
+            seen.append(torch.equal(alone, w.grad))
+        assert seen == wanted
+
+
+# The exercises
 
 
 def _leaf(value=2.0):
@@ -191,3 +437,29 @@ def test_exercise_06_3_says_how_much_a_portion_counts_in_the_mean():
         parts = torch.arange(1.0, 1 + sum(sizes)).split(sizes)
         shares = [len(part) / sum(sizes) * part.mean() for part in parts]
         assert torch.allclose(sum(shares), torch.cat(parts).mean())
+
+
+def test_exercise_06_3_says_when_the_number_of_portions_is_right():
+    texts = " ".join(idea.message for idea in find("06.3").misconceptions)
+    assert "That is right while they are equal" in texts
+    assert "where they differ, a sample in a small portion counts too much" in texts
+    for sizes, is_right in (([2, 2, 2], True), ([3, 2, 1], False)):
+        values = torch.ones(6, requires_grad=True)
+        parts = values.split(sizes)
+        (sum(part.mean() for part in parts) / len(parts)).backward()
+        shares = values.grad.tolist()
+        assert (max(shares) == pytest.approx(min(shares))) == is_right
+        assert shares[-1] == max(shares)
+
+
+def test_exercise_06_4_swings_about_its_goal_if_nothing_is_emptied():
+    texts = [idea.message for idea in find("06.4").misconceptions]
+    assert any("it swings about its goal" in each for each in texts)
+    for start in (1.0, 5.0, 2.5):
+        w, sides = _leaf(start), []
+        for _ in range(10):
+            ((w - 2) ** 2).backward()
+            with torch.no_grad():
+                w -= 0.25 * w.grad
+            sides.append(w.item() > 2)
+        assert sum(one != other for one, other in pairwise(sides)) >= 2
