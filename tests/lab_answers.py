@@ -26,7 +26,8 @@ LABS = {
     "09": labs.versions,
 }
 FOLD = re.compile(
-    r"<details><summary>Answers: open them when you have played</summary>\n\n(.*)\n\n</details>",
+    r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"
+    r"</summary>\n\n(.*)\n\n</details>",
     re.S,
 )
 ITEM = re.compile(r"^(\d)\. (.*)", re.M)

@@ -6,13 +6,13 @@ import json
 import re
 from pathlib import Path
 
-from helpers.predicting.ran import first_line
+from helpers.predicting.ran import digest
 
 FOLDER = Path(__file__).resolve().parents[1] / "helpers" / "predicting" / "questions"
 OPTION = re.compile(r"^- \(([a-f])\) ", re.M)
 HEADING = re.compile(r"^#{2,3} +(?:\d+ · )?(.+)$", re.M)
 FOLD = re.compile(r"<summary>.*?</summary>(.*)</details>", re.S)
-TAKEAWAY = re.compile(r"\*\*(.+?)\*\*(?!\*)", re.S)
+TAKEAWAY = re.compile(r"\*\*((?:`[^`]*`|[^`])+?)\*\*(?!\*)")
 REASON = re.compile(r"^- (?:\(([a-f])\)|([^:\n]*\d[^:\n]*):) +(.+(?:\n {2,}\S.*)*)", re.M)
 EMPHASIS = re.compile(r"(?<![\w*])(\*{1,2}|_)(?=\S)(.+?)(?<=\S)\1(?![\w*])")
 LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
@@ -75,7 +75,7 @@ def answered(cells):
         found |= {"cell": by_role["guess"]["id"]}
     if "run" in by_role:
         run = by_role["run"]
-        found |= {"run": run["id"], "begins": first_line("".join(run["source"]))}
+        found |= {"run": run["id"], "code": digest("".join(run["source"]))}
     if "because" in by_role:
         text = FOLD.search("".join(by_role["because"]["source"]))[1]
         found |= {"takeaway": plain(TAKEAWAY.search(text)[1])}

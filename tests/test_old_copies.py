@@ -3,15 +3,21 @@ guesses by buttons, still runs, and every import that a lesson ever made still w
 """
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import nbformat
 import pytest
+import torch
 from nbclient import NotebookClient
+from notebook_rules.exercises import CHECK, OLD
+from torch.autograd import Variable
 
 from course.publishing import films
+from helpers import check, hint, solution
+from helpers.exercises import exercise as registry
 from helpers.playing import encode_lab
 
 FILMS = sorted((Path(__file__).parent / "old_films").glob("*.json"))
@@ -38,6 +44,49 @@ def test_an_old_copy_runs(path, tmp_path, monkeypatch):
     wanted = HAS[path.stem[:2]]
     assert pictures >= wanted
     assert players >= (1 if wanted > 2 else 0)
+
+
+def test_every_exercise_that_an_old_copy_asks_is_known():
+    cells = [cell for path in COPIES for cell in nbformat.read(path, 4).cells]
+    asked = {name for cell in cells for name in CHECK.findall(cell.source)}
+    assert asked >= OLD
+    assert [name for name in sorted(asked) if registry.find(name) is None] == []
+
+
+def edits_of_01_2():
+    """Return the lines of which an old copy of lesson 01 asks which are noticed, by letter."""
+    copy = nbformat.read(Path(__file__).parent / "old_copies" / "01_variable_to_tensor.ipynb", 4)
+    (statement,) = [one.source for one in copy.cells if "### 01.2 Which edits are n" in one.source]
+    assert (
+        "`loss = (x ** 2).sum()`, then **one** of these lines, then `loss.backward()`" in statement
+    )
+    return dict(re.findall(r"(?m)^\| ([a-f]) \| `(.+)` \|$", statement))
+
+
+def is_noticed(edit):
+    """Tell whether backward() raises after a line that edits x."""
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    loss = (x**2).sum()
+    exec(edit, {"x": x, "torch": torch, "no_grad": torch.no_grad, "Variable": Variable})
+    try:
+        loss.backward()
+    except RuntimeError as error:
+        return "modified by an inplace operation" in str(error)
+    return False
+
+
+def test_the_old_exercise_01_2_is_judged_as_it_was_asked(capsys):
+    noticed = [letter for letter, edit in edits_of_01_2().items() if is_noticed(edit)]
+    assert noticed == ["b", "d", "e"]
+    check("01.2", noticed)
+    assert "01.2 ✓ The power saved `x`" in capsys.readouterr().out
+    check("01.2", ["b", "c", "e"])  # right in 01.4, which took its place
+    assert "✗" in capsys.readouterr().out
+    hint("01.2")
+    solution("01.2")
+    told = capsys.readouterr().out
+    assert "`x._version`" in told
+    assert "def d(x): Variable(x).add_(1)" in told
 
 
 @pytest.mark.parametrize("path", FILMS, ids=lambda path: path.stem)

@@ -14,6 +14,7 @@ from helpers.predicting.answers import read, reply
 from helpers.predicting.attempting import attempt
 from helpers.predicting.overview import NOTHING, progress
 from helpers.predicting.prediction import ASKED, answer_of, asked_of, predict
+from helpers.predicting.ran import digest
 from helpers.progress_file import change
 from helpers.progress_file import read as kept
 
@@ -27,7 +28,7 @@ LETTERS = questions.made(
         "why": {"a": "It sounds so.", "c": "A matrix is never built."},
         "cell": "guess1",
         "run": "run1",
-        "begins": "x = 1",
+        "code": digest("x = 1\nx"),
     },
 )
 NUMBERS = questions.made(
@@ -39,7 +40,7 @@ NUMBERS = questions.made(
         "why": {"33, 5": "33 is the sum."},
         "cell": "guess2",
         "run": "run2",
-        "begins": "y = 1",
+        "code": digest("y = 1"),
     },
 )
 QUIZ = questions.made("quiz.9", {"title": "9", "letters": "abc", "settled": "02", "cell": "guess3"})
@@ -188,7 +189,7 @@ def as_data(one):
         "why": dict(one.why),
         "cell": one.cell,
         "run": one.run,
-        "begins": one.begins,
+        "code": one.code,
     }
 
 
@@ -224,16 +225,18 @@ def test_a_run_before_the_guess_asks_for_one_and_is_remembered(tmp_path):
 
 
 @pytest.mark.slow
-def test_without_ids_of_ours_the_first_line_tells(tmp_path):
+def test_without_ids_of_ours_the_code_tells(tmp_path):
     said = ran(
         tmp_path,
         ("mine1", 'made = predict("99.q1", "b")\nmade.ran'),
         ("run1", "x = 2\nmade.ran"),
-        ("mine2", "# edited\nx = 1"),
-        ("mine3", "\nx = 1  "),
-        ("mine4", "made.ran"),
+        ("mine2", "x = 1"),
+        ("mine3", "made.ran"),
+        ("mine4", "\nx = 1  \nx\n"),
+        ("mine5", "made.ran"),
     )
-    assert [said[name] for name in ("mine1", "run1", "mine4")] == ["False", "False", "True"]
+    assert [said[name] for name in ("mine1", "run1", "mine3")] == ["False"] * 3
+    assert said["mine5"] == "True"
 
 
 def test_progress_is_the_same_for_everybody_at_first():

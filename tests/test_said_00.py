@@ -67,7 +67,7 @@ def e_of(c=4.0):
 
 
 def test_the_first_picture_is_that_of_the_line_it_names_without_what_is_kept():
-    source = said("00", "cell-01")
+    source = said("00", "first-graph")
     alt = re.search(r"!\[([^]]*)\]\(../figs/first_graph.svg\)", source)[1]
     picture = (NOTEBOOKS.parent / "figs" / "first_graph.svg").read_text(encoding="utf-8")
     assert f"<title>{alt}</title>" in picture
@@ -85,7 +85,7 @@ def test_the_first_picture_is_that_of_the_line_it_names_without_what_is_kept():
 
 def test_a_card_is_the_grad_fn_of_a_result():
     assert (
-        "A white card is the *backward function* of one operation, and the `grad_fn` of its result"
+        "A white card is the *backward function* of one operation, and the *`grad_fn`* of its result"
         in said("00", "cell-06")
     )
     product = leaf() * leaf(3.0)
@@ -135,7 +135,7 @@ def test_walk_is_what_backward_does_and_each_gradient_goes_through_the_power(c):
 
 
 def test_a_sum_keeps_no_number_a_product_does():
-    assert "an addition hands on what arrives, and needs no number for that" in said(
+    assert "a plain sum hands on what arrives, and needs no number for that" in said(
         "00", "q4-because"
     )
     assert "the difference has no circle, the product has one" in said("00", "q4-notes")
@@ -144,11 +144,14 @@ def test_a_sum_keeps_no_number_a_product_does():
     assert "●" not in show(a - b).text
     assert show(a * 2).text.count("●") == 1
     assert [one.item() for one in torch.autograd.grad(a + b + c, (a, b, c))] == [1.0, 1.0, 1.0]
+    not_plain = torch.add(a, b, alpha=2)  # torch's addition can multiply, too
+    assert torch.autograd.grad(not_plain, b)[0] == 2
 
 
 def test_backward_frees_what_was_saved_and_leaves_cards_and_arrows():
     text = said("00", "cell-15")
-    assert "The cards and arrows are all there; what was freed are the saved tensors." in text
+    assert "The cards and arrows are still there; the saved tensors were freed." in text
+    assert "only the saved tensors were let go of" in text
     assert "so by default `backward()` lets go of them on its way." in text
     *_, e = e_of()
     power = e.grad_fn
@@ -188,11 +191,18 @@ def test_the_arrow_stands_at_the_call_of_backward():
 def test_loss_was_computed_and_has_no_card():
     text = said("00", "cell-33")
     assert "The numbers were computed all the same." in text
-    assert "`loss.grad_fn` is None" in text
+    assert (
+        "`loss.grad_fn` is None, and `loss` asks for no gradient itself, so `backward()` has nowhere"
+        " to start." in text
+    )
     loss = (torch.tensor([1.0, 2.0, 3.0]) ** 2).sum()
     assert loss == 14
     assert loss.grad_fn is None
+    assert not loss.requires_grad
     assert "no graph" in show(loss).text
+    alone = leaf()  # without a grad_fn either, and there backward() starts
+    assert alone.grad_fn is None
+    alone.backward()
 
 
 def test_printing_rounds_and_a_long_sum_depends_on_the_order():
@@ -216,6 +226,19 @@ def test_the_quiz_names_the_lessons_that_settle_it():
     assert list(settled.values()) == ["01", "02", "02", "03", "03", "04", "07", "06"]
 
 
+def test_what_is_kept_is_sent_nowhere():
+    assert "They are sent nowhere, and deleting the file is harmless." in said("00", "cell-02")
+    networks = re.compile(
+        r"^\s*(?:import|from) (?:socket|ssl|http|urllib|requests|asyncio)\b", re.MULTILINE
+    )
+    sources = {
+        path.name: path.read_text(encoding="utf-8")
+        for path in (NOTEBOOKS.parent / "helpers").rglob("*.py")
+    }
+    assert "progress_file.py" in sources
+    assert not [name for name, source in sources.items() if networks.search(source)]
+
+
 DEVICES = {torch.device("cpu"), torch.accelerator.current_accelerator(check_available=True)}
 
 
@@ -223,6 +246,7 @@ DEVICES = {torch.device("cpu"), torch.accelerator.current_accelerator(check_avai
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 def test_small_whole_numbers_are_exact_and_others_are_not(device, dtype):
     text = said("00", "cell-23")
+    assert "the gradient of each number is its double, and this doubling rounds nothing." in text
     assert (
         "Small whole numbers are exact in `float32`; 0.1 is not, so neither is its double." in text
     )
@@ -267,6 +291,9 @@ def test_a_leaf_alone_has_a_pill_and_no_card_and_backward_works():
     text = said("00", "cell-35")
     assert "`backward()` needs a tensor that requires grad; it need not have a card." in text
     assert "`x` has no `grad_fn` either, but it requires grad, and that is enough." in text
+    assert "two things that `k` lacks: the flag `requires_grad` *and* a `grad_fn`" in text
+    k = torch.tensor(7.0)
+    assert (k.requires_grad, k.grad_fn) == (False, None)
     x = leaf()
     text = show(x).text
     assert "AccumulateGrad (leaf x" in text
@@ -335,6 +362,31 @@ def test_00_3_backward_begins_by_itself_only_at_a_single_number():
     (x[:1] * 2).backward()
     (x * 2).backward(torch.ones(3))
     assert x.grad.tolist() == [4.0, 2.0, 2.0]
+
+
+ASKED = "def answer(values):\n    x = torch.tensor(values, requires_grad=True)\n"
+WITHOUT_A_GRAPH = {
+    "nothing asks": "def answer(values):\n    x = torch.tensor(values)\n    loss = (x**2).sum()\n",
+    "nothing recorded": f"{ASKED}    with torch.no_grad():\n        loss = (x**2).sum()\n",
+    "cut off": f"{ASKED}    loss = (x**2).sum().detach()\n",
+}
+
+
+@pytest.mark.parametrize("begins", WITHOUT_A_GRAPH.values(), ids=list(WITHOUT_A_GRAPH))
+def test_00_3_the_same_error_has_three_causes(begins):
+    message = told("00.3", "the same RuntimeError")
+    assert (
+        "Either nothing that asks for a gradient went into it, or nothing was recorded, or the"
+        " graph was cut off later." in message
+    )
+    given = {"torch": torch}
+    exec(begins + "    loss.backward()\n    return x.grad", given)
+    assert message in judge(registry.find("00.3"), given["answer"]).text
+
+
+def test_00_3_the_gradient_is_zero_only_where_x_is():
+    assert "zero only where x is" in told("00.3", "You returned zeros.")
+    assert leaf_gradient([0.0, -0.5, 1e-3]).eq(0).tolist() == [True, False, False]
 
 
 def test_00_3_nothing_is_recorded_where_no_input_asks():

@@ -223,7 +223,7 @@ RESULTS = {
 
 
 def outcome(name):
-    """Return whether backward() from a result of 01.2 raised, and whether it left a gradient in x."""
+    """Return whether backward() from a result of 01.4 raised, and whether it left a gradient in x."""
     x = leaf()
     result = RESULTS[name](x, x * 2)
     try:
@@ -233,7 +233,7 @@ def outcome(name):
     return "runs", x.grad is not None
 
 
-def test_01_2_what_runs_and_what_reaches_x():
+def test_01_4_what_runs_and_what_reaches_x():
     statement = said("01", "v2t-46")
     for code in ("z.data * 3", "z * z.data", "Variable(z) + z[0]", "Variable(x.data) + z"):
         assert f"| `{code}` |" in statement
@@ -241,11 +241,11 @@ def test_01_2_what_runs_and_what_reaches_x():
     assert [name for name in RESULTS if outcome(name) == ("raises", False)] == ["a", "f"]
     assert [name for name in RESULTS if outcome(name) == ("runs", True)] == ["b", "c", "e"]
     assert outcome("d") == ("runs", False)
-    assert list(registry.find("01.2").truth()) == ["b", "c", "e"]
+    assert list(registry.find("01.4").truth()) == ["b", "c", "e"]
 
 
-def test_01_2_the_hint_tells_them_by_the_leaf_in_the_picture():
-    assert "Is the leaf `x` in the picture?" in registry.find("01.2").hints[0]
+def test_01_4_the_hint_tells_them_by_the_leaf_in_the_picture():
+    assert "Is the leaf `x` in the picture?" in registry.find("01.4").hints[0]
     x = leaf()
     z = x * 2
     drawn = {}
@@ -277,7 +277,7 @@ def told(report):
 
 @pytest.mark.parametrize("report", ["loss.data[0]", "loss[0]"])
 def test_01_3_the_index_from_2017_is_named(report):
-    assert "You kept an index from 2017. Today a loss has no dimension to index" in told(report)
+    assert "You kept an index from 2017. Today this loss has no dimension to index" in told(report)
 
 
 def test_01_3_an_index_into_an_empty_list_is_not_taken_for_it():
@@ -438,12 +438,37 @@ def test_an_edit_of_data_is_an_edit_of_the_weight_which_keeps_its_flag():
     text = said("01", "v2t-24")
     assert "in the same memory" in text
     assert "an edit of `w.data` is an edit of `w`, and the flag of `w` stays" in text
-    assert "*`w.detach()`*, which hands out the same" in text
+    assert "*`w.detach()`*: the same numbers in the same memory, but autograd takes note" in text
     w = leaf()
     assert w.data_ptr() == w.data.data_ptr() == w.detach().data_ptr()
     assert (w.data.grad_fn, w.data.requires_grad) == (None, False)
     w.data += 1
-    assert (w.tolist(), w.requires_grad) == ([2.0, 3.0, 4.0], True)
+    assert (w.tolist(), w.requires_grad, w._version) == ([2.0, 3.0, 4.0], True, 0)
+    d = w.detach()
+    d += 1
+    assert (w.tolist(), w.requires_grad, w._version) == ([3.0, 4.0, 5.0], True, 1)
+
+
+def test_an_edit_shows_the_shared_memory_only_where_nothing_is_assigned_to_data():
+    """`w.data -= …` also sets `w.data`, and would change `w` if `.data` were a copy."""
+
+    class Copied(torch.Tensor):
+        @property
+        def data(self):
+            return torch.Tensor.data.__get__(self).clone()
+
+        @data.setter
+        def data(self, value):
+            torch.Tensor.data.__set__(self, value)
+
+    w = leaf().detach().as_subclass(Copied)
+    w.data -= 1
+    assert w.tolist() == [0.0, 1.0, 2.0]
+    d = w.data
+    d -= 1
+    assert w.tolist() == [0.0, 1.0, 2.0]
+    assert "d = w.data d -= 0.5 * w.grad" in said("01", "v2t-23")
+    assert "that would change `w` even if `.data` were a copy" in said("01", "q5-notes")
 
 
 def test_lesson_09_shows_the_silent_wrong_gradient_that_lesson_01_speaks_of():
@@ -495,7 +520,9 @@ def test_a_wrapped_weight_and_its_translation_leave_the_flag_of_the_caller_alone
 def test_requires_grad_alone_flags_the_caller_and_makes_no_leaf_of_a_computed_tensor():
     assert "`start.requires_grad_()` would put it on `start`" in said("01", "lab-because")
     text = said("01", "lab-notes")
-    assert "on a computed tensor, which has the flag already, it does nothing at all" in text
+    assert (
+        "on what a recorded operation returned, which has the flag already, it does nothing" in text
+    )
     start, computed = torch.ones(2), leaf() * 2
     assert start.requires_grad_() is start
     assert start.requires_grad

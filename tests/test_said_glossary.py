@@ -120,9 +120,12 @@ def test_the_operation_that_complains_of_two_devices_moves_none_and_others_move_
 
 
 def test_the_counter_misses_data_and_fused_steps():
-    assert "though not through `.data` or by a fused optimizer" in term("version counter")
+    assert "but not those through `.data` or NumPy or by a fused optimizer" in term(
+        "version counter"
+    )
     w = torch.tensor([2.0], requires_grad=True)
-    w.data.add_(1)
+    w.data.add_(2)
+    w.detach().numpy()[:] -= 1
     w.grad = torch.ones(1)
     torch.optim.SGD([w], lr=0.5, fused=True).step()
     assert (w.item(), w._version) == (2.5, 0)
@@ -380,11 +383,59 @@ def test_create_graph_lets_a_gradient_be_differentiated_and_retain_graph_does_no
 
 
 def test_an_edit_of_a_view_shows_in_both():
-    assert "an edit of either shows in both" in term("view")
+    assert "or of a part of it; an edit of what they share shows in both" in term("view")
     base = torch.zeros(3)
     view = base[1:]
     view[0], base[2] = 5.0, 7.0
-    assert (base.tolist(), view.tolist()) == ([0.0, 5.0, 7.0], [5.0, 7.0])
+    base[0] = 1.0
+    assert (base.tolist(), view.tolist()) == ([1.0, 5.0, 7.0], [5.0, 7.0])
+
+
+def test_backward_compares_versions_of_saved_tensors_and_of_no_others():
+    assert "of a saved tensor, backward compares it" in term("version counter")
+    text = means("The gradient is wrong after an edit, and no error came")
+    assert "did not count the edit, or nothing compared it" in text
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    saved = (x**2).sum()
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        kept = (x**2).sum()
+    x.detach().add_(1)
+    with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
+        saved.backward()
+    kept.backward()
+    assert (x.grad.tolist(), x._version) == ([6.0, 8.0], 1)
+
+
+def test_an_edit_that_backward_does_not_need_breaks_nothing():
+    text = means("An in-place edit of a tensor in the graph raises nothing")
+    assert "where backward needs what was edited, and here it does not" in text
+    x = torch.tensor([2.0], requires_grad=True)
+    y = x * 3
+    y += 1
+    y.sum().backward()
+    assert x.grad.tolist() == [3.0]
+
+
+def test_a_leaf_is_edited_through_its_views_too():
+    text = means("a view of a leaf Variable that requires grad")
+    assert "on the leaf's memory: to write into it is to edit the leaf" in text
+    w = torch.tensor([2.0, 3.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        w[0] = 5.0
+    with torch.no_grad():
+        w[0] = 5.0
+    assert w.tolist() == [5.0, 3.0]
+
+
+def test_one_of_several_views_may_be_edited_where_nothing_is_recorded():
+    text = means("is a view and is being modified inplace")
+    assert "while operations are recorded such a view may not be edited in place" in text
+    x = torch.ones(2, 1, requires_grad=True) * 5
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        x.unbind()[0].add_(1)
+    with torch.no_grad():
+        x.unbind()[0].add_(1)
+    assert x.tolist() == [[6.0], [5.0]]
 
 
 def test_an_optimizer_updates_in_place_and_outside_the_graph():

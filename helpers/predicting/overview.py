@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from helpers.answers import marked
 from helpers.drawing.svg import safe
 from helpers.predicting.answers import is_right, read
 from helpers.predicting.questions import Question, every
@@ -60,7 +61,11 @@ class Progress:
     def _again(self) -> list[str]:
         """Return what to look at again, a line each."""
         found = [text for lesson in self.lessons for text in lesson.again]
-        return ["", "Look again at:", *[f"  - {text}" for text in found]] if found else []
+        return (
+            ["", "Look again at:", *[f"  - {text}".replace("`", "") for text in found]]
+            if found
+            else []
+        )
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         if not self.lessons:
@@ -115,11 +120,11 @@ def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
     """Return how many guesses there are on questions that have an answer, and the wrong ones as
     texts, those first of which the student was sure.
     """
-    asked = [(every()[name], record) for name, record in records.items() if name in every()]
+    asked = [(one, records[name]) for name, one in every().items() if name in records]
     made = [(one, record, read(one, record.get("first", ""))) for one, record in asked]
     made = [(one, record, guess) for one, record, guess in made if guess and one.right]
     wrong = [(one, record) for one, record, guess in made if not is_right(one, guess)]
-    wrong.sort(key=lambda pair: (pair[1].get("sure") is not True, pair[0].id))
+    wrong.sort(key=lambda pair: pair[1].get("sure") is not True)
     return len(made), [titled(one, record) for one, record in wrong]
 
 
@@ -149,6 +154,6 @@ def share(part: int, all_of_it: int) -> str:
 def row(lesson: Lesson) -> str:
     """Return a lesson as a row of a table."""
     number, *counts = cells(lesson)
-    again = "<br>".join(map(safe, lesson.again))
+    again = "<br>".join(map(marked, lesson.again))
     data = "".join(f'<td style="text-align:left">{text}</td>' for text in [*counts, again])
     return f'<tr><th scope="row" style="text-align:left">{number}</th>{data}</tr>'

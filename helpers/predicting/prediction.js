@@ -40,7 +40,7 @@ function named(guess) {
 }
 
 // The words of an answer; the same in Python: answers.py
-function reply(choice, answer) {
+export function reply(choice, answer) {
   if (isRight(choice, answer)) return `You said ${named(choice)}, and so it is. ${answer.takeaway}`;
   return `You said ${named(choice)}; it is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
 }

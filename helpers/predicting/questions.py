@@ -21,7 +21,7 @@ class Question:
     `title` is its heading. `letters` are the options, "abc", or "" where numbers are asked for; `right` is one of them, or
     the numbers. `settled` names the lesson that answers a question of the quiz, which has no
     `right`. `why` maps a wrong letter, or numbers as text, to what tempts in it. `cell` and `run`
-    are the ids of the cell that asks and of the one that answers, which begins with `begins`.
+    are the ids of the cell that asks and of the one that answers, whose text `code` is a digest of.
     """
 
     id: str
@@ -34,7 +34,7 @@ class Question:
     why: tuple[tuple[str, str], ...] = ()
     cell: str = ""
     run: str = ""
-    begins: str = ""
+    code: str = ""
 
     @property
     def count(self) -> int:

@@ -2,11 +2,12 @@
 
 Listens to IPython's events `pre_run_cell` and `post_run_cell`, and to nothing else. A cell is known by its id. A front
 end that gives no ids, or its own ones, is known by it that a question's own cell has another id:
-there the first line of the code tells.
+there its code tells.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,7 @@ from helpers.answers import notebook
 from helpers.predicting.questions import Question
 
 _cells: set[str] = set()
-_lines: set[str] = set()
+_codes: set[str] = set()
 _waiting: dict[str, Callable[[], None]] = {}  # the id of a question → what to call after each run
 _listening: list[object] = []  # the shell that tells
 _running: list[str] = [""]  # the id of the cell that runs now
@@ -41,7 +42,7 @@ def has_run(question: Question, asked_in: str) -> bool:
     """
     if asked_in == question.cell:
         return question.run in _cells
-    return bool(question.begins) and question.begins in _lines
+    return bool(question.code) and question.code in _codes
 
 
 def running_cell() -> str:
@@ -57,11 +58,12 @@ def _after(result: Any) -> None:
     if result.error_before_exec is not None:  # it did not run: a slip in its text
         return
     _cells.add(getattr(result.info, "cell_id", None) or "")
-    _lines.add(first_line(result.info.raw_cell or ""))
+    _codes.add(digest(result.info.raw_cell or ""))
     for told in list(_waiting.values()):
         told()
 
 
-def first_line(code: str) -> str:
-    """Return the first line of code that is not empty."""
-    return next((line.strip() for line in code.splitlines() if line.strip()), "")
+def digest(code: str) -> str:
+    """Return what tells a cell's code from another; spaces at the ends of lines do not count."""
+    lines = [line.rstrip() for line in code.strip().splitlines()]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:12]

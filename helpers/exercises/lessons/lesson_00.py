@@ -236,9 +236,10 @@ REPAIR = Exercise(
         Misconception(
             example=BROKEN + "    x.requires_grad_()\n" + END,
             when=lambda outcomes: raised(outcomes, "does not require grad"),
-            message="It still ends in the same RuntimeError: loss has no graph. Either no tensor"
-            " with its flag up went into the square, or nothing was recorded while it ran. Ask of"
-            " each line before backward() what it made.",
+            message="It still ends in the same RuntimeError: there is no graph behind the tensor"
+            " that backward() was called on. Either nothing that asks for a gradient went into it,"
+            " or nothing was recorded, or the graph was cut off later. Ask of each line before"
+            " backward() what it made.",
         ),
         Misconception(
             example=ASKED + "    loss = x**2\n" + END,
@@ -291,8 +292,8 @@ REPAIR = Exercise(
             example=ASKED
             + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
             when=_gave(torch.zeros_like),
-            message="You returned zeros: this gradient is empty, or was emptied before it was"
-            " handed out.",
+            message="You returned zeros. The gradient of the sum of squares is zero only where x"
+            " is; was it emptied before it was handed out?",
         ),
         Misconception(
             example="def answer(values):\n    return torch.tensor([2.0, 4.0, 6.0])",

@@ -1,5 +1,5 @@
 """Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, and a
-training loop of 2017 to port.
+training loop of 2017 to port. 01.2, on edits that are noticed, is asked by old copies of the lesson only.
 """
 
 import torch
@@ -95,6 +95,76 @@ answer = w.grad
 )
 
 
+def _under_no_grad(x: torch.Tensor) -> None:
+    with torch.no_grad():
+        x.add_(1)
+
+
+_EDITS = {
+    "a": lambda x: x.data.add_(1),
+    "b": lambda x: x.detach().add_(1),
+    "c": lambda x: x.detach().clone().add_(1),
+    "d": lambda x: Variable(x).add_(1),
+    "e": _under_no_grad,
+    "f": lambda x: x.detach().add(1),
+}
+
+
+def _noticed(edit) -> bool:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    loss = (x**2).sum()
+    edit(x)
+    try:
+        loss.backward()
+    except RuntimeError:
+        return True
+    return False
+
+
+NOTICED = Exercise(  # the lesson asks it no more; copies that students made before it had predict() do
+    id="01.2",
+    reader=letters("abcdef"),
+    truth=lambda: [name for name, edit in _EDITS.items() if _noticed(edit)],
+    right="The power saved `x`, and backward compares version counters: it notices those of these"
+    " edits at which the counter of `x` ticked.",
+    misconceptions=(),
+    letters=Letters(
+        read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
+        about=(
+            ("a", "What does `.data` share with `x`: its memory, its version counter, both?"),
+            ("b", "What does `.detach()` share with `x`: its memory, its version counter, both?"),
+            ("c", "Whose memory does this line write into?"),
+            ("d", "What does `Variable(x)` share with `x` today?"),
+            ("e", "What does `no_grad` switch off: the recording, or the counting of edits too?"),
+            ("f", "Does `add` without an underscore write into the tensor it is called on?"),
+        ),
+    ),
+    hints=(
+        "Look at `x._version` before and after each edit.",
+        "Two questions for each: does it change the memory of `x`, and does it tick the counter of `x`?",
+    ),
+    solution="""
+from torch.autograd import Variable
+
+def a(x): x.data.add_(1)
+def b(x): x.detach().add_(1)
+def c(x): x.detach().clone().add_(1)
+def d(x): Variable(x).add_(1)
+def e(x):
+    with torch.no_grad():
+        x.add_(1)
+def f(x): x.detach().add(1)
+
+answer = []
+for edit in (a, b, c, d, e, f):
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    edit(x)
+    if x._version > 0:
+        answer.append(edit.__name__)
+""",
+)
+
+
 _RESULTS = {
     "a": lambda x, z: z.data * 3,
     "b": lambda x, z: z * z.data,
@@ -115,7 +185,7 @@ def _reaches(make) -> bool:
 
 
 REACHES = Exercise(
-    id="01.2",
+    id="01.4",
     reader=letters("abcdef"),
     truth=lambda: [name for name, make in _RESULTS.items() if _reaches(make)],
     right="One recorded way back to `x` is enough, whatever else goes into the result.",
@@ -156,4 +226,4 @@ for make in (a, b, c, d, e, f):
 """,
 )
 
-EXERCISES = (WRAPPER, REACHES, PORT)
+EXERCISES = (WRAPPER, NOTICED, PORT, REACHES)

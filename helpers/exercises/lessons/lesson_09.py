@@ -131,7 +131,7 @@ BROKEN = Exercise(
     truth=_broken,
     right="In these the edit hit the very tensor that the node had saved.",
     letters=Letters(
-        read="idea 2, and the cell before it",
+        read="idea 2, and what idea 3 says of `no_grad`",
         about=(
             ("a", "What does the derivative of the sine need, and is that what is edited?"),
             ("b", "Which tensor does the node of the sine keep, and which one is edited?"),
@@ -592,8 +592,8 @@ def answer(f, edit):
         Misconception(
             example=_code(judge=_FRESH.format("x.detach()")).replace("loss.backward()", "loss"),
             when=lambda seen: raised(seen, "NoneType"),
-            message="A line of yours meets None where a tensor belongs. `x.grad` is None until a `backward()` has come"
-            " through to its end: has one, on the way that leads to that line?",
+            message="A line of yours meets None where a tensor belongs. `x.grad` is None until a `backward()` has brought"
+            " a gradient to `x`: has one, on the way that leads to that line?",
         ),
         Misconception(
             example=_code(after="loss = loss.detach()"),
@@ -699,11 +699,11 @@ def answer(f, edit):
             " They are `error`, `right` and `wrong`, as texts.",
         ),
     ),
-    principle="a counted edit of a saved tensor makes `backward()` raise; whether any other did harm shows when the"
-    " whole gradient is compared with one made from the values before it.",
+    principle="a counted edit of a saved tensor makes `backward()` raise where versions are compared; whether any other"
+    " did harm shows when the whole gradient is compared with one made from the values before it.",
     hints=(
         "Three things: a copy of the values before the forward pass, a `try` around `backward()`, a comparison.",
-        "`assert_grad` of idea 3 holds the comparison; here return a word in place of the assert.",
+        "Idea 3 compares with `2 * copied`, for a square alone; here let torch differentiate `f` at a copy.",
         "`before = x.detach().clone()` comes first of all. Afterwards compare `x.grad` with the gradient of"
         " `f(before).sum()`, where `before` requires grad.",
     ),

@@ -197,7 +197,7 @@ PORT = Exercise(
         Misconception(
             example=_loop(report="loss.data[0]"),
             when=lambda seen: raised(seen[:1], "0-dim tensor"),
-            message="You kept an index from 2017. Today a loss has no dimension to index; its"
+            message="You kept an index from 2017. Today this loss has no dimension to index; its"
             " number has a method.",
         ),
         Misconception(

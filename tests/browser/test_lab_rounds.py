@@ -1,0 +1,213 @@
+"""A round in real JupyterLab, as a student goes through it: guess by keyboard, run, be told why; and
+what a cell has made stays in sight.
+"""
+
+import base64
+import json
+import time
+from pathlib import Path
+
+import nbformat
+import pytest
+from lab import KERNELSPEC
+from lab_page import CELLS, PANEL
+
+from helpers.predicting import answers, prediction
+from helpers.predicting.questions import every
+
+pytestmark = pytest.mark.browser
+LESSON = "05_backward_and_the_chain_rule.ipynb"
+LETTERS = every()["05.q1"]
+NUMBERS = every()["05.q3"]
+SAID = f"""(place) => {CELLS}[place].node.querySelector('.prediction-said')?.textContent"""
+COUNT = f"""(place) => Boolean({CELLS}[place].model.executionCount)"""
+ANSWERED = (
+    f"""(place) => {CELLS}[place].node.querySelector('.prediction')?.dataset.state === 'answered'"""
+)
+LOCKED = (
+    f"""(place) => {CELLS}[place].node.querySelector('.prediction')?.dataset.state === 'locked'"""
+)
+SELECT = (
+    f"""(place) => {{ {PANEL}.content.activeCellIndex = place; {PANEL}.content.activate(); }}"""
+)
+TOPS = f"""(place) => {{ const panel = document.querySelector('.jp-WindowedPanel-outer').getBoundingClientRect();
+    const [row, made] = [{CELLS}[place].node.querySelector('.prediction'), {CELLS}[place + 1].node.querySelector('.made')]
+        .map((one) => one.getBoundingClientRect());
+    return [row.top - panel.top, made.top - panel.top, panel.height]; }}"""
+
+
+def places(notebook):
+    """Return where each question is asked, by its id."""
+    found = {}
+    for place, cell in enumerate(notebook.cells()):
+        if cell["source"].startswith("predict("):
+            found[cell["source"].split('"')[1]] = place
+    return found
+
+
+def run(notebook, place):
+    """Run a cell by keyboard, as a student does."""
+    notebook.page.evaluate(SELECT, place)
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.wait_for_function(COUNT, arg=place)
+
+
+def row(notebook, place):
+    """Return the row of a question, once it is drawn."""
+    handle = notebook.page.evaluate_handle(f"(place) => {CELLS}[place].node", place).as_element()
+    return handle.wait_for_selector(".prediction")
+
+
+def everything(lab):
+    return json.loads((lab.work / "progress.json").read_text())
+
+
+def progress(lab):
+    return everything(lab)["predictions"]
+
+
+@pytest.fixture
+def lesson(notebook, lab):
+    """Lesson 05, its set-up run, nothing guessed."""
+    (lab.work / "progress.json").unlink(missing_ok=True)
+    notebook.open(LESSON)
+    run(notebook, 1)
+    return notebook
+
+
+def test_a_round_by_keyboard(lesson, lab):
+    page, place = lesson.page, places(lesson)["05.q1"]
+    run(lesson, place)
+    asked = row(lesson, place)
+    wrong = next(letter for letter in LETTERS.letters if letter not in ("a", LETTERS.right))
+    first = asked.query_selector("input[type=radio]")
+    first.focus()
+    for _ in range(LETTERS.letters.index(wrong)):
+        page.keyboard.press("ArrowRight")
+    assert lesson.active()[0] == place  # no arrow reached the notebook
+    page.keyboard.press("Enter")
+    page.wait_for_function(LOCKED, arg=place)
+    assert page.evaluate(SAID, place) == f"You said ({wrong}). Now run the next cell."
+    assert lesson.active()[0] == place + 1
+    assert LETTERS.takeaway[:30] not in asked.inner_text()
+    page.keyboard.press("Shift+Enter")
+    page.wait_for_function(ANSWERED, arg=place)
+    said = page.evaluate(SAID, place)
+    assert said == answers.reply(LETTERS, wrong).replace("`", "")
+    assert said.startswith(f"You said ({wrong}); it is ({LETTERS.right}). ")
+    assert progress(lab)["05.q1"] == {"first": wrong, "seen": True, "sure": False}
+    lesson.restart()  # on another day
+    run(lesson, 1)
+    run(lesson, place)
+    page.wait_for_function(ANSWERED, arg=place)
+    assert page.evaluate(SAID, place) == said
+    assert all(one.is_disabled() for one in row(lesson, place).query_selector_all("input"))
+
+
+def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
+    page, place = lesson.page, places(lesson)["05.q1"]
+    run(lesson, place)
+    run(lesson, place + 1)
+    page.wait_for_function(
+        f"(place) => ({SAID})(place).startsWith('The cell has run. Guess all the same')", arg=place
+    )
+    asked = row(lesson, place)
+    asked.query_selector(f"input[value={LETTERS.right}]").check()
+    asked.query_selector("input[type=checkbox]").check()
+    asked.query_selector("button").click()
+    page.wait_for_function(ANSWERED, arg=place)
+    assert "and so it is." in page.evaluate(SAID, place)
+    assert progress(lab)["05.q1"]["sure"] is True
+
+
+def test_numbers_are_taken_only_when_they_are_as_many_as_asked(lesson, lab):
+    page, place = lesson.page, places(lesson)["05.q3"]
+    run(lesson, place)
+    field = row(lesson, place).query_selector(".prediction-field input")
+    field.fill("none of it, 7")
+    page.keyboard.press("Enter")
+    assert row(lesson, place).query_selector("button").is_disabled()
+    field.fill("1, \u22122.5")
+    page.keyboard.press("Enter")
+    page.wait_for_function(LOCKED, arg=place)
+    assert progress(lab)["05.q3"]["first"] == "1, -2.5"
+
+
+def test_a_guess_in_a_player_is_kept_with_the_others(lesson, lab):
+    place = places(lesson)["05.q3"] + 1
+    run(lesson, place)
+    player = lesson.player(place)
+    player.press("g", "ArrowRight")
+    player.root.query_selector("input.player-field").fill("7")
+    lesson.page.keyboard.press("Enter")
+    file = lab.work / "progress.json"
+    lesson.page.wait_for_function("() => document.querySelector('.player-verdict')?.textContent")
+    assert eventually(
+        lambda: (
+            file.exists() and list(everything(lab)["players"].get("05", {}).values()) == ["wrong"]
+        )
+    )
+
+
+def eventually(true, limit=10):
+    """Tell whether something becomes true: a file is written by the kernel, and no page tells."""
+    end = time.monotonic() + limit
+    while not true() and time.monotonic() < end:
+        time.sleep(0.05)
+    return true()
+
+
+@pytest.mark.parametrize("high", [300, 560, 1200])
+def test_what_a_cell_has_made_begins_in_sight(high, notebook, lab):
+    """Without the rule and the script of prediction.*, Lab keeps the next cell where it was, and what
+    was made goes up with the answer.
+    """
+    (lab.work / "progress.json").unlink(missing_ok=True)
+    tall = f"from IPython.display import HTML\nHTML('<div class=made style=\"height:{high}px\"></div>')"
+    cells = [
+        nbformat.v4.new_markdown_cell("\n\n".join(["above"] * 40)),
+        nbformat.v4.new_code_cell("from helpers import predict"),
+        nbformat.v4.new_markdown_cell("## A question\n\n- (a) one\n- (b) two\n- (c) three"),
+        nbformat.v4.new_code_cell('predict("05.q1", "a")', id=LETTERS.cell),
+        nbformat.v4.new_code_cell(tall, id=LETTERS.run),
+        *[nbformat.v4.new_markdown_cell(f"## And {number}\n\nbelow") for number in range(9)],
+    ]
+    lab.store(
+        "tall.ipynb", nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": KERNELSPEC})
+    )
+    notebook.open("tall.ipynb")
+    notebook.page.set_viewport_size({"width": 1280, "height": 720})
+    for place in (1, 2, 3):
+        notebook.page.evaluate(SELECT, place)
+        notebook.page.keyboard.press("Shift+Enter")
+    row(notebook, 3)
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.wait_for_function(ANSWERED, arg=3)
+    notebook.page.wait_for_function(f"(place) => {CELLS}[place].node.querySelector('.made')", arg=4)
+    notebook.page.wait_for_function(
+        f"(place) => {{ const [row, made, panel] = ({TOPS})(place);"
+        " return row >= -1 && made < panel - 100; }",
+        arg=3,
+    )
+
+
+def test_python_and_the_browser_say_the_same(chromium):
+    script = base64.b64encode(Path(prediction.HERE / "prediction.js").read_bytes()).decode()
+    asked = [(one, guess) for one in every().values() if one.right for guess in guesses(one)]
+    assert len(asked) > 60
+    page = chromium.new_page()
+    told = page.evaluate(
+        """async ([script, asked]) => { const { reply } = await import(`data:text/javascript;base64,${script}`);
+            return asked.map(([guess, answer]) => reply(guess, answer)); }""",
+        [script, [[guess, prediction.answer_of(one)] for one, guess in asked]],
+    )
+    assert told == [answers.reply(one, guess) for one, guess in asked]
+    page.close()
+
+
+def guesses(one):
+    """Return a right guess, every wrong one that is known, and one that is not."""
+    if one.letters:
+        return list(one.letters)
+    right = ", ".join(f"{number:.12g}" for number in one.right)
+    return [right, *[wrong for wrong, _ in one.why], ", ".join(["-77.125"] * one.count)]

@@ -1,0 +1,68 @@
+"""What the package knows of a question is what its notebook says, and nothing was typed twice."""
+
+import json
+from pathlib import Path
+
+import pytest
+import questions
+
+LESSONS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
+
+
+@pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem[:2])
+def test_the_package_has_the_questions_of_the_lesson(path):
+    wanted = questions.text_of(json.loads(path.read_text(encoding="utf-8")))
+    stored = questions.path_of(path.stem[:2])
+    found = stored.read_text(encoding="utf-8") if stored.exists() else ""
+    assert found == wanted, f"run `make refresh N={path.stem[:2]}`"
+
+
+def test_no_file_belongs_to_a_lesson_that_is_not_there():
+    numbers = {path.stem[:2] for path in LESSONS}
+    assert {path.stem for path in questions.FOLDER.glob("*.json")} <= numbers
+
+
+def cell(role, source, name="", **more):
+    kind = "code" if role in ("guess", "run") else "markdown"
+    return {
+        "cell_type": kind,
+        "id": name,
+        "source": source,
+        "metadata": {"course": {"role": role, **more}},
+    }
+
+
+ROUND = [
+    cell("question", "## 3 · Does `x**2` *cut*?\n\nSet-up.\n\n**Predict.** What?\n\n- (a) `y`\n- (b) no", id="98.q1", right="b"),
+    cell("guess", 'predict("98.q1")', "g"),
+    cell("run", "x = 1\nx  \n", "r"),
+    cell(
+        "because",
+        "<details><summary>Why?</summary>\n\n**It is `y**2`, and [no](a.ipynb) *cut*.** More.\n\n- (a) A *slip*,\n  on two lines.\n</details>",
+    ),
+    cell("run", "x = 2", "later"),
+    cell("question", "### Numbers\n\n**Predict.** Which?", id="98.q2", answer=33, tolerance=0.01),
+    cell("run", "33", "n"),
+    cell("because", "<details><summary>Why?</summary>\n\n**It adds.**\n\n- 162, -1.5: It multiplies.\n</details>"),
+    cell("question", "### Quiz\n\n- (a) one\n- (b) two", id="quiz.1", settled="02"),
+]  # fmt: skip
+
+
+def test_a_round_is_read():
+    found = questions.questions({"cells": ROUND})
+    assert list(found) == ["98.q1", "98.q2", "quiz.1"]
+    code = found["98.q1"].pop("code")
+    assert found["98.q1"] == {
+        "title": "Does `x**2` cut?",
+        "letters": "ab",
+        "right": "b",
+        "cell": "g",
+        "run": "r",
+        "takeaway": "It is `y**2`, and no cut.",
+        "why": {"a": "A slip, on two lines."},
+    }
+    assert code == questions.digest("x = 1\nx")
+    assert found["98.q2"]["right"] == [33]
+    assert found["98.q2"]["tolerance"] == 0.01
+    assert found["98.q2"]["why"] == {"162, -1.5": "It multiplies."}
+    assert found["quiz.1"] == {"title": "Quiz", "letters": "ab", "settled": "02"}
