@@ -5,7 +5,7 @@ keyboard, on any screen.
 from pathlib import Path
 
 import pytest
-from driver import photograph, watched
+from driver import GUESS_ALL, photograph, watched
 
 from helpers.drawing.palette import DARK, LIGHT
 
@@ -23,17 +23,6 @@ SCROLLS = """() => [...document.querySelectorAll("article pre, .table-wrapper, .
 CUT = """() => [...document.querySelectorAll(".player, .player-panel, .player-eq, .player-say")]
     .filter((box) => box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1)
     .map((box) => [box.className, box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight])"""
-# What a cell made is seen once its question is answered.
-GUESS_ALL = """() => {
-  for (const slot of document.querySelectorAll(".prediction-slot")) {
-    const { count } = JSON.parse(slot.querySelector("script").textContent);
-    const [first] = slot.querySelectorAll("input");
-    if (count) first.value = Array(count).fill(0).join(", ");
-    if (count) first.dispatchEvent(new Event("input"));
-    else first.click();
-    slot.querySelector(".prediction-lock").click();
-  }
-}"""
 IN_SIGHT = """() => { const { top, bottom } = document.querySelector("article .highlighted").getBoundingClientRect();
     return top > 0 && bottom < innerHeight; }"""
 
@@ -215,6 +204,7 @@ def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_
 
 def test_what_scrolls_no_more_is_no_stop_for_the_keyboard(reader, site):
     reader.goto(address(site, LESSONS[0]))
+    reader.evaluate(GUESS_ALL)
     reader.set_viewport_size({"width": 320, "height": 640})
     reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 10")
     reader.set_viewport_size({"width": 1280, "height": 640})

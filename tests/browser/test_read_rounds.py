@@ -6,9 +6,8 @@ import made_up_guesses
 import nbformat
 import pytest
 from deck import opened, states
-from driver import photograph, watched
+from driver import GUESS_ALL, photograph, watched
 from playwright.sync_api import expect
-from test_read_pages import GUESS_ALL
 
 from course.publish import publish
 from helpers.predicting import questions
