@@ -76,7 +76,7 @@ def test_a_log_holds_one_tensor_unless_none_let_go_of_it_or_it_was_cloned():
 
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_with_create_graph_a_call_brings_a_new_tensor():
-    assert "(*`create_graph=True`* would bring new ones.)" in said("06", "acc-26")
+    assert "(*`create_graph=True`* would bring new tensors.)" in said("06", "acc-26")
     assert "Here `backward()` and `zero_()` write into the tensor" in said("06", "acc-41")
     log = _log(lambda w: None, create_graph=True)
     assert log == [2, 4, 6]
