@@ -64,8 +64,10 @@ def test_zeros_like_does_not_require_grad():
 def test_under_no_grad_a_result_requires_grad_only_where_it_is_the_input_or_a_view_of_it():
     assert "And `z.float()` had nothing to do: it returned `z` itself" in said("02", "rg-22")
     assert '`z.contiguous()`?" (`z` again: nothing to do.)' in said("02", "q4-notes")
+    assert "(`z` again, written in place.)" in said("02", "q4-notes")
+    assert "(For new tensors that are no views.)" in said("02", "q4-notes")
     assert "Another device, another tensor: False." in said("02", "q4-notes")
-    assert "What is computed is plain. `z` itself and its views are not computed." in said(
+    assert "New results are plain. `z` itself and its views show the flag of `z`." in said(
         "02", "rg-50"
     )
     z = asked()
@@ -362,6 +364,15 @@ def test_a_frozen_front_part_adds_no_node_and_saves_nothing():
         last(h)
     assert saved
     assert front(x.requires_grad_()).grad_fn is not None
+
+
+def test_the_card_of_the_second_product_saved_the_first_result():
+    assert "the card has saved the first result, 2 times 3, as `self`" in said("02", "q8-notes")
+    two = [nn.Linear(1, 1, bias=False) for _ in range(2)]
+    nn.init.constant_(two[0].weight, 2.0)
+    two[0].requires_grad_(False)
+    y = nn.Sequential(*two)(torch.tensor([[3.0]]))
+    assert y.grad_fn._saved_self.item() == 2 * 3
 
 
 def test_eval_changes_no_flag():
