@@ -115,7 +115,9 @@ class Row {
   // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again.
   goOn() {
     const next = this.box.closest(".jp-Cell")?.nextElementSibling;
-    const place = next?.querySelector(".cm-content") ?? next;
+    const editor = next?.querySelector(".cm-content");
+    const place = editor?.checkVisibility() ? editor : next;
+    if (place === next && next?.tabIndex === -1) next.tabIndex = -1; // so that it can be focused
     place?.focus({ preventScroll: true });
     if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
   }

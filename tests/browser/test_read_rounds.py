@@ -6,7 +6,7 @@ import made_up_guesses
 import nbformat
 import pytest
 from deck import opened, states
-from driver import photograph, watched
+from driver import GUESS_ALL, photograph, watched
 from playwright.sync_api import expect
 
 from course.publish import publish
@@ -24,16 +24,6 @@ SEEN_EARLY = """() => {
   new MutationObserver(() => {
     for (const one of document.querySelectorAll("[data-after]")) if (one.checkVisibility()) window.early.push(one.dataset.after);
   }).observe(document, { childList: true, subtree: true });
-}"""
-GUESS_ALL = """() => {
-  for (const slot of document.querySelectorAll(".prediction-slot")) {
-    const { count } = JSON.parse(slot.querySelector("script").textContent);
-    const [first] = slot.querySelectorAll("input");
-    if (count) first.value = Array(count).fill(0).join(", ");
-    if (count) first.dispatchEvent(new Event("input"));
-    else first.click();
-    slot.querySelector(".prediction-lock").click();
-  }
 }"""
 BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
