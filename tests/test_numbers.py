@@ -125,9 +125,9 @@ def test_a_tampered_number_of_a_real_lesson_is_found():
     assert changed != lesson.text
     new = alone(Lesson(lesson.name, changed)).keys() - alone(lesson).keys()
     assert [number for _, number in new] == ["17"]
-    right, wrong = "`w` is `[2., 3.]`, a leaf", "`w` is `[2., 3.5]`, a leaf"
+    right, wrong = "| `c` / `d` | 0.5 |", "| `c` / `d` | 0.75 |"
     assert right in lesson.text
     new = (
         alone(Lesson(lesson.name, lesson.text.replace(right, wrong))).keys() - alone(lesson).keys()
     )
-    assert [number for _, number in new] == ["3.5"]
+    assert [number for _, number in new] == ["0.75"]

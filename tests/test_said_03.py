@@ -56,7 +56,7 @@ def test_a_parameter_is_a_leaf_whatever_its_values_were_computed_from():
 
 
 def test_a_tensor_that_retains_keeps_what_passes_in_each_later_walk():
-    reason = said("03", "q6-because")
+    reason = said("03", "q5-because")
     assert "One request holds for every later walk that passes, and each adds to" in reason
     assert "A walk of `torch.autograd.grad` (lesson 05) adds to `t.grad`, too, if it pass" in reason
     (term,) = [term for term in book().terms if term.name == "`retain_grad()`"]
@@ -79,8 +79,8 @@ def test_a_tensor_that_retains_keeps_what_passes_in_each_later_walk():
 
 
 def test_to_begin_anew_the_gradient_is_set_to_none_and_the_request_stays():
-    assert "To begin anew, set `t.grad = None`: the request stays." in said("03", "q6-because")
-    assert "And with `t.grad = None` between the two calls? (3.)" in said("03", "q6-notes")
+    assert "To begin anew, set `t.grad = None`: the request stays." in said("03", "q5-because")
+    assert "And with `t.grad = None` between the two calls? (3.)" in said("03", "q5-notes")
     d = torch.tensor(10.0, requires_grad=True)
     t = d + 1
     t.retain_grad()
@@ -91,7 +91,7 @@ def test_to_begin_anew_the_gradient_is_set_to_none_and_the_request_stays():
 
 
 def test_retains_grad_with_no_grad_has_three_reasons():
-    assert "So it is before any `backward()` as well, and after one that does not reach" in said(
+    assert "The same is true before any `backward()`, and after one that does not reach" in said(
         "03", "7087b96b"
     )
     for late, begin in ((True, 0), (False, None), (False, 1)):
@@ -237,27 +237,30 @@ def test_three_lines_of_03_1_are_recorded():
     assert [x.requires_grad for x in made if x.grad_fn is not None] == [True] * 3
 
 
-def test_a_view_under_no_grad_reads_the_flag_of_its_base_and_keeps_no_gradient():
-    reason = said("03", "q2-because")
-    assert "asked for its flag, it reads that of `w` (lesson 02)" in reason
-    assert "neither `w` nor `part` has a gradient, and no error came" in reason
-    assert "(That of `part`, and not that of `half`." in said("03", "q2-notes")
+def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient():
+    reason = said("03", "q7-because")
+    assert "`part` shows the flag of `w`, as in lesson 02; its own flag was never raised" in reason
+    assert "The walk ended at the product, without an error." in reason
+    assert "Outside the block `w[:1]` is recorded: a non-leaf, through which `w` gets" in reason
+    notes = said("03", "q7-notes")
+    assert "(The same walk fills `part.grad`; `w` still gets nothing.)" in notes
+    assert "(`part.grad_fn is None`.)" in notes
     w = torch.tensor([2.0, 3.0])
     with torch.no_grad():
-        half, part = w * 0.5, w[:1]
-    assert (half.requires_grad, part.requires_grad) == (False, False)
-    w.requires_grad_()
-    assert (half.requires_grad, part.requires_grad) == (False, True)
-    with torch.no_grad():
-        half, part = w * 0.5, w[:1]
-    assert (half.requires_grad, part.requires_grad) == (False, True)
+        part = w[:1]
+    for flag in (False, True, False, True):
+        w.requires_grad_(flag)
+        assert part.requires_grad == flag
+    product = part * 3
+    assert [node for node, _ in product.grad_fn.next_functions] == [None, None]
+    product.sum().backward()
+    assert (part.is_leaf, part.grad_fn, part.grad, w.grad) == (True, None, None, None)
+    part.requires_grad_()
     (part * 3).sum().backward()
-    assert (part.is_leaf, part.grad, w.grad) == (True, None, None)
-    w.requires_grad_(False)
-    assert not part.requires_grad
-    w.requires_grad_()
-    recorded = w * 0.5, w[:1]  # outside the block
-    assert [(x.is_leaf, x.requires_grad) for x in recorded] == [(False, True)] * 2
+    assert (part.grad.tolist(), w.grad) == ([3.0], None)
+    recorded = w[:1]
+    (recorded * 3).sum().backward()
+    assert (recorded.is_leaf, w.grad.tolist()) == (False, [3.0, 0.0])
 
 
 def test_only_the_gradient_of_a_changes_with_b():
