@@ -144,11 +144,18 @@ def distinct(parts: Sequence[Part]) -> list[Part]:
     met: Counter[str] = Counter()
     found = []
     for part in parts:
-        names = {part.name, *part.copies}
+        names = {part.name, *part.copies, *names_inside(part)}
         met.update(names)
         call = max(met[name] for name in names)
         found.append(numbered(part, call) if call > 1 else part)
     return found
+
+
+def names_inside(part: Part) -> set[str]:
+    """Return the names that the calls in several modules drawn as one, "lower+upper", will have."""
+    if part.is_call or part.name.endswith("]"):
+        return set()
+    return {qualified(path, part.scope) for piece in part.pieces for path in called(piece)}
 
 
 def numbered(part: Part, call: int) -> Part:
