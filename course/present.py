@@ -33,6 +33,7 @@ SETTINGS = lab_settings.SETTINGS | {
     },
 }
 OUTPUTS = "--with-outputs"
+ROUND_BEGINS = ("question", "lab", "text", "exercise", "recap")  # roles of cells
 
 
 def main(arguments, root=workspace.ROOT):
@@ -108,8 +109,8 @@ def hand_out(master, root, outputs):
 
 
 def speaker_copy(master, outputs):
-    """Return the lesson with its set-up in sight and its notes at every slide of an idea; outputs
-    where asked for.
+    """Return the lesson with its set-up in sight and its notes at every slide of an idea, or of a
+    round; outputs where asked for.
     """
     notebook = json.loads(master.read_text(encoding="utf-8"))
     for cell in notebook["cells"]:
@@ -120,7 +121,7 @@ def speaker_copy(master, outputs):
         notebook["metadata"].pop("widgets", None)
     show_setup(notebook["cells"][1:])
     notebook["cells"] = [
-        cell for idea in split(notebook["cells"], "slide") for cell in with_notes(idea)
+        cell for idea in split(notebook["cells"], begins_idea) for cell in with_notes(idea)
     ]
     return notebook
 
@@ -138,7 +139,7 @@ def with_notes(idea):
     them.
     """
     notes = [cell for cell in idea if workspace.for_the_speaker(cell)]
-    slides = split([cell for cell in idea if cell not in notes], "subslide")
+    slides = split([cell for cell in idea if cell not in notes], begins_subslide)
     return [
         cell
         for number, one in enumerate(slides)
@@ -150,14 +151,24 @@ def renamed(note, number):
     return note | {"id": f"{note['id'][:60]}-{number}"}
 
 
-def split(cells, kind):
-    """Return lists of cells, a new one from each cell of a slide type."""
+def split(cells, begins):
+    """Return lists of cells, a new one from each cell with which one `begins`."""
     found = [[]]
     for cell in cells:
-        if slide_type(cell) == kind and found[-1]:
+        if begins(cell) and found[-1]:
             found.append([])
         found[-1].append(cell)
     return found
+
+
+def begins_idea(cell):
+    """Tell whether with a cell an idea begins, or a round or lab within one."""
+    role = cell["metadata"].get("course", {}).get("role")
+    return slide_type(cell) == "slide" or role in ROUND_BEGINS
+
+
+def begins_subslide(cell):
+    return slide_type(cell) == "subslide"
 
 
 def slide_type(cell):

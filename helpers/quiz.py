@@ -11,7 +11,7 @@ from helpers.exercises.readers import choice
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import attempt
+from helpers.untrusted.sandbox import guarded
 
 LETTERS = ("a", "b", "c")
 NAME = re.compile(r"q\d{1,2}")
@@ -24,7 +24,7 @@ def keep(*unnamed: object, **guesses: object) -> None:
     not be read or written. Never raises; an interrupt passes.
     """
     letters = {
-        name: attempt(choice(*LETTERS).read, value)
+        name: guarded(choice(*LETTERS).read, value)
         for name, value in guesses.items()
         if NAME.fullmatch(name)
     }

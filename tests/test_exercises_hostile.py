@@ -29,7 +29,7 @@ from helpers.exercises.readers import (
     word,
     words,
 )
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, guarded
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -404,7 +404,7 @@ def test_an_interrupt_passes_and_all_is_put_back():
 def test_what_a_function_prints_is_not_even_kept():
     tracemalloc.start()
     try:
-        attempt(loud, 1)
+        guarded(loud, 1)
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -430,9 +430,9 @@ def test_random_inputs_are_the_same_each_time(monkeypatch, capsys):
 
 
 def test_what_an_attempt_raised_is_kept_as_two_texts():
-    assert attempt(raises(ValueError("one. Two.")), 1) == Failed("ValueError")
-    assert str(attempt(raises(ValueError("one. Two.")), 1)) == "ValueError: one"
-    assert str(attempt(raises(Unsayable()), 1)) == "Unsayable"
+    assert guarded(raises(ValueError("one. Two.")), 1) == Failed("ValueError")
+    assert str(guarded(raises(ValueError("one. Two.")), 1)) == "ValueError: one"
+    assert str(guarded(raises(Unsayable()), 1)) == "Unsayable"
 
 
 def test_output_that_knows_no_tick_gets_a_question_mark(monkeypatch):

@@ -19,7 +19,7 @@ SPLIT = ("helpers.labs.engine", "helpers.exercises.lessons")  # rooms within a r
 # of the design.
 ALLOWED = {
     "helpers": "picture stepping torchviz_view plots labs exercises predicting clinic recording looking",
-    "course": "answers clinic playing",
+    "course": "answers predicting clinic playing",
     "torchviz_view": "picture drawing looking graph text",
     "picture": "tinting playing recording folding drawing looking graph text",
     "tinting": "recording drawing graph text",

@@ -17,6 +17,8 @@ import yaml
 
 from course.publishing.site import main
 from helpers.playing.player import FILM
+from helpers.predicting.prediction import ASKED
+from helpers.predicting.questions import question
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -178,6 +180,23 @@ def test_every_player_has_its_place_and_a_page_with_players_one_script(site, pag
     assert not any(
         "requirejs" in page.text or "mathjax" in page.text.lower() for page in pages.values()
     )
+
+
+def test_every_question_has_its_place_and_nothing_waits_that_no_guess_brings(site, pages):
+    for path in LESSONS:
+        cells = nbformat.read(path, 4).cells
+        asked = [
+            output.data[ASKED]
+            for cell in cells
+            for output in cell.get("outputs", ())
+            if ASKED in output.get("data", {})
+        ]
+        text = pages[site / "lessons" / f"{path.stem}.html"].text
+        assert text.count('<div class="prediction-slot">') == len(asked), path.name
+        assert text.count("predictAll(document)") == bool(asked), path.name
+        settled = {name for name in asked if question(name).settled}
+        assert set(re.findall(r'data-after="([^"]*)"', text)) == set(asked) - settled, path.name
+        assert "predict(&quot;" not in text
 
 
 def test_speaker_notes_are_left_out(pages):

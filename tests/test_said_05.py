@@ -56,15 +56,14 @@ def walks(batched):
     return len(met)
 
 
-def test_a_loop_walks_once_for_each_output_and_a_batched_call_once():
-    assert "The loop walks once for each output; the batched call walks once" in said(
-        "05", "q10-because"
-    )
-    assert question("05.q10").right == (walks(batched=False), walks(batched=True)) == (3, 1)
+def test_j_takes_a_walk_for_each_row_and_a_batched_call_one():
+    assert "J takes a walk for each row." in said("05", "cell-30")
+    assert "sends all three `v` along in one walk" in said("05", "cell-30")
+    assert (walks(batched=False), walks(batched=True)) == (3, 1)
 
 
-def test_the_loop_needs_the_saved_tensors_once_more():
-    assert "keeps the saved tensors for the next walk" in said("05", "q10-because")
+def test_a_second_walk_needs_the_saved_tensors_once_more():
+    assert "A walk frees saved tensors: ask for `retain_graph=True`" in said("05", "cell-49")
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = three(x)
     torch.autograd.grad(y, x, torch.eye(3)[0])
@@ -72,15 +71,22 @@ def test_the_loop_needs_the_saved_tensors_once_more():
         torch.autograd.grad(y, x, torch.eye(3)[1])
 
 
-def test_each_node_of_a_batched_walk_is_called_once():
-    assert "Each node is called once, with all three gradients" in said("05", "q10-because")
-    x, called = torch.tensor([1.0, 2.0], requires_grad=True), []
+def in_memory(batched):
+    """Return the shape that a gradient of a batched walk of three has in memory."""
+    return torch._remove_batch_dim(batched, 1, 3, 0).shape
+
+
+def test_each_node_of_a_batched_walk_is_called_once_with_three_gradients():
+    assert "Each gradient on the way is three times as large" in said("05", "q9-notes")
+    x, called, sizes = torch.tensor([1.0, 2.0], requires_grad=True), [], []
     s = torch.sin(x)
     y = three(s)
+    s.register_hook(lambda gradient: sizes.append(in_memory(gradient)))
     for node in (y.grad_fn, s.grad_fn):
         node.register_hook(lambda *gradients, node=node: called.append(node))
     (rows,) = torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
     assert called == [y.grad_fn, s.grad_fn]
+    assert sizes == [(3, *s.shape)]
     assert torch.equal(rows, jacobian(lambda x: three(torch.sin(x)), x))
 
 
@@ -149,7 +155,9 @@ def test_x_grad_is_the_gradient_of_the_sum_and_looks_like_dy_dx_for_squares():
     assert "is the gradient of one number, here `y.sum()`, and not the matrix dy/dx" in said(
         "05", "cell-07"
     )
-    assert "For `x**2` it is diagonal: nothing mixes" in said("05", "cell-07")
+    assert "For `x**2` the matrix is diagonal, and `x.grad` looks like dy/dx" in said(
+        "05", "cell-07"
+    )
     ones = torch.ones(3)
     rows = jacobian(OPERATIONS["running sums"], ones)
     assert torch.equal(gradient(OPERATIONS["running sums"], [1.0, 1.0, 1.0]), ones @ rows)
@@ -158,6 +166,14 @@ def test_x_grad_is_the_gradient_of_the_sum_and_looks_like_dy_dx_for_squares():
     assert torch.equal(rows, rows.diagonal().diag())
     assert gradient(lambda x: x**2, [2.0, 3.0]).tolist() == rows.diagonal().tolist() == [4, 6]
     assert OPERATIONS["running sums"](ones).tolist() == [1, 2, 3], "what (c) names"
+    assert "Each running sum has slope 1 in each of its terms" in said("05", "cell-07")
+    sums = jacobian(OPERATIONS["running sums"], ones)
+    assert torch.equal(sums, torch.ones(3, 3).tril())
+    assert sums[:, 0].tolist() == [1, 1, 1], "x[0] is a term of all three"
+    assert "(What was handed in, times the matrix." in said("05", "cell-08")
+    x, v = torch.ones(3, requires_grad=True), torch.tensor([1.0, 10.0, 100.0])
+    x.cumsum(0).backward(v)
+    assert torch.equal(x.grad, v @ sums)
 
 
 def test_what_one_tries_after_the_running_sums():
@@ -182,7 +198,31 @@ def test_sine_and_square_use_the_one_tensor_that_each_saved():
         assert len(tensors) == 1
         assert torch.equal(tensors[0], kept)
     y.backward()
+    assert "the slope of sin(x)**2 is sin(2 * x)" in said("05", "cell-10")
     assert x.grad.item() == pytest.approx(torch.sin(2 * x).item()) == pytest.approx(-0.756802)
+
+
+def test_the_slope_vanishes_where_the_sine_or_the_cosine_does():
+    assert "Where the sine or the cosine does." in said("05", "cell-14")
+    at = torch.linspace(-7, 7, 10_001, dtype=torch.float64, requires_grad=True)
+    (slopes,) = torch.autograd.grad((torch.sin(at) ** 2).sum(), at)
+    nearest = torch.minimum(torch.sin(at).abs(), torch.cos(at).abs())
+    assert ((slopes.abs() < 1e-3) == (nearest < 5e-4)).all()
+
+
+def test_a_node_called_by_hand_is_recorded():
+    assert "a node that is called by hand is recorded like any calculation" in said(
+        "05", "q1-notes"
+    )
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    returned = (x**2).grad_fn(torch.zeros(2))
+    assert returned.tolist() == [0, 0], "linear in what arrives"
+    assert returned.grad_fn is not None
+
+
+def test_what_the_second_square_on_paper_takes():
+    assert "36 is the value of `p + q`" in said("05", "cell-18")
+    assert 3**2 + 3**3 == 36
 
 
 def turns_of_the_leaf(build):
@@ -199,21 +239,22 @@ def test_where_paths_meet_gradients_are_added_and_the_leaf_has_one_turn():
     assert turns_of_the_leaf(lambda x: x**2 + x**3) == (33, 1)
     assert turns_of_the_leaf(lambda x: 2 * x + 3 * x) == (5, 1)
     assert turns_of_the_leaf(lambda x: x**2 * x**3) == (405, 1)
+    assert gradient(lambda x: x**2 * x**3, 10.0) == 50_000
 
 
 def test_a_product_hands_each_factor_what_arrived_times_the_other():
     assert "A product hands each factor what arrived, times the value of the other" in said(
         "05", "lab-because"
     )
-    p, q = (torch.tensor(value, requires_grad=True) for value in (9.0, 27.0))
-    assert (p * q).grad_fn(torch.tensor(1.0)) == (27, 9)
-    assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 27, -5 * 9)
+    p, q = (torch.tensor(value, requires_grad=True) for value in (100.0, 1000.0))
+    assert (p * q).grad_fn(torch.tensor(1.0)) == (1000, 100)
+    assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 1000, -5 * 100)
 
 
 def test_two_paths_can_cancel():
-    assert "9 and −2, for instance: 9 · 6 − 2 · 27 = 0" in said("05", "lab-because")
-    x = torch.tensor(3.0, requires_grad=True)
-    (9 * x**2 - 2 * x**3).backward()
+    assert "15 and −1, for instance: 15 · 20 − 1 · 300 = 0" in said("05", "lab-because")
+    x = torch.tensor(10.0, requires_grad=True)
+    (15 * x**2 - 1 * x**3).backward()
     assert x.grad is not None
     assert x.grad == 0
 
@@ -235,18 +276,21 @@ def test_v_is_neither_cut_nor_stretched(shape):
     y.backward(torch.ones_like(y))
 
 
-def test_a_slice_that_is_made_first_and_used_counts():
-    assert "Slice first and compute with the slice: then it counts" in said("05", "cell-36")
+def test_an_element_that_is_taken_first_and_used_counts():
+    assert "Had `y` been computed from `first`, it would count" in said("05", "cell-36")
+    assert "`grad` returns that 0 only with `materialize_grads=True`" in said("05", "cell-36")
     assert "`allow_unused=True` turns the error into `None`" in said("05", "cell-36")
     x = torch.ones(3, requires_grad=True)
     first = x[0]
     assert torch.autograd.grad(first**2, first) == (2,)
     (unused,) = torch.autograd.grad((x**2).sum(), x[0], allow_unused=True)
     assert unused is None
+    (zero,) = torch.autograd.grad((x**2).sum(), x[0], materialize_grads=True)
+    assert zero == 0
 
 
 def test_any_v_gives_v_times_j_and_a_column_takes_forward_mode():
-    assert "Any `v` gives `v @ J`; ones add the rows up" in said("05", "cell-30")
+    assert "picks one output, and v·J is then one row of J" in said("05", "cell-30")
     assert "That takes another kind of walk, forward mode" in said("05", "cell-30")
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     rows = jacobian(three, x)
@@ -274,14 +318,27 @@ def test_the_bend_costs_6_h_and_rounding_more_with_a_smaller_step():
 
 
 def test_what_the_notes_ask_of_quotients_is_so():
-    assert "In float32 `gradcheck` fails even for this right gradient" in said("05", "cell-42")
-    assert "It needs float64." in said("05", "cell-41")
+    assert "In float32 `gradcheck` fails even for the square" in said("05", "cell-42")
+    assert "Its step: too small for float32." in said("05", "cell-42")
+    assert "Its own step suits float64." in said("05", "cell-41")
     assert "|Neither large nor tiny, and float64.|" in said("05", "cell-51")
     single = torch.tensor([2.0, 5.0], requires_grad=True)
     with pytest.warns(UserWarning, match="not a double precision"):
-        assert not gradcheck(lambda x: x**3, single, raise_exception=False)
+        assert not gradcheck(torch.square, single, raise_exception=False)
+    with pytest.warns(UserWarning, match="not a double precision"):
+        assert gradcheck(torch.square, single, eps=1e-2, atol=1e-2), "the step was at fault"
     central = abs(((2 + 0.1) ** 3 - (2 - 0.1) ** 3) / 0.2 - 12)
     assert central < off(0.1) / 10, "the bend is what becomes smaller"
+
+
+def test_gradcheck_catches_the_square_that_hides_a_factor():
+    assert "a square that hides one factor from autograd" in said("05", "cell-41")
+    assert "Its gradient is `x`, not `2 * x`." in said("05", "cell-42")
+    x = torch.tensor([2.0, 5.0], dtype=torch.float64, requires_grad=True)
+    assert gradcheck(torch.square, x)
+    with pytest.raises(RuntimeError, match=r"(?s)numerical:.*4[.]0.*analytical:.*2[.]"):
+        gradcheck(lambda x: x * x.detach(), x)
+    assert torch.equal(torch.autograd.grad((x * x.detach()).sum(), x)[0], x)
 
 
 def test_the_engine_of_05_3_is_caught_by_a_quotient():
@@ -327,7 +384,7 @@ RIGHT_OPTIONS = {  # what the option begins with
         lambda: shown(gradient(lambda x: x**2, [2.0, 3.0]) * torch.tensor([1, 10])),
     ),
     "05.q2": ("q2", lambda: shown(gradient(OPERATIONS["running sums"], [1.0, 1.0, 1.0]))),
-    "05.q11": ("cell-38", lambda: str(min((10.0**-k for k in range(1, 17)), key=off))),
+    "05.q10": ("cell-38", lambda: str(min((10.0**-k for k in range(1, 17)), key=off))),
 }
 
 

@@ -84,16 +84,6 @@ def update_master(course, source="a = 4"):
     save(course / "notebooks" / NAME, cell(source))
 
 
-def test_a_copy_says_nothing_of_answers(course):
-    said = {"role": "question", "id": "05.q1", "minutes": 1, "right": "b", "answer": [4.0]}
-    shown = {"role": "run", "caption": "one card", "expects": ["(no error)"]}
-    save(course / "notebooks" / NAME, cell("a", course=said), cell("b", course=shown), cell("c"))
-    workspace.sync(course)
-    copy = json.loads((course / "work" / NAME).read_text(encoding="utf-8"))
-    kept = [one["metadata"].get("course") for one in copy["cells"]]
-    assert kept == [{"role": "question", "id": "05.q1", "minutes": 1}, {"role": "run"}, None]
-
-
 def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
     workspace.sync(course)
     notebook = json.loads(copy_of(course).read_text(encoding="utf-8"))
@@ -104,6 +94,30 @@ def test_a_copy_has_no_outputs_no_notes_and_its_pictures(course):
     assert sources(copy_of(course)) == ["a = 3", "![a card](figs/card.svg)"]
     assert "widgets" not in notebook["metadata"]
     assert [path.name for path in (course / "work" / "figs").iterdir()] == ["card.svg"]
+
+
+def test_a_copy_keeps_of_a_round_its_roles_and_ids_and_nothing_that_answers(course):
+    because = "<details><summary>Why?</summary>\n\n**It is b.**\n</details>"
+    asked = {"role": "question", "id": "03.q1", "right": "b", "answer": 33, "minutes": 1}
+    told = {"role": "run", "caption": "A card.", "expects": ["RuntimeError: no"], "tolerance": 0.1}
+    save(
+        course / "notebooks" / NAME,
+        cell("## A\n\n- (a) x", kind="markdown", course=asked),
+        cell('predict("03.q1")', course={"role": "guess"}),
+        cell("1 + 1", course=told),
+        cell(because, kind="markdown", course={"role": "because"}),
+        cell("2 + 2"),
+    )
+    workspace.sync(course)
+    cells = json.loads(copy_of(course).read_text(encoding="utf-8"))["cells"]
+    assert [one["metadata"].get("course") for one in cells] == [
+        {"role": "question", "id": "03.q1"},
+        {"role": "guess"},
+        {"role": "run"},
+        {"role": "because"},
+        None,
+    ]
+    assert "".join(cells[3]["source"]) == because, "the reason stays, and stays folded"
 
 
 def test_a_copy_is_trusted(course):

@@ -14,6 +14,7 @@ from pathlib import Path
 from course.publishing.source import Unpublishable
 from helpers.clinic import filter_box
 from helpers.playing.player import head
+from helpers.predicting import prediction
 
 HERE = Path(__file__).parent / "templates" / "published"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
@@ -25,14 +26,17 @@ def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
     ours = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("reading", kind)]
     first = [reveal("dist/reveal.css")] if kind == "deck" else []
-    last = [filter_box.style()] if kind == "page" else []
+    last = [filter_box.style(), prediction.STYLE] if kind == "page" else []
     return [*first, player()[0], *ours, *last]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
-    """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run."""
+    """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run;
+    an "early" one runs before anything is seen.
+    """
     if kind == "page":
-        return [("module", player()[1]), ("module", filter_box.page_script())]
+        late = (player()[1], filter_box.page_script(), prediction.page_script())
+        return [("early", prediction.EARLY), *(("module", script) for script in late)]
     ours = [
         ("module", (HERE / f"{name}.js").read_text(encoding="utf-8"))
         for name in ("deck", "speaker")

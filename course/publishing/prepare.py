@@ -13,11 +13,13 @@ import re
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
 
+from course.publishing import rounds
 from course.publishing.films import VIEW, film_of
 from course.publishing.inert import inert
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
 from helpers.playing.player import FILM, slot_of
+from helpers.predicting import prediction
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
@@ -50,17 +52,32 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
         cell.metadata = NotebookNode(
             slideshow=NotebookNode(slide_type=slide_type(cell)),
             tags=[tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)],
+            course=rounds.course_of(cell),
         )
+    rounds.mark(made.cells)
+    for cell in made.cells:
+        if not notes:
+            rounds.for_readers(cell)
         if cell.cell_type == "markdown":
             cell.source = pasted(cell.source, cell.pop("attachments", {}))
             cell.source = cell.source if trust else safe_markdown(cell.source)
         else:
             cell.outputs = [shown(notebook, output, trust) for output in cell.outputs]
+            told(cell, notes)
     kept = ("kernelspec", "language_info", "title") + (("widgets",) if trust else ())
     made.metadata = NotebookNode(
         {name: made.metadata[name] for name in kept if name in made.metadata}
     )
     return made
+
+
+def told(cell: NotebookNode, notes: bool) -> None:
+    """Put its caption to the picture of a cell; in a page, which has no notes, under it too."""
+    caption = cell.metadata.course.get("caption")
+    if caption and cell.outputs:
+        rounds.with_caption(cell.outputs, caption)
+        if not notes:
+            cell.outputs.append(rounds.caption_below(caption))
 
 
 def slide_type(cell: NotebookNode) -> str:
@@ -82,17 +99,28 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
         return output
     data = output.data
     text = str(data.get("text/plain", ""))
-    film = film_of(notebook, output)
-    if film:
-        return _only(output, slot_of(film, text), text)
-    if filter_box.BOX in data:
-        return _only(output, filter_box.listed(), text)
+    ours = slot_in_page(notebook, output, text)
+    if ours:
+        return _only(output, ours, text)
     if trust and VIEW not in data:
         return output
     page = html_of(output, text)
     if page is not None:
         return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
     return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
+
+
+def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str:
+    """Return the place of a question, a player or the filter box, where its script finds it; "" for
+    what is none of ours.
+    """
+    asked = rounds.question_of(output)
+    if asked:
+        return prediction.slot(asked)
+    film = film_of(notebook, output)
+    if film:
+        return slot_of(film, text)
+    return filter_box.listed() if filter_box.BOX in output.data else ""
 
 
 def html_of(output: NotebookNode, text: str) -> str | None:

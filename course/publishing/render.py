@@ -66,6 +66,7 @@ def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, tr
     )
     title = notebook.metadata.get("title")
     ours = {
+        "kind": kind,
         "title": title if isinstance(title, str) and title else name(notebook.cells[0]),
         "policy": assets.policy(kind, trust),
         "styles": assets.styles(kind),

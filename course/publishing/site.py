@@ -24,6 +24,7 @@ from course.publishing.source import Unpublishable, read
 from helpers.clinic import filter_box
 from helpers.clinic.entries import entries
 from helpers.playing import player
+from helpers.predicting import prediction
 
 OURS = Path(__file__).parent / "pages"
 MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
@@ -96,6 +97,7 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
     pages = {path: prepared(read(path), notes=False) for path in paths}
     for path, notebook in pages.items():
         lead_to_pages(notebook)
+        hide_reasons(notebook)
         nbformat.write(notebook, source / "lessons" / path.name)
     (source / "index.md").write_text(index(course, pages), encoding="utf-8")
 
@@ -124,6 +126,38 @@ def page_name(fragment: str) -> str:
     if name.startswith(CELL):
         name = next((one.anchor for one in entries() if one.cell == name.removeprefix(CELL)), "")
     return f"#{make_id(name)}" if name else ""
+
+
+def hide_reasons(notebook: nbformat.NotebookNode) -> None:
+    """Put each text that waits for a guess into an element that the script of the page can hide."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and "cell_after" in cell.metadata:
+            cell.source = f"{begin_hidden(cell.metadata.cell_after)}\n\n{cell.source}\n\n</div>"
+
+
+def begin_hidden(question: str) -> str:
+    return f'<div class="prediction-after" data-after="{html.escape(question)}">'
+
+
+def hide_answers(app: object, doctree: object, name: str) -> None:
+    """Do the same with code that waits for a guess, or with its outputs alone."""
+    from docutils import nodes
+
+    for cell in list(doctree.findall(nodes.container)):
+        metadata = cell.get("cell_metadata", {})
+        if "cell_after" in metadata:
+            wrap(cell, metadata["cell_after"])
+        for part in list(cell.children):
+            if "outputs_after" in metadata and "cell_output" in part["classes"]:
+                wrap(part, metadata["outputs_after"])
+
+
+def wrap(node: object, question: str) -> None:
+    """Put a node of a document into an element that waits for the guess on a question."""
+    from docutils import nodes
+
+    begin = nodes.raw("", begin_hidden(question), format="html")
+    node.parent.replace(node, [begin, node, nodes.raw("", "</div>", format="html")])
 
 
 def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
@@ -184,6 +218,7 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
                 warning=said,
                 warningiserror=True,
             )
+            app.connect("doctree-resolved", hide_answers)
             app.connect("html-page-context", with_scripts)
             app.build()
             failed = app.statuscode
@@ -195,10 +230,15 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
 
 
 def with_scripts(app: object, name: str, template: str, context: dict, doctree: object) -> None:
-    """Start the players and the filter box of a page that has some: style and script once, in the
-    page itself.
+    """Start the players, the filter box and the questions of a page that has some: style and script
+    once, in the page itself.
     """
-    for mark, head in (("player-slot", player.head), ("glossary-box", filter_box.head)):
+    heads = {
+        "player-slot": player.head,
+        "glossary-box": filter_box.head,
+        "prediction-slot": prediction.head,
+    }
+    for mark, head in heads.items():
         if f'class="{mark}"' in context.get("body", ""):
             context["metatags"] = context.get("metatags", "") + head()
 

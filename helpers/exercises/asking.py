@@ -9,7 +9,7 @@ from helpers.exercises.exercise import Exercise, find, nearest
 from helpers.text import fold
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, guarded
 
 MISSING = object()
 _REFUSED = {"check": "Not checked", "hint": "No hint"}
@@ -21,7 +21,7 @@ def show_made(make: Callable[[], Card]) -> None:
 
 def made(make: Callable[[], Card]) -> Card:
     """Return the card that `make` returns; one that owns to a fault where it raises."""
-    card = attempt(make)
+    card = guarded(make)
     if not is_a(card, Failed):
         return card
     text = f"check stopped: {card}. The fault is the exercise's, not yours; please report it."

@@ -11,7 +11,7 @@ from types import FunctionType
 from helpers.exercises.readers import Reader
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, Heard, attempt
+from helpers.untrusted.sandbox import Failed, Heard, guarded
 
 MOST_PRINTED = 2_000  # characters of what one run prints
 
@@ -80,14 +80,14 @@ def outcome(
     run = Run()
     if _runs.get() is not None:
         _runs.get().append(run)
-    inputs = attempt(inputs_of, case)
+    inputs = guarded(inputs_of, case)
     if is_a(inputs, Failed):
         return Ours(inputs)
     run.inputs = len(inputs)
-    run.returned = attempt(answer, *inputs, heard=run.heard)
+    run.returned = guarded(answer, *inputs, heard=run.heard)
     if is_a(run.returned, Failed):
         return run.returned
-    seen = attempt(observe, run.returned, *inputs) if observe else run.returned
+    seen = guarded(observe, run.returned, *inputs) if observe else run.returned
     if observe and is_a(seen, Failed):
         return Ours(seen)
     try:

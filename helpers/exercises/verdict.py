@@ -11,7 +11,7 @@ from helpers.exercises.values import same
 from helpers.text import shortened
 from helpers.untrusted.describe import describe, show
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import attempt
+from helpers.untrusted.sandbox import guarded
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()
@@ -54,7 +54,7 @@ class _Trial:
 def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
     """Judge `answer` against what torch computes now; with `reveal` the expected values are told.
 
-    The truth is computed before the student's code runs, which itself runs only inside `attempt`.
+    The truth is computed before the student's code runs, which itself runs only inside `guarded`.
     """
     reader = exercise.reader
     if is_stub(answer):
@@ -136,7 +136,7 @@ def _named(trial: _Trial) -> str:
 
 def _message(ideas: list[Misconception], trial: _Trial) -> str:
     for idea in ideas:
-        if attempt(_matches, idea, trial) is True:
+        if guarded(_matches, idea, trial) is True:
             return idea.message
     return ""
 

@@ -115,7 +115,9 @@ class Row {
   // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again.
   goOn() {
     const next = this.box.closest(".jp-Cell")?.nextElementSibling;
-    const place = next?.querySelector(".cm-content") ?? next;
+    const editor = next?.querySelector(".cm-content");
+    const place = editor?.checkVisibility() ? editor : next;
+    if (place === next && next?.tabIndex === -1) next.tabIndex = -1; // so that it can be focused
     place?.focus({ preventScroll: true });
     if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
   }
@@ -200,7 +202,7 @@ function render({ model, el }) {
   return () => SYNCED.forEach((name) => model.off(`change:${name}`, follow));
 }
 
-// In a page no kernel runs: the choice stays in the page, and brings the output and the reason.
+// In a page no kernel runs: the choice stays in the browser, and brings the output and the reason, unfolded.
 function kept(id, choice) {
   try {
     if (choice) localStorage.setItem(`prediction ${id}`, choice);
@@ -210,15 +212,23 @@ function kept(id, choice) {
   }
 }
 
+// What was kept may be an answer to what the question once was.
+function isMeant(choice, { letters, count }) {
+  return letters ? choice.length === 1 && letters.includes(choice) : numbersIn(choice).length === count;
+}
+
 export function predictAll(page) {
   for (const slot of page.querySelectorAll(".prediction-slot")) {
     const { answer, ...question } = JSON.parse(slot.querySelector("script").textContent);
     const after = [...page.querySelectorAll("[data-after]")].filter((one) => one.dataset.after === question.id);
     const tell = (choice) => {
-      for (const one of after) one.toggleAttribute("data-hidden", !choice && Boolean(answer));
+      for (const one of after) {
+        one.toggleAttribute("data-seen", Boolean(choice));
+        one.querySelector(":scope > details")?.toggleAttribute("open", Boolean(choice));
+      }
       return choice ? answer : null;
     };
-    const choice = kept(question.id);
+    const choice = isMeant(kept(question.id), question) ? kept(question.id) : "";
     const row = new Row(slot, { ...question, choice, sure: false, ran: false, problem: "", answer: tell(choice) }, (picked) => {
       kept(question.id, picked);
       row.update({ answer: tell(picked) });

@@ -4,6 +4,7 @@ settles it has run.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,8 @@ HERE = Path(__file__).parent
 SCRIPT = (HERE / "prediction.js").read_text(encoding="utf-8")
 STYLE = (HERE / "prediction.css").read_text(encoding="utf-8")
 ran.listen()  # from the import in the first cell on, so that it is known what ran before a question
+EARLY = 'document.documentElement.dataset.predicting = "";'  # before a page is seen: hide answers
+NO_SCRIPT = "Guess, and write it down, before you read on."
 ASKED = "application/vnd.computational-graphs.prediction"  # the id of a question, in an output
 
 
@@ -153,6 +156,25 @@ def answer_of(asked: Question) -> dict[str, Any]:
     }
 
 
+def slot(asked: Question) -> str:
+    """Return the place in a page where a question is asked: what its script needs, and what is said
+    where no script runs.
+    """
+    answer = None if asked.settled else answer_of(asked)
+    data = json.dumps(asked_of(asked) | {"answer": answer}, ensure_ascii=False)
+    data = data.replace("<", "\\u003c")
+    return (
+        f'<div class="prediction-slot"><script type="application/json">{data}</script>\n'
+        f"<noscript><p>{NO_SCRIPT}</p></noscript></div>"
+    )
+
+
+def page_script() -> str:
+    """Return the script of a page: it asks every question there."""
+    return f"{SCRIPT}\npredictAll(document);\n"
+
+
 def head() -> str:
-    """Return the style and the script that a page needs once, for any number of slots."""
-    return f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\npredictAll(document);\n</script>'
+    """Return the style and the scripts that a page needs once, for any number of slots."""
+    script = f'<script type="module">\n{page_script()}</script>'
+    return f"<style>\n{STYLE}</style>\n<script>{EARLY}</script>\n{script}"

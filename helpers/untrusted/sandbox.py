@@ -45,7 +45,7 @@ class Heard(io.TextIOBase):
         return True
 
 
-def attempt(function: Callable, *args: object, heard: Heard | None = None) -> object:
+def guarded(function: Callable, *args: object, heard: Heard | None = None) -> object:
     """Return what `function(*args)` returns, or a Failed; only an interrupt passes.
 
     It runs with gradients on, a fixed seed, silent; afterwards all that is as it was before. What

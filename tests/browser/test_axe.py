@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from axe import grave, grave_in_both_themes
 from deck import UNROLL, opened
-from driver import watched
+from driver import GUESS_ALL, watched
 from lab_page import window
 
 from course.publish import publish
@@ -80,6 +80,7 @@ def look_at_all_of(chromium, path):
     """Look at a page in both themes, in a small window, all that is folded opened."""
     with watched(chromium, viewport={"width": 640, "height": 360}) as watch:
         watch.page.goto(path.as_uri())
+        watch.page.evaluate(GUESS_ALL)
         watch.page.evaluate(UNFOLD)
         assert grave_in_both_themes(watch.page) == []
 

@@ -4,6 +4,7 @@ in Chromium.
 
 import pytest
 from deck import ROOT
+from driver import GUESS_ALL
 from firefox import MISSING, Firefox, firefox
 
 from course.publish import publish
@@ -74,6 +75,7 @@ def test_a_deck_goes_to_its_end_by_key_and_its_players_play(fox, tmp_path, lesso
 def test_a_page_opens_and_its_players_play(fox, tmp_path, lesson):
     publish(lesson, "page", tmp_path / "page.html")
     fox.open(tmp_path / "page.html")
+    fox.evaluate(f"({GUESS_ALL})()")
     players = fox.evaluate("document.querySelectorAll('.player-slot').length")
     assert fox.evaluate(f"{SEEN}.length") == players
     assert all(answers(fox, number) for number in range(players))

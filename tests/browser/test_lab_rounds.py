@@ -133,6 +133,25 @@ def test_numbers_are_taken_only_when_they_are_as_many_as_asked(lesson, lab):
     assert progress(lab)["05.q3"]["first"] == "1, -2.5"
 
 
+def test_after_a_guess_of_the_quiz_the_next_question_is_active(notebook, lab):
+    notebook.open("00_start_here.ipynb")
+    run(
+        notebook,
+        next(
+            place for place, cell in enumerate(notebook.cells()) if "import" in cell["source"][:6]
+        ),
+    )
+    place = places(notebook)["quiz.1"]
+    run(notebook, place)
+    row(notebook, place).query_selector("input[value=a]").check()
+    notebook.page.keyboard.press("Enter")
+    notebook.page.wait_for_function(LOCKED, arg=place)
+    assert notebook.active()[0] == place + 1
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.keyboard.press("Shift+Enter")
+    notebook.page.wait_for_function(COUNT, arg=place + 2)
+
+
 def test_a_guess_in_a_player_is_kept_with_the_others(lesson, lab):
     place = places(lesson)["05.q3"] + 1
     run(lesson, place)

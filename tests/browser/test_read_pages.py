@@ -5,7 +5,7 @@ keyboard, on any screen.
 from pathlib import Path
 
 import pytest
-from driver import photograph, watched
+from driver import GUESS_ALL, photograph, watched
 
 from helpers.drawing.palette import DARK, LIGHT
 
@@ -93,6 +93,7 @@ def test_the_switch_is_remembered_on_the_next_page(reader, site):
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_player_goes_to_its_end_by_keyboard(reader, site, name):
     reader.goto(address(site, name))
+    reader.evaluate(GUESS_ALL)
     assert reader.locator(".player").count() == reader.locator(".player-slot").count()
     for player in reader.locator(".player").all():
         player.focus()
@@ -203,6 +204,7 @@ def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_
 
 def test_what_scrolls_no_more_is_no_stop_for_the_keyboard(reader, site):
     reader.goto(address(site, LESSONS[0]))
+    reader.evaluate(GUESS_ALL)
     reader.set_viewport_size({"width": 320, "height": 640})
     reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 10")
     reader.set_viewport_size({"width": 1280, "height": 640})

@@ -9,8 +9,10 @@ addEventListener("DOMContentLoaded", () => {
   for (const box of document.querySelectorAll("article pre:not(.player pre), .table-wrapper, .output.text_html")) reach.observe(box);
 
   setTimeout(() => { // the theme marks the words that were searched for a moment after this
-    const hit = document.querySelector("article .highlighted");
+    const hits = [...document.querySelectorAll("article .highlighted")];
+    const waits = (one) => one.closest("[data-after]:not([data-seen])"); // for a guess
+    const hit = hits.find((one) => !waits(one));
     hit?.closest("details")?.setAttribute("open", "");
-    hit?.scrollIntoView({ block: "center" });
+    (hit ?? (hits[0] && waits(hits[0]).previousElementSibling))?.scrollIntoView({ block: "center" });
   }, 20);
 });

@@ -17,7 +17,7 @@ from helpers.exercises.readers import letters
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, guarded
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 
@@ -366,13 +366,13 @@ def _flags(returned: object, model: nn.Sequential) -> list:
 
 def _otherwise(model: nn.Sequential) -> str:
     """Say what became of a model, its flags apart."""
-    now = attempt(lambda: dict(nn.Module.named_parameters(model)))
+    now = guarded(lambda: dict(nn.Module.named_parameters(model)))
     kept = _before[model]
     if is_a(now, Failed) or list(now) != [name for name, _, _ in kept]:
         return "it has other layers"
     if any(now[name] is not parameter for name, parameter, _ in kept):
         return "it has other parameters"
-    as_before = attempt(lambda: all(_equal(_detach(one), values) for _, one, values in kept))
+    as_before = guarded(lambda: all(_equal(_detach(one), values) for _, one, values in kept))
     return "as it was" if as_before is True else "its parameters have other values"
 
 

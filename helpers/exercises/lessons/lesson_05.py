@@ -17,7 +17,7 @@ from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import rows, same
 from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, guarded
 
 
 def _pulled_back() -> torch.Tensor:
@@ -137,7 +137,7 @@ def _starts() -> list[str]:
         (name, call, torch.ones(2, 3) @ torch.ones(3, requires_grad=True))
         for name, call in calls.items()
     ]
-    return [name for name, call, y in new if not is_a(attempt(call, y), Failed)]
+    return [name for name, call, y in new if not is_a(guarded(call, y), Failed)]
 
 
 STARTS = Exercise(

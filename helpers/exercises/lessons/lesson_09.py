@@ -293,7 +293,7 @@ MASKED = Exercise(
     id="09.3",
     reader=function(*(partial(leaf, *values) for values in CASES), observe=_as_seen, parts=_PARTS),
     truth=lambda: _relu,
-    right="The leaf kept its values, and what was overwritten in the copy gets no gradient.",
+    right="The leaf kept its values, and its negative elements get no gradient.",
     misconceptions=(
         Misconception(
             example="def answer(x):\n    x[x < 0] = 0.0\n    return x",

@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, attempt
+from helpers.untrusted.sandbox import Failed, guarded
 
 _DATA = torch.Tensor.data
 _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code
@@ -85,7 +85,7 @@ def watched(run: Callable[[], object]) -> Seen:
         with calls, _Operations(seen, calls):
             run()
 
-    seen.ended = not is_a(attempt(under_watch), Failed)
+    seen.ended = not is_a(guarded(under_watch), Failed)
     return seen
 
 

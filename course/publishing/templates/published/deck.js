@@ -43,10 +43,19 @@ function fit(slide) {
     cell.classList.add("beside");
     const narrow = cell.querySelector(".source").clientWidth < 330;
     if (narrow || slide.scrollHeight >= before || slide.scrollWidth > 1280) cell.classList.remove("beside");
+    if (slide.scrollHeight > 720 && cell.querySelectorAll(".outputs > .html").length === 1) putAside(slide, cell);
   }
   give(rooms, (room) => Math.max(320, room.firstChild.offsetHeight + 720 - slide.scrollHeight));
   grow(slide, [...slide.querySelectorAll(".output.html > img, .words img")].filter((one) => one.clientWidth));
   unroll(slide);
+}
+
+// Where much was printed as well, the picture stands beside the code and what was printed, below each other.
+function putAside(slide, cell) {
+  const [before, classes] = [slide.scrollHeight, cell.className];
+  cell.classList.remove("beside");
+  cell.classList.add("aside");
+  if (slide.scrollHeight >= before || slide.scrollWidth > 1280) cell.className = classes;
 }
 
 // Tell players how high they may be.

@@ -1,0 +1,113 @@
+"""Know the rounds of a lesson: what each of its cells is for, and what of them is seen only after the
+guess.
+"""
+
+from __future__ import annotations
+
+import re
+from html import escape
+
+from nbformat import NotebookNode
+from nbformat.v4 import new_output
+
+from helpers.predicting.prediction import ASKED
+from helpers.predicting.questions import Question, question
+
+ROLES = {"title", "setup", "question", "guess", "run", "because", "notes"}
+ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
+ENDS = ("title", "question", "lab", "text", "exercise", "recap")  # a round ends where one stands
+ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
+MOST_OF_A_CAPTION = 300  # characters
+CALL = re.compile(r"""\s*predict\(["'][^"']*["']\)\s*""")
+FOLD = re.compile(
+    r"\A\s*<details[^>]*>\s*<summary[^>]*>.*?</summary>(.*)</details>\s*\Z", re.DOTALL
+)
+SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
+PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
+ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
+CODE = re.compile(r"`([^`]+)`")
+
+
+def course_of(cell: NotebookNode) -> NotebookNode:
+    """Return what a cell says of its place in the course: role, id, caption, each where it is well
+    formed. What answers a question is not among it.
+    """
+    said = cell.metadata.get("course")
+    said = said if isinstance(said, dict) else {}
+    role, name, caption = (said.get(key) for key in ("role", "id", "caption"))
+    kept = NotebookNode()
+    if isinstance(role, str) and role in ROLES:
+        kept.role = role
+    if isinstance(name, str) and ID.fullmatch(name):
+        kept.id = name
+    if isinstance(caption, str) and 0 < len(caption) <= MOST_OF_A_CAPTION:
+        kept.caption = " ".join(caption.split())
+    return kept
+
+
+def question_of(output: NotebookNode) -> Question | None:
+    """Return the question that an output of `predict` asks; None where it is no question of ours."""
+    name = output.get("data", {}).get(ASKED)
+    return question(name) if isinstance(name, str) else None
+
+
+def asked_in(cell: NotebookNode) -> Question | None:
+    """Return the first question that a cell asks, None where it asks none."""
+    asked = filter(None, map(question_of, cell.get("outputs", ())))
+    return next(asked, None)
+
+
+def mark(cells: list[NotebookNode]) -> None:
+    """Note on the cells of each round the question whose guess they wait for: `outputs_after` where
+    the code is seen before, `cell_after` where nothing of it is.
+    """
+    waits_for, has_reason = "", False
+    for cell in cells:
+        role = cell.metadata.course.get("role")
+        asked = asked_in(cell)
+        if asked:
+            cell.metadata.asks = asked.id
+            waits_for, has_reason = ("" if asked.settled else asked.id), False
+        elif role in ENDS:
+            waits_for = ""
+        elif waits_for and (role == "because" or (has_reason and cell.cell_type == "code")):
+            cell.metadata.cell_after, has_reason = waits_for, True
+        elif waits_for and cell.cell_type == "code":
+            cell.metadata.outputs_after = waits_for
+
+
+def for_readers(cell: NotebookNode) -> None:
+    """Leave out of a page the call of `predict`, whose buttons stand there, and of a fold when to run
+    the cell.
+    """
+    if "asks" in cell.metadata and CALL.fullmatch(cell.source):
+        cell.metadata.tags.append("remove-input")  # as Sphinx knows it
+    if cell.metadata.course.get("role") == "because":
+        cell.source = SUMMARY.sub(r"\1", cell.source)
+
+
+def unfolded(source: str) -> str:
+    """Return a reason without its fold."""
+    fold = FOLD.match(source)
+    return fold[1].strip() if fold else source
+
+
+def with_caption(outputs: list[NotebookNode], caption: str) -> None:
+    """Give the first picture among the outputs of a cell its alternative text."""
+    for output in outputs:
+        page = output.get("data", {}).get("text/html", "")
+        found = PICTURE.search(page)
+        if found:
+            alt = escape(caption.replace("`", ""))
+            picture = f'<img alt="{alt}"{ALT.sub("", found[1])}>'
+            output.data["text/html"] = page[: found.start()] + picture + page[found.end() :]
+            return
+
+
+def caption_below(caption: str) -> NotebookNode:
+    """Return a caption as the last output of its cell."""
+    words = CODE.sub(r"<code>\1</code>", escape(caption, quote=False))
+    return new_output(
+        "display_data",
+        data={"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'},
+    )

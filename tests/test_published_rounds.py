@@ -1,0 +1,295 @@
+"""Rounds in pages and decks, without a browser: what is asked, what waits for the guess, what a page
+says before it.
+"""
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+
+import made_up_guesses
+import nbformat
+import pytest
+from made_up_guesses import CAPTION, asked, because, code, guess, printed, shown, text
+from nbformat.v4 import new_markdown_cell, new_notebook
+
+from course import present
+from course.publish import publish
+from course.publishing import assets
+from course.publishing.prepare import prepared
+from course.publishing.rounds import course_of
+from course.publishing.site import hide_reasons
+from course.publishing.slides import laid_out
+from helpers.predicting import questions
+from helpers.predicting.prediction import ASKED
+
+AFTER = ("it printed two", "It multiplies", "and two again", "405 and so on", "Paths add")
+ALWAYS = ("draw()", "count()", "a lab", "It plays", "seen at once", "Recap")
+
+
+@pytest.fixture(autouse=True)
+def _three(monkeypatch):
+    monkeypatch.setattr(questions, "every", lambda: made_up_guesses.ALL)
+
+
+class Seen(HTMLParser):
+    """Collect the text of a page that is seen before any guess, and that which waits for one."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.open, self.seen, self.waits, self.images, self.tags = [], "", {}, [], set()
+        self.feed(html)
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.add(tag)
+        if tag == "img":
+            self.images.append(dict(attributes))
+            self.handle_data(dict(attributes).get("alt", ""))
+        elif tag not in ("meta", "br", "input"):
+            self.open.append((tag, dict(attributes).get("data-after")))
+
+    def handle_endtag(self, tag):
+        while self.open and self.open.pop()[0] != tag:
+            pass
+
+    def handle_data(self, data):
+        if any(tag in ("script", "style") for tag, _ in self.open):
+            return
+        waits_for = next((name for _, name in self.open if name), None)
+        if waits_for:
+            self.waits[waits_for] = self.waits.get(waits_for, "") + data
+        else:
+            self.seen += data
+
+
+def published(tmp_path, to, *cells, **options):
+    """Return the HTML that is made of these cells, or of the whole notebook."""
+    made = new_notebook(cells=list(cells)) if cells else made_up_guesses.notebook()
+    nbformat.write(made, tmp_path / "given.ipynb")
+    return publish(tmp_path / "given.ipynb", to, tmp_path / f"{to}.html", **options)
+
+
+def slots(html):
+    pattern = r'<div class="prediction-slot"><script type="application/json">(.*?)</script>'
+    return [json.loads(found) for found in re.findall(pattern, html)]
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_a_guess_becomes_a_slot_and_its_call_is_left_out(tmp_path, trust):
+    html = published(tmp_path, "page", trust=trust)
+    letters, numbers, quiz = slots(html)
+    assert (letters["id"], letters["letters"], letters["answer"]["right"]) == ("99.q1", "abc", "b")
+    assert letters["answer"]["why"][0] == ["a", "It sounds so: a < b.</script>"]
+    assert (numbers["count"], numbers["answer"]["right"]) == (2, [405.0, -0.5])
+    assert (quiz["settled"], quiz["answer"]) == ("02", None)
+    assert "predict(" not in Seen(html).seen
+    assert html.count("<noscript>") == 3
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_output_and_reason_wait_for_the_guess_and_code_does_not(tmp_path, trust):
+    found = Seen(published(tmp_path, "page", trust=trust))
+    assert not [words for words in AFTER if words in found.seen]
+    assert not [words for words in ALWAYS if words not in found.seen]
+    assert "draw_again()" in found.waits["99.q1"], "what is run after the reason comes after it"
+    assert set(found.waits) == {"99.q1", "99.q2"}, "a lab and the quiz hide nothing"
+    assert CAPTION.replace("`", "") in found.waits["99.q1"]
+    assert "Guesses" not in found.seen
+
+
+def test_no_right_letter_is_in_what_is_seen_before_the_guess(tmp_path):
+    cells = [text("title", "# T"), *made_up_guesses.cells()[1:7]]
+    html = published(tmp_path, "page", *cells)
+    shows = Seen(html).seen
+    assert re.findall(r"\(([abc])\)", shows) == ["a", "b", "c"], "the options and nothing more"
+    bare = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert not re.search(r"right|expects|minutes", bare.partition("<main>")[2])
+
+
+def test_a_caption_is_the_alternative_text_and_stands_under_the_picture(tmp_path):
+    html = published(tmp_path, "page")
+    told = CAPTION.replace("`", "")
+    assert [unescape(alt) for alt in re.findall(r'<img alt="([^"]*)"', html)] == [told]
+    below = '<p class="run-caption">Where the two ways meet, <code>x</code> waits for both &lt;at once&gt;.</p>'
+    assert html.count(below) == 1
+    assert html.index("<img") < html.index(below)
+
+
+def test_the_first_picture_takes_the_caption_and_the_others_keep_theirs():
+    image = '<img src="data:image/png;base64,AAAA" alt="a &gt; b">'
+    outputs = [printed("x"), shown({"text/html": image}), shown({"text/html": image})]
+    made = prepared(
+        new_notebook(cells=[code("run", "x", *outputs, caption='"q" & so')]), notes=False
+    )
+    pages = [one.data["text/html"] for one in made.cells[0].outputs[1:]]
+    assert pages[0] == '<img alt="&quot;q&quot; &amp; so" src="data:image/png;base64,AAAA">'
+    assert pages[1] == image
+    assert len(pages) == 3
+
+
+def test_a_deck_shows_the_question_then_what_ran_then_the_reason(tmp_path):
+    made = laid_out(prepared(made_up_guesses.notebook(), notes=True))
+    told = [
+        (
+            cell.metadata.slideshow.slide_type,
+            cell.source.split("\n")[0],
+            len(cell.get("outputs", ())),
+        )
+        for cell in made.cells
+    ]
+    note = ("notes", "**Guesses.** Most say a. **Ask next.** Why?", 0)
+    assert told[:10] == [
+        ("slide", "# 99 · Rounds", 0),
+        ("slide", "## 1 · One", 0),
+        note,
+        ("", "draw()", 0),
+        ("subslide", "draw()", 2),
+        note,
+        ("subslide", "**It multiplies.** So two came.", 0),
+        note,
+        ("subslide", "draw_again()", 1),
+        note,
+    ]
+    assert len({cell.id for cell in made.cells}) == len(made.cells)
+    html = published(tmp_path, "slides")
+    assert "prediction" not in html
+    assert "predict(" not in html
+    assert "Why?" not in re.sub(r"<aside.*?</aside>", "", html, flags=re.DOTALL)
+    assert f'alt="{CAPTION.replace("`", "").replace("<", "&lt;").replace(">", "&gt;")}"' in html
+    assert "run-caption" not in html
+
+
+@pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])
+def test_in_a_deck_what_ran_never_comes_with_its_question(kind):
+    given = made_up_guesses.notebook()
+    for cell in given.cells:
+        if cell.metadata.course.role in ("run", "because"):
+            cell.metadata.slideshow = {"slide_type": kind}
+        elif not kind:
+            cell.metadata.pop("slideshow")
+    steps = [[]]
+    for cell in laid_out(prepared(given, notes=True)).cells:
+        if cell.metadata.slideshow.slide_type in ("slide", "subslide", "fragment"):
+            steps.append([])
+        steps[-1].append(cell)
+    for step in steps:
+        roles = [cell.metadata.course.role for cell in step if cell.get("outputs") != []]
+        assert len({"question", "run", "because"} & set(roles)) <= 1
+
+
+def test_a_question_that_is_not_known_shows_its_text_and_hides_nothing(tmp_path):
+    cells = [guess("77.q1"), code("run", "f()", printed("what came\n")), because("**So.**")]
+    html = published(tmp_path, "page", *cells)
+    found = Seen(html)
+    assert not slots(html)
+    assert "77.q1: your guess" in found.seen
+    assert "predict(" in found.seen
+    assert "what came" in found.seen
+    assert not found.waits
+
+
+HOSTILE = "</script><script>window.hit=1</script>"
+ODD = [None, 7, True, [], ["x"], {}, {"a": {}}, "", HOSTILE, '" onload="hit', "x" * 301, "99.q1\n"]
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_metadata_of_odd_types_and_with_markup_is_dropped(tmp_path, odd):
+    fields = ("role", "id", "right", "answer", "expects", "minutes", "more")
+    for whole in (odd, dict.fromkeys(fields, odd)):
+        cell = code("run", "f()", printed("x\n"))
+        cell.metadata["course"] = whole
+        assert course_of(cell) == {}
+        cells = [new_markdown_cell("# T"), guess("99.q1"), cell]
+        for one in cells:
+            one.metadata["course"] = whole
+        for to in ("page", "slides"):
+            html = published(tmp_path, to, *cells)
+            assert "window.hit" not in html
+            assert "onload=" not in html.replace(assets.reveal("dist/reveal.js"), "")
+            assert len(slots(html)) == (to == "page")
+
+
+@pytest.mark.parametrize("odd", ODD, ids=repr)
+def test_an_output_that_asks_something_odd_shows_its_text(odd):
+    cell = code("run", "g()", shown({"text/plain": "its text"}))
+    given = new_notebook(cells=[cell])
+    cell.outputs[0].data[ASKED] = (
+        odd  # nbformat lets some of them into a file, and none is believed
+    )
+    data = prepared(given, notes=False).cells[0].outputs[0].data
+    assert data == {"text/plain": "its text"}
+
+
+def test_a_caption_is_text_and_no_more_than_its_length():
+    cell = code("run", "f()", caption="c" * 300, id="99.q1")
+    assert course_of(cell) == {"role": "run", "id": "99.q1", "caption": "c" * 300}
+    cell.metadata.course.caption += "c"
+    assert "caption" not in course_of(cell)
+
+
+@pytest.mark.parametrize("caption", [HOSTILE, '" onload="hit', "'\"><b>"])
+def test_markup_in_a_caption_is_text(tmp_path, caption):
+    picture = shown({"image/png": made_up_guesses.PIXEL, "text/plain": "<Figure>"})
+    cells = [text("title", "# T"), code("run", "f()", picture, caption=caption)]
+    for to in ("page", "slides"):
+        html = published(tmp_path, to, *cells)
+        found = Seen(html)
+        assert [set(image) for image in found.images] == [{"alt", "src"}]
+        assert found.images[0]["alt"] == caption
+        assert found.seen.count(caption) == (2 if to == "page" else 1)
+        assert "b" not in found.tags
+
+
+def test_the_script_and_its_policy_are_in_a_page_and_not_in_a_deck():
+    kinds = [kind for kind, _ in assets.scripts("page")]
+    assert kinds == ["early", "module", "module", "module"]
+    policy = assets.policy("page", trust=False)
+    assert policy.count("'sha256-") == 4
+    assert "unsafe-inline" not in policy.partition("script-src")[2]
+    assert not [one for _, one in assets.scripts("deck") if "predictAll" in one]
+
+
+def test_for_the_site_a_reason_stands_in_an_element_of_its_own():
+    made = prepared(made_up_guesses.notebook(), notes=False)
+    hide_reasons(made)
+    reasons = [cell.source for cell in made.cells if cell.metadata.course.get("role") == "because"]
+    begin = '<div class="prediction-after" data-after="99.q1">\n\n<details><summary>Why?</summary>'
+    assert reasons[0].startswith(begin)
+    assert reasons[0].endswith("</details>\n\n</div>")
+    assert reasons[2].startswith("<details>"), "that of a lab waits for nothing"
+
+
+def test_the_speakers_copy_keeps_the_ids_of_what_runs_and_has_the_notes_of_each_round(tmp_path):
+    more = [
+        text("question", "### Next", id="99.q2"),
+        guess("99.q2"),
+        code("run", "f()"),
+        because("**So.**"),
+        text("notes", "of the second"),
+    ]
+    more[0].metadata.slideshow.slide_type = "subslide"
+    given = new_notebook(cells=made_up_guesses.cells()[:7] + more)
+    nbformat.write(given, tmp_path / "99_x.ipynb")
+    shown = present.speaker_copy(tmp_path / "99_x.ipynb", outputs=False)["cells"]
+    notes = [cell["source"][:12] for cell in shown if workspace_notes(cell)]
+    assert notes == ["**Guesses.**"] * 4 + ["of the secon"] * 3
+    kept = [cell["id"] for cell in shown if not workspace_notes(cell)]
+    assert kept == [cell.id for cell in given.cells if cell.metadata.course.role != "notes"]
+
+
+def workspace_notes(cell):
+    return present.workspace.for_the_speaker(cell)
+
+
+def test_asking_twice_and_in_odd_places_breaks_nothing(tmp_path):
+    cells = [
+        code("run", "f()", asked("99.q1"), asked("99.q1")),
+        because("**So.**"),
+        text("because", "no fold at all"),
+        text("because", "<details>half a fold"),
+        code("guess", "x = 1\npredict('99.q1')", asked("99.q1")),
+    ]
+    html = published(tmp_path, "page", *cells)
+    assert len(slots(html)) == 3
+    assert "x" in Seen(html).seen
+    assert "half a fold" in published(tmp_path, "slides", text("title", "# T"), *cells)
