@@ -121,13 +121,13 @@ def test_durations_are_for_the_speaker_only():
 
 def test_a_tampered_number_of_a_real_lesson_is_found():
     lesson = Lesson.at(LESSONS["03"])
-    changed = lesson.text.replace("so the place of `b`", "so one place of 17", 1)
+    changed = lesson.text.replace("the leaf `b` does not.", "the leaf 17 does not.", 1)
     assert changed != lesson.text
     new = alone(Lesson(lesson.name, changed)).keys() - alone(lesson).keys()
     assert [number for _, number in new] == ["17"]
-    right, wrong = "`[2., 3.]`, which no variable names", "`[2., 3.5]`, which no variable names"
+    right, wrong = "| `c` / `d` | 0.5 |", "| `c` / `d` | 0.75 |"
     assert right in lesson.text
     new = (
         alone(Lesson(lesson.name, lesson.text.replace(right, wrong))).keys() - alone(lesson).keys()
     )
-    assert [number for _, number in new] == ["3.5"]
+    assert [number for _, number in new] == ["0.75"]

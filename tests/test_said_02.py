@@ -7,10 +7,12 @@ import copy
 
 import pytest
 import torch
+from lab_answers import LABS
 from said import said
 from torch import nn
 
 from helpers import check
+from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
 from helpers.exercises.verdict import judge
 
@@ -32,13 +34,17 @@ RIGHT = [
 ]
 
 
+def means(message):
+    return next(one.means for one in book().symptoms if message in one.message)
+
+
 def asked():
     return torch.tensor([5.0, 6.0], requires_grad=True)
 
 
 def test_a_later_operation_records_no_earlier_one():
     assert "computing `b` does not go back to change it" in said("02", "rg-05")
-    assert "raising one afterwards does not record it" in said("02", "rg-29")
+    assert "Raising one afterwards does not record it" in said("02", "rg-29")
     x = torch.ones(2)
     before = x * 3
     x.requires_grad_()
@@ -47,15 +53,23 @@ def test_a_later_operation_records_no_earlier_one():
 
 
 def test_zeros_like_does_not_require_grad():
-    assert '`torch.zeros_like(z)`?" (False' in said("02", "rg-19")
+    assert "`zeros_like` takes shape and dtype from `z`, and none of its numbers" in said(
+        "02", "rg-18"
+    )
     z = torch.tensor([[5.0, 6.0]], dtype=torch.float64, requires_grad=True)
     zeros = torch.zeros_like(z)
     assert (zeros.shape, zeros.dtype, zeros.requires_grad) == (z.shape, z.dtype, False)
 
 
 def test_under_no_grad_a_result_requires_grad_only_where_it_is_the_input_or_a_view_of_it():
-    assert "each returned `z` itself, with its flag up" in said("02", "rg-22")
-    assert "| under `no_grad()` | no, unless it is `z` itself or a view |" in said("02", "rg-50")
+    assert "And `z.float()` had nothing to do: it returned `z` itself" in said("02", "rg-22")
+    assert '`z.contiguous()`?" (`z` again: nothing to do.)' in said("02", "q4-notes")
+    assert "(`z` again, written in place.)" in said("02", "q4-notes")
+    assert "(For new tensors that are no views.)" in said("02", "q4-notes")
+    assert "Another device, another tensor: False." in said("02", "q4-notes")
+    assert "New results are plain. `z` itself and its views show the flag of `z`." in said(
+        "02", "rg-50"
+    )
     z = asked()
     with torch.no_grad():
         same = [z.float(), z.cpu(), z.to("cpu"), z.contiguous(), nn.Dropout().eval()(z), z.mul_(1)]
@@ -76,9 +90,8 @@ def test_under_no_grad_a_result_requires_grad_only_where_it_is_the_input_or_a_vi
 
 
 def test_a_view_reads_the_flag_of_its_base_and_is_not_recorded_by_it():
-    assert "it reads its flag from `z`: True, without a `grad_fn`" in said("02", "rg-22")
-    assert "A view, such as `x[:1]`, would show the new flag" in said("02", "rg-29")
-    assert "| the flag comes after the operation | no, unless it is a view |" in said("02", "rg-50")
+    assert "a window on the numbers of `z`, which shows its flag" in said("02", "rg-22")
+    assert "The next cell says that it shows the flag of `x`" in said("02", "rg-29")
     x = torch.ones(2)
     view, copy = x[:1], x * 3
     x.requires_grad_()
@@ -88,7 +101,11 @@ def test_a_view_reads_the_flag_of_its_base_and_is_not_recorded_by_it():
 
 
 def test_a_leaf_may_be_flagged_and_a_recorded_tensor_may_not_be_lowered():
-    assert "that of `x`, and that of `before` too. `after` was recorded" in said("02", "rg-32")
+    assert "A tensor without a `grad_fn` is a **leaf**: `x`, and `before` too" in said(
+        "02", "rg-32"
+    )
+    for text in (means("flags of leaf variables"), said("02", "rg-32")):
+        assert "says how it was made" in text
     x = torch.ones(2)
     before = x * 3
     after = x.requires_grad_() * 3
@@ -100,7 +117,7 @@ def test_a_leaf_may_be_flagged_and_a_recorded_tensor_may_not_be_lowered():
 
 
 def test_the_flag_of_a_leaf_is_read_again_when_its_gradient_arrives():
-    assert "leaves `x.grad` None: the flag of a leaf is read again" in said("02", "rg-33")
+    assert "the flag of a leaf is read again when its gradient arrives" in said("02", "rg-32")
     x = asked()
     after = x * 3
     x.requires_grad_(False)
@@ -119,9 +136,9 @@ def test_the_flag_of_a_leaf_is_read_again_when_its_gradient_arrives():
     ],
 )
 def test_a_zero_gradient_may_move_a_weight_and_none_does_not(kind, settings, moves):
-    assert "under plain SGD a zero gradient would keep a weight" in said("02", "rg-37")
-    assert "weight decay shrinks the weight, and momentum or Adam's averages carry on" in said(
-        "02", "rg-40"
+    assert "the one without a gradient is skipped, the one with 0 moves" in said("02", "rg-40")
+    assert "With plain SGD yes; with momentum or Adam an earlier gradient carries on" in said(
+        "02", "rg-41"
     )
     assert stepped(torch.zeros(1), kind, settings) is moves
     assert stepped(None, kind, settings) is False
@@ -250,3 +267,172 @@ def test_02_4_freezing_by_other_means_is_refused():
 
     verdict = judge(registry.find("02.4"), swapped)
     assert "The model is no longer the one that came in" in verdict.text
+
+
+def test_what_is_computed_without_the_flag_gets_it_from_no_later_one_except_by_a_write():
+    assert "An operation reads the flags of its inputs when it runs" in said("02", "rg-29")
+    assert "without a `grad_fn`, no way leads from it to `x`" in said("02", "rg-29")
+    assert 'what is in `x.grad`?" Type it: None, and no error' in said("02", "q6-notes")
+    x = torch.ones(2)
+    view = x[:1]
+    x.requires_grad_()
+    (view * 2).sum().backward()
+    assert x.grad is None
+    moved = torch.ones(2).requires_grad_()
+    assert (moved * 3).requires_grad, "the call, up by one"
+    x, w = torch.ones(2), torch.ones(2, requires_grad=True)
+    view = x[:2]
+    x.mul_(w)  # a recorded write: so no text says that a view cannot be recorded later
+    assert view.grad_fn is not None
+    assert view.requires_grad
+
+
+def test_an_input_that_requires_grad_is_needed_and_not_enough():
+    assert "**An input that requires grad is needed, but it is not enough.**" in said("02", "rg-18")
+    assert "Bools and integers cannot require grad" in said("02", "rg-18")
+    assert "`sort` decides for each of its two results" in said("02", "rg-19")
+    x, z = torch.tensor([5.0, 6.0]), asked()
+    made = [lambda t: t * 2, torch.round, torch.exp, lambda t: t[:1], torch.Tensor.clone, torch.sum]
+    assert not any(make(x).requires_grad for make in made)
+    assert all(make(z).requires_grad for make in made)
+    assert (z.sort().values.requires_grad, z.sort().indices.requires_grad) == (True, False)
+    assert not (z.argmax() != 0).float().requires_grad, "a count of wrong answers"
+    assert not z.new_zeros(2).requires_grad
+
+
+def test_round_is_recorded_with_a_gradient_of_zeros():
+    assert "zero is a derivative, too: `z.round()` was recorded" in said("02", "rg-18")
+    assert "all zeros, and no error" in said("02", "rg-19")
+    z = asked()
+    z.round().sum().backward()
+    assert z.grad.tolist() == [0.0, 0.0]
+
+
+def test_a_tensor_takes_an_attribute_of_any_name():
+    assert "Python hangs a new attribute of any name on a tensor" in said("02", "rg-14")
+    text = means("x.required_grad = True was accepted")
+    assert "hang a new attribute on a tensor, and autograd never reads this one" in text
+    x = torch.ones(2)
+    for name in ("required_grad", "requires_gradient", "anything"):
+        setattr(x, name, True)
+    assert not (x * 3).requires_grad
+    assert (x * 3).grad_fn is None
+
+
+def test_a_plain_weight_among_others_raises_nothing():
+    assert "`backward()` does not even fail: that weight just does not learn" in said("02", "rg-15")
+    assert "one float makes all of them floats" in said("02", "rg-15")
+    w, plain = asked(), torch.tensor([2.0, 3.0])
+    (w * plain).sum().backward()
+    assert w.grad is not None
+    assert plain.grad is None
+    assert torch.tensor([1, 2, 3.0], requires_grad=True).dtype == torch.float32
+
+
+def test_a_recorded_result_keeps_its_flag_and_may_be_asked_for_it_again():
+    assert "it is so already, and torch lets it pass" in said("02", "rg-33")
+    assert "the assignment `after.requires_grad = True` raises" in said("02", "rg-33")
+    after = asked() * 3
+    assert after.requires_grad_(True) is after
+    with pytest.raises(RuntimeError, match="leaf variables"):
+        after.requires_grad = True
+
+
+def test_a_leaf_is_a_tensor_without_a_grad_fn():
+    assert "A tensor without a `grad_fn` is a **leaf**" in said("02", "rg-32")
+    z = asked()
+    with torch.no_grad():
+        unrecorded = [z * 2, z[:1], z.float(), torch.ones(2, requires_grad=True)]
+    plain = torch.ones(2)
+    recorded = [z * 2, z[:1], z.double(), z.clone()]
+    for tensor in (z, plain, plain * 3, plain[:1], z.detach(), z > 5, *unrecorded, *recorded):
+        assert tensor.is_leaf == (tensor.grad_fn is None)
+    assert not any(tensor.is_leaf for tensor in recorded)
+
+
+def test_a_frozen_front_part_adds_no_node_and_saves_nothing():
+    assert "A frozen front part adds no node, and saves nothing of its own" in said("02", "rg-36")
+    assert "Then the first product is recorded" in said("02", "q8-notes")
+    assert "`requires_grad_` of a module visits them all" in said("02", "rg-36")
+    model = nn.Sequential(nn.Linear(3, 3), nn.GELU(), nn.Linear(3, 3), nn.GELU(), nn.Linear(3, 1))
+    front, last = model[:-1].requires_grad_(False), model[-1]
+    assert not any(parameter.requires_grad for parameter in front.parameters())
+    x, saved = torch.ones(2, 3), []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
+        h = front(x)
+        assert (h.grad_fn, saved) == (None, [])
+        last(h)
+    assert saved
+    assert front(x.requires_grad_()).grad_fn is not None
+
+
+def test_the_card_of_the_second_product_saved_the_first_result():
+    assert "the card has saved the first result, 2 times 3, as `self`" in said("02", "q8-notes")
+    two = [nn.Linear(1, 1, bias=False) for _ in range(2)]
+    nn.init.constant_(two[0].weight, 2.0)
+    two[0].requires_grad_(False)
+    y = nn.Sequential(*two)(torch.tensor([[3.0]]))
+    assert y.grad_fn._saved_self.item() == 2 * 3
+
+
+def test_eval_changes_no_flag():
+    assert 'Does `model.eval()` freeze anything?" (No flag changes.)' in said("02", "rg-41")
+    assert "`eval()`, for one, changes none" in message("02.4", "`eval()`")
+    model = nn.Sequential(nn.Linear(1, 1), nn.BatchNorm1d(1), nn.Dropout()).eval()
+    assert all(parameter.requires_grad for parameter in model.parameters())
+
+
+def test_in_the_lab_nothing_is_recorded_with_grad_mode_off():
+    assert "(Anywhere with grad mode off; find another.)" in said("02", "rg-54")
+    assert 'in which `a` is recorded?" (None.)' in said("02", "rg-54")
+    states = LABS["02"].map().states
+    off = [state for state in states if state.fact("grad mode") == "off"]
+    assert off
+    for state in off:
+        assert state.value("a", "requires_grad") == state.value("b", "requires_grad") == "False"
+    up = [
+        {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}
+        for state in states
+        if state not in off
+    ]
+    both = {"x": True, "y": True, "z": True, "a": True, "b": True}
+    assert both in up
+    assert both | {"y": False} in up, "another: y, when x is up"
+
+
+def test_02_1_an_index_and_what_detach_returns_are_plain():
+    exercise = registry.find("02.1")
+    assert "an index and the result of `detach()` are plain" in exercise.right
+    assert "an index may not, and `detach()` never does" in exercise.hints[1]
+    z = asked()
+    for tensor in (z, z * 2, z[:1], torch.ones(2)):
+        assert not tensor.detach().requires_grad
+        assert not tensor.argmax().requires_grad
+        with pytest.raises(RuntimeError, match="can require gradients"):
+            tensor.argmax().requires_grad_()
+
+
+def test_02_2_only_a_tensor_has_a_flag_and_a_cast_to_integers_gives_it_up():
+    assert "a list or a number of Python's has none" in message("02.2", "Only a tensor")
+    assert "a cast back to an integer dtype gives a flag up" in message("02.2", "gives a flag up")
+    assert not any(hasattr(one, "requires_grad") for one in ([1.0], 1.0, asked().requires_grad))
+    for dtype in (torch.int8, torch.int32, torch.int64, torch.bool):
+        assert not asked().to(dtype).requires_grad
+
+
+def test_02_3_after_a_free_layer_a_frozen_one_is_recorded():
+    assert "After a free layer a frozen one is on the record" in registry.find("02.3").right
+    free, frozen = nn.Linear(1, 1), nn.Linear(1, 1).requires_grad_(False)
+    x = torch.ones(1, 1)
+    assert frozen(x).grad_fn is None
+    frozen(free(x)).backward()
+    assert free.weight.grad is not None
+    with torch.no_grad():
+        assert frozen(free(x)).grad_fn is None
+
+
+def test_02_4_with_nothing_left_that_requires_grad_backward_raises():
+    text = message("02.4", "You froze the whole model")
+    assert "With nothing left that requires grad, `backward()` would raise" in text
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        nn.Linear(1, 1).requires_grad_(False)(torch.ones(1, 1)).backward()

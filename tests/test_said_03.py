@@ -56,15 +56,18 @@ def test_a_parameter_is_a_leaf_whatever_its_values_were_computed_from():
 
 
 def test_a_tensor_that_retains_keeps_what_passes_in_each_later_walk():
-    assert "asks *later* walks through the graph to add the gradient that passes" in said(
-        "03", "7087b96b"
-    )
+    reason = said("03", "q5-because")
+    assert "One request holds for every later walk that passes, and each adds to" in reason
+    assert "A walk of `torch.autograd.grad` (lesson 05) adds to `t.grad`, too, if it pass" in reason
     (term,) = [term for term in book().terms if term.name == "`retain_grad()`"]
     assert "every later backward() to add the gradient that passes through a non-leaf" in term.says
+    assert term.says.endswith("; a walk of `autograd.grad()` adds there too.")
     d, t, e = middle()
     e.backward(retain_graph=True)
     t.retain_grad()
     assert t.grad is None
+    torch.autograd.grad(d * 2, d)
+    assert t.grad is None, "this walk did not pass t"
     for walk, total in (
         (lambda: e.backward(retain_graph=True), 5.0),
         (lambda: e.backward(retain_graph=True), 10.0),
@@ -75,8 +78,20 @@ def test_a_tensor_that_retains_keeps_what_passes_in_each_later_walk():
         assert t.grad.item() == total
 
 
+def test_to_begin_anew_the_gradient_is_set_to_none_and_the_request_stays():
+    assert "To begin anew, set `t.grad = None`: the request stays." in said("03", "q5-because")
+    assert "And with `t.grad = None` between the two calls? (3.)" in said("03", "q5-notes")
+    d = torch.tensor(10.0, requires_grad=True)
+    t = d + 1
+    t.retain_grad()
+    (5 * t).backward()
+    t.grad = None
+    (3 * t).backward()
+    assert (t.grad.item(), d.grad.item()) == (3, 8)
+
+
 def test_retains_grad_with_no_grad_has_three_reasons():
-    assert 'means "asked too late", no `backward()` yet, or none that reached `t`' in said(
+    assert "The same is true before any `backward()`, and after one that does not reach" in said(
         "03", "7087b96b"
     )
     for late, begin in ((True, 0), (False, None), (False, 1)):
@@ -87,23 +102,41 @@ def test_retains_grad_with_no_grad_has_three_reasons():
             (e, d * 2)[begin].backward()
         if late:
             t.retain_grad()
-        assert (t.retains_grad, t.grad) == (True, None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # "And no warning came."
+            assert (t.retains_grad, t.grad) == (True, None)
+
+
+def test_the_request_may_stand_anywhere_before_backward():
+    assert "between the line that makes the tensor and `backward()`." in said("03", "80de9bbb")
+    for at in range(3):
+        d = torch.tensor(10.0, requires_grad=True)
+        t = torch.log(d)
+        for line in range(3):
+            if line == at:
+                t.retain_grad()
+            if line == 0:
+                e = t * 5
+        e.backward()
+        assert t.grad.item() == 5
 
 
 def test_an_edit_outside_no_grad_is_an_error_on_a_leaf_alone():
-    assert "(b) would be one too, if <code>w</code> were a leaf and <code>no_grad()</code>" in said(
-        "03", "2ff6124d"
-    )
+    reason = said("03", "aedec362")
+    assert "Under `no_grad` even a leaf that requires grad may be edited in place." in reason
+    assert "This `w`, a non-leaf, may be so outside as well." in reason
     leaf = torch.tensor([2.0, 3.0], requires_grad=True)
     scaled = leaf * 0.1
     scaled -= 0.5
+    with torch.no_grad():
+        leaf -= 0.5
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
         leaf -= 0.5
 
 
 def test_the_warning_of_a_non_leaf_comes_once_a_line():
-    assert "|And a non-leaf's?|`None` by default; a warning says so, once a line.|" in said(
-        "03", "c7a11b63"
+    assert "Python shows a warning once a line, unless it is told otherwise." in said(
+        "03", "5aaeb6ff"
     )
     _, t, _ = middle()
     with warnings.catch_warnings(record=True) as caught:
@@ -115,7 +148,7 @@ def test_the_warning_of_a_non_leaf_comes_once_a_line():
 
 
 def test_a_leaf_that_no_backward_reached_has_no_gradient():
-    assert "came after `requires_grad=True`, or no `backward()` reached it.|5, 6|" in said(
+    assert "after `requires_grad=True`; then, whether `backward()` reached it.|5, 6|" in said(
         "03", "c7a11b63"
     )
     reached, unreached = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
@@ -165,3 +198,169 @@ def test_the_principle_of_03_4_holds_for_every_way_to_ask():
     t.retain_grad()
     assert t.grad is None
     assert torch.autograd.grad(e, t)[0].item() == 5
+
+
+def test_a_leaf_is_a_tensor_without_a_grad_fn():
+    assert "**A leaf is a tensor without a `grad_fn`.**" in said("03", "44d220ab")
+    assert "|Is it a leaf?|Yes, if its `grad_fn` is `None`.|1|" in said("03", "c7a11b63")
+    (term,) = [term for term in book().terms if term.name == "`is_leaf`"]
+    assert term.says == "True where a tensor has no `grad_fn`."
+    w = torch.tensor([2.0, 3.0], requires_grad=True)
+    with torch.no_grad():
+        unrecorded = [w * 0.5, w[:1], w.to("meta")]
+    with torch.inference_mode():
+        unrecorded.append(w * 0.5)
+    cut = (w * 3).detach_()
+    results = [w * 3, w[:1], w.double(), *torch.sort(w), w > 0, w.long(), w.detach(), cut]
+    seen = {(x.is_leaf, x.grad_fn is None) for x in (w, *unrecorded, *results)}
+    assert seen == {(True, True), (False, False)}
+
+
+def test_a_computed_leaf_takes_the_flag_and_does_not_always_stay_a_leaf():
+    assert "So its flag is still yours to raise, as in lesson 02." in said("03", "44d220ab")
+    assert "`q += p` is recorded, and gives `q` a `grad_fn`" in said("03", "3a3e5fec")
+    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
+    p, q, other = a * b, b * 5, b * 5
+    assert other.requires_grad_().is_leaf
+    assert q.is_leaf
+    q += p
+    assert not q.is_leaf
+    assert not (b.requires_grad_() * 5).is_leaf  # "Let `b` require grad."
+
+
+def test_three_lines_of_03_1_are_recorded():
+    assert "only three of these lines were recorded" in LEAVES.right
+    w = torch.ones(2, requires_grad=True)
+    s = torch.nn.Parameter(torch.ones(2) * 0.1)
+    made = [w, w + 0, w.detach(), w.detach() * 3, s, s * 2, w[:1], w > 0]
+    assert sum(x.grad_fn is not None for x in made) == 3
+    assert [x.requires_grad for x in made if x.grad_fn is not None] == [True] * 3
+
+
+def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient():
+    reason = said("03", "q7-because")
+    assert "`part` shows the flag of `w`, as in lesson 02; its own flag was never raised" in reason
+    assert "The walk ended at the product, without an error." in reason
+    assert "Outside the block `w[:1]` is recorded: a non-leaf, through which `w` gets" in reason
+    notes = said("03", "q7-notes")
+    assert "(The same walk fills `part.grad`; `w` still gets nothing.)" in notes
+    assert "(`part.grad_fn is None`.)" in notes
+    w = torch.tensor([2.0, 3.0])
+    with torch.no_grad():
+        part = w[:1]
+    for flag in (False, True, False, True):
+        w.requires_grad_(flag)
+        assert part.requires_grad == flag
+    product = part * 3
+    assert [node for node, _ in product.grad_fn.next_functions] == [None, None]
+    product.sum().backward()
+    assert (part.is_leaf, part.grad_fn, part.grad, w.grad) == (True, None, None, None)
+    part.requires_grad_()
+    (part * 3).sum().backward()
+    assert (part.grad.tolist(), w.grad) == ([3.0], None)
+    recorded = w[:1]
+    (recorded * 3).sum().backward()
+    assert (recorded.is_leaf, w.grad.tolist()) == (False, [3.0, 0.0])
+
+
+def test_only_the_gradient_of_a_changes_with_b():
+    assert "if `b` becomes 4? (Only that of `a`.)" in said("03", "c8427f36")
+    found = []
+    for value in (3.0, 4.0):
+        a, b, c, d = (torch.tensor(x, requires_grad=True) for x in (2.0, value, 5.0, 10.0))
+        (a * b + c * torch.log(d)).backward()
+        found.append([x.grad.item() for x in (a, b, c, d)])
+    assert [old != new for old, new in zip(*found, strict=True)] == [True, False, False, False]
+
+
+def test_the_warning_names_two_remedies():
+    reason = said("03", "1c365404")
+    assert "Read the warning to its end: it names two remedies." in reason
+    assert "The attribute is there, also on a non-leaf." in reason
+    _, t, _ = middle()
+    with pytest.warns(UserWarning, match="not a leaf Tensor") as caught:
+        assert t.grad is None
+    text = str(caught[0].message)
+    assert "use .retain_grad() on the non-leaf Tensor" in text
+    assert "make sure you access the leaf Tensor instead" in text
+
+
+def test_a_kept_gradient_takes_up_memory():
+    assert "One kept for each tensor in between would take up more memory." in said(
+        "03", "1c365404"
+    )
+    x = torch.ones(1000, requires_grad=True)
+    t = x.exp()
+    t.retain_grad()
+    t.square().sum().backward()
+    assert t.grad.untyped_storage().nbytes() == t.untyped_storage().nbytes()
+    assert t.grad.data_ptr() != x.grad.data_ptr()
+
+
+def test_z_gets_a_gradient_once_it_is_used_and_e_once_it_is_asked():
+    notes = said("03", "f758932c")
+    assert "(Use it: `e = a * b + t + z`.)" in notes
+    assert "which number it would be: 1.)" in notes
+    a, d, z = (torch.tensor(x, requires_grad=True) for x in (2.0, 10.0, 7.0))
+    e = a * 3.0 + torch.log(d) + z
+    e.retain_grad()
+    e.backward()
+    assert (z.grad.item(), e.grad.item()) == (1, 1)
+
+
+def test_the_check_in_line_2_finds_a_weight_that_was_scaled_too_late():
+    reason = said("03", "aedec362")
+    assert "`assert w.is_leaf` in line 2 would have found it." in reason
+    assert "`requires_grad_()` comes last" in reason
+    assert "(No: a leaf, but without the flag.)" in said("03", "q8-notes")
+    w = torch.tensor([2.0, 3.0], requires_grad=True)
+    assert not (w * 0.1).is_leaf
+    assert (torch.tensor([2.0, 3.0]) * 0.1).requires_grad_().is_leaf
+    with torch.no_grad():
+        w = w * 0.1
+    assert (w.is_leaf, w.requires_grad) == (True, False)
+
+
+def test_moves_and_casts_under_no_grad_and_of_a_module():
+    notes = said("03", "9cfbef23")
+    assert "`module.to` keeps its parameters leaves." in notes
+    assert '`x.to("meta")` under `no_grad`? (A leaf, and it requires no grad.)' in notes
+    assert "`detach()` leaves the record out on purpose" in said("03", "84641055")
+    for where in ("meta", torch.float64, "cpu"):
+        module = torch.nn.Linear(2, 1).to(where)
+        assert all(one.is_leaf and one.requires_grad for one in module.parameters())
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    with torch.no_grad():
+        for moved in (x.to("meta"), x.double()):
+            assert (moved.is_leaf, moved.requires_grad) == (True, False)
+        assert x.to("cpu") is x
+    x.detach().requires_grad_().sum().backward()
+    assert x.grad is None
+    (x.detach() * x).sum().backward()
+    assert x.detach().grad is None
+
+
+def test_a_non_leaf_has_no_gradient_unless_it_was_asked_for():
+    recap = said("03", "c7a11b63")
+    assert "|What is in `.grad` before the first `backward()`?|`None`, not zeros.|2|" in recap
+    assert "|And after it, in a non-leaf?|`None`, unless it was asked for.|3|" in recap
+    for ask in ("not", "retain", "inputs"):
+        d, t, e = middle()
+        assert d.grad is None
+        if ask == "retain":
+            t.retain_grad()
+        e.backward(inputs=[t] if ask == "inputs" else None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            assert (t.grad is None) == (ask == "not")
+
+
+def test_a_request_after_a_cast_keeps_only_what_comes_later():
+    notes = said("03", "4c1ab333")
+    assert "Why does `w` hold `[40, 60]` and the leaf behind it `[80, 120]`?" in notes
+    leaf = torch.tensor([20.0, 30.0], requires_grad=True)
+    w = leaf.to(torch.float64)
+    (w * w).sum().backward()
+    w.retain_grad()
+    (w * w).sum().backward()
+    assert (w.grad.tolist(), leaf.grad.tolist()) == ([40, 60], [80, 120])

@@ -38,10 +38,11 @@ WHO = Exercise(
     id="02.1",
     reader=letters("abcdef"),
     truth=_tracked,
-    right="Each result asked its own inputs, at the moment when its operation ran.",
+    right="Each operation asked grad mode and its own inputs when it ran; an index and the result of"
+    " `detach()` are plain.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “Is it a law?”, “Inside `no_grad`” and “When is the flag read?”",
+        read="the ideas “Must all inputs agree?”, “What does `no_grad()` change?” and “When is the flag read?”",
         about=(
             ("a", "Which tensors went into it, and what were their flags when its line ran?"),
             ("b", "Which tensors went into it, and what were their flags when its line ran?"),
@@ -262,11 +263,11 @@ MIDDLE = Exercise(
     id="02.3",
     reader=letters("abcdef"),
     truth=_who_finds_a_gradient,
-    right="A frozen layer is still on the record and passes gradients on; under no_grad there is"
-    " no record.",
+    right="After a free layer a frozen one is on the record and passes gradients on; under no_grad"
+    " there is no record.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “Freezing part of a model” and “Inside `no_grad`”",
+        read="the ideas “What does freezing take out?” and “What does `no_grad()` change?”",
         about=(
             ("a", "After the middle layer: does `h` require grad? Which of its inputs asked?"),
             ("b", "After the middle layer: does `h` require grad? What was grad mode then?"),

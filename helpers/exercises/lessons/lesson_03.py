@@ -43,8 +43,8 @@ LEAVES = Exercise(
         ),
     ),
     hints=(
-        "For each line ask: was anything recorded? A recorded result requires grad and has a"
-        " `grad_fn`.",
+        "For each line ask: was an operation recorded? If it was, its result requires grad and has"
+        " a `grad_fn`.",
         "`detach()` gives a tensor that does not require grad, a comparison gives bools, and a"
         " parameter is new.",
     ),
@@ -277,7 +277,7 @@ WEIGHT = Exercise(
         ),
     ),
     hints=(
-        "Which lines are recorded? Those that work on a tensor that already requires grad.",
+        "Which calls in that line are recorded? Those on a tensor that already requires grad.",
         "Create, cast and scale first; then call `.requires_grad_()` on the result and return it.",
     ),
     solution="""
