@@ -7,10 +7,13 @@ import weakref
 import pytest
 import torch
 import torch.nn.functional as F
-from said import said
-from torch.autograd.graph import saved_tensors_hooks
+from said import NOTEBOOKS, said
+from torch.autograd.graph import Node, get_gradient_edge, saved_tensors_hooks
+from torch.multiprocessing.reductions import StorageWeakRef
+from torchviz import make_dot
 
-from helpers import check
+from helpers import beside_torchviz, check, labs, snapshot
+from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
 from helpers.recording.local_derivatives import formulas
 
@@ -37,11 +40,13 @@ def leaf(*shape):
 
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_a_node_has_one_edge_for_each_differentiable_input(operation):
+    text = said("04", "q4-because")
     assert (
-        "one pair `(node, input_nr)` for each *differentiable input*"
-        in said("04", "cell-11").lower()
+        "**One entry for each input that the backward formula can differentiate, in order.**"
+        in text
     )
-    assert "conditions and indices get none" in said("04", "cell-11")
+    assert "Condition and index have no gradient." in text
+    assert "(One each. Let them run both.)" in said("04", "q4-notes")  # gather, masked_fill
     run, count = OPERATIONS[operation]
     node = run(leaf(3)).grad_fn
     assert len(node.next_functions) == count == len(formulas(node.name()))
@@ -58,8 +63,149 @@ def test_no_text_of_04_1_counts_the_tensors_that_went_in():
     )
 
 
+class Pick(torch.autograd.Function):
+    """An operation of our own, given an index and a number too."""
+
+    @staticmethod
+    def forward(ctx, x, index, factor):
+        return x[index] * factor
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None, None
+
+
+def test_a_node_of_an_operation_of_your_own_lists_every_tensor():
+    assert "(The node of an operation of your own lists every tensor that it was given.)" in said(
+        "04", "q4-because"
+    )
+    (term,) = [term for term in book().terms if term.name == "`next_functions`"]
+    assert term.says.endswith("an index or a mask, unless the operation is your own.")
+    node = Pick.apply(leaf(3), INDEX, 2.0).grad_fn
+    assert [child and child.name() for child, _ in node.next_functions] == [
+        "torch::autograd::AccumulateGrad",
+        None,
+    ]
+
+
+NODES = {
+    "DivBackward0": lambda: leaf(1) / 2,
+    "SumBackward0": lambda: leaf(3).sum(),
+    "CopySlices": lambda: sliced(leaf(3) * 1),
+    "UnbindBackward0": lambda: leaf(3).unbind()[1],
+    "NativeBatchNormBackward0": lambda: F.batch_norm(leaf(2, 3), None, None, training=True),
+}
+
+
+def sliced(tensor):
+    tensor[0] = 5.0
+    return tensor
+
+
+@pytest.mark.parametrize("made", NODES)
+def test_a_node_of_torch_has_no_forward_and_no_apply(made):
+    assert "a node such as `DivBackward0` has no `apply`.**" in said("04", "q2-because")
+    assert "has no `forward`: the division is over" in said("04", "cell-06")
+    node = NODES[made]().grad_fn
+    assert type(node).__name__ == made
+    assert isinstance(node, Node)
+    assert not isinstance(node, torch.autograd.Function)
+    assert not hasattr(node, "apply")
+    assert not hasattr(node, "forward")
+
+
+def test_a_node_of_your_own_runs_backward_by_apply_and_is_not_callable():
+    assert "On the node, `apply` runs `backward`." in said("04", "q2-because")
+    assert "(TypeError: it is not callable." in said("04", "q2-notes")
+    node = Pick.apply(leaf(3), INDEX, 2.0).grad_fn
+    assert [each if each is None else each.tolist() for each in node.apply(torch.ones(2))] == [
+        [1, 1],
+        None,
+        None,
+    ]
+    assert not hasattr(node, "forward")
+    with pytest.raises(TypeError, match="not callable"):
+        node(torch.ones(2))
+
+
+def test_the_answers_of_idea_1_are_what_torch_does():
+    a, b = (torch.tensor(value, requires_grad=True) for value in (6.0, 2.0))
+    node = (a / b).grad_fn
+    assert [each.item() for each in node(torch.tensor(1.0))] == [1 / 2, -6 / 4]
+    assert (type(node).__name__, repr(a / b)) == (
+        "DivBackward0",
+        "tensor(3., grad_fn=<DivBackward0>)",
+    )
+
+
+def test_input_nr_counts_the_results_of_the_operation_behind():
+    assert "says *which result* of the operation behind was used" in said("04", "q4-because")
+    first, second, third = leaf(3)
+    node = (second * third).grad_fn
+    assert {child for child, _ in node.next_functions} == {first.grad_fn}
+    assert [number for _, number in node.next_functions] == [1, 2]
+    values = leaf(3).max(0).values
+    assert (values.output_nr, values.sin().grad_fn.next_functions[0][1]) == (0, 0)
+
+
+def test_an_accumulate_grad_leads_nowhere():
+    assert "its `next_functions` is an empty tuple" in said("04", "q5-because")
+    assert "(Every `AccumulateGrad`, no other.)" in said("04", "cell-54")
+    assert get_gradient_edge(leaf(1)).node.next_functions == ()
+    for action in labs.explorer.world.actions:
+        names = {"torch": torch, "leaf": lambda values: torch.tensor(values, requires_grad=True)}
+        exec(action.code, names)
+        for tensor in [one for one in names.values() if isinstance(one, torch.Tensor)]:
+            node = get_gradient_edge(tensor).node
+            assert (node.next_functions == ()) == tensor.is_leaf
+
+
+def test_get_gradient_edge_is_for_what_requires_grad():
+    assert "`get_gradient_edge(t)` gives the pair `(node, output_nr)` of a `t` that requires" in (
+        said("04", "q6-because")
+    )
+    x = leaf(3)
+    second = x.unbind()[1]
+    assert tuple(get_gradient_edge(second))[:2] == (second.grad_fn, 1)
+    assert get_gradient_edge(x).node.variable is x
+    with pytest.raises(RuntimeError):
+        get_gradient_edge(torch.ones(3))
+
+
+def test_a_product_with_a_number_keeps_no_x():
+    assert "The product keeps the 2 alone" in said("04", "q6-because")
+    node = (leaf(3) * 2).grad_fn
+    assert (node._saved_self, node._saved_other.item()) == (None, 2)
+    assert "torch makes a tensor of the 2, and wants no gradient for it" in said("04", "cell-11")
+
+
+@pytest.mark.parametrize(("operation", "stays"), [(lambda x: x * 2, False), (torch.exp, True)])
+def test_a_graph_keeps_the_memory_of_a_tensor_if_a_node_saved_it(operation, stays):
+    assert "(It can go, unless a node saved it: idea 6.)" in said("04", "cell-18")
+    y = operation(leaf(3))
+    z, memory = y.sum(), StorageWeakRef(y.untyped_storage())
+    del y
+    gc.collect()
+    assert z.grad_fn is not None
+    assert memory.expired() != stays
+
+
+def test_each_path_to_a_leaf_brings_a_gradient_and_their_sum_arrives_once():
+    assert "each brings a gradient equal to `M`" in said("04", "cell-19")
+    matrix = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    for left, right in ((matrix, matrix.detach()), (matrix.detach(), matrix)):
+        (gradient,) = torch.autograd.grad(torch.trace(left @ right.T), matrix)
+        assert torch.equal(gradient, matrix)
+
+
 def test_a_leaf_used_twice_has_its_node_run_once_with_the_sum():
-    assert "it runs once, with the sum of the two gradients" in said("04", "cell-21")
+    assert (
+        "**The two gradients were added before the node ran: it ran once, with the sum.**"
+        in said("04", "cell-21")
+    )
+    assert "|`M`, used twice?|One node: it ran once, with the sum of both gradients.|" in said(
+        "04", "cell-50"
+    )
     matrix, arrived = leaf(2, 2), []
     loss = torch.trace(matrix @ matrix.T)
     end = loss.grad_fn.next_functions[0][0].next_functions[0][0]
@@ -77,7 +223,7 @@ class Kept:
 
 
 def test_saved_tensors_take_memory_until_backward_frees_them():
-    assert "They take memory until backward frees them" in said("04", "cell-34")
+    assert "they take memory until backward frees them" in said("04", "cell-34")
     kept = []
 
     def pack(tensor):
@@ -95,7 +241,7 @@ def test_saved_tensors_take_memory_until_backward_frees_them():
 
 
 def test_a_node_may_keep_more_than_this_run_needs_so_the_lesson_does_not_say_nothing_else():
-    assert "A node keeps what its formula needs: these are" in said("04", "cell-34")
+    assert "**A node keeps what its formula needs: `exp`" in said("04", "cell-34")
     assert "nothing else" not in said("04", "cell-34")
     node = (leaf(3) ** torch.tensor(2.0)).grad_fn
     assert node.next_functions[1] == (None, 0)
@@ -128,13 +274,120 @@ def test_sin_keeps_one_tensor_more_than_relu():
 
 
 def test_what_a_missing_node_stands_for_is_an_input():
-    assert "|Why `(None, 0)`?|That input wants no gradient, but keeps its place.|" in said(
-        "04", "cell-50"
-    )
+    assert "|Why `(None, 0)`?|No gradient is wanted for that input.|" in said("04", "cell-50")
     without_weights = F.layer_norm(
         leaf(3), (3,)
     ).grad_fn  # no tensor was given for two of its inputs
     assert [node is None for node, _ in without_weights.next_functions] == [False, True, True]
+
+
+def test_what_a_few_formulas_use():
+    text = said("04", "cell-36")
+    x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    assert "`relu`: where its result is zero, no gradient passes." in text
+    assert torch.autograd.grad(x.relu().sum(), x)[0].tolist() == [0, 0, 1]
+    assert "`floor` is flat, its gradient zero." in text
+    assert torch.autograd.grad(x.floor().sum(), x)[0].tolist() == [0, 0, 0]
+    assert "`prod` uses input and result." in text
+    assert set(re.findall(r"self|result", formulas("ProdBackward0")["self"])) == {"self", "result"}
+    assert "`where` its condition, `max` along a dimension its indices" in text
+    assert torch.where(x > 0, x, 0.0).grad_fn._saved_condition.tolist() == [False, False, True]
+    assert x.max(0).values.grad_fn._saved_indices == 2
+
+
+@pytest.mark.parametrize("name", ["relu", "sqrt"])
+def test_two_derivatives_can_be_had_from_either_side(name):
+    assert "both derivatives can be had from either side, torch chose the result" in said(
+        "04", "cell-40"
+    )
+    x = torch.tensor([0.25, 1.0, 4.0], requires_grad=True)
+    result = getattr(torch, name)(x)
+    (gradient,) = torch.autograd.grad(result.sum(), x, retain_graph=True)
+    sides = {
+        "relu": [(x > 0).float(), (result > 0).float()],
+        "sqrt": [x.pow(-0.5) / 2, 1 / (2 * result)],
+    }
+    assert all(torch.allclose(gradient, side) for side in sides[name])
+    assert result.grad_fn._saved_result is not None
+    assert not hasattr(result.grad_fn, "_saved_self")
+
+
+def calm(t):
+    """The function of idea 5."""
+    while t > 1:
+        t = t / 2 if t > 3 else t - 1
+    return t
+
+
+def test_what_ran_is_in_the_graph_and_the_next_call_makes_a_new_one():
+    assert "**What ran is in the graph, operation by operation; the next call makes a new" in said(
+        "04", "cell-29"
+    )
+    p = torch.tensor(4.0, requires_grad=True)
+    one, other = calm(p), calm(p)
+    assert [one.grad_fn.name(), one.grad_fn.next_functions[0][0].name()] == [
+        "SubBackward0",
+        "DivBackward0",
+    ]
+    assert one.grad_fn is not other.grad_fn
+    assert "`t > 1` gave a bool, which has no gradient" in said("04", "cell-29")
+    assert ((p > 1).dtype, (p > 1).grad_fn) == (torch.bool, None)
+    assert "What is `p.grad` after a `backward()`? (A half:" in said("04", "cell-31")
+    one.backward()
+    assert p.grad == 1 / 2
+
+
+def test_backward_frees_saved_tensors_and_leaves_nodes_and_edges():
+    assert "frees *saved tensors*; nodes and edges stay" in said("04", "cell-39")
+    assert "|What does `backward()` free?|Saved tensors, no nodes.|" in said("04", "cell-50")
+    x = torch.tensor(2.0, requires_grad=True)
+    grow = x.exp().sin()
+    sine, edges = grow.grad_fn, grow.grad_fn.next_functions
+    grow.backward()
+    assert (grow.grad_fn, sine.next_functions) == (sine, edges)
+    for node, slot in ((sine, "_saved_self"), (edges[0][0], "_saved_result")):
+        with pytest.raises(RuntimeError, match="after they have already been freed"):
+            getattr(node, slot)
+
+
+def test_a_call_that_raises_adds_nothing():
+    assert "(Those that printed no error; the last one added nothing.)" in said("04", "q10-notes")
+    x = torch.tensor(2.0, requires_grad=True)
+    grow, flip = x.exp(), -x
+    for backward in (flip.backward, grow.backward, flip.backward):
+        backward()
+    came = x.grad.item()
+    with pytest.raises(RuntimeError, match="a second time"):
+        grow.backward()
+    assert x.grad.item() == came == pytest.approx(2.718281828459045**2 - 2)
+
+
+def test_sin_does_not_tell_the_sign_of_cos():
+    assert "sin(x) does not tell the sign of cos(x)" in said("04", "cell-34")
+    x = torch.tensor([1.0, torch.pi - 1.0])
+    assert torch.allclose(x.sin()[0], x.sin()[1])
+    assert (x.cos() > 0).tolist() == [True, False]
+
+
+@pytest.mark.filterwarnings("ignore:distutils Version classes")  # torchviz asks for them
+def test_torchviz_counts_tensors_too_and_names_boxes_by_id():
+    assert "(The tensors: the leaf and the result.)" in said("04", "cell-26")
+    assert "it names its boxes by `id()`" in said("04", "cell-26")
+    matrix = leaf(2, 2)
+    assert beside_torchviz(torch.trace(matrix @ matrix.T)).text.startswith("torchviz (left): 6 box")
+    kept = [torch.trace(matrix @ matrix.T) for _ in range(2)]
+    assert len({make_dot(loss).source for loss in kept}) == 2
+    assert len({str(snapshot(loss)) for loss in kept}) == 1
+
+
+def test_no_belief_of_others_is_told_without_its_source():
+    (path,) = NOTEBOOKS.glob("04*.ipynb")
+    lesson = path.read_text(encoding="utf-8")
+    assert not re.search(
+        r"often said|a lecture|notes on |notes have|from the web|many texts", lesson
+    )
+    assert "PyTorch's notes (*Autograd mechanics*, 2026)" in lesson
+    assert "nearly all" not in lesson  # a graph takes memory besides its saved tensors
 
 
 def run(code):
@@ -291,6 +544,7 @@ def test_no_mistake_is_named_that_was_not_made(answer, capsys):
 
 def test_the_principle_of_04_1_holds_the_order_of_the_inputs():
     assert "the entries keep the order of the inputs" in ENTRIES.principle
+    assert "formula can differentiate, in order.**" in said("04", "q4-because")
     x, w = leaf(1), leaf(1)
     for left, right in ((x, w), (w, x)):
         nodes = [node for node, _ in (left.exp() * right).grad_fn.next_functions]

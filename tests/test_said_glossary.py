@@ -206,9 +206,12 @@ def test_a_recorded_edit_of_a_view_and_no_other_makes_copy_slices():
 
 
 def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
-    assert "operation that made a tensor; `None` for a leaf" in term("`grad_fn`")
+    assert "made a tensor, or wrote into it last; `None` for a leaf" in term("`grad_fn`")
     x = torch.ones(2, requires_grad=True)
-    assert type((x * 2).grad_fn).__name__ == "MulBackward0"
+    y = x * 2
+    assert type(y.grad_fn).__name__ == "MulBackward0"
+    y += 1
+    assert type(y.grad_fn).__name__ == "AddBackward0"
     assert all(leaf.grad_fn is None and leaf.is_leaf for leaf in (x, x.detach(), torch.ones(1)))
 
 

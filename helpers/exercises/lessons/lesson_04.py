@@ -156,8 +156,8 @@ LOOP = Exercise(
         Misconception(
             example="8",
             when=same_as(lambda: 2 * _count("MulBackward0")),
-            message="That is the number of their inputs. A multiplication has two edges, but it is"
-            " one node.",
+            message="That is the number of their inputs. Each of these multiplications has two"
+            " edges, but is one node.",
         ),
         Misconception(
             example=3,
