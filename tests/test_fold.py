@@ -17,6 +17,8 @@ from helpers.drawing.diagram import drawing
 from helpers.folding.contract import Contraction
 from helpers.folding.fold import Folding, fold
 from helpers.folding.lookup import NOWHERE, Lookup
+from helpers.folding.parts import Part, distinct
+from helpers.folding.pieces import Piece
 from helpers.graph import BY_PARAMETERS, Edge, Graph, Node, Root, TensorInfo, tree
 
 ONE_SCREEN = {
@@ -684,3 +686,15 @@ def test_the_copies_of_a_row_whose_first_calls_were_not_met_bear_their_true_numb
     row = fold(snapshot(h, names=calls)).nodes[0]
     assert row.folded.calls == 26_000
     assert row.folded.copies[-1] == "cell[25999]"
+
+
+def test_a_call_inside_modules_drawn_as_one_is_told_from_the_same_call_beside_them():
+    def call(path, start):
+        return Piece(path, "", start, start + 2, (start, start + 1))
+
+    alone = Part(0, 2, "m.b", ("m.b",), (call("m.b", 0),), "m.b")
+    both = Piece("", "", 2, 6, (call("m.a", 2), call("m.b", 4)))
+    joined = Part(2, 6, "m.a+b", ("m.a+b",), (both,), "m")
+    assert [part.name for part in distinct([alone, joined])] == ["m.b", "m.a+b[call 2]"]
+    assert [part.name for part in distinct([joined, alone])] == ["m.a+b", "m.b[call 2]"]
+    assert [part.name for part in distinct([joined])] == ["m.a+b"]
