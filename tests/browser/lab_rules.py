@@ -6,6 +6,8 @@ import re
 
 from lab_page import CELLS
 
+from helpers.predicting.prediction import ASKED
+
 PICTURES = (
     ".jp-OutputArea-output img, .jp-RenderedMarkdown img, .jp-OutputArea-output svg[role=img]"
 )
@@ -58,14 +60,15 @@ def name(speaker):
 
 
 def outputs_are_seen(notebook):
-    """What should be a picture is an <img>, what should be a player is one."""
+    """What should be a picture is an <img>, what should be a player or a prediction is one."""
     for number, cell in enumerate(notebook.cells()):
         for output in cell["outputs"]:
             kinds = output.get("data", {})
             if any(kind.startswith("image/") for kind in kinds) and not notebook.has(number, "img"):
                 yield f"cell {number} put out a picture, and no <img> is there"
-            if VIEW in kinds and not notebook.has(number, ".player"):
-                yield f"cell {number} put out a player, and none is there: {notebook.output(number)[:200]}"
+            widget = "prediction" if ASKED in kinds else "player"
+            if VIEW in kinds and not notebook.has(number, f".{widget}"):
+                yield f"cell {number} put out a {widget}, and none is there: {notebook.output(number)[:200]}"
 
 
 def players(notebook):

@@ -5,7 +5,7 @@ nothing else.
 import nbformat
 import pytest
 from lab_page import window
-from lab_rules import VIEW, complaints
+from lab_rules import ASKED, VIEW, complaints
 
 pytestmark = pytest.mark.browser
 DOT = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA="
@@ -34,6 +34,9 @@ WRONG = {
     "p = step_through(x * 3)\np.text = p.text.partition('\\n')[0]\np": "players: cell {}: the player stands at step 2 of 2 after 1 steps",
     f"display({{'{VIEW}': {{'model_id': 'gone'}}}}, raw=True)": (
         "outputs_are_seen: cell {} put out a player, and none is there"
+    ),
+    f"display({{'{VIEW}': {{'model_id': 'gone'}}, '{ASKED}': '05.q1'}}, raw=True)": (
+        "outputs_are_seen: cell {} put out a prediction, and none is there"
     ),
 }
 ASKS = {
