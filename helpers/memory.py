@@ -1,6 +1,6 @@
 """Count the bytes of the tensors that a forward and a backward make, as they come and go.
 
-Sees what each operation returns, on any device, and not what an operation uses while it runs.
+Sees what each operation returns, and not what an operation uses while it runs.
 """
 
 import weakref
