@@ -27,6 +27,7 @@ ALLOWED = {
     "quiz": "exercises progress_file untrusted",
     "gpu": "",
     "plots": "drawing looking text",
+    "memory": "",
     "labs": "labs.engine recording looking graph text",
     "labs.engine": "playing drawing looking graph text",
     "exercises.lessons": "exercises looking untrusted",

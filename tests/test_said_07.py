@@ -3,6 +3,9 @@ bears it out.
 """
 
 import gc
+import os
+import subprocess
+import sys
 import weakref
 
 import pytest
@@ -13,10 +16,126 @@ from torch.profiler import ProfilerActivity, profile
 
 from helpers import labs, snapshot
 from helpers.exercises.exercise import find
+from helpers.memory import bytes_in_use
 
 
 class Mark:
     """Lie in a node's metadata: as long as this lives, the node does."""
+
+
+def is_refused(call):
+    """Tell whether a walk misses a freed saved tensor."""
+    try:
+        call()
+    except RuntimeError as error:
+        return "a second time" in str(error)
+    return False
+
+
+def twice(loss):
+    """Call backward() twice; tell whether the second call was refused."""
+    loss.backward()
+    return is_refused(loss.backward)
+
+
+# Idea 1
+
+
+def test_the_flag_in_a_second_call_comes_too_late_and_adds_nothing():
+    assert "it does not bring back what an earlier call freed" in said("07", "rg-05")
+    assert "It would, if the *first* call had had the flag." in said("07", "rg-05")
+    assert "A walk that gets through adds its gradient. This one did not get through." in said(
+        "07", "rg-05"
+    )
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    loss = (x**2).sum()
+    loss.backward()
+    assert is_refused(lambda: loss.backward(retain_graph=True))
+    assert x.grad.tolist() == [2, 4, 6]
+    loss = (x**2).sum()
+    loss.backward(retain_graph=True)
+    loss.backward(retain_graph=True)
+    assert x.grad.tolist() == [6, 12, 18]
+
+
+def test_nodes_and_edges_stay():
+    assert "its nodes and edges stay" in said("07", "rg-05")
+    assert "Saved tensors, node by node; no node." in said("07", "rg-51")
+    x = torch.ones(3, requires_grad=True)
+    loss = (x**2).sum()
+    loss.grad_fn.next_functions[0][0].metadata["mark"] = mark = Mark()
+    alive = weakref.ref(mark)
+    del mark
+    loss.backward()
+    gc.collect()
+    square, _ = loss.grad_fn.next_functions[0]
+    assert square.name() == "PowBackward0"
+    assert alive() is square.metadata["mark"]
+    assert square.next_functions[0][0].variable is x
+    assert square._raw_saved_self.data is None
+
+
+# Idea 2
+
+
+def test_what_survives_a_second_call():
+    assert "the node of `x + 2` saved nothing" in said("07", "rg-12")
+    assert "the 2 was saved as a tensor, and `backward()` frees that" in said("07", "rg-12")
+    assert "it ends when somebody inserts an `exp`" in said("07", "rg-12")
+    assert "(Yes; no, it keeps the 2.)" in said("07", "rg-13")
+    x = torch.tensor(3.0, requires_grad=True)
+    kept = {
+        name: [one.name for node in snapshot(loss).operations for one in node.saved]
+        for name, loss in {"+": x + 2, "*": x * 2, "/": x / 2, "-": -x}.items()
+    }
+    assert kept == {"+": [], "*": ["other"], "/": ["other"], "-": []}
+    assert (x * 2).grad_fn._saved_other == 2
+    refused = [twice(loss) for loss in (x + 2, -x, x * 2, x / 2, (x + 2).exp())]
+    assert refused == [False, False, True, True, True]
+
+
+def walked(loss):
+    """Return the names of the nodes that a walk comes to, in order; it may be refused."""
+    names = []
+    for node in nodes_of(loss.grad_fn):
+        node.register_prehook(lambda *_, node=node: names.append(node.name().split("::")[-1]))
+    is_refused(loss.backward)
+    return names
+
+
+def nodes_of(node):
+    yield node
+    for child, _ in node.next_functions:
+        if child is not None:
+            yield from nodes_of(child)
+
+
+def test_the_latest_operation_comes_first_and_a_leaf_at_once():
+    assert (
+        "**A walk takes the latest operation first, and a leaf as soon as its gradient is complete.**"
+        in said("07", "q3-because")
+    )
+    assert "(`a + 1`, for Python computes the left side first.)" in said("07", "q3-notes")
+    a, b = (torch.tensor(2.0, requires_grad=True) for _ in range(2))
+    leaf = "AccumulateGrad"
+    names = walked((a + 1) + b.exp())
+    assert names == ["AddBackward0", "ExpBackward0", leaf, "AddBackward0", leaf]
+    names = walked(b.exp() + (a + 1))
+    assert names == ["AddBackward0", "AddBackward0", leaf, "ExpBackward0", leaf]
+
+
+def test_a_walk_that_fails_at_exp_brings_nothing_to_a():
+    assert "would raise before `a` gets anything" in said("07", "q3-because")
+    for swapped, wanted in ((False, 1), (True, 2)):
+        a, b = (torch.tensor(2.0, requires_grad=True) for _ in range(2))
+        loss = b.exp() + (a + 1) if swapped else (a + 1) + b.exp()
+        loss.backward()
+        assert is_refused(loss.backward)
+        assert a.grad == wanted
+        assert b.grad == b.exp()
+
+
+# Idea 3
 
 
 def allocations(run):
@@ -43,141 +162,292 @@ def peaks(forward, **how):
 
 
 def chain():
-    """Do the forward of idea 3."""
+    """Do the forward of the second question of idea 3."""
     h = torch.ones(1000, requires_grad=True)
     for _ in range(4):
         h = h.sigmoid()
     return h.sum()
 
 
-def saved_bytes():
-    kept = []
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda one: kept.append(one.nbytes) or one, lambda one: one
-    ):
-        chain()
-    return sum(kept)
+@pytest.mark.parametrize("how", [{}, {"retain_graph": True}])
+def test_bytes_in_use_counts_as_the_profiler_does(how):
+    rows, net = torch.ones(4, 200), nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
+    for forward in (chain, lambda: net(rows).sum()):
+        net.zero_grad()
+        counted = [max(part) for part in bytes_in_use(forward, **how)]
+        net.zero_grad()
+        assert counted == peaks(forward, **how)
 
 
-def test_saved_bytes_are_not_the_peak_which_comes_in_backward():
-    assert "The curves count saved tensors, not all memory." in said("07", "rg-17")
-    assert "this chain needs most memory in backward" in said("07", "rg-17")
-    assert "for _ in range(4): h = h.sigmoid()" in said("07", "rg-15")
-    forward, backward = peaks(chain)
-    assert saved_bytes() == 16000
-    assert saved_bytes() < forward < backward
-
-
-def test_retain_graph_raises_the_peak_of_the_chain():
-    assert "and more of it with `retain_graph=True`" in said("07", "rg-17")
-    assert "(Here it does: nothing is given back meanwhile" in said("07", "rg-18")
-    assert peaks(chain, retain_graph=True)[1] > peaks(chain)[1]
-
-
-def test_weights_get_gradients_as_large_as_themselves():
-    assert "(No: in backward the gradients come on top of what is still held." in said(
-        "07", "rg-18"
-    )
-    assert "Each weight gets a gradient as large as itself" in said("07", "rg-18")
-    layers = nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
-    forward, backward = peaks(lambda: layers(torch.ones(4, 200)).sum())
-    weights = list(layers.parameters())
+def test_gradients_come_on_top_of_what_was_saved():
+    assert "each weight gets a `.grad` of its own size" in said("07", "q4-because")
+    assert "these, and the loss, stay: the third number" in said("07", "q4-because")
+    assert "here they weigh more" in said("07", "q4-because")
+    assert "Each output gets a gradient of its size." in said("07", "q4-because")
+    assert "200 · 200 + 200, times 4 bytes" in said("07", "q4-notes")
+    net = nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
+    arrived, outputs = [], [net[0](torch.ones(4, 200))]
+    for layer in net[1:]:
+        outputs.append(layer(outputs[-1]))
+    for output in outputs:
+        output.register_hook(lambda grad: arrived.append(grad.nbytes))
+    outputs[-1].sum().backward()
+    assert arrived == [output.nbytes for output in outputs] == [4 * 200 * 4] * 3
+    net.zero_grad()
+    there, back = bytes_in_use(lambda: net(torch.ones(4, 200)).sum())
+    weights = list(net.parameters())
     assert [one.grad.nbytes for one in weights] == [one.nbytes for one in weights]
-    assert backward > sum(one.nbytes for one in weights) > 10 * forward
+    assert sum(one.nbytes for one in weights) == 3 * (200 * 200 + 200) * 4
+    assert back[-1] == sum(one.nbytes for one in weights) + 4
+    assert max(back) > 10 * max(there)
+
+
+def test_with_4000_rows_the_peak_is_in_backward_still():
+    assert "the forward comes near, but backward still has the peak" in said("07", "q4-notes")
+    net = nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
+    there, back = bytes_in_use(lambda: net(torch.ones(4000, 200)).sum())
+    assert max(there) < max(back) < 1.1 * max(there)
+
+
+def test_saved_tensors_are_freed_one_by_one_and_kept_with_the_flag():
+    text = said("07", "rg-17")
+    assert "about 20000 bytes, and 24000 with the flag" in text
+    assert "In the end `x.grad` is left, 4000 bytes; with the flag 16000 more" in text
+    assert "(Here it does: nothing is given back meanwhile." in said("07", "rg-18")
+    x = torch.ones(1000, requires_grad=True)
+
+    def forward():
+        return x.sigmoid().sigmoid().sigmoid().sigmoid().sum()
+
+    _, plain = bytes_in_use(forward)
+    x.grad = None
+    _, kept = bytes_in_use(forward, retain_graph=True)
+    rounded = [round(number, -3) for number in (max(plain), max(kept), plain[-1], kept[-1])]
+    assert rounded == [20000, 24000, 4000, 20000]
+    assert kept[-1] - plain[-1] == 16000
+
+
+def test_each_sigmoid_frees_its_result_on_the_way():
+    assert "is freed although `loss` still leads to it" in said("07", "rg-17")
+    h, nodes, held = torch.ones(1000, requires_grad=True), [], []
+    for _ in range(4):
+        h = h.sigmoid()
+        nodes.append(h.grad_fn)
+        h.grad_fn.register_prehook(
+            lambda *_: held.append(sum(one._raw_saved_result.data is not None for one in nodes))
+        )
+    loss = h.sum()
+    loss.backward()
+    assert held == [4, 3, 2, 1]
+    assert all(one._raw_saved_result.data is None for one in nodes)
+    assert loss.grad_fn is not None
+
+
+def test_what_was_kept_goes_with_a_later_call_or_with_the_names():
+    assert "until a later call frees them or no name leads there" in said("07", "rg-17")
+    w = torch.ones(3, requires_grad=True)
+    for end in ("call", "names"):
+        loss = w.exp()
+        result = weakref.ref(loss.grad_fn._saved_result.untyped_storage())
+        loss = loss.sum()
+        loss.backward(retain_graph=True)
+        assert result() is not None
+        if end == "call":
+            loss.backward()
+        else:
+            del loss
+        gc.collect()
+        assert result() is None
 
 
 def next_forward(**how):
     """Return the most bytes in use in a second forward, while `loss` still names what the first one
     made.
     """
+    held = []
 
     def two_steps():
         loss = chain()
         loss.backward(**how)
-        return loss, chain()
+        held.append(loss)
+        return chain()
 
-    return max(
-        sum(changes[:end]) for changes in [allocations(two_steps)] for end in range(len(changes))
-    )
+    there, _ = bytes_in_use(two_steps)
+    return max(there)
 
 
-def test_the_next_forward_stands_on_what_was_retained():
-    assert "and the next forward is built on top" in said("07", "rg-18")
+def test_the_next_forward_comes_on_top_of_what_was_retained():
+    assert "If `loss` still names that graph, the next forward comes on top." in said("07", "rg-18")
     assert next_forward(retain_graph=True) >= next_forward() + 4000
 
 
-def two_steps():
-    """Do what idea 5 does: two losses on one `h`; one step of backward between them."""
+# Idea 4
+
+
+def test_the_sum_needs_one_walk_and_no_flag():
+    assert "Their sum walks it once." in said("07", "rg-21")
+    assert "Both ways give 32." in said("07", "rg-21")
+    w, walks = torch.tensor(2.0, requires_grad=True), []
+    h = w**2
+    h.grad_fn.register_hook(lambda *_: walks.append(1))
+    (h * 3 + h * 5).backward()
+    assert (w.grad.item(), len(walks)) == (32, 1)
+
+
+def test_two_losses_have_a_node_each_and_the_trunk_one():
+    assert "both lead to the one node of `w**2`" in said("07", "rg-21")
+    h = torch.tensor(2.0, requires_grad=True) ** 2
+    one, other = h * 3, h * 5
+    assert one.grad_fn is not other.grad_fn
+    assert one.grad_fn.next_functions[0][0] is other.grad_fn.next_functions[0][0]
+
+
+def test_a_line_before_the_loop_fails_in_step_2_and_inside_it_does_not():
+    assert "each step's `loss` is new, but leads to the old node" in said("07", "rg-21")
+    assert "Move that line into the loop." in said("07", "rg-21")
     w = torch.tensor(2.0, requires_grad=True)
     h = w.exp()
-    mark = Mark()
-    h.grad_fn.metadata["mark"] = mark
-    first = h**2
-    first.backward()
-    return first, h**2, weakref.ref(mark)
+    assert [is_refused((h**2).backward) for _ in range(3)] == [False, True, True]
+    assert [is_refused((w.exp() ** 2).backward) for _ in range(3)] == [False, False, False]
 
 
-def test_the_first_step_frees_what_the_node_of_h_saved_and_not_the_node():
-    assert "(c) it raises: the first step freed what the node of `h` saved" in said("07", "rg-27")
-    assert "That node stays; what it saved was freed." in said("07", "rg-29")
-    assert "below, ExpBackward0's result is freed" in said("07", "rg-28")
-    _, second, mark = two_steps()
-    gc.collect()
-    below = second.grad_fn.next_functions[0][0]
-    assert mark() is not None
-    assert below.metadata["mark"] is mark()
-    assert [(one.name, one.state) for one in snapshot(second).operations[1].saved] == [
-        ("result", "freed")
-    ]
-    with pytest.raises(RuntimeError, match="a second time"):
-        second.backward()
+def test_rows_of_a_jacobian_come_with_the_flag():
+    assert "the rows of a Jacobian (lesson 05)" in said("07", "rg-21")
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    y = torch.stack([x.prod(), x.sum()])
+    rows = [torch.autograd.grad(y, x, v, retain_graph=True)[0].tolist() for v in torch.eye(2)]
+    assert rows == [[3, 2], [1, 1]]
 
 
-def test_the_new_step_holds_what_it_saved():
-    assert "(b) it raises: the first step freed what this `h**2` saved" in said("07", "rg-27")
-    first, second, _ = two_steps()
-    assert first.grad_fn._raw_saved_self.data is None
-    assert second.grad_fn._saved_self.item() == pytest.approx(2.718281828**2)
+def test_create_graph_keeps_what_was_saved_unless_told_otherwise():
+    assert "(It keeps what was saved, unless told otherwise.)" in said("07", "q7-notes")
+    assert "Both keep what `x**3` saved." in said("07", "rg-25")
+    x = torch.tensor(3.0, requires_grad=True)
+    for how, freed in (
+        ({"retain_graph": True}, False),
+        ({"create_graph": True}, False),
+        ({"create_graph": True, "retain_graph": False}, True),
+    ):
+        cube = x**3
+        torch.autograd.grad(cube, x, **how)
+        assert (cube.grad_fn._raw_saved_self.data is None) is freed
 
 
-def carried(steps, cut=False):
-    """Return how many nodes, with and without AccumulateGrad, are behind the state in each step."""
+# Idea 5
+
+
+def carried(steps, cut=False, **how):
+    """Return how many nodes, with and without AccumulateGrad, a walk from the state has in each step."""
     w, h, found = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0), []
     for x in range(1, steps + 1):
         h = torch.tanh(w * h + x)
         graph = snapshot(h)
         found.append((len(graph.nodes), len(graph.operations)))
+        h.backward(**how)
         h = h.detach() if cut else h
     return found
 
 
-def test_nodes_are_counted_without_accumulate_grad_in_idea_5():
-    assert (
-        "`AccumulateGrad` not among them: in this lesson we count the nodes that operations made"
-        in said("07", "rg-32")
-    )
-    assert "And the walk grew: 3, 6, 9 nodes." in said("07", "rg-32")
-    assert "3 nodes in every step" in said("07", "rg-32")
-    assert carried(4) == [(4, 3), (7, 6), (10, 9), (13, 12)]
+def test_the_state_carries_its_history_along():
+    assert "each walk is one step" in said("07", "rg-32")
+    assert "(It would run, and each walk would be longer than the last.)" in said("07", "rg-33")
+    assert carried(4, retain_graph=True) == [(4, 3), (7, 6), (10, 9), (13, 12)]
     assert carried(4, cut=True) == [(4, 3)] * 4
 
 
-def test_idea_6_counts_two_nodes_for_each_graph():
-    assert "through it all 8 nodes of the four graphs are reached" in said("07", "rg-37")
-    w, total, graphs = torch.ones(3, requires_grad=True), 0.0, []
-    for _ in range(4):
+def test_the_first_product_saved_no_w_and_the_second_did():
+    assert "The `h` of the start requires no grad, so the first product saved no `w`." in said(
+        "07", "rg-33"
+    )
+    w, h = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0)
+    products = []
+    for x in (1.0, 2.0):
+        products.append(w * h)
+        h = torch.tanh(products[-1] + x)
+    first, second = (product.grad_fn._saved_self for product in products)
+    assert first is None
+    assert second is w
+
+
+def test_the_cut_changes_the_gradient_and_the_sum_of_losses_sees_all_steps():
+    assert "The cut changes the gradient: no step sees those before it." in said("07", "rg-32")
+
+    def gradient(cut):
+        w, h, losses = torch.tensor(0.5, requires_grad=True), torch.tensor(0.0), []
+        for x in (0.1, 0.2, 0.3):
+            h = torch.tanh(w * (h.detach() if cut else h) + x)
+            losses.append(h)
+        sum(losses).backward()
+        return w.grad
+
+    assert gradient(cut=False) > gradient(cut=True) > 0
+
+
+# Idea 6
+
+
+def three_steps(train, read):
+    w, total, marks = torch.ones(3, requires_grad=True), 0.0, []
+    for _ in range(3):
         loss = w.exp().sum()
-        graphs.append([node.operation for node in snapshot(loss).operations])
-        loss.backward()
-        total += loss
-    assert graphs == [["SumBackward0", "ExpBackward0"]] * 4
-    reached = [node.operation for node in snapshot(total).nodes]
-    assert reached.count("SumBackward0") + reached.count("ExpBackward0") == 8
-    assert reached.count("AccumulateGrad") == 1
+        for node in (loss.grad_fn, loss.grad_fn.next_functions[0][0]):
+            node.metadata["mark"] = mark = Mark()
+            marks.append(weakref.ref(mark))
+        if train:
+            loss.backward()
+        total += read(loss)
+    del loss, node, mark
+    gc.collect()
+    graph = snapshot(torch.as_tensor(total))
+    held = sum(one.state == "held" for node in graph.nodes for one in node.saved)
+    return sum(mark() is not None for mark in marks), held
+
+
+def test_total_keeps_all_nodes_and_in_an_evaluation_what_they_saved():
+    assert "`total` leads to those of every step" in said("07", "rg-37")
+    assert "leaks what was saved, too" in said("07", "rg-37")
+    assert "`total += loss.item()` takes the number alone" in said("07", "rg-37")
+    assert three_steps(train=True, read=lambda loss: loss) == (6, 0)
+    assert three_steps(train=False, read=lambda loss: loss) == (6, 3)
+    for read in (torch.Tensor.item, torch.Tensor.detach):
+        assert three_steps(train=False, read=read) == (0, 0)
+
+
+OUT = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell()
+run = lambda code: shell.run_cell(code, store_history=True)
+run("import torch; x = torch.ones(2, requires_grad=True)")
+kept = lambda: [torch.is_tensor(value) for value in shell.user_ns["Out"].values()]
+import torch
+for code in ("x.sum().item()", "x.exp().sum();", "x.exp().sum()", "%reset -f out"):
+    run(code)
+    print(kept().count(True), end=" ")
+"""
+
+
+def test_out_keeps_a_tensor_that_a_cell_ends_on(tmp_path):
+    assert "the value shown is in `Out[]`, and with it the graph" in said("07", "rg-37")
+    assert "(End the cell on `loss.item()`, or on a semicolon; `%reset -f out` empties it.)" in (
+        said("07", "rg-38")
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", OUT],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "IPYTHONDIR": str(tmp_path)},
+    )
+    assert answer.stdout.split()[-1] == "0"
+    counts = [word for word in answer.stdout.split() if word in "01"]
+    assert counts == ["0", "0", "1", "0"]
+
+
+# Lab
 
 
 def test_the_lab_counts_without_accumulate_grad_and_says_so():
-    assert "nodes alive (as in idea 5, without `AccumulateGrad`)" in said("07", "rg-39")
+    assert "Nodes are counted without `AccumulateGrad`." in said("07", "rg-39")
     assert "Nodes are counted without AccumulateGrad." in labs.lifecycle.alt
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
     h = x**2
@@ -186,13 +456,18 @@ def test_the_lab_counts_without_accumulate_grad_and_says_so():
     assert int(built.fact("nodes alive")) == len(graph.operations) == len(graph.nodes) - 1
 
 
-def test_the_sum_needs_one_walk_and_no_flag():
-    assert "the sum needs one walk and no flag" in said("07", "rg-21")
-    w, walks = torch.tensor(2.0, requires_grad=True), []
-    h = w**2
-    h.grad_fn.register_hook(lambda *_: walks.append(1))
-    (h * 3 + h * 5).backward()
-    assert (w.grad.item(), len(walks)) == (32, 1)
+def test_the_lab_adds_the_same_gradient_twice():
+    assert "the gradient comes twice" in said("07", "rg-41")
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    h = x**2
+    loss = (h * h).sum()
+    loss.backward(retain_graph=True)
+    once = x.grad.clone()
+    loss.backward()
+    assert x.grad.equal(2 * once)
+
+
+# Exercises
 
 
 def test_the_principle_of_07_1_what_was_added_stays_when_the_walk_raises():

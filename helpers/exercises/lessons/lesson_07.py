@@ -139,7 +139,7 @@ KEEPERS = Exercise(
     right="Each of them is, or holds, a tensor whose `grad_fn` leads to that node.",
     misconceptions=(),
     letters=Letters(
-        read="idea 6, and the cell that counts the nodes alive",
+        read="idea 6, and the picture of `total`",
         about=(
             ("p", "The product has a node of its own: which edges does that node have?"),
             ("q", "What kind of object does `item()` hand back?"),

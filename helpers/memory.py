@@ -1,0 +1,58 @@
+"""Count the bytes of the tensors that a forward and a backward make, as they come and go.
+
+Sees what each operation returns, and not what an operation uses while it runs.
+"""
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+
+def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[int], list[int]]:
+    """Run `loss = forward()` and `loss.backward(**how)`; return for each of the two how many bytes
+    were in use after each change. What was there before counts 0.
+    """
+    with _Meter() as meter:
+        loss = forward()
+        end = len(meter.in_use)
+        loss.backward(**how)
+        return meter.in_use[:end], meter.in_use[end - 1 :]
+
+
+class _Meter(TorchDispatchMode):
+    """Follow the storages that operations make, until they are freed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.in_use = [0]
+        self._sizes: dict[int, int] = {}
+
+    def __torch_dispatch__(
+        self, operation: Any, types: Any, args: tuple = (), kwargs: dict | None = None
+    ) -> Any:
+        result = operation(*args, **(kwargs or {}))
+        given = {storage._cdata for storage in _storages((args, kwargs))}
+        for storage in _storages(result):
+            if storage._cdata not in given | self._sizes.keys():
+                self._came(storage)
+        return result
+
+    def _came(self, storage: torch.UntypedStorage) -> None:
+        self._sizes[storage._cdata] = storage.nbytes()
+        self._change(storage.nbytes())
+        weakref.finalize(storage, self._went, storage._cdata).atexit = False
+
+    def _went(self, key: int) -> None:
+        self._change(-self._sizes.pop(key))
+
+    def _change(self, size: int) -> None:
+        self.in_use.append(self.in_use[-1] + size)
+
+
+def _storages(values: Any) -> list[torch.UntypedStorage]:
+    tensors = (value for value in tree_leaves(values) if isinstance(value, torch.Tensor))
+    return [tensor.untyped_storage() for tensor in tensors]
