@@ -4,11 +4,12 @@ Reads the lesson.
 """
 
 import copy
+import json
 
 import pytest
 import torch
 from lab_answers import LABS
-from said import said
+from said import NOTEBOOKS, said
 from torch import nn
 
 from helpers import check
@@ -65,7 +66,8 @@ def test_under_no_grad_a_result_requires_grad_only_where_it_is_the_input_or_a_vi
     assert "And `z.float()` had nothing to do: it returned `z` itself" in said("02", "rg-22")
     assert '`z.contiguous()`?" (`z` again: nothing to do.)' in said("02", "q4-notes")
     assert "(`z` again, written in place.)" in said("02", "q4-notes")
-    assert "(For new tensors that are no views.)" in said("02", "q4-notes")
+    assert "(For what an operation computed anew." in said("02", "q4-notes")
+    assert "what you make yourself has the flag that you ask for" in said("02", "q4-notes")
     assert "Another device, another tensor: False." in said("02", "q4-notes")
     assert "New results are plain. `z` itself and its views show the flag of `z`." in said(
         "02", "rg-50"
@@ -84,18 +86,24 @@ def test_under_no_grad_a_result_requires_grad_only_where_it_is_the_input_or_a_vi
             *z.sort(),
             torch.stack([z, z]),
         ]
+        made = [torch.ones(2, requires_grad=True), nn.Parameter(torch.ones(2)), torch.ones(2)]
     assert all(result is z and result.requires_grad for result in same)
     assert all(view.requires_grad and view.grad_fn is None for view in views)
     assert not any(result.requires_grad for result in new)
+    assert [tensor.requires_grad for tensor in made] == [True, True, False]
 
 
 def test_a_view_reads_the_flag_of_its_base_and_is_not_recorded_by_it():
-    assert "a window on the numbers of `z`, which shows its flag" in said("02", "rg-22")
+    assert "a window on the numbers of `z`, which shows the flag of `z`" in said("02", "rg-22")
     assert "The next cell says that it shows the flag of `x`" in said("02", "rg-29")
     x = torch.ones(2)
     view, copy = x[:1], x * 3
     x.requires_grad_()
     assert (view.requires_grad, view.grad_fn, copy.requires_grad) == (True, None, False)
+    assert "`view.requires_grad` is still True: it is the flag of `x` that you read" in said(
+        "02", "q6-notes"
+    )
+    assert view.requires_grad_(False).requires_grad
     x.requires_grad_(False)
     assert not view.requires_grad
 
@@ -436,3 +444,55 @@ def test_02_4_with_nothing_left_that_requires_grad_backward_raises():
     assert "With nothing left that requires grad, `backward()` would raise" in text
     with pytest.raises(RuntimeError, match="does not require grad"):
         nn.Linear(1, 1).requires_grad_(False)(torch.ones(1, 1)).backward()
+
+
+@pytest.mark.parametrize("cells", [("rg-21", "rg-24"), ("rg-35", "rg-38"), ("rg-28", "q7-more")])
+def test_a_cell_that_walks_backward_may_be_run_again(cells):
+    names = {"torch": torch, "nn": nn, "show": lambda tensor: None}
+    for cell in cells:
+        if cell == "q7-more":
+            exec("x.requires_grad_(False)", names)  # as the cell between does, before it raises
+        exec(code(cell), names)
+    first = gradients(names)
+    exec(code(cells[-1]), names)
+    assert gradients(names) == first
+
+
+def code(cell):
+    (path,) = NOTEBOOKS.glob("02*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == cell)
+
+
+def gradients(names):
+    """Return the gradients that leaves hold among these names, and in a model among them."""
+    model = names.get("model", nn.Module())
+    held = [one for one in names.values() if isinstance(one, torch.Tensor) and one.is_leaf]
+    return [None if one.grad is None else one.grad.tolist() for one in (*held, *model.parameters())]
+
+
+def test_detach_returns_the_same_memory_without_a_record():
+    assert "the same numbers in the same memory, without a record" in said("02", "rg-32")
+    after = asked() * 3
+    apart = after.detach()
+    assert apart.data_ptr() == after.data_ptr()
+    assert (apart.grad_fn, apart.requires_grad) == (None, False)
+
+
+def test_in_the_lab_keys_5_to_7_choose_the_second_line():
+    assert "5 to 7 choose the second line" in said("02", "rg-51")
+    chosen = [action.code.startswith("b = ") for action in LABS["02"].world.actions]
+    assert chosen == [False] * 4 + [True] * 3
+
+
+def test_what_stands_after_a_free_layer_is_recorded_though_it_is_frozen():
+    assert "That held for the frozen layer in front" in said("02", "rg-40")
+    assert "Here the first weight asks, so both products were recorded" in said("02", "rg-40")
+    front, last = (nn.Linear(1, 1, bias=False) for _ in range(2))
+    x = torch.tensor([[3.0]])
+    assert front.requires_grad_(False)(x).grad_fn is None
+    front.requires_grad_(True)
+    last.requires_grad_(False)
+    y = last(front(x))
+    assert "MmBackward0" in y.grad_fn.name()
+    assert any(after and "MmBackward0" in after.name() for after, _ in y.grad_fn.next_functions)

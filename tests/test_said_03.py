@@ -124,7 +124,7 @@ def test_the_request_may_stand_anywhere_before_backward():
 def test_an_edit_outside_no_grad_is_an_error_on_a_leaf_alone():
     reason = said("03", "aedec362")
     assert "Under `no_grad` even a leaf that requires grad may be edited in place." in reason
-    assert "This `w`, a non-leaf, may be so outside as well." in reason
+    assert "This non-leaf may be edited outside the block, too." in reason
     leaf = torch.tensor([2.0, 3.0], requires_grad=True)
     scaled = leaf * 0.1
     scaled -= 0.5
@@ -240,7 +240,9 @@ def test_three_lines_of_03_1_are_recorded():
 def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient():
     reason = said("03", "q7-because")
     assert "`part` shows the flag of `w`, as in lesson 02; its own flag was never raised" in reason
-    assert "The walk ended at the product, without an error." in reason
+    assert "without an error." in said("03", "q7")
+    assert "The walk ended at the product." in reason
+    assert "Its own is down, so no way leads from the product to `part`." in reason
     assert "Outside the block `w[:1]` is recorded: a non-leaf, through which `w` gets" in reason
     notes = said("03", "q7-notes")
     assert "(The same walk fills `part.grad`; `w` still gets nothing.)" in notes
@@ -319,6 +321,49 @@ def test_the_check_in_line_2_finds_a_weight_that_was_scaled_too_late():
     with torch.no_grad():
         w = w * 0.1
     assert (w.is_leaf, w.requires_grad) == (True, False)
+
+
+def test_a_leaf_would_have_come_to_zero_by_the_step():
+    assert "With a leaf it would be so: the gradient is 2 · `w`, and half of that is `w`." in said(
+        "03", "aedec362"
+    )
+    w = (torch.tensor([2.0, 3.0]) * 0.1).requires_grad_()
+    (w**2).sum().backward()
+    assert torch.equal(w.grad, 2 * w)
+    with torch.no_grad():
+        w -= 0.5 * w.grad
+    assert w.tolist() == [0.0, 0.0]
+
+
+def test_a_late_move_does_no_harm_where_there_is_nothing_to_move():
+    reason = said("03", "84641055")
+    assert "so a `.to(device)` after `requires_grad=True` does no harm on a CPU, and" in reason
+    assert "and makes a non-leaf on a GPU" in reason
+    assert "ask for device and dtype in the line that makes the leaf" in reason
+    for device, is_leaf in (("cpu", True), ("meta", False)):  # meta stands for a GPU here
+        assert torch.ones(2, requires_grad=True).to(device).is_leaf == is_leaf
+        early = torch.ones(2, device=device, dtype=torch.float64, requires_grad=True)
+        assert early.is_leaf
+
+
+def test_a_later_walk_is_kept_and_an_earlier_one_is_not_brought_back():
+    reason = said("03", "7087b96b")
+    assert "`retain_grad()` works for later walks; it brings back no gradient that has go" in reason
+    d, t, e = middle()
+    e.backward(retain_graph=True)
+    t.retain_grad()
+    assert t.grad is None
+    e.backward()
+    assert (t.grad.item(), d.grad.item()) == (5, 1)  # d has both walks: twice 5 / 10
+
+
+def test_the_recap_names_the_leaves_that_hold_none():
+    assert "|Which leaf has none after it?|One with its flag down, or not reached.|5|" in said(
+        "03", "c7a11b63"
+    )
+    a, plain, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True))
+    (a * plain).sum().backward()
+    assert [leaf.grad is None for leaf in (a, plain, unreached)] == [False, True, True]
 
 
 def test_moves_and_casts_under_no_grad_and_of_a_module():

@@ -1,8 +1,10 @@
 """What lesson 04 says in its prose and its exercises, run in plain torch."""
 
 import gc
+import json
 import re
 import weakref
+from contextlib import suppress
 
 import pytest
 import torch
@@ -115,7 +117,7 @@ def test_a_node_of_torch_has_no_forward_and_no_apply(made):
 
 
 def test_a_node_of_your_own_runs_backward_by_apply_and_is_not_callable():
-    assert "On the node, `apply` runs `backward`." in said("04", "q2-because")
+    assert "On the node, `apply` runs `backward`: 10." in said("04", "q2-because")
     assert "(TypeError: it is not callable." in said("04", "q2-notes")
     node = Pick.apply(leaf(3), INDEX, 2.0).grad_fn
     assert [each if each is None else each.tolist() for each in node.apply(torch.ones(2))] == [
@@ -136,6 +138,67 @@ def test_the_answers_of_idea_1_are_what_torch_does():
         "DivBackward0",
         "tensor(3., grad_fn=<DivBackward0>)",
     )
+
+
+def test_what_a_node_computes_is_recorded_too_unless_no_grad_forbids_it():
+    assert "without it what the node computes would be recorded too" in said("04", "cell-08")
+    a, b = (torch.tensor(value, requires_grad=True) for value in (6.0, 2.0))
+    node, one = (a / b).grad_fn, torch.tensor(1.0)
+    assert all(result.grad_fn is not None for result in node(one))
+    with torch.no_grad():
+        assert all(result.grad_fn is None for result in node(one))
+
+
+def test_a_number_written_first_has_the_second_entry():
+    assert "that of `x` first: Python asks `x` to add the 5" in said("04", "q3-notes")
+    for result in (5 + leaf(3), leaf(3) * 2):
+        assert [node is None for node, _ in result.grad_fn.next_functions] == [False, True]
+
+
+def test_a_path_ends_at_a_leaf_or_at_an_empty_entry():
+    assert "|In `AccumulateGrad`, whose `.variable` is the leaf, or at an empty entry.|" in said(
+        "04", "cell-50"
+    )
+    waiting, met, ends = [random_graph(0), (leaf(3) * 2).grad_fn], set(), set()
+    while waiting:
+        node = waiting.pop()
+        entries = [] if node is None else [child for child, _ in node.next_functions]
+        if not entries:
+            ends.add(type(node).__name__)
+        waiting += [] if node in met else entries
+        met.add(node)
+    assert ends == {"AccumulateGrad", "NoneType"}
+
+
+def test_a_cell_that_walks_backward_may_be_run_again():
+    names = {"torch": torch, "attempt": lambda: suppress(RuntimeError), "show": lambda *_: None}
+    names |= {
+        "get_gradient_edge": get_gradient_edge,
+        "snapshot": snapshot,
+        "print": lambda *_: None,
+    }
+    for cell, held in (("cell-20", "M"), ("cell-38", "x")):
+        came = []
+        for _ in range(2):
+            exec(code(cell), names)
+            came.append(names[held].grad)
+        assert torch.equal(*came), cell
+
+
+def test_the_node_of_x_holds_x_also_for_who_comes_back_from_idea_6():
+    names = {"torch": torch, "print": lambda *_: None, "show": lambda *_: None}
+    names |= {"get_gradient_edge": get_gradient_edge, "snapshot": snapshot}
+    for cell in ("cell-10", "cell-33"):
+        exec(code(cell), names)
+    *lines, last = code("cell-16").splitlines()
+    exec("\n".join(lines), names)
+    assert eval(last, names) == (True, True)
+
+
+def code(cell):
+    (path,) = NOTEBOOKS.glob("04*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == cell)
 
 
 def test_input_nr_counts_the_results_of_the_operation_behind():
@@ -161,9 +224,10 @@ def test_an_accumulate_grad_leads_nowhere():
 
 
 def test_get_gradient_edge_is_for_what_requires_grad():
-    assert "`get_gradient_edge(t)` gives the pair `(node, output_nr)` of a `t` that requires" in (
+    assert "`get_gradient_edge(t)` gives the `node` and the `output_nr` of a `t` that" in (
         said("04", "q6-because")
     )
+    assert get_gradient_edge(leaf(3))._fields[:2] == ("node", "output_nr")  # a third one follows
     x = leaf(3)
     second = x.unbind()[1]
     assert tuple(get_gradient_edge(second))[:2] == (second.grad_fn, 1)
@@ -409,7 +473,7 @@ def chain(length):
 
 
 def test_a_walk_that_calls_itself_is_stopped_by_python_and_a_list_is_not():
-    assert "On 1,000 operations in a row Python stops it with a RecursionError" in WALK.hints[-1]
+    assert "usual limit, 1,000 calls deep, stops it with a RecursionError" in WALK.hints[-1]
     _, output = chain(1000)
     with pytest.raises(RecursionError):
         run(PLAIN + ENDS)(output.grad_fn)

@@ -36,7 +36,9 @@ def test_calls_add_one_by_one_with_the_flag_and_without(keep):
 
 
 def test_the_old_graph_leads_to_the_leaf_with_the_new_sum():
-    assert "Its leaf shows 13, for `.grad` belongs to the leaf" in said("06", "acc-06")
+    assert "Its leaf shows 13 (10 more in a second run), for `.grad` belongs to the leaf" in said(
+        "06", "acc-06"
+    )
     x = torch.ones(3, requires_grad=True)
     s = (x + 1).sum()
     for _ in range(3):
@@ -46,6 +48,8 @@ def test_the_old_graph_leads_to_the_leaf_with_the_new_sum():
     ends = [s.grad_fn.next_functions[0][0].next_functions[0][0]]
     ends += [node for node, _ in new.grad_fn.next_functions if node]
     assert [end.variable.grad.tolist() for end in ends] == [[13, 13, 13]] * 2
+    (10 * x).sum().backward()
+    assert ends[0].variable.grad.tolist() == [23, 23, 23]
 
 
 def _log(after, keep=lambda grad: grad, **how):
@@ -63,7 +67,7 @@ def _let_go(w):
 
 def test_a_log_holds_one_tensor_unless_none_let_go_of_it_or_it_was_cloned():
     text = said("06", "acc-26")
-    assert "`w.grad.zero_()` in each round writes into it, too: the log ends as 0, 0, 0" in text
+    assert "`w.grad.zero_()` at the end of each round writes into it, too: the log ends" in text
     assert "`w.grad = None` lets go of it, and each call brings a new tensor: 2, 2, 2" in text
     assert "log `w.grad.clone()`" in text
     zeroed, let_go = _log(lambda w: w.grad.zero_()), _log(_let_go)
@@ -135,6 +139,14 @@ def test_sgd_passes_over_none_and_takes_a_zero_for_a_gradient():
     assert _steps([None], weight_decay=1.0, momentum=0.9, nesterov=True) == 1
 
 
+def test_sgd_adds_the_decay_to_the_gradient_and_leaves_grad_as_it_was():
+    assert "But SGD adds it to the gradient, and `b` has none." in said("06", "acc-24")
+    w = torch.ones(1, requires_grad=True)
+    w.grad = torch.zeros(1)
+    torch.optim.SGD([w], lr=0.1, weight_decay=1.0).step()
+    assert (w.item(), w.grad.item()) == (pytest.approx(0.9), 0)
+
+
 def test_momentum_does_not_move_a_weight_in_its_first_step_on_a_zero():
     assert "Not in its first step: there is no movement to keep" in said("06", "acc-27")
     assert _steps([0.0], momentum=0.9) == 1
@@ -194,7 +206,7 @@ def test_each_backward_frees_what_its_portion_saved():
 def test_a_mean_weighs_what_it_divided_by_and_a_sum_nothing(targets, size):
     text = said("06", "acc-18")
     assert "Weigh each mean by the number that it divided by" in text
-    assert "Where no target is left out, these are the sizes of the portions." in text
+    assert "With no target left out and no class weights these are the portions' sizes." in text
     assert "A sum needs no weights." in text
     torch.manual_seed(0)
     w, samples, all_ = (
@@ -214,6 +226,20 @@ def test_a_mean_weighs_what_it_divided_by_and_a_sum_nothing(targets, size):
         assert torch.allclose(added, batch, atol=1e-6)
 
 
+def test_with_class_weights_a_mean_divides_by_their_sum():
+    assert "With no target left out and no class weights" in said("06", "acc-18")
+    w, targets = torch.zeros(2, requires_grad=True), torch.tensor([0, 1, 0, 0])
+    classes = torch.tensor([1.0, 3.0])
+
+    def sent(part):
+        return _sent(cross_entropy(w.expand(len(part), 2), part, weight=classes), w)
+
+    parts = targets.split([3, 1])
+    for counts, is_right in (([classes[part].sum() for part in parts], True), ([3, 1], False)):
+        added = sum(n / sum(counts) * sent(p) for n, p in zip(counts, parts, strict=True))
+        assert torch.allclose(added, sent(targets), atol=1e-6) == is_right
+
+
 def _in_halves(layer, x):
     losses = [((layer(part) - part) ** 2).mean() for part in (x, *x.split(len(x) // 2))]
     batch, one, two = (_sent(loss, layer.weight) for loss in losses)
@@ -224,7 +250,10 @@ def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
     text = said("06", "q7-because")
     assert "In BatchNorm, what a sample sends depends on who shares its portion." in text
     assert "LayerNorm looks at each sample alone." in text
-    assert "So does BatchNorm in `eval()` mode, where it uses stored statistics." in text
+    assert (
+        "So does BatchNorm in `eval()` mode, with the statistics that it stores by default." in text
+    )
+    assert "in BatchNorm a sample's loss changes with its portion" in text
     torch.manual_seed(0)
     x, batchnorm, layernorm = torch.randn(8, 3), nn.BatchNorm1d(3), nn.LayerNorm(3)
     assert _in_halves(layernorm, x)
@@ -235,6 +264,7 @@ def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
     batchnorm.eval()
     assert _in_halves(batchnorm, x)
     assert torch.allclose(batchnorm(x)[0], batchnorm(x[:1])[0])
+    assert not _in_halves(nn.BatchNorm1d(3, track_running_stats=False).eval(), x)
 
 
 # Idea 4
@@ -319,6 +349,8 @@ def test_the_loop_that_never_empties_swings_grows_or_falls_faster():
     assert sum(one != other for one, other in pairwise(signs)) >= 3
     assert max(plain) < 10
     assert plain[-1] > _losses(_loss_of, True)[-1]
+    assert "falls below 0.00001 when it is emptied" in said("06", "acc-32")
+    assert min(_losses(_loss_of, True)) < 1e-5
     assert "the loss ends above 100,000" in said("06", "acc-36")
     assert "the swings widen" in said("06", "acc-36")
     assert wide[-1] > 1e5 > 1 > _losses(_loss_of, True, 0.9)[-1]

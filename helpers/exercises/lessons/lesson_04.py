@@ -707,8 +707,9 @@ def answer(node):
         "Ask three things in this order: is it None? was it met before? what does it lead to?",
         "Keep the nodes that you met in a set, made anew in each call: the nodes, not the names of"
         " their classes.",
-        "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python"
-        " stops it with a RecursionError; a list of the nodes still to visit has no such limit.",
+        "A walk that calls itself goes as deep as the graph. On 1,000 operations in a row Python's"
+        " usual limit, 1,000 calls deep, stops it with a RecursionError; a list of the nodes still"
+        " to visit has no such limit.",
     ),
     solution="""
 def answer(node):

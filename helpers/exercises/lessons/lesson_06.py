@@ -674,8 +674,8 @@ TRAIN = Exercise(
             "        ((w - 2) ** 2).backward()\n        with torch.no_grad():\n            w -= 0.25 * w.grad\n"
             "    return w",
             when=lambda seen: raised(seen, "'NoneType' object has no attribute 'zero_'"),
-            message="`zero_()` met None. Either no backward has run yet, or `w` is no longer the leaf, because a new"
-            " tensor took its name.",
+            message="`zero_()` met None. Either no gradient has come yet, or none since `.grad` was set to None, or `w`"
+            " is no longer the leaf, because a new tensor took its name.",
         ),
         Misconception(
             example="def answer(w):\n    for _ in range(10):\n        ((w - 2) ** 2).backward()\n"
