@@ -3,7 +3,9 @@
 Reads the notebook and the exercise.
 """
 
+import warnings
 from itertools import product
+from unittest import mock
 
 import pytest
 import torch
@@ -42,7 +44,8 @@ def path_of(steps):
 
 def test_the_walk_back_along_a_path_names_the_step_without_which_the_loss_had_a_graph():
     assert "a path: each tensor was made from the one before it" in said("08", "dng-49")
-    assert "from each tensor to what it was made from" in said("08", "dng-51")
+    assert "From each tensor go to what it was made from" in said("08", "dng-33")
+    assert "Walk back to the first tensor that requires grad" in said("08", "dng-51")
     assert "what was made from it lost the graph" in exercise("08.4").right
     for chosen in product(("cut", "weight", "plain"), repeat=4):
         steps = dict(zip("abcd", chosen, strict=True))
@@ -61,7 +64,7 @@ def test_the_walk_back_along_a_path_names_the_step_without_which_the_loss_had_a_
 
 
 def test_the_order_of_lines_cannot_tell_where_a_graph_was_lost():
-    assert "follow what was *made from* what, not the lines" in said("08", "dng-35")
+    assert "follow what was made from what, not the lines" in said("08", "dng-33")
     assert "`target` would be accused" in said("08", "dng-38")
     w = leaf()
     h = w * 2
@@ -111,31 +114,230 @@ def test_exercise_08_1_asks_a_layer_that_computes_in_eval():
 
 
 def test_inference_mode_false_records_inside_of_inference_mode_and_enable_grad_does_not():
-    assert "not an `inference_mode`: that takes `inference_mode(False)`" in said("08", "dng-25")
+    opens = "`inference_mode(False)` opens `inference_mode()`; `enable_grad()` opens `no_grad()`"
+    assert opens in said("08", "dng-25")
+    assert "it stayed on" in said("08", "dng-25")
     x = leaf()
     recorded = []
     for inner in (torch.enable_grad(), torch.set_grad_enabled(True), torch.inference_mode(False)):
         with torch.inference_mode(), inner:
             recorded.append((x * 2).requires_grad)
     assert recorded == [False, False, True]
+    with torch.inference_mode(), torch.enable_grad():
+        assert torch.is_grad_enabled()
+        assert torch.is_inference_mode_enabled()
+    with torch.no_grad(), torch.enable_grad():
+        assert (x * 2).requires_grad
+
+
+def test_a_block_ends_a_plain_line_does_not_and_a_decorator_is_a_block():
+    text = said("08", "dng-25")
+    assert "The end of a block restores what was there before" in text
+    assert "is a block around each call" in text
+    assert "`set_grad_enabled(False)` without `with` has no end" in text
+    assert "without the brackets: that works today, too" in said("08", "dng-26")
+    x = leaf()
+    for mode in (True, False):
+        for block in (torch.no_grad(), torch.enable_grad(), torch.inference_mode()):
+            with torch.set_grad_enabled(mode):
+                with block:
+                    pass
+                assert torch.is_grad_enabled() == mode
+    for decorator in (torch.no_grad(), torch.no_grad):
+        double = decorator(lambda x: x * 2)
+        assert [double(x).requires_grad, double(x).requires_grad] == [False, False]
+        assert torch.is_grad_enabled()
+
+    def leave_off():
+        torch.set_grad_enabled(False)
+
+    leave_off()
+    try:
+        assert not (x * 2).requires_grad
+    finally:
+        torch.set_grad_enabled(True)
+
+
+def test_x_grad_is_none_without_the_block_too():
+    assert "it would be None without the block, too" in said("08", "dng-06")
+    assert "delete the `with` above" in said("08", "q1-try")
+    x = leaf()
+    y = x**2
+    assert y.grad_fn is not None
+    assert x.grad is None
+    assert "`y.backward()` would raise, and `z.backward()` would not" in said("08", "dng-06")
+    with torch.no_grad():
+        unrecorded = x[0] ** 2
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        unrecorded.backward()
+    (x[0] ** 2).backward()
+
+
+def test_what_detach_shares_what_a_clone_does_not_and_what_the_product_saved():
+    text = said("08", "q2-because")
+    assert "A copy is `z.detach().clone()`" in text
+    assert "this product saved the 3, not the numbers in `z`" in text
+    x = leaf()
+    z = x * 3
+    d, copied = z.detach(), z.detach().clone()
+    assert d.data_ptr() == z.data_ptr() != copied.data_ptr()
+    assert d.is_leaf
+    assert z.grad_fn._saved_other.item() == 3
+    assert z.grad_fn._saved_self is None
+
+
+def test_the_table_of_ways_what_each_works_on_and_whether_the_edit_is_counted():
+    text = said("08", "dng-16")
+    for row in (
+        "| `no_grad()`, `inference_mode()` | `x` itself | yes |",
+        "| `x.detach()` | a new tensor in its memory | yes |",
+        "| `x.data` | a new tensor in its memory | **no** |",
+    ):
+        assert row in text
+    for block in (torch.no_grad(), torch.inference_mode(), torch.set_grad_enabled(False)):
+        x = leaf()
+        with block:
+            x += 1
+        assert (x._version, x.tolist(), x.is_leaf) == (1, [2, 3], True)
+    for way, version in ((torch.Tensor.detach, 1), (lambda x: x.data, 0)):
+        x = leaf()
+        other = way(x)
+        other += 1
+        assert other is not x
+        assert (x._version, x.tolist()) == (version, [2, 3])
+
+
+@pytest.mark.parametrize("way", ["detach", "data"])
+def test_backward_does_not_notice_an_edit_through_data(way):
+    assert "it does not notice an edit through `.data`" in said("08", "dng-16")
+    x = leaf()
+    loss = (x**2).sum()
+    (x.detach() if way == "detach" else x.data).add_(1)
+    if way == "data":
+        loss.backward()
+        assert x.grad.tolist() == [4, 6]  # 2, 4 would be right
+        return
+    with pytest.raises(RuntimeError, match="is at version 1; expected version 0"):
+        loss.backward()
+
+
+def test_which_tensors_of_inference_mode_are_ordinary_and_may_be_saved():
+    text, notes = said("08", "q4-because"), said("08", "q4-notes")
+    assert "a result of `no_grad()` may be saved, and `made` may not" in text
+    assert "take `no_grad()`, or `clone()` them outside" in text
+    assert "The refused edit was written all the same" in text
+    assert "a view or a `detach()` of an ordinary tensor is ordinary" in notes
+    x = leaf()
+    with torch.inference_mode():
+        made, inside = torch.ones(2), torch.ones(2).clone()
+        view, detached = x[:1], x.detach()
+    assert [t.is_inference() for t in (made, inside, view, detached)] == [True, True, False, False]
+    assert (x * made.clone()).requires_grad
+    with torch.no_grad():
+        ordinary = x * 2
+    assert (x * ordinary).requires_grad
+    with pytest.raises(RuntimeError, match="cannot be saved for backward"):
+        x * made
+    with pytest.raises(RuntimeError, match="Inplace update to inference tensor"):
+        made += 1
+    assert made.tolist() == [2, 2]
 
 
 def test_numpy_refuses_while_grad_mode_is_on():
-    assert "`numpy()` refuses while grad mode is on" in said("08", "dng-37")
+    assert "`numpy()` is refused while grad mode is on" in said("08", "dng-37")
     x = leaf()
-    with pytest.raises(RuntimeError, match="Can't call numpy"):
+    with pytest.raises(RuntimeError, match=r"Can't call numpy.*Use tensor.detach\(\).numpy\(\)"):
         x.numpy()
     with torch.no_grad():
         x.numpy()[0] = 5.0
     assert x.tolist() == [5.0, 2.0]
+    x.detach().numpy()[0] = 7.0
+    assert (x.tolist(), x._version) == ([7.0, 2.0], 0)
+
+
+def test_the_other_ways_out_give_something_without_a_graph():
+    text = said("08", "dng-37")
+    assert "an integer, without a graph" in text
+    assert "a float: `'float' object has no attribute 'backward'`" in text
+    assert "copies, and one warning in a process; `torch.stack` keeps the graph" in text
+    h = leaf() + 2
+    assert h.argmax().dtype == torch.int64
+    assert not h.argmax().requires_grad
+    with pytest.raises(AttributeError, match="'float' object has no attribute 'backward'"):
+        h.sum().item().backward()
+    assert torch.stack([h[0], h[1]]).requires_grad
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="Converting a tensor with requires_grad=True"):
+            rebuilt = torch.tensor([h[0], h[1]])
+    finally:
+        torch.set_warn_always(False)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(2):
+            torch.tensor([h[0], h[1]])
+    assert len(caught) <= 1
+    assert not rebuilt.requires_grad
+    assert rebuilt.data_ptr() != h.data_ptr()
+
+
+def _lost_on_one_path(take):
+    v = torch.tensor(2.0, requires_grad=True)
+    h = v * 5
+    loss = h * 3 + take(h)
+    loss.backward()
+    return v, h, loss
+
+
+def test_a_path_that_is_lost_without_an_error_shows_in_the_graph_alone():
+    text, notes = said("08", "q8-because"), said("08", "q8-notes")
+    assert "all flags are on" in text
+    assert "One edge of `AddBackward0` is `(None, 0)`" in text
+    assert "Drop the `.item()`, and run again: now both slopes arrive" in notes
+    v, h, loss = _lost_on_one_path(torch.Tensor.item)
+    assert all(t.requires_grad for t in (v, h, loss))
+    assert v.grad == 15
+    assert [node is None for node, _ in loss.grad_fn.next_functions] == [False, True]
+    whole, _, same = _lost_on_one_path(lambda h: h)
+    assert whole.grad == 20
+    assert same == loss
+    assert all(node is not None for node, _ in same.grad_fn.next_functions)
+    slope = [t.item() * 5 * 3 + t.item() * 5 for t in (v.detach() + 1, v.detach())]
+    assert slope[0] - slope[1] == 20
 
 
 def test_a_product_saves_the_factors_that_it_needs():
-    assert "`*` saves the factors that it needs" in said("08", "dng-19")
+    assert "`x * made` would save `made`; `x + made` saves nothing" in said("08", "q4-because")
     x, w = torch.ones(2), leaf()
     node = (w * x).grad_fn
     assert node._saved_self is None  # for a gradient of x, which nobody asked for
     assert node._saved_other.equal(x)
+    assert not [name for name in dir((w + x).grad_fn) if name == "_saved_other"]
+
+
+def test_a_fast_path_may_ask_both_switches():
+    assert "takes its fast path in eval mode with grad mode off" in said("08", "dng-30")
+    layer, taken = nn.TransformerEncoderLayer(4, 2, 8, batch_first=True), {}
+    for training, mode in product((True, False), repeat=2):
+        layer.train(training)
+        fast = torch._transformer_encoder_layer_fwd
+        with (
+            mock.patch.object(torch, fast.__name__, wraps=fast) as called,
+            torch.set_grad_enabled(mode),
+        ):
+            layer(torch.ones(1, 3, 4))
+        taken[training, mode] = called.called
+    assert taken == {(True, True): False, (True, False): False} | {
+        (False, True): False,
+        (False, False): True,
+    }
+
+
+def test_exercise_08_3_asks_for_a_model_in_one_mode_for_its_solution_sets_one():
+    assert "all of it in `train()` or all of it in `eval()`" in said("08", "dng-47")
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2).eval())
+    solved("08.3")(model, torch.ones(3, 2))
+    assert [layer.training for layer in model] == [True, True]  # it was frozen
 
 
 def test_exercise_08_1_takes_letters_apart_and_refuses_other_words():
