@@ -239,22 +239,22 @@ def test_where_paths_meet_gradients_are_added_and_the_leaf_has_one_turn():
     assert turns_of_the_leaf(lambda x: x**2 + x**3) == (33, 1)
     assert turns_of_the_leaf(lambda x: 2 * x + 3 * x) == (5, 1)
     assert turns_of_the_leaf(lambda x: x**2 * x**3) == (405, 1)
-    assert gradient(lambda x: x**2 * x**3, 10.0) == 50_000
+    assert gradient(lambda x: x**2 * x**3, 5.0) == 3125
 
 
 def test_a_product_hands_each_factor_what_arrived_times_the_other():
     assert "A product hands each factor what arrived, times the value of the other" in said(
         "05", "lab-because"
     )
-    p, q = (torch.tensor(value, requires_grad=True) for value in (100.0, 1000.0))
-    assert (p * q).grad_fn(torch.tensor(1.0)) == (1000, 100)
-    assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 1000, -5 * 100)
+    p, q = (torch.tensor(value, requires_grad=True) for value in (25.0, 125.0))
+    assert (p * q).grad_fn(torch.tensor(1.0)) == (125, 25)
+    assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 125, -5 * 25)
 
 
 def test_two_paths_can_cancel():
-    assert "15 and −1, for instance: 15 · 20 − 1 · 300 = 0" in said("05", "lab-because")
-    x = torch.tensor(10.0, requires_grad=True)
-    (15 * x**2 - 1 * x**3).backward()
+    assert "15 and −2, for instance: 15 · 10 − 2 · 75 = 0" in said("05", "lab-because")
+    x = torch.tensor(5.0, requires_grad=True)
+    (15 * x**2 - 2 * x**3).backward()
     assert x.grad is not None
     assert x.grad == 0
 
