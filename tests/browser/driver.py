@@ -92,7 +92,7 @@ def checked(context, noise=()):
     context.remove_listener("request", watch._request)
     watch.page.close()
     assert not watch.foreign, "a request to another host"
-    assert not watch.errors, "an error in the console"
+    assert not watch.errors, f"an error in the console: {watch.errors[:3]}"
 
 
 def wants_photographs():
