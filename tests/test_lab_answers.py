@@ -149,7 +149,7 @@ def test_02_3_flags_raised_while_grad_mode_is_off_are_there_when_it_is_on():
 
 
 def test_02_what_is_not_in_the_graph_is_dashed_in_every_state():
-    assert "What is dashed is not in the graph." in around("02")[0].source
+    assert "Dashed: not in the graph." in around("02")[0].source
     for state in LABS["02"].map().states:
         assert {node.name for node in state.ghost.nodes} == set("xyzab")
 

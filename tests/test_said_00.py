@@ -101,7 +101,7 @@ def test_a_card_is_the_grad_fn_of_a_result():
 def test_the_power_kept_its_input_the_product_its_factors_and_nothing_the_product():
     text = said("00", "cell-06")
     assert "the power kept its input, the product both factors, the addition nothing." in text
-    assert "the value of `a * b` in the picture: nothing kept it." in text
+    assert "the value of `a * b`: nothing kept it." in text
     a, b, _, e = e_of()
     kept = saved(e)
     assert kept == {"PowBackward0": [10.0], "AddBackward0": [], "MulBackward0": [2.0, 3.0]}

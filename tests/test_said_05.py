@@ -320,7 +320,7 @@ def test_the_bend_costs_6_h_and_rounding_more_with_a_smaller_step():
 def test_what_the_notes_ask_of_quotients_is_so():
     assert "In float32 `gradcheck` fails even for the square" in said("05", "cell-42")
     assert "Its step: too small for float32." in said("05", "cell-42")
-    assert "Its own step suits float64." in said("05", "cell-41")
+    assert "Its step suits float64." in said("05", "cell-41")
     assert "|Neither large nor tiny, and float64.|" in said("05", "cell-51")
     single = torch.tensor([2.0, 5.0], requires_grad=True)
     with pytest.warns(UserWarning, match="not a double precision"):

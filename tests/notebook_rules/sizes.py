@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from notebook_rules.rounds import asked, in_rounds, rounds, word_count
+from notebook_rules.rounds import asked, in_rounds, rounds
 
 SET_UP, OPTION, TAKEAWAY = 230, 75, 95  # characters
 LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
@@ -53,7 +53,7 @@ def code_fits_a_slide(lesson):
 def text_fits_a_slide(lesson):
     """30 to 60 words are good, over 120 nobody reads."""
     for cell in lesson.cells:
-        words = word_count(cell.source)
+        words = len(cell.source.split())
         if not cell.is_code and words > WORDS:
             yield f"{cell} has {words} words, over {WORDS}: cut or split it."
 
