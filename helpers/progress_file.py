@@ -64,6 +64,12 @@ def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
     return record
 
 
+def count(record: dict, name: str) -> int:
+    """Return a count of a record, 0 where none is kept; somebody may have written into the file."""
+    found = record.get(name)
+    return found if type(found) is int and found > 0 else 0
+
+
 @contextlib.contextmanager
 def _alone(path: Path) -> Iterator[None]:
     """Hold off other notebooks; where that is not possible, as on some network drives, go on all

@@ -47,6 +47,17 @@ QUIZ = questions.made("quiz.9", {"title": "9", "letters": "abc", "settled": "02"
 ALL = {one.id: one for one in (LETTERS, NUMBERS, QUIZ)}
 
 
+class Hostile:
+    """Raise from everything that a careless reader would call."""
+
+    def __getattribute__(self, name):
+        raise ArithmeticError(name)
+
+    __repr__ = __str__ = __eq__ = __ne__ = __hash__ = __len__ = __iter__ = __bool__ = (
+        __getattribute__
+    )
+
+
 @pytest.fixture(autouse=True)
 def _three(tmp_path, monkeypatch):
     monkeypatch.setenv("PROGRESS_FOLDER", str(tmp_path))
@@ -54,24 +65,31 @@ def _three(tmp_path, monkeypatch):
         monkeypatch.setattr(f"helpers.predicting.{module}.every", lambda: ALL)
 
 
-@pytest.mark.parametrize("given", ["b", "B", "(b)", " b) ", "b."])
+@pytest.mark.parametrize("given", ["b", "B", "(b)", " b) ", "b.", ["b"]])
 def test_a_letter_is_read(given):
     assert read(LETTERS, given) == "b"
 
 
-@pytest.mark.parametrize("given", ["", "d", "ab", 2, None, ["b"], "b" * 999, object()])
+@pytest.mark.parametrize("given", ["", "d", "ab", 2, None, ["b", "c"], "b" * 999, object()])
 def test_what_is_no_letter_is_not_read(given):
     assert read(LETTERS, given) == ""
 
 
-@pytest.mark.parametrize("given", ["405, -0.5", "405. −.5", "[405.0, -5e-1]", "x: 405 y: -0.5"])
+@pytest.mark.parametrize(
+    "given",
+    ["405, -0.5", "405. −.5", "[405.0, -5e-1]", "x: 405 y: -0.5", [405, -0.5], (405.0, -0.5)],
+)
 def test_numbers_are_read(given):
     assert read(NUMBERS, given) == "405, -0.5"
 
 
-@pytest.mark.parametrize("given", ["405", "1, 2, 3", "none", True, None])
+@pytest.mark.parametrize("given", ["405", "1, 2, 3", "none", True, None, [405], [1, None]])
 def test_another_count_of_numbers_is_not_read(given):
     assert read(NUMBERS, given) == ""
+
+
+def test_what_raises_when_it_is_looked_at_is_no_guess():
+    assert read(LETTERS, Hostile()) == read(NUMBERS, Hostile()) == ""
 
 
 def test_a_guess_is_answered_with_its_own_reason():
@@ -112,8 +130,10 @@ def test_a_question_of_the_quiz_is_settled_later():
 def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
     assert predict("99.q7") is None
     assert predict(3) is None
+    assert predict(Hostile()) is None
     predict("99.q1", 3)
     predict("99.q2", "b")
+    predict("99.q2", Hostile())
     said = capsys.readouterr().out.replace("\n", " ")
     assert 'There is no question the text "99.q7". There are 99.q1, 99.q2.' in said
     assert (

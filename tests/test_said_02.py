@@ -125,7 +125,9 @@ def test_a_leaf_may_be_flagged_and_a_recorded_tensor_may_not_be_lowered():
 
 
 def test_the_flag_of_a_leaf_is_read_again_when_its_gradient_arrives():
-    assert "the flag of a leaf, now down, is read again when its gradient arrives" in said("02", "rg-32")
+    assert "the flag of a leaf, now down, is read again when its gradient arrives" in said(
+        "02", "rg-32"
+    )
     x = asked()
     after = x * 3
     x.requires_grad_(False)

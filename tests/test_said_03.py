@@ -324,9 +324,7 @@ def test_the_check_in_line_2_finds_a_weight_that_was_scaled_too_late():
 
 
 def test_a_leaf_would_have_come_to_zero_by_the_step():
-    assert "With a leaf it would be so: half of 2 · `w` is `w`." in said(
-        "03", "aedec362"
-    )
+    assert "With a leaf it would be so: half of 2 · `w` is `w`." in said("03", "aedec362")
     w = (torch.tensor([2.0, 3.0]) * 0.1).requires_grad_()
     (w**2).sum().backward()
     assert torch.equal(w.grad, 2 * w)

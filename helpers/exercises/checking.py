@@ -7,7 +7,7 @@ from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
 from helpers.exercises.verdict import Verdict, judge
-from helpers.progress_file import EXERCISES, NotKept, change
+from helpers.progress_file import EXERCISES, NotKept, change, count
 from helpers.text import fold
 
 _MARKS = {"stub": ": ", "right": " ✓ "}  # in plain text; the others are wrong
@@ -69,7 +69,7 @@ def _note(name: str, verdict: Verdict) -> None:
         return
 
     def counted(record: dict) -> dict:
-        tries = record.get("tries", 0) if type(record.get("tries")) is int else 0
+        tries = count(record, "tries")
         solved = record.get("solved") is True
         return record | {"tries": tries + (not solved), "solved": solved or verdict.kind == "right"}
 

@@ -7,7 +7,7 @@ from types import TracebackType
 from helpers.answers import Card, notebook, show
 from helpers.looking.refusals import short
 from helpers.text import fold, visible
-from helpers.untrusted.messages import first_sentence
+from helpers.untrusted.messages import in_one_line
 
 
 class expect_error:
@@ -46,11 +46,11 @@ class expect_error:
         if kind is not self.kind:
             if not issubclass(kind, Exception):
                 return False
-            raise self._failed("Another error", f"It raised {_line(error)}\n") from error
+            raise self._failed("Another error", f"It raised {in_one_line(error)}\n") from error
         if self.fragment not in str(error):
-            raise self._failed("Other words", f"The message was: {_line(error)}\n") from error
-        word, _, said = _line(error).partition(": ")
-        show(Card("right", f"{word}, as expected", "", said, fold(_line(error))))
+            raise self._failed("Other words", f"The message was: {in_one_line(error)}\n") from error
+        word, _, said = in_one_line(error).partition(": ")
+        show(Card("right", f"{word}, as expected", "", said, fold(in_one_line(error))))
         return True
 
     def _failed(self, word: str, found: str) -> AssertionError:
@@ -66,8 +66,3 @@ class expect_error:
 
 
 _ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."
-
-
-def _line(error: BaseException) -> str:
-    text = first_sentence(str(error))
-    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -5,7 +5,7 @@ import contextlib
 from helpers.answers import Card, say
 from helpers.exercises.asking import MISSING, made, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
-from helpers.progress_file import EXERCISES, NotKept, change
+from helpers.progress_file import EXERCISES, NotKept, change, count
 from helpers.text import fold
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import NotRead, is_a, plain
@@ -79,11 +79,9 @@ def _hint(exercise: Exercise, number: int) -> Card:
 def _note(name: str, number: int) -> None:
     """Note in the progress file how many hints were taken."""
     with contextlib.suppress(NotKept):
-        change(EXERCISES, name, lambda record: record | {"hints": max(number, _hints(record))})
-
-
-def _hints(record: dict) -> int:
-    return record["hints"] if type(record.get("hints")) is int else 0
+        change(
+            EXERCISES, name, lambda record: record | {"hints": max(number, count(record, "hints"))}
+        )
 
 
 def _solved(exercise: Exercise) -> Card:

@@ -1,11 +1,14 @@
-"""Read a guess and say what is thought of it; pure functions, no torch, no widget."""
+"""Read a guess, as exercises read an answer, and say what is thought of it; no widget."""
 
 from __future__ import annotations
 
-import math
 import re
 
+from helpers.exercises import readers
 from helpers.predicting.questions import Question
+from helpers.text import short_number
+from helpers.untrusted.plain import is_a
+from helpers.untrusted.sandbox import Failed, guarded
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
@@ -13,12 +16,13 @@ LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
 
 def read(question: Question, guess: object) -> str:
     """Return a guess in its one form: a letter, or numbers with ", " between; "" where it is none."""
-    text = str(guess).strip()[:200] if isinstance(guess, (str, int, float)) else ""
     if question.letters:
-        letter = text.strip("() .").casefold()
-        return letter if len(letter) == 1 and letter in question.letters else ""
-    found = numbers(text)
-    return ", ".join(f"{number:.12g}" for number in found) if len(found) == question.count else ""
+        letter = guarded(readers.choice(*question.letters).read, guess)
+        return letter if is_a(letter, str) else ""
+    found = numbers(guess) if is_a(guess, str) else guarded(readers.numbers().read, guess)
+    if is_a(found, Failed) or len(found) != question.count or None in found:
+        return ""
+    return ", ".join(f"{number:.12g}" for number in found)
 
 
 def numbers(text: str) -> list[float]:
@@ -37,10 +41,8 @@ def close(some: list[float], others: list[float], tolerance: float) -> bool:
     """Tell whether numbers are the same, one by one, within a relative tolerance."""
     if len(some) != len(others):
         return False
-    return all(
-        math.isclose(one, other, rel_tol=tolerance, abs_tol=LEAST)
-        for one, other in zip(some, others, strict=True)
-    )
+    pairs = zip(some, others, strict=True)
+    return all(abs(one - other) <= tolerance * abs(other) + LEAST for one, other in pairs)
 
 
 def why(question: Question, guess: str) -> str:
@@ -56,7 +58,7 @@ def why(question: Question, guess: str) -> str:
 def named(guess: str | tuple[float, ...]) -> str:
     """Return a guess as it is spoken of: "(a)", or "405, 5"."""
     if isinstance(guess, tuple):
-        return ", ".join(f"{number:.4g}" for number in guess)
+        return ", ".join(map(short_number, guess))
     return f"({guess})" if guess.isalpha() else guess
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 
 from helpers.text import fold
-from helpers.untrusted.messages import error_text, first_sentence, type_name
+from helpers.untrusted.messages import in_one_line
 
 
 class attempt:
@@ -29,11 +29,5 @@ class attempt:
             return False
         if not issubclass(kind, Exception):
             return False
-        print(fold(told(error)))
+        print(fold(in_one_line(error)))
         return True
-
-
-def told(error: BaseException) -> str:
-    """Return the kind of an error and the first sentence of its message."""
-    text = first_sentence(error_text(error) or str(error))
-    return f"{type_name(type(error))}: {text}" if text else type_name(type(error))

@@ -8,7 +8,7 @@ from helpers.answers import marked
 from helpers.drawing.svg import safe
 from helpers.predicting.answers import is_right, read
 from helpers.predicting.questions import Question, every
-from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS
+from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
 
 NOTHING = (
@@ -111,7 +111,7 @@ def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
         guesses=guesses + len(players),
         solved=len(solved),
         tried=len(tried),
-        hints=sum(whole(record.get("hints")) for record in tries.values()),
+        hints=sum(count(record, "hints") for record in tries.values()),
         again=(*wrong, *[f"exercise {name}" for name in sorted(tried) if name not in solved]),
     )
 
@@ -131,10 +131,6 @@ def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
 def titled(asked: Question, record: dict) -> str:
     """Return how a question is named in a list."""
     return f"{asked.id}, {asked.title}" + (" (you were sure)" if record.get("sure") is True else "")
-
-
-def whole(value: object) -> int:
-    return value if type(value) is int and value > 0 else 0
 
 
 def cells(lesson: Lesson) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ function whyOf(choice, answer) {
 }
 
 function named(guess) {
-  if (Array.isArray(guess)) return guess.map((one) => String(Number(one.toPrecision(4)))).join(", ");
+  if (Array.isArray(guess)) return guess.map((one) => String(Number.isInteger(one) ? one : Number(one.toPrecision(4)))).join(", ");
   return /^[a-f]$/.test(guess) ? `(${guess})` : guess;
 }
 

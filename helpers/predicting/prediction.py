@@ -20,6 +20,7 @@ from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
 from helpers.text import fold
 from helpers.untrusted.describe import describe
+from helpers.untrusted.plain import is_a
 
 HERE = Path(__file__).parent
 SCRIPT = (HERE / "prediction.js").read_text(encoding="utf-8")
@@ -103,19 +104,19 @@ class Prediction(anywidget.AnyWidget):
         return data | {ASKED: self.asked.id, "text/plain": repr(self)}, metadata
 
 
-def predict(name: str, guess: object = "") -> Prediction | None:
+def predict(name: str, guess: object = None) -> Prediction | None:
     """Ask for a guess on the question with this id, such as "05.q1"; the first one is kept in
     progress.json.
 
     `guess` gives it without buttons: predict("05.q1", "b"). Says so where there is no such
     question, and never raises.
     """
-    asked = question(name) if isinstance(name, str) else None
+    asked = question(name) if is_a(name, str) else None
     if asked is None:
         unclear(f"There is no question {describe(name)}. {nearest(name)}")
         return None
-    read_guess = read(asked, guess)
-    if guess != "" and not read_guess:
+    read_guess = "" if guess is None else read(asked, guess)
+    if guess is not None and not read_guess:
         call = f'predict("{asked.id}", {example(asked)})'
         unclear(
             f"{asked.id}: I was given {describe(guess)}, and it asks for {wanted(asked)}: {call}"
@@ -130,7 +131,7 @@ def unclear(text: str) -> None:
 
 def nearest(name: object) -> str:
     """Say which questions there are in the lesson that was meant."""
-    lesson = name[:2] if isinstance(name, str) else ""
+    lesson = name[:2] if is_a(name, str) else ""
     there = [one for one in every() if one.startswith(lesson)] or list(every())
     return f"There are {', '.join(there[:12])}." if there else "No lesson has one yet."
 

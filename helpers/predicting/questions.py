@@ -18,8 +18,8 @@ TOLERANCE = 1e-3  # relative, of a number that is asked for
 class Question:
     """Hold one prediction.
 
-    `title` is its heading. `letters` are the options, "abc", or "" where numbers are asked for; `right` is one of them, or
-    the numbers. `settled` names the lesson that answers a question of the quiz, which has no
+    `title` is its heading. `letters` are the options, "abc", or "" where numbers are asked for;
+    `right` is one of them, or the numbers. `settled` names the lesson that answers a question of the quiz, which has no
     `right`. `why` maps a wrong letter, or numbers as text, to what tempts in it. `cell` and `run`
     are the ids of the cell that asks and of the one that answers, whose text `code` is a digest of.
     """

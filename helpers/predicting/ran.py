@@ -1,8 +1,8 @@
 """Know which cells have run in this kernel, and tell whoever waits for one.
 
-Listens to IPython's events `pre_run_cell` and `post_run_cell`, and to nothing else. A cell is known by its id. A front
-end that gives no ids, or its own ones, is known by it that a question's own cell has another id:
-there its code tells.
+Listens to IPython's events `pre_run_cell` and `post_run_cell`, and to nothing else. A cell is known
+by its id. Where a front end gives other ids, or none, the cell of the question itself has another
+id than ours: there the code of a cell tells which one it is.
 """
 
 from __future__ import annotations

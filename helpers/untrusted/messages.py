@@ -26,6 +26,13 @@ def first_sentence(message: str, limit: int = 240) -> str:
     return visible(line, limit)
 
 
+def in_one_line(error: BaseException) -> str:
+    """Return the kind of an error and the first sentence of what it says."""
+    text = first_sentence(str(error))
+    kind = type_name(type(error))
+    return f"{kind}: {text}" if text else kind
+
+
 def type_name(kind: type) -> str:
     """Return the name of a class without running anything that it or its metaclass defines."""
     return visible(type.__dict__["__name__"].__get__(kind), 60)
