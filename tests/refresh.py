@@ -20,6 +20,7 @@ from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernel
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from normal_form import stored_text
 from notebook_rules.duration import count_minutes
+from notebook_rules.lesson import Lesson
 
 from helpers import progress_file
 
@@ -61,7 +62,7 @@ def refresh(path):
     if path.stem == "glossary":
         with_entries(notebook)
     else:
-        questions.write(path.name[:2], notebook)
+        questions.write(Lesson(path.name, stored_text(notebook)))
         count_minutes(path.name, notebook)
     try:
         after = stored_text(executed(notebook, path.parent))

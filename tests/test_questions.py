@@ -1,17 +1,19 @@
 """What the package knows of a question is what its notebook says, and nothing was typed twice."""
 
 import json
+from itertools import count
 from pathlib import Path
 
 import pytest
 import questions
+from notebook_rules import Lesson
 
 LESSONS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("[0-9]*.ipynb"))
 
 
 @pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem[:2])
 def test_the_package_has_the_questions_of_the_lesson(path):
-    wanted = questions.text_of(json.loads(path.read_text(encoding="utf-8")))
+    wanted = questions.text_of(Lesson.at(path))
     stored = questions.path_of(path.stem[:2])
     found = stored.read_text(encoding="utf-8") if stored.exists() else ""
     assert found == wanted, f"run `make refresh N={path.stem[:2]}`"
@@ -22,14 +24,18 @@ def test_no_file_belongs_to_a_lesson_that_is_not_there():
     assert {path.stem for path in questions.FOLDER.glob("*.json")} <= numbers
 
 
+numbers = count(1)
+
+
 def cell(role, source, name="", **more):
-    kind = "code" if role in ("guess", "run") else "markdown"
-    return {
-        "cell_type": kind,
-        "id": name,
+    made = {
+        "id": name or f"cell{next(numbers)}",
         "source": source,
         "metadata": {"course": {"role": role, **more}},
     }
+    if role in ("guess", "run"):
+        return {"cell_type": "code", "outputs": [], "execution_count": None, **made}
+    return {"cell_type": "markdown", **made}
 
 
 ROUND = [
@@ -38,18 +44,19 @@ ROUND = [
     cell("run", "x = 1\nx  \n", "r"),
     cell(
         "because",
-        "<details><summary>Why?</summary>\n\n**It is `y**2`, and [no](a.ipynb) *cut*.** More.\n\n- (a) A *slip*,\n  on two lines.\n</details>",
+        "<details><summary>Why? Open it when you have run the cell</summary>\n\n**It is `y**2`, and [no](a.ipynb) *cut*.** More.\n\n- (a) A *slip*,\n  on two lines.\n</details>",
     ),
     cell("run", "x = 2", "later"),
     cell("question", "### Numbers\n\n**Predict.** Which?", id="98.q2", answer=33, tolerance=0.01),
     cell("run", "33", "n"),
-    cell("because", "<details><summary>Why?</summary>\n\n**It adds.**\n\n- 162, -1.5: It multiplies.\n</details>"),
+    cell("because", "<details><summary>Why? Open it when you have run the cell</summary>\n\n**It adds.**\n\n- 162, -1.5: It multiplies.\n</details>"),
     cell("question", "### Quiz\n\n- (a) one\n- (b) two", id="quiz.1", settled="02"),
 ]  # fmt: skip
 
 
 def test_a_round_is_read():
-    found = questions.questions({"cells": ROUND})
+    book = {"cells": ROUND, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    found = questions.questions(Lesson("98_made_up.ipynb", json.dumps(book)))
     assert list(found) == ["98.q1", "98.q2", "quiz.1"]
     code = found["98.q1"].pop("code")
     assert found["98.q1"] == {

@@ -7,7 +7,6 @@ import re
 
 import nbformat
 import pytest
-import questions
 from made_up_lesson import code, text
 from made_up_lesson import lesson as stored
 from made_up_lesson import notebook as made_up_before
@@ -17,7 +16,7 @@ from notebook_rules.duration import code_lines, count_minutes, minutes, words
 from notebook_rules.letters import bounds, right_letters, uneven
 from notebook_rules.numbers import unbacked
 from notebook_rules.report import NOTEBOOKS, of_lesson, report, with_guessed_roles
-from notebook_rules.rounds import asked, question, reason, rounds
+from notebook_rules.rounds import question, reason, rounds
 from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
 
 PATHS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
@@ -662,28 +661,6 @@ def test_the_parts_of_a_reason_are_read():
         ["1"],
     )
     assert reason("No fold.").body == ""
-
-
-def read_alike(lesson):
-    """Assert that the package's data and the rules read the same questions out of a lesson."""
-    written = questions.questions(lesson.node)
-    assert list(written) == [round_.first.course["id"] for round_ in asked(lesson)]
-    for round_ in asked(lesson):
-        data = written[round_.first.course["id"]]
-        assert data.get("letters", "") == "".join(round_.question.letters)
-        for _, read in round_.reasons:
-            assert data["takeaway"] == questions.plain(read.takeaway)
-            assert list(data["why"]) == [*read.letters, *read.values]
-
-
-def test_the_package_reads_questions_as_the_rules_do():
-    read_alike(stored(notebook()))
-
-
-@pytest.mark.notebooks
-@pytest.mark.parametrize("path", PATHS, ids=[path.stem[:2] for path in PATHS])
-def test_the_package_reads_the_lessons_as_the_rules_do(path):
-    read_alike(Lesson.at(path))
 
 
 def test_rounds_end_where_something_else_begins():
