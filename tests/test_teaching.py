@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from helpers.predicting.answers import named
+from helpers.predicting.questions import every
+
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
 LESSONS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
@@ -124,3 +127,20 @@ def test_the_four_weeks_add_up():
         assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), (
             f"{what}, at home: {home}"
         )
+
+
+def rounds_told():
+    """Return (lesson, title, what is said to be right) of each row on a question of a lesson in rounds."""
+    for where, _, right, _ in table("Predictions that split a class"):
+        found = re.fullmatch(r"(\d\d)·\d (.+)", where)
+        if found and any(name.startswith(found[1]) for name in every()):
+            yield found[1], found[2], right
+
+
+def test_the_right_answers_are_those_of_the_lessons():
+    told = list(rounds_told())
+    assert len(told) > 15
+    for lesson, title, right in told:
+        asked = [one for one in every().values() if one.id[:2] == lesson and one.title == title]
+        assert asked, f"lesson {lesson} asks no question {title!r}"
+        assert named(asked[0].right) == right, asked[0].id
