@@ -3,7 +3,7 @@
 Sees what operations return; not what one uses while it runs, nor the tensor that torch makes of a
 Python number (the 2 in `x * 2`), nor that a storage grows later. A storage counts once and whole,
 as long as it or a view of it is there. While this watches, torch adds gradients that meet at a node
-into a new tensor, where it would else reuse one of them: there the peak comes out higher than it is.
+into a new tensor, where it would else reuse one of them: the peak comes out higher there.
 """
 
 import weakref

@@ -216,7 +216,7 @@ def test_bytes_in_use_counts_a_storage_once_and_where_it_was_made(forward):
 
 
 def test_gradients_that_meet_at_a_node_count_too_much():
-    assert "there the peak comes out higher than it is" in " ".join(memory.__doc__.split())
+    assert "the peak comes out higher there" in " ".join(memory.__doc__.split())
 
     def halves():
         h = START.exp()
