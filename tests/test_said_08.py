@@ -14,6 +14,7 @@ import torch
 from said import NOTEBOOKS, said
 from torch import nn
 
+from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.untrusted.plain import NotRead
 
@@ -203,6 +204,25 @@ def test_six_flags_find_the_place_on_a_path_of_forty():
         assert missing == lost
         asked.append(flags)
     assert max(asked) == 6
+
+
+@pytest.mark.parametrize("rounded", [0, 1])
+def test_exercise_08_4_refuses_who_always_asks_the_middle(rounded, capsys):
+    def halves(steps):
+        names, recorded, missing = list(steps), 0, len(steps) - 1
+        if steps["loss"].requires_grad:
+            return None
+        while missing - recorded > 1:
+            middle = (recorded + missing + rounded) // 2
+            if steps[names[middle]].requires_grad:
+                recorded = middle
+            else:
+                missing = middle
+        return names[missing]
+
+    check("08.4", halves)
+    said_to_it = " ".join(capsys.readouterr().out.split())
+    assert "names the first place where a graph was lost" in said_to_it
 
 
 def test_in_eval_dropout_returns_its_input_and_relu_computes():
