@@ -40,7 +40,9 @@ class Progress:
     lesson 11 has asked it again.
     """
 
-    def __init__(self, lessons: tuple[Lesson, ...], quiz: int = 0, asked_again: bool = False) -> None:
+    def __init__(
+        self, lessons: tuple[Lesson, ...], quiz: int = 0, asked_again: bool = False
+    ) -> None:
         self.lessons, self.quiz, self.asked_again = lessons, quiz, asked_again
 
     def __repr__(self) -> str:
