@@ -274,7 +274,7 @@ def test_with_a_fused_step_the_second_backward_mixes_old_and_new_in_silence():
         "11", "q6"
     )
     assert "It was 36 before the step" in said("11", "q6")
-    assert "a gradient of no weights at all: 2 · 6 · 2" in said("11", "q6-because")
+    assert "neither the old gradient nor the new: 2 · 6 · 2, the old `out`" in said("11", "q6-because")
     assert "after a plain step this raises" in said("11", "q6-because")
     assert "(The gradient of a fresh forward: it is 4, and 24 is not.)" in said("11", "q6-notes")
     assert second_gradient(fused=True) == (36, 24, 4, 0)
