@@ -162,6 +162,26 @@ def test_optimizers_tick_a_weight_in_their_own_ways():
     assert step(torch.optim.LBFGS)[0] > 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "fused", "version"),
+    [(SGD, False, 101), (SGD, True, 1), (torch.optim.AdamW, False, 201)],
+)
+def test_100_iterations_learn_to_add_with_each(kind, fused, version):
+    assert "all three losses fell, and each weight is nearly 1" in said("11", "loop-17")
+    torch.manual_seed(0)
+    x, model = torch.randn(100, 10), nn.Linear(10, 1)
+    optimizer, found = kind(model.parameters(), lr=0.1, fused=fused), []
+    for _ in range(100):
+        loss = mse_loss(model(x).squeeze(), x.sum(1))
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        found.append(loss.item())
+    assert found[0] > 5 > 0.01 > found[-1]
+    assert model.weight._version == version
+    assert torch.allclose(model.weight, torch.ones(10), atol=0.1)
+
+
 def test_a_new_weight_is_at_version_1_and_loading_writes_once_more():
     assert "The weight of a new layer is at version 1" in said("11", "q4")
     assert "loading a state writes once more" in said("11", "q4-notes")
@@ -274,7 +294,9 @@ def test_with_a_fused_step_the_second_backward_mixes_old_and_new_in_silence():
         "11", "q6"
     )
     assert "It was 36 before the step" in said("11", "q6")
-    assert "neither the old gradient nor the new: 2 · 6 · 2, the old `out`" in said("11", "q6-because")
+    assert "neither the old gradient nor the new: 2 · 6 · 2, the old `out`" in said(
+        "11", "q6-because"
+    )
     assert "after a plain step this raises" in said("11", "q6-because")
     assert "(The gradient of a fresh forward: it is 4, and 24 is not.)" in said("11", "q6-notes")
     assert second_gradient(fused=True) == (36, 24, 4, 0)
