@@ -78,9 +78,7 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
     return use
 
 
-def told(
-    entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None
-) -> str:
+def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
     """Return what a reader without a GPU sees: the recording with its machine and day, or what
     documentation promises with its source, or why there is neither.
     """
@@ -93,7 +91,9 @@ def told(
             f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
         )
     source = f"{entry['machine']}, {entry['date']}"
-    return f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
+    return (
+        f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
+    )
 
 
 def promised(promise: dict[str, Any]) -> str:

@@ -121,7 +121,9 @@ def test_where_there_is_a_gpu_it_has_the_last_word(capsys):
     assert shown(double, capsys) == f"Run here, on {FAKE}:\n{DOUBLED}\n"
     promised(double, text="tensor(5)")
     out = shown(double, capsys)
-    assert out.startswith(f"Run here, on {FAKE}:\n{DOUBLED}\nBy documentation: {SOURCE}\ntensor(5)\n")
+    assert out.startswith(
+        f"Run here, on {FAKE}:\n{DOUBLED}\nBy documentation: {SOURCE}\ntensor(5)\n"
+    )
     assert out.endswith("The two differ.\n")
 
 

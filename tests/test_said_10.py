@@ -48,7 +48,7 @@ def test_without_a_gpu_there_is_an_error_of_one_of_two_kinds():
     told = said("10", "gpu-09")
     assert "`.cuda()` on a build without CUDA does the same" in told
     assert "where it finds no driver it raises a `RuntimeError`, by PyTorch's source" in told
-    assert "This one `except RuntimeError` would not catch" in told
+    assert "`except RuntimeError` would not catch this one" in told
     assert not issubclass(AssertionError, RuntimeError)
     if not torch.backends.cuda.is_built():
         with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
@@ -60,7 +60,7 @@ def test_without_a_gpu_there_is_an_error_of_one_of_two_kinds():
 
 def test_a_wrong_name_gets_the_list_of_devices():
     assert "A list of the device types there are" in said("10", "gpu-13")
-    with pytest.raises(RuntimeError, match="Expected one of cpu, cuda, .*meta"):
+    with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .*meta"):
         torch.ones(1).to("gpu")
 
 
