@@ -1,6 +1,9 @@
 """Count the bytes of the tensors that a forward and a backward make, as they come and go.
 
-Sees what each operation returns, and not what an operation uses while it runs.
+Sees what operations return; not what one uses while it runs, nor the tensor that torch makes of a
+Python number (the 2 in `x * 2`), nor that a storage grows later. A storage counts once and whole,
+as long as it or a view of it is there. While this watches, torch adds gradients that meet at a node
+into a new tensor, where it would else reuse one of them: the peak comes out higher there.
 """
 
 import weakref
@@ -35,9 +38,10 @@ class _Meter(TorchDispatchMode):
         self, operation: Any, types: Any, args: tuple = (), kwargs: dict | None = None
     ) -> Any:
         result = operation(*args, **(kwargs or {}))
-        given = {storage._cdata for storage in _storages((args, kwargs))}
+        given = _storages((args, kwargs))
+        known = {one._cdata for one in given if not _is_lifted(operation, one)} | self._sizes.keys()
         for storage in _storages(result):
-            if storage._cdata not in given | self._sizes.keys():
+            if storage._cdata not in known:
                 self._came(storage)
         return result
 
@@ -51,6 +55,13 @@ class _Meter(TorchDispatchMode):
 
     def _change(self, size: int) -> None:
         self.in_use.append(self.in_use[-1] + size)
+
+
+def _is_lifted(operation: Any, storage: torch.UntypedStorage) -> bool:
+    """Tell whether this is what `torch.tensor(...)` has just made: its one operation is given that.
+    Memory of numpy's is lifted, too, but was there before; torch cannot resize it.
+    """
+    return operation is torch.ops.aten.lift_fresh.default and storage.resizable()
 
 
 def _storages(values: Any) -> list[torch.UntypedStorage]:

@@ -382,7 +382,7 @@ def test_07_1_three_presses_free_three_different_things():
     assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
     for words in (
         "0 bytes, 3 nodes",
-        "one node is left, with 12 bytes",
+        "12 bytes, one node.",
         "24 bytes, 12 held by no name",
     ):
         assert words in answer.reason
@@ -392,7 +392,7 @@ def test_07_1_three_presses_free_three_different_things():
 
 def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     answer = answers("07")[2]
-    keys, refused = answer.keys
+    keys, kept, refused = answer.keys
     twice = [8, 64, 216]
     assert f"`{twice}`" in around("07")[0].source
     count = solved(
@@ -402,6 +402,7 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
         lambda live: live.numbers("x.grad") == twice,
     )
     found = solutions("07", 3, lambda live: live.numbers("x.grad") == twice)
+    assert found == [keys, kept]
     assert {one.split()[1] for one in found} == {"3"}
     assert lines("07")["3"].code == "loss.backward(retain_graph=True)"
     assert answer.bold == f"{count.capitalize()} presses, and key 3 comes first."

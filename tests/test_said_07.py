@@ -6,15 +6,17 @@ import gc
 import os
 import subprocess
 import sys
+import threading
 import weakref
 
+import numpy as np
 import pytest
 import torch
 from said import said
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
-from helpers import labs, snapshot
+from helpers import labs, memory, snapshot
 from helpers.exercises.exercise import find
 from helpers.memory import bytes_in_use
 
@@ -124,6 +126,18 @@ def test_the_latest_operation_comes_first_and_a_leaf_at_once():
     assert names == ["AddBackward0", "AddBackward0", leaf, "ExpBackward0", leaf]
 
 
+def test_the_latest_operation_is_the_latest_of_its_thread():
+    assert "each counts its operations for itself" in said("07", "q3-notes")
+    a, b = (torch.tensor(2.0, requires_grad=True) for _ in range(2))
+    made = [a + 1]
+    elsewhere = threading.Thread(target=lambda: made.append(b.exp()))
+    elsewhere.start()
+    elsewhere.join()
+    names = walked(made[0] + made[1])
+    leaf = "AccumulateGrad"
+    assert names == ["AddBackward0", "AddBackward0", leaf, "ExpBackward0", leaf]
+
+
 def test_a_walk_that_fails_at_exp_brings_nothing_to_a():
     assert "would raise before `a` gets anything" in said("07", "q3-because")
     for swapped, wanted in ((False, 1), (True, 2)):
@@ -179,11 +193,49 @@ def test_bytes_in_use_counts_as_the_profiler_does(how):
         assert counted == peaks(forward, **how)
 
 
+START, ARRAY = torch.ones(1000, requires_grad=True), np.ones(1000, dtype=np.float32)
+ODD = {
+    "a view": lambda: START.view(10, 100).t().sum(),
+    "a part of what was made": lambda: START.exp()[:1].sum(),
+    "parts of one storage": lambda: torch.cat(START.exp().split(100)).sum(),
+    "a tensor made of a list": lambda: (START * torch.tensor([1.0] * 1000)).sum(),
+    "a tensor made of an array": lambda: (START * torch.from_numpy(ARRAY)).sum(),
+    "a detached view": lambda: (START * START.detach()).sum(),
+    "expanded": lambda: START.expand(5, 1000).exp().sum(),
+    "another dtype": lambda: START.double().sum(),
+}
+
+
+@pytest.mark.parametrize("forward", ODD.values(), ids=ODD.keys())
+def test_bytes_in_use_counts_a_storage_once_and_where_it_was_made(forward):
+    START.grad = None
+    wanted = peaks(forward)
+    for _ in range(2):
+        START.grad = None
+        assert [max(part) for part in bytes_in_use(forward)] == wanted
+
+
+def test_gradients_that_meet_at_a_node_count_too_much():
+    assert "the peak comes out higher there" in " ".join(memory.__doc__.split())
+
+    def halves():
+        h = START.exp()
+        return (h[:500] * h[500:]).sum()
+
+    START.grad = None
+    counted = [max(part) for part in bytes_in_use(halves)]
+    START.grad = None
+    there, back = peaks(halves)
+    assert counted[0] == there
+    assert counted[1] > back
+
+
 def test_gradients_come_on_top_of_what_was_saved():
     assert "each weight gets a `.grad` of its own size" in said("07", "q4-because")
-    assert "these, and the loss, stay: the third number" in said("07", "q4-because")
+    assert "The `.grad`s stay, and the loss: the third number." in said("07", "q4-because")
     assert "here they weigh more" in said("07", "q4-because")
     assert "Each output gets a gradient of its size." in said("07", "q4-because")
+    assert "The weights, there before, count 0." in said("07", "q4")
     assert "200 · 200 + 200, times 4 bytes" in said("07", "q4-notes")
     net = nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
     arrived, outputs = [], [net[0](torch.ones(4, 200))]

@@ -3,15 +3,18 @@
 Reads the notebook and the exercise.
 """
 
+import json
+import random
 import warnings
 from itertools import product
 from unittest import mock
 
 import pytest
 import torch
-from said import said
+from said import NOTEBOOKS, said
 from torch import nn
 
+from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.untrusted.plain import NotRead
 
@@ -22,6 +25,13 @@ def leaf():
 
 def exercise(name):
     return next(each for each in registry.exercises(name[:2]) if each.id == name)
+
+
+def source(cell):
+    """Return the code of the cell of lesson 08 with this id."""
+    (path,) = NOTEBOOKS.glob("08*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == cell)
 
 
 def solved(name):
@@ -63,6 +73,109 @@ def test_the_walk_back_along_a_path_names_the_step_without_which_the_loss_had_a_
         )
 
 
+class Twice(torch.autograd.Function):
+    """Return twice a tensor, and the places of its numbers in order, which have no gradient."""
+
+    @staticmethod
+    def forward(ctx, x):
+        places = x.argsort().float()
+        ctx.mark_non_differentiable(places)
+        return x * 2, places
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        return grad * 2
+
+
+def copied_into_zeros(t):
+    """Return zeros into which half of `t` was written."""
+    into = torch.zeros_like(t)
+    into[:1] = t[:1]
+    return into
+
+
+def frozen():
+    """Return a layer whose parameters were frozen before it is used."""
+    return nn.Linear(2, 2).requires_grad_(False)
+
+
+RECORDS = (
+    lambda t: t * 2,
+    lambda t: t[:],
+    lambda t: t.view(2, 1).t().reshape(2),
+    lambda t: t.clone().mul_(3),
+    copied_into_zeros,
+    lambda t: Twice.apply(t)[0],
+    lambda t: t.sort().values,
+    lambda t: torch.stack(t.unbind()),
+    lambda t: nn.Dropout(0.5).eval()(t),
+    lambda t: frozen()(t),
+    lambda t: t.detach() + t,
+)
+CUTS = (
+    torch.Tensor.detach,
+    lambda t: t.data,
+    lambda t: t.clone().detach_(),
+    torch.no_grad()(lambda t: t[:]),
+    torch.no_grad()(copied_into_zeros),
+    lambda t: Twice.apply(t)[1],
+    lambda t: t.sort().indices.float(),
+    lambda t: (t > 1).float(),
+    lambda t: torch.tensor(t.tolist()),
+    lambda t: torch.from_numpy(t.detach().numpy()),
+    lambda t: torch.zeros_like(t),
+)
+WEIGHTS = (lambda t: t * leaf(), lambda t: nn.Linear(2, 2)(t), lambda t: nn.Parameter(t.detach()))
+
+
+def test_the_walk_back_is_right_on_random_paths_of_views_edits_functions_and_modules():
+    text = said("08", "dng-49")
+    assert "A step into which another tensor goes that requires grad is recorded" in text
+    chance, lost = random.Random(0), []
+    for _ in range(500):
+        t = leaf().detach().requires_grad_(chance.random() < 0.7)
+        steps, truth = {"w": t}, None
+        for name in "abcdef"[: chance.randint(1, 6)]:
+            had = t.requires_grad
+            t = chance.choice(chance.choice((RECORDS, RECORDS, CUTS, WEIGHTS)))(t)
+            steps[name] = t
+            if had and not t.requires_grad:
+                truth = name
+        steps["loss"] = t.sum()
+        truth = None if t.requires_grad else truth
+        if any(one.requires_grad for one in steps.values()):
+            assert solved("08.4")(steps) == truth
+            lost.append(truth)
+    assert 100 < sum(one is not None for one in lost) < len(lost) - 100
+
+
+def test_flags_cannot_tell_a_step_that_loses_a_weight_which_the_path_did_not_bring():
+    w = leaf()
+    p = w.detach()
+    with torch.no_grad():
+        lost_here = p * leaf()
+    paths = [{"w": w, "p": p, "q": q, "loss": q.sum()} for q in (lost_here, p * 2)]
+    flags = [[tensor.requires_grad for tensor in path.values()] for path in paths]
+    assert flags[0] == flags[1]  # lost at q, lost at p
+    assert [solved("08.4")(path) for path in paths] == ["p", "p"]
+
+
+@pytest.mark.parametrize("edit", ["a weight", "a view", "detach_"])
+def test_an_edit_of_a_later_line_deceives_the_walk_back(edit):
+    assert "Nothing was edited in place" in said("08", "dng-49")
+    w = leaf()
+    h = w * 2
+    p = h.detach()
+    q = p * 3
+    steps = {"w": w, "h": h, "p": p, "q": q, "loss": q.sum()}
+    assert solved("08.4")(steps) == "p"
+    if edit == "detach_":
+        h.detach_()
+    else:
+        (p if edit == "a weight" else p[:1]).mul_(w[:1])
+    assert solved("08.4")(steps) == ("h" if edit == "detach_" else "q")
+
+
 def test_the_order_of_lines_cannot_tell_where_a_graph_was_lost():
     assert "follow what was made from what, not the lines" in said("08", "dng-33")
     assert "`target` would be accused" in said("08", "dng-38")
@@ -81,7 +194,7 @@ def test_the_order_of_lines_cannot_tell_where_a_graph_was_lost():
 
 def test_six_flags_find_the_place_on_a_path_of_forty():
     assert "a path of forty tensors" in said("08", "dng-38")
-    assert "Six at most" in said("08", "dng-38")
+    assert "Six at most, if no other weight comes in" in said("08", "dng-38")
     asked = []
     for lost in range(1, 40):
         recorded, missing, flags = 0, 39, 0
@@ -91,6 +204,25 @@ def test_six_flags_find_the_place_on_a_path_of_forty():
         assert missing == lost
         asked.append(flags)
     assert max(asked) == 6
+
+
+@pytest.mark.parametrize("rounded", [0, 1])
+def test_exercise_08_4_refuses_who_always_asks_the_middle(rounded, capsys):
+    def halves(steps):
+        names, recorded, missing = list(steps), 0, len(steps) - 1
+        if steps["loss"].requires_grad:
+            return None
+        while missing - recorded > 1:
+            middle = (recorded + missing + rounded) // 2
+            if steps[names[middle]].requires_grad:
+                recorded = middle
+            else:
+                missing = middle
+        return names[missing]
+
+    check("08.4", halves)
+    said_to_it = " ".join(capsys.readouterr().out.split())
+    assert "names the first place where a graph was lost" in said_to_it
 
 
 def test_in_eval_dropout_returns_its_input_and_relu_computes():
@@ -128,6 +260,44 @@ def test_inference_mode_false_records_inside_of_inference_mode_and_enable_grad_d
         assert torch.is_inference_mode_enabled()
     with torch.no_grad(), torch.enable_grad():
         assert (x * 2).requires_grad
+
+
+def test_inference_mode_false_opens_no_grad_too_for_it_sets_grad_mode_on():
+    text = said("08", "dng-25")
+    assert "switches inference mode off and grad mode on: it opens `no_grad()`, too" in text
+    x = leaf()
+    with torch.no_grad(), torch.inference_mode(False):
+        assert torch.is_grad_enabled()
+        assert (x * 2).requires_grad
+    with torch.inference_mode():
+        assert not torch.is_grad_enabled()
+        with torch.no_grad(), torch.inference_mode(False):
+            assert (x * 2).requires_grad
+
+
+def test_the_pages_of_torch_say_what_the_lesson_quotes_and_a_run_differs():
+    assert '"The result will never require gradient", says PyTorch\'s page on `detach()`' in said(
+        "08", "q2-because"
+    )
+    assert "The result will never require gradient." in torch.Tensor.detach.__doc__
+    assert leaf().detach().requires_grad_().requires_grad
+    assert "So says PyTorch's page on `inference_mode` (2.13)" in said("08", "q4-because")
+    page = " ".join(torch.inference_mode.__doc__.split())
+    assert "cannot be used in computations recorded by autograd" in page
+    with torch.inference_mode():
+        made = torch.ones(2)
+    assert (leaf() + made).requires_grad
+
+
+def test_who_goes_back_to_the_blocks_after_the_traceback_sees_the_same(capsys):
+    names = {"torch": torch}
+    exec(source("dng-15"), names)
+    exec(source("dng-24"), names)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        exec(source("dng-32"), names)
+    capsys.readouterr()
+    exec(source("dng-24"), names)
+    assert capsys.readouterr().out == "False\nTrue\n"
 
 
 def test_a_block_ends_a_plain_line_does_not_and_a_decorator_is_a_block():
@@ -306,6 +476,23 @@ def test_a_path_that_is_lost_without_an_error_shows_in_the_graph_alone():
     assert slope[0] - slope[1] == 20
 
 
+def test_some_numbers_that_were_lost_leave_no_edge():
+    assert "Some numbers leave no edge, as in `h.item() - h * 3`" in said("08", "q8-because")
+    assert "also where the number leaves no edge" in said("08", "q8-notes")
+    v = torch.tensor(2.0, requires_grad=True)
+
+    def loss_of(v):
+        h = v * 5
+        return h.item() - h * 3
+
+    loss = loss_of(v)
+    assert all(node is not None for node, _ in loss.grad_fn.next_functions)
+    loss.backward()
+    with torch.no_grad():
+        slope = loss_of(v + 1) - loss_of(v)
+    assert (v.grad, slope) == (-15, -10)
+
+
 def test_a_product_saves_the_factors_that_it_needs():
     assert "`x * made` would save `made`; `x + made` saves nothing" in said("08", "q4-because")
     x, w = torch.ones(2), leaf()
@@ -403,7 +590,7 @@ def test_exercise_08_3_says_when_an_inference_tensor_is_refused():
 
 def test_the_principle_of_08_4_is_what_the_flags_of_a_path_show():
     assert "went in, and one that does not came out" in exercise("08.4").principle
-    assert "Only the flags of weights were set by hand, before they were used" in said(
+    assert "only the flags of weights were set by hand, before they were used" in said(
         "08", "dng-49"
     )
     w = leaf()

@@ -527,11 +527,16 @@ def _at_a_leaf() -> dict[str, torch.Tensor]:
 
 
 def _lost_twice() -> dict[str, torch.Tensor]:
+    """Lose a graph, gain another one behind the middle, and lose that: who always asks the middle
+    does not find it.
+    """
     w = leaf(1.0, 2.0)
     p = w.detach()
-    q = p * leaf(3.0, 5.0)
-    r = q.detach()
-    return {"w": w, "p": p, "q": q, "r": r, "loss": r.sum()}
+    q = p + 1
+    r = q * 2
+    s = r * leaf(3.0, 5.0)
+    t = s.detach()
+    return {"w": w, "p": p, "q": q, "r": r, "s": s, "t": t, "loss": t.sum()}
 
 
 def _at_the_loss() -> dict[str, torch.Tensor]:
@@ -562,7 +567,10 @@ LOST = tuple(
             '{"w": w, "h": w * 2, "out": h + 1, "best": out.argmax(), "error": best - 1.0, "loss": error**2}',
         ),
         (_at_a_leaf, '{"w": w, "p": w.detach(), "q": p * 3, "loss": q.sum()}'),
-        (_lost_twice, '{"w": w, "p": w.detach(), "q": p * v, "r": q.detach(), "loss": r.sum()}'),
+        (
+            _lost_twice,
+            '{"w": w, "p": w.detach(), "q": p + 1, "r": q * 2, "s": r * v, "t": s.detach(), "loss": t.sum()}',
+        ),
         (_at_the_loss, '{"v": v, "h": v * 3, "loss": torch.tensor(h.tolist()).sum()}'),
     )
 )
