@@ -27,8 +27,6 @@ from typing import Any
 
 import torch
 
-from helpers.text import fold
-
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_name("gpu_recorded.json")
 DOCUMENTED = Path(__file__).with_name("gpu_documented.toml")
@@ -98,7 +96,8 @@ def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None
 
 def promised(promise: dict[str, Any]) -> str:
     """Return what documentation promises of a cell, with the mark and the source."""
-    return f"{fold('By documentation: ' + promise['source'])}\n{promise['text']}"
+    mark = textwrap.fill(f"By documentation: {promise['source']}", 100)
+    return f"{mark}\n{promise['text']}"
 
 
 def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:
