@@ -200,7 +200,7 @@ def test_x_grad_is_the_gradient_of_the_sum_and_looks_like_dy_dx_for_squares():
 
 def test_the_note_of_the_running_sums_asks_what_runs_and_comes():
     note = said("05", "cell-08")
-    assert "(111, 110 and 100: what was handed in, times the matrix." in note
+    assert "(`[111., 110., 100.]`: what was handed in, times the matrix." in note
     assert "With the `x` of the run" in note
     names = {"torch": torch, "jacobian": jacobian}
     exec("\n".join(source("cell-06").splitlines()[:2]), names)
