@@ -93,7 +93,10 @@ def test_a_log_holds_one_tensor_unless_none_let_go_of_it_or_it_was_cloned():
 
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_with_create_graph_a_call_brings_a_new_tensor():
-    assert "with it each call brings a new tensor, and the log is 2, 4, 6" in said("06", "q2-notes")
+    assert (
+        "with it each call brings a new tensor, and the log holds three different numbers"
+        in said("06", "q2-notes")
+    )
     assert "Here `backward()` and `zero_()` write into the tensor" in said("06", "acc-41")
     log = _log(lambda w: None, create_graph=True)
     assert log == [2, 4, 6]
