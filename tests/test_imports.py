@@ -24,7 +24,7 @@ ALLOWED = {
     "picture": "tinting playing recording folding drawing looking graph text",
     "tinting": "recording drawing graph text",
     "stepping": "playing recording",
-    "quiz": "exercises progress_file untrusted",
+    "quiz": "exercises predicting progress_file untrusted",
     "gpu": "",
     "plots": "drawing looking text",
     "memory": "",

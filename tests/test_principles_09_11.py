@@ -94,7 +94,7 @@ def test_10_3_a_node_keeps_input_output_or_no_tensor():
 
 
 def test_11_1_a_version_counts_every_writer_and_a_gradient_is_another_tensor():
-    assert "whoever makes them, and `.grad` is another tensor" in principle("11.1")
+    assert "plain SGD's among them, and `.grad` is another tensor" in principle("11.1")
     layer = torch.nn.Linear(2, 1)
     before = layer.weight._version
     layer(torch.ones(1, 2)).sum().backward()
@@ -120,6 +120,11 @@ def test_11_2_a_grad_takes_what_comes_until_it_is_let_go_of():
 def test_11_3_clamp_makes_a_new_tensor_and_a_second_walk_no_new_prediction():
     assert "`clamp` without the `_` makes a new tensor" in messages("11.3")
     assert "To walk a graph again computes no new prediction" in messages("11.3")
+    assert "`*=` on a tensor is no new tensor but an edit, like `mul_`" in messages("11.3")
+    edited = held = torch.ones(2)
+    edited *= 100
+    assert edited is held
+    assert held._version == 1
     layer = torch.nn.Linear(2, 1, bias=False)
     torch.nn.init.constant_(layer.weight, 3.0)
     assert layer.weight.clamp(-1, 1) is not layer.weight

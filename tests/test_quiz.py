@@ -10,8 +10,10 @@ import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from helpers import predict, progress
+from helpers.predicting.questions import every
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
-from helpers.quiz import keep, kept
+from helpers.quiz import KEY, keep, kept, then_and_now
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
@@ -121,30 +123,31 @@ JUNK = st.recursive(
 def test_no_junk_raises(junk, file):
     Path(FILE).write_text(json.dumps(file, default=repr))
     keep(**junk)
+    then_and_now(**junk)
     assert set(kept().values()) <= {"a", "b", "c"}
 
 
-def text_of(lesson):
-    """Return the markdown of a lesson from its quiz on, without the speaker's notes."""
+def cells_of(lesson, role):
+    """Return the text of the cells with this role, those of the quiz alone."""
     cells = nbformat.read(LESSONS / lesson, as_version=4).cells
-    shown = [
-        cell
+    ids = ("loop-48", "loop-50", "quiz-")
+    return [
+        cell.source
         for cell in cells
-        if cell.cell_type == "markdown" and cell.metadata.slideshow.slide_type != "notes"
+        if cell.metadata.course.role == role and cell.id.startswith(ids)
     ]
-    return "\n".join(cell.source for cell in shown).partition("## Quiz: ")[2]
 
 
-def asked(text):
-    """Return the questions of a quiz, each with its options by letter: {"1": {"a": ..., "b": ...,
+def asked_last():
+    """Return the questions of lesson 11, each with its options by letter: {"1": {"a": ..., "b": ...,
     "c": ...}}.
     """
-    parts = re.split(r"(?m)^\*\*(\d)\.\*\*", text.partition("\n## ")[0])
-    options = [re.split(r"\(([a-z])\) ", part)[1:] for part in parts[2::2]]
-    return {
-        nr: dict(zip(one[::2], one[1::2], strict=True))
-        for nr, one in zip(parts[1::2], options, strict=True)
-    }
+    text = "\n".join(cells_of("11_training_loop.ipynb", "lab"))
+    found = {}
+    for number, words in re.findall(r"(?m)^(\d)\. (.+)$", text):
+        options = re.split(r" \(([a-z])\) ", words)[1:]
+        found[number] = dict(zip(options[::2], options[1::2], strict=True))
+    return found
 
 
 def asked_first():
@@ -199,15 +202,84 @@ def torch_says():
 
 
 def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does():
-    last = text_of("11_training_loop.ipynb")
-    says, key = (
-        torch_says(),
-        dict(re.findall(r"(\d) ([a-z])\b", last.partition("Quiz: the letters")[2])),
-    )
-    assert key == {nr: letter for nr, (letter, _) in says.items()}
-    for questions in (asked_first(), asked(last)):
+    says = torch_says()
+    told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
+    right = {nr: letter for nr, (letter, _) in says.items()}
+    assert dict(re.findall(r"(?m)^(\d)\. \*\*\(([a-z])\)\*\*", told)) == right
+    assert {nr.removeprefix("q"): letter for nr, letter in KEY.items()} == right
+    for questions in (asked_first(), asked_last()):
         assert {nr: list(options) for nr, options in questions.items()} == {
             nr: list("abc") for nr in says
         }
         for nr, (letter, words) in says.items():
             assert words in questions[nr][letter], f"option {letter} of question {nr}"
+
+
+def test_each_answer_of_lesson_11_names_the_lesson_that_settles_the_question():
+    told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
+    named = dict(re.findall(r"(?m)^(\d)\. .*\(lesson (\d\d)\)\.$", told))
+    assert named == {nr: every()[f"quiz.{nr}"].settled for nr in "12345678"}
+
+
+def test_the_runs_of_lesson_11_ask_all_eight_and_tell_nothing_before_a_letter(capsys):
+    for run in cells_of("11_training_loop.ipynb", "run"):
+        exec(run, {"then_and_now": then_and_now})
+    assert capsys.readouterr().out.splitlines() == [
+        "Open: q1, q2, q3, q4. Put a letter in place of the dots and run again.",
+        "Open: q5, q6, q7, q8. Put a letter in place of the dots and run again.",
+    ]
+    assert not Path(FILE).exists()
+
+
+def test_then_and_now_stand_beside_what_is_right(capsys):
+    predict("quiz.1", "b")
+    predict("quiz.7", "c")
+    then_and_now(q1="c", q2="b", q7="(b)", q8=...)
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:4]] == [
+        ["q1", "(b)", "(c)", "(c)", "lesson", "01"],
+        ["q2", "–", "(b)", "(b)", "lesson", "02"],
+        ["q7", "(c)", "(b)", "(c)", "lesson", "07"],
+    ]
+    assert kept() == {"q1": "b", "q7": "c"}
+
+
+def test_then_and_now_counts_both_and_says_the_same_when_it_is_run_again(capsys):
+    predict("quiz.1", "b")
+    predict("quiz.7", "c")
+    for _ in range(2):
+        then_and_now(q1="c", q2="b", q7="c")
+        assert "Right then: 1 of 2. Right now: 3 of 3.\n" in capsys.readouterr().out
+    then_and_now(q1="a")
+    assert read()[PREDICTIONS]["quiz.1"]["now"] == "c", "the first letter stays"
+
+
+def test_who_never_did_lesson_00_is_told_calmly(capsys):
+    then_and_now(q1="c")
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        "No guess of lesson 00 is kept here, and none is needed: these count as your first."
+    )
+    assert kept() == {}
+
+
+def test_progress_says_that_lesson_11_asks_once_more_until_it_has():
+    predict("quiz.1", "b")
+    assert repr(progress()) == "Quiz: 1 guess kept. Lesson 11 asks once more."
+    then_and_now(q1="c")
+    assert repr(progress()) == "Quiz: 1 guess kept."
+
+
+@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
+def test_then_and_now_names_what_is_no_letter(make, capsys):
+    then_and_now(q1=make(), q77="a", q2="c")
+    out = capsys.readouterr().out
+    assert out.startswith("q1: I was given ")
+    assert "\nq2 " in out
+    assert "q77" not in out
+
+
+def test_what_cannot_be_kept_is_said_under_the_table(capsys):
+    Path(FILE).write_text('["mine"]')
+    then_and_now(q1="c")
+    out = capsys.readouterr().out.splitlines()
+    assert out[1].startswith("q1 ")
+    assert out[-1].startswith("Not kept: ")

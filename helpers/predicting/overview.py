@@ -36,10 +36,14 @@ class Lesson:
 
 
 class Progress:
-    """Hold all lessons in which something was done, and how many guesses of the quiz are kept."""
+    """Hold all lessons in which something was done, how many guesses of the quiz are kept, and whether
+    lesson 11 has asked it again.
+    """
 
-    def __init__(self, lessons: tuple[Lesson, ...], quiz: int = 0) -> None:
-        self.lessons, self.quiz = lessons, quiz
+    def __init__(
+        self, lessons: tuple[Lesson, ...], quiz: int = 0, asked_again: bool = False
+    ) -> None:
+        self.lessons, self.quiz, self.asked_again = lessons, quiz, asked_again
 
     def __repr__(self) -> str:
         if not self.lessons:
@@ -56,7 +60,8 @@ class Progress:
         """Return how many guesses of the quiz are kept, "" if none is."""
         if not self.quiz:
             return ""
-        return f"Quiz: {self.quiz} guess{'es' * (self.quiz > 1)} kept. Lesson 11 asks once more."
+        kept_now = f"Quiz: {self.quiz} guess{'es' * (self.quiz > 1)} kept."
+        return kept_now if self.asked_again else f"{kept_now} Lesson 11 asks once more."
 
     def _again(self) -> list[str]:
         """Return what to look at again, a line each."""
@@ -84,8 +89,9 @@ def progress() -> Progress:
     sections = kept()
     names = [name for section in sections.values() for name in section]
     numbers = sorted({number_of(name) for name in names} - {""})
-    quiz = [name for name in sections[PREDICTIONS] if name.startswith("quiz.")]
-    return Progress(tuple(lesson(number, sections) for number in numbers), len(quiz))
+    quiz = [one for name, one in sections[PREDICTIONS].items() if name.startswith("quiz.")]
+    again = any("now" in record for record in quiz)
+    return Progress(tuple(lesson(number, sections) for number in numbers), len(quiz), again)
 
 
 def number_of(name: str) -> str:

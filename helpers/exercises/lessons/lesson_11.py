@@ -72,10 +72,10 @@ VERSION = Exercise(
             " And what was written into the weight before?",
         ),
     ),
-    principle="a version counts writes into this one tensor, whoever makes them, and `.grad` is another tensor.",
+    principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
     hints=(
         "Go through the lines and ask of each: does it write into the memory of `model.weight`?",
-        "Print `torch.nn.Linear(3, 1).weight._version`, then add one for each `optimizer.step()`.",
+        "Print `torch.nn.Linear(3, 1).weight._version`, then add one for each `step()` of this plain SGD.",
     ),
     solution="""
 model = torch.nn.Linear(3, 1)
@@ -816,8 +816,8 @@ LOOP = Exercise(
         Misconception(
             example=_loop(percent="pred *= 100\nshown = pred"),
             when=lambda seen: raised(seen, "modified by an inplace operation"),
-            message="Something wrote into a tensor that a node had saved, before `backward()` came for it. `*=` is no"
-            " arithmetic but an edit, like a method whose name ends in `_`.",
+            message="Something wrote into a tensor that a node had saved, before `backward()` came for it. `*=` on a"
+            " tensor is no new tensor but an edit, like `mul_`.",
         ),
         Misconception(
             example=_loop(clip="model.weight.clamp_(-1, 1)"),
