@@ -82,7 +82,7 @@ def test_a_node_of_an_operation_of_your_own_lists_every_tensor():
         "04", "q4-because"
     )
     (term,) = [term for term in book().terms if term.name == "`next_functions`"]
-    assert term.says.endswith("an index or a mask, unless the operation is your own.")
+    assert term.says.endswith("an index or the mask of `where`, unless the operation is yours.")
     node = Pick.apply(leaf(3), INDEX, 2.0).grad_fn
     assert [child and child.name() for child, _ in node.next_functions] == [
         "torch::autograd::AccumulateGrad",
