@@ -160,7 +160,8 @@ def test_a_gradient_is_none_again_after_zero_grad():
 
 def test_diagnose_knows_what_a_cuda_build_says_where_there_is_no_gpu(capsys):
     diagnose("RuntimeError: No CUDA GPUs are available")
-    assert "finds no driver or no device" in " ".join(capsys.readouterr().out.split())
+    text = " ".join(capsys.readouterr().out.split())
+    assert "and sees no GPU: there is none, or it is hidden from this process" in text
 
 
 def test_a_path_ends_at_a_leaf_in_the_node_that_holds_it():
