@@ -369,16 +369,25 @@ def holds(keys):
 def test_07_1_three_presses_free_three_different_things():
     answer = answers("07")[1]
     nodes, size = holds("1")
-    frees = {}
+    frees, saved = {}, {}
     for keys in answer.keys:
         left, held = holds(keys)
         frees[lines("07")[keys[-1]].code] = (left < nodes, held < size)
+        saved[lines("07")[keys[-1]].code] = walk("07", keys)[0].fact("saved tensors")
     assert frees == {
         "loss.backward()": (False, True),
         "del loss": (True, True),
         "del h": (False, False),
     }
-    assert answer.bold == "`backward()` frees bytes alone, `del loss` both, `del h` neither."
+    assert walk("07", "1")[0].fact("saved tensors") == "3 held, 0 freed"
+    assert saved == {
+        "loss.backward()": "0 held, 3 freed",
+        "del loss": "1 held, 0 freed",
+        "del h": "3 held, 0 freed",
+    }
+    assert (
+        answer.bold == "`backward()` frees saved tensors alone, `del loss` both, `del h` neither."
+    )
     assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
     for words in (
         "0 bytes, 3 nodes",
@@ -422,6 +431,8 @@ def test_07_3_a_gradient_without_a_node_takes_four_presses():
     (count,) = {solved("07", keys, is_seen, is_reached) for keys in found}
     for keys in solutions("07", 4, is_reached):
         assert keys.index("5") > min(keys.find(key) for key in "23" if key in keys)
+    assert set(solutions("07", 4, is_reached)) > set(found), "so the answer says 'for example'"
+    assert "For example" in answer.reason
     assert answer.bold == f"{count.capitalize()} presses, and `del loss` comes after `backward()`."
     assert walk("07", without)[1] == "NameError: name 'loss' is not defined"
 

@@ -116,7 +116,7 @@ CUTS = (
     torch.Tensor.detach,
     lambda t: t.data,
     lambda t: t.clone().detach_(),
-    torch.no_grad()(lambda t: t[:]),
+    torch.no_grad()(lambda t: t[:] + 1),
     torch.no_grad()(copied_into_zeros),
     lambda t: Twice.apply(t)[1],
     lambda t: t.sort().indices.float(),
@@ -158,6 +158,50 @@ def test_flags_cannot_tell_a_step_that_loses_a_weight_which_the_path_did_not_bri
     flags = [[tensor.requires_grad for tensor in path.values()] for path in paths]
     assert flags[0] == flags[1]  # lost at q, lost at p
     assert [solved("08.4")(path) for path in paths] == ["p", "p"]
+
+
+@pytest.mark.parametrize("block", [torch.no_grad, torch.inference_mode])
+def test_a_view_made_while_recording_was_off_shows_the_flag_and_has_no_node(block):
+    assert "no view was made while recording was off" in said("08", "dng-49")
+    assert "here up to the first that requires grad, `p`" in said("08", "dng-33")
+    text = said("08", "q8-notes")
+    assert "it shows the flag of its base and has no node. The graph tells." in text
+    w = leaf()
+    h = w * 3
+    with block():
+        p = h[0]
+    loss = p * 2
+    assert (p.requires_grad, p.grad_fn, loss.requires_grad) == (True, None, True)
+    assert [node for node, _ in loss.grad_fn.next_functions] == [None, None]
+    loss.backward()
+    assert w.grad is None
+    assert solved("08.4")({"w": w, "h": h, "p": p, "loss": loss}) is None  # p lost it
+
+
+def test_a_new_result_of_no_grad_has_no_grad_fn_and_an_old_one_keeps_its_own():
+    assert "**`no_grad()` shows in a new result:" in said("08", "dng-06")
+    assert "|A new result has no `grad_fn`.|" in said("08", "dng-51")
+    assert "(`assert y.grad_fn is None`.)" in said("08", "dng-07")
+    h = leaf() * 3
+    eval_dropout = nn.Dropout().eval()
+    with torch.no_grad():
+        new = (
+            h**2,
+            h[0],
+            h.view(2),
+            h.detach(),
+            h.clone(),
+            h.unbind()[0],
+            h.double(),
+            Twice.apply(h)[0],
+        )
+        old = (h.float(), h.contiguous(), nn.Identity()(h), eval_dropout(h))
+    assert [one.grad_fn for one in new] == [None] * len(new)
+    assert all(one is not h for one in new)
+    with torch.no_grad():
+        h += 1
+    assert all(one is h for one in old)
+    assert h.grad_fn is not None
 
 
 @pytest.mark.parametrize("edit", ["a weight", "a view", "detach_"])
@@ -304,7 +348,8 @@ def test_a_block_ends_a_plain_line_does_not_and_a_decorator_is_a_block():
     text = said("08", "dng-25")
     assert "The end of a block restores what was there before" in text
     assert "is a block around each call" in text
-    assert "`set_grad_enabled(False)` without `with` has no end" in text
+    lasts = "without `with` lasts until another call, or the end of a block around it"
+    assert f"`set_grad_enabled(False)` {lasts}" in text
     assert "without the brackets: that works today, too" in said("08", "dng-26")
     x = leaf()
     for mode in (True, False):
@@ -326,6 +371,11 @@ def test_a_block_ends_a_plain_line_does_not_and_a_decorator_is_a_block():
         assert not (x * 2).requires_grad
     finally:
         torch.set_grad_enabled(True)
+    assert (x * 2).requires_grad
+    with torch.enable_grad():
+        leave_off()
+        assert not (x * 2).requires_grad
+    assert (x * 2).requires_grad
 
 
 def test_x_grad_is_none_without_the_block_too():
@@ -359,6 +409,7 @@ def test_what_detach_shares_what_a_clone_does_not_and_what_the_product_saved():
 def test_the_table_of_ways_what_each_works_on_and_whether_the_edit_is_counted():
     text = said("08", "dng-16")
     for row in (
+        "| Way | You work on | `+= 1` counted? |",
         "| `no_grad()`, `inference_mode()` | `x` itself | yes |",
         "| `x.detach()` | a new tensor in its memory | yes |",
         "| `x.data` | a new tensor in its memory | **no** |",
@@ -375,6 +426,51 @@ def test_the_table_of_ways_what_each_works_on_and_whether_the_edit_is_counted():
         other += 1
         assert other is not x
         assert (x._version, x.tolist()) == (version, [2, 3])
+
+
+def test_a_fused_step_and_numpy_are_not_counted():
+    assert "|Not through `.data` or `numpy()`.|" in said("08", "dng-51")
+    versions = []
+    for fused in (False, True):
+        w = leaf()
+        w.grad = torch.ones(2)
+        torch.optim.SGD([w], lr=0.5, fused=fused).step()
+        assert w.tolist() == [0.5, 1.5]
+        versions.append(w._version)
+    assert versions == [1, 0]  # so the table speaks of += 1
+    w = leaf()
+    w.detach().numpy()[0] = 5.0
+    assert (w.tolist(), w._version) == ([5, 2], 0)
+
+
+def test_without_eval_batch_norm_depends_on_the_batch_and_moves():
+    text = said("08", "dng-30")
+    assert "with dropout they are random; with batch norm they depend on the batch" in text
+    assert "and its running statistics move" in text
+    rows, norm, drop = torch.tensor([[1.0, 2.0], [3.0, 5.0]]), nn.BatchNorm1d(2), nn.Dropout(0.5)
+    with torch.no_grad():
+        assert not norm(rows)[0].allclose(norm(torch.cat([rows, rows[1:]]))[0])
+        assert norm(rows).equal(norm(rows))
+        before = norm.running_mean.clone()
+        norm(rows)
+        assert not norm.running_mean.equal(before)
+        assert len({drop(torch.ones(100)).sum().item() for _ in range(20)}) > 1
+
+
+def test_of_a_leaf_backward_needs_no_grad_fn():
+    assert "Without flag and `grad_fn` there is no node to begin at." in said("08", "dng-33")
+    x = torch.tensor(2.0, requires_grad=True)
+    x.backward()
+    assert (x.grad_fn, x.grad.item()) == (None, 1)
+    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
+        torch.tensor(2.0).backward()
+
+
+def test_the_innermost_block_decides_in_08_1_and_not_inside_of_inference_mode():
+    assert "In this code the innermost block decides" in " ".join(exercise("08.1").hints)
+    assert "inference_mode" not in exercise("08.1").solution
+    with torch.inference_mode(), torch.enable_grad():
+        assert not (leaf() * 2).requires_grad
 
 
 @pytest.mark.parametrize("way", ["detach", "data"])
@@ -427,9 +523,11 @@ def test_numpy_refuses_while_grad_mode_is_on():
 
 def test_the_other_ways_out_give_something_without_a_graph():
     text = said("08", "dng-37")
-    assert "an integer, without a graph" in text
+    assert "an integer tensor, without a graph" in text
     assert "a float: `'float' object has no attribute 'backward'`" in text
-    assert "copies, and one warning in a process; `torch.stack` keeps the graph" in text
+    once = "copies, and one warning in a process, shared with `float()`"
+    assert f"{once}; `torch.stack` keeps the graph" in text
+    assert "but `item()` says nothing." in text
     h = leaf() + 2
     assert h.argmax().dtype == torch.int64
     assert not h.argmax().requires_grad
@@ -446,6 +544,7 @@ def test_the_other_ways_out_give_something_without_a_graph():
         warnings.simplefilter("always")
         for _ in range(2):
             torch.tensor([h[0], h[1]])
+        float(h[0])
     assert len(caught) <= 1
     assert not rebuilt.requires_grad
     assert rebuilt.data_ptr() != h.data_ptr()
@@ -494,7 +593,9 @@ def test_some_numbers_that_were_lost_leave_no_edge():
 
 
 def test_a_product_saves_the_factors_that_it_needs():
-    assert "`x * made` would save `made`; `x + made` saves nothing" in said("08", "q4-because")
+    text = said("08", "q4-because")
+    assert "`x * made` would save `made`; `x + made` saves no tensor" in text
+    assert "But the sum saves no tensor" in text
     x, w = torch.ones(2), leaf()
     node = (w * x).grad_fn
     assert node._saved_self is None  # for a gradient of x, which nobody asked for
@@ -589,7 +690,8 @@ def test_exercise_08_3_says_when_an_inference_tensor_is_refused():
 
 
 def test_the_principle_of_08_4_is_what_the_flags_of_a_path_show():
-    assert "went in, and one that does not came out" in exercise("08.4").principle
+    ended = "went in, and one that does not came out, a graph ended"
+    assert ended in exercise("08.4").principle
     assert "only the flags of weights were set by hand, before they were used" in said(
         "08", "dng-49"
     )

@@ -562,8 +562,8 @@ APART = Exercise(
     solution="""
 def answer(losses, w):
     rows = []
-    for loss in losses:
-        (row,) = torch.autograd.grad(loss, w, retain_graph=loss is not losses[-1])
+    for number, loss in enumerate(losses, start=1):
+        (row,) = torch.autograd.grad(loss, w, retain_graph=number < len(losses))
         rows.append(row)
     return rows
 """,

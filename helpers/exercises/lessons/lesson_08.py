@@ -59,7 +59,7 @@ RECORDED = Exercise(
     ),
     hints=(
         "For `a` to `e` two questions: which mode is on when the operation runs, and does an input require grad?",
-        "The innermost block decides about the mode; `eval()` decides nothing about it; a leaf's flag can be set.",
+        "In this code the innermost block decides about the mode; `eval()` decides nothing about it; a leaf's flag can be set.",
     ),
     solution="""
 x = torch.tensor([2.0, 3.0], requires_grad=True)
@@ -660,7 +660,7 @@ WALK = Exercise(
     reader=function(*LOST, *KEPT, observe=_named),
     truth=lambda: _walk_back,
     right="Back along the path to the first tensor that requires grad: what was made from it lost the graph.",
-    principle="a graph ends where a tensor that requires grad went in, and one that does not came out.",
+    principle="where a tensor that requires grad went in, and one that does not came out, a graph ended.",
     misconceptions=(
         Misconception(
             example="def answer(steps):\n    return next(n for n in range(len(steps)) if steps[n].requires_grad)",
