@@ -1,10 +1,11 @@
-"""Show what a cell does on a GPU: run it where there is one, else show what it did on one, or say
-that none ran it.
+"""Show what a cell does on a GPU: run it where there is one, else show what it did on one, or what
+PyTorch's documentation promises, marked so, or say that none ran it.
 
 Reads gpu_recorded.json; `python -m helpers.gpu record` (make record-gpu) writes it, on a machine
-with a GPU, no other. GPU_CELLS=stored makes a cell show the same on every machine, for notebooks
-that are stored or compared: what stands in the file. Where there is a GPU the cell runs all the
-same, and fails if it did not show what was recorded.
+with a GPU, no other. gpu_documented.toml is written by hand: what a cell is expected to show, and
+which page or docstring says so; a recording takes its place. GPU_CELLS=stored makes a cell show the
+same on every machine, for notebooks that are stored or compared: what stands in the files. Where
+there is a GPU the cell runs all the same, and fails if it did not show what was recorded.
 """
 
 from __future__ import annotations
@@ -19,13 +20,16 @@ import json
 import os
 import sys
 import textwrap
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import torch
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_name("gpu_recorded.json")
+DOCUMENTED = Path(__file__).with_name("gpu_documented.toml")
 MODE = "GPU_CELLS"  # an environment variable: "stored", "record" or nothing
 MIME = "application/vnd.graphs-course.gpu+json"  # how a cell in the mode "record" hands over what it showed
 AGAIN = "`make record-gpu`, on a machine with such a GPU, stores what it shows."
@@ -54,44 +58,63 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
             hand_over(key, code, function)
             return function
         shown = outcome(function) if available() else None
+        promise = fresh(documented().get(key), code)
         if shown is not None and mode != "stored":
             print(f"Run here, on {machine()}:\n{shown}")
+            if promise and promise["text"] != shown:
+                print(f"{promised(promise)}\nThe two differ.")
             return function
         entry = recordings().get(key)
-        if shown is not None and is_fresh(entry, code) and entry["text"] != shown:
+        if shown is not None and fresh(entry, code) and entry["text"] != shown:
             raise AssertionError(
                 f"{key} does not show here, on {machine()}, what was recorded. Here:\n{shown}\n"
                 f"Recorded on {entry['machine']}:\n{entry['text']}\nFind out why; then {AGAIN}"
             )
-        print(told(entry, code))
+        print(told(entry, code, promise))
         return function
 
     return use
 
 
-def told(entry: dict[str, str] | None, code: str) -> str:
-    """Return what a reader without a GPU sees: the recording with its machine and day, or why there
-    is none.
+def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
+    """Return what a reader without a GPU sees: the recording with its machine and day, or what
+    documentation promises with its source, or why there is neither.
     """
+    if kept := fresh(entry, code):
+        return f"Recorded on {kept['machine']}, {kept['date']}:\n{kept['text']}"
+    if promise is not None:
+        return f"{promised(promise)}\nNot run on a GPU yet: {AGAIN}"
     if entry is None:
         return (
             f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
         )
     source = f"{entry['machine']}, {entry['date']}"
-    if not is_fresh(entry, code):
-        return f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
-    return f"Recorded on {source}:\n{entry['text']}"
+    return (
+        f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
+    )
 
 
-def is_fresh(entry: dict[str, str] | None, code: str) -> bool:
-    return entry is not None and entry["code"] == code
+def promised(promise: dict[str, Any]) -> str:
+    """Return what documentation promises of a cell, with the mark and the source."""
+    mark = textwrap.fill(f"By documentation: {promise['source']}", 100)
+    return f"{mark}\n{promise['text']}"
+
+
+def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:
+    """Return an entry that was made for this code, else None."""
+    return entry if entry is not None and entry["code"] == code else None
 
 
 def fingerprint(function: Callable[[], object]) -> str:
     """Return a digest of what a function does: names and statements count, comments and layout do
     not.
     """
-    tree = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    return fingerprint_of(inspect.getsource(function))
+
+
+def fingerprint_of(source: str) -> str:
+    """Return the digest of a function whose source this is, decorators apart."""
+    tree = ast.parse(textwrap.dedent(source)).body[0]
     tree.decorator_list = []
     return hashlib.sha256(ast.unparse(tree).encode()).hexdigest()[:16]
 
@@ -110,6 +133,20 @@ def outcome(function: Callable[[], object]) -> str:
 
 def recordings() -> dict[str, dict[str, str]]:
     return json.loads(DATA.read_text(encoding="utf-8"))
+
+
+def documented() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(DOCUMENTED.read_text(encoding="utf-8"))
+
+
+def differing() -> list[str]:
+    """Return the keys of those recordings that are not what documentation promises of the same code."""
+    promises = documented()
+    return [
+        key
+        for key, entry in recordings().items()
+        if (promise := fresh(promises.get(key), entry["code"])) and promise["text"] != entry["text"]
+    ]
 
 
 def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
@@ -185,3 +222,5 @@ if __name__ == "__main__":
     if sys.argv[1:] != ["record"]:
         sys.exit("Say what to do: python -m helpers.gpu record")
     print(f"Recorded {', '.join(record())} on {machine()}. Now: make refresh N=10")
+    if differing():
+        print(f"Not as helpers/gpu_documented.toml says: {', '.join(differing())}. Find out why.")

@@ -18,13 +18,15 @@ from IPython.core.interactiveshell import InteractiveShell
 from helpers import diagnose
 from helpers.answers import html
 from helpers.clinic.catalogue import book
+from helpers.clinic.entries import entries
 from helpers.clinic.errors import MOST, family
 from helpers.clinic.message_clues import clue
 from helpers.clinic.report import _diagnosed
 from helpers.looking import torch_private
 from helpers.looking.snapshot import Walk
 
-PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes]
+PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes if not one.source]
+DOCUMENTED = [one for one in book().symptoms if one.source]  # they need a GPU
 SEEN, WHOLE = 1_024, 2_200  # bytes of a card: without what is folded, and with it
 WITH_CUDA = torch.backends.cuda.is_built()
 
@@ -86,6 +88,7 @@ def test_the_book_is_whole():
         assert bool(one.type) == (one.kind != "silent"), one.message
         assert one.look in ("", "freed", "modified")
         for cause in one.causes:
+            assert bool(cause.snippet) != bool(one.source), "one shows it, or somebody else says it"
             assert cause.lesson in whole.lessons
             assert (cause.gives is None) == (one.kind != "silent"), cause.what
             assert not cause.remedy.endswith(".")
@@ -106,6 +109,63 @@ def test_diagnose_finds_the_entry_the_cause_and_the_lesson(symptom, cause, capsy
     assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
 
 
+ON_A_GPU = {
+    "RuntimeError": RuntimeError,
+    "AcceleratorError": torch.AcceleratorError,
+    "OutOfMemoryError": torch.OutOfMemoryError,
+}
+FROM_A_GPU = {
+    "Found no NVIDIA driver on your system": (
+        "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
+        " from http://www.nvidia.com/Download/index.aspx",
+        "RuntimeError",
+    ),
+    "No CUDA GPUs are available": ("No CUDA GPUs are available", "RuntimeError"),
+    "device-side assert triggered": (
+        "CUDA error: device-side assert triggered\nSearch for `cudaErrorAssert' in https://docs.nvidia.com/cuda/"
+        "cuda-runtime-api/group__CUDART__TYPES.html for more information.\nCUDA kernel errors might be"
+        " asynchronously reported at some other API call, so the stacktrace below might be incorrect.\n"
+        "For debugging consider passing CUDA_LAUNCH_BLOCKING=1",
+        "AcceleratorError",
+    ),
+    "CUDA out of memory": (
+        "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 7.79 GiB of which 1.12 GiB"
+        " is free.",
+        "OutOfMemoryError",
+    ),
+}
+
+
+def test_what_needs_a_gpu_is_marked_as_told_by_documentation():
+    assert {one.message for one in DOCUMENTED} == set(FROM_A_GPU)
+    for one in DOCUMENTED:
+        (entry,) = [entry for entry in entries() if entry.name == one.message]
+        assert f"*By documentation, not by a run: {one.source}.*" in entry.text
+    for one in book().symptoms:
+        assert bool(one.mark) == (one in DOCUMENTED)
+        if "CUDA" in one.message and one.type == "RuntimeError":
+            assert one.source
+
+
+@pytest.mark.parametrize("kind", ["text", *ON_A_GPU])
+@pytest.mark.parametrize("message", FROM_A_GPU)
+def test_diagnose_knows_what_a_gpu_says_and_says_that_it_knows_it_from_documentation(
+    message, kind, capsys
+):
+    words, usual = FROM_A_GPU[message]
+    (symptom,) = [one for one in DOCUMENTED if one.message == message]
+    assert symptom.type in [one.__name__ for one in ON_A_GPU[usual].__mro__]
+    given = f"torch.{usual}: {words}" if kind == "text" else ON_A_GPU[kind](words)
+    text = said(given, capsys)
+    assert symptom.means in text
+    assert f"By documentation, not by a run: {symptom.source}." in text
+    for cause in symptom.causes:
+        assert f"{cause.what}. Try: {cause.remedy} (lesson {cause.lesson})" in text
+    page = html(_diagnosed(given)).encode()
+    assert len(page.partition(b"<details>")[0]) < SEEN
+    assert len(page) < WHOLE
+
+
 def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
     _, caught, _ = raised("t = torch.ones(2, requires_grad=True) * 3\nt.grad")
     assert "retain_grad() before backward()" in said(caught[0].message, capsys)
@@ -117,10 +177,13 @@ def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
 TELLS = {
     "x = torch.tensor([2.0, 3.0], requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()": [
         "torch.FloatTensor of shape (2,): saved at version 0, now at version 1, so its counter has ticked once.",
-        "It is output 0 of Exp: the operation that made it, or the last that wrote into it.",
+        "It is output 0 of Exp: the operation that made it, or the last recorded one that wrote into it.",
         "In your line (its tensors as they are now): y.sum().backward()",
         "y: shape (2,), made by AddBackward0",
         "ExpBackward0: ▲ result (2,) (saved at v0, now v1)",
+    ],
+    "x = torch.ones(2, requires_grad=True) * 3\ny = x[:1] ** 2\nx += 1\ny.sum().backward()": [
+        "It is output 0 of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear.",
     ],
     "w = torch.ones(2, 3, requires_grad=True)\nl = (w * w).sum()\nw.detach().add_(1).mul_(2)\nl.backward()": [
         "of shape (2, 3): saved at version 0, now at version 2, so its counter has ticked 2 times.",

@@ -1,9 +1,13 @@
-"""GPU cells: run where there is a GPU, else show a recording, or say that there is none. A made-up
-GPU stands in.
+"""GPU cells: run where there is a GPU, else show a recording, or what documentation promises, or say
+that there is neither. A made-up GPU stands in.
 """
 
+import importlib
+import inspect
 import json
+import mmap
 import re
+import tomllib
 from pathlib import Path
 
 import nbformat
@@ -20,8 +24,10 @@ KEY = re.compile(r'^@on_gpu\("([^"]+)"\)', re.M)
 
 @pytest.fixture(autouse=True)
 def data(tmp_path, monkeypatch):
-    """Give each test a file of recordings of its own, no mode, and a machine without a GPU."""
+    """Give each test files of its own, no mode, and a machine without a GPU."""
     monkeypatch.setattr(gpu, "DATA", tmp_path / "recorded.json")
+    monkeypatch.setattr(gpu, "DOCUMENTED", tmp_path / "documented.toml")
+    gpu.DOCUMENTED.touch()
     monkeypatch.setattr(gpu, "available", lambda: False)
     monkeypatch.delenv(gpu.MODE, raising=False)
     gpu.DATA.write_text("{}\n", encoding="utf-8")
@@ -76,6 +82,58 @@ def test_a_changed_cell_makes_its_recording_stale_and_says_so(capsys):
         f"Out of date: the code of this cell has changed since it was recorded ({FAKE}, 2026-01-31)"
     )
     assert DOUBLED not in out
+
+
+SOURCE = "the docstring of f, torch 2.13"
+MARKED = f"By documentation: {SOURCE}\n{DOUBLED}\n"
+
+
+def promised(function, text=DOUBLED):
+    """Store what documentation promises of `function`."""
+    code = gpu.fingerprint(function)
+    toml = f'["99.a"]\ncode = "{code}"\nsource = "{SOURCE}"\ntext = """{text}"""\n'
+    gpu.DOCUMENTED.write_text(toml, encoding="utf-8")
+
+
+def test_until_it_is_recorded_a_cell_shows_what_documentation_promises_marked_so(capsys):
+    promised(never)
+    out = shown(never, capsys)
+    assert out.startswith(MARKED + "Not run on a GPU yet: `make record-gpu`")
+
+
+def test_a_recording_takes_the_place_of_documentation(capsys):
+    promised(never, text="tensor(5)")
+    recorded(never)
+    assert shown(never, capsys) == f"Recorded on {FAKE}, 2026-01-31:\n{DOUBLED}\n"
+
+
+def test_a_changed_cell_shows_the_promise_for_its_new_code_and_none_for_its_old(capsys):
+    recorded(double)
+    promised(never)
+    assert shown(never, capsys).startswith(MARKED)
+    promised(double)
+    assert shown(never, capsys).startswith("Out of date")
+
+
+@pytest.mark.usefixtures("fake_gpu")
+def test_where_there_is_a_gpu_it_has_the_last_word(capsys):
+    promised(double)
+    assert shown(double, capsys) == f"Run here, on {FAKE}:\n{DOUBLED}\n"
+    promised(double, text="tensor(5)")
+    out = shown(double, capsys)
+    assert out.startswith(
+        f"Run here, on {FAKE}:\n{DOUBLED}\nBy documentation: {SOURCE}\ntensor(5)\n"
+    )
+    assert out.endswith("The two differ.\n")
+
+
+def test_recordings_that_are_not_as_documented_are_named():
+    recorded(double)
+    for text, found in (("tensor(5)", ["99.a"]), (DOUBLED, [])):
+        promised(double, text)
+        assert gpu.differing() == found
+    promised(never, "tensor(5)")
+    assert gpu.differing() == [], "of other code it says nothing"
 
 
 def test_comments_and_layout_change_nothing():
@@ -192,14 +250,57 @@ def test_each_recording_has_a_key_of_its_own(tmp_path, data, monkeypatch, keys):
     assert data.read_bytes() == before
 
 
-def test_each_gpu_cell_of_the_lessons_has_its_key_and_each_recording_its_cell():
+def cells_of_the_lessons():
+    """Return the key and the source of each GPU cell, as they come."""
     sources = [
         "".join(cell["source"])
         for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
         for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]
         if cell["cell_type"] == "code"
     ]
-    keys = [key for source in sources for key in KEY.findall(source)]
+    return [(key, source) for source in sources for key in KEY.findall(source)]
+
+
+PROMISES = tomllib.loads((ROOT / "helpers" / "gpu_documented.toml").read_text(encoding="utf-8"))
+
+
+def test_each_gpu_cell_of_the_lessons_shows_what_it_showed_or_what_documentation_promises():
+    codes = {key: gpu.fingerprint_of(source) for key, source in cells_of_the_lessons()}
+    assert set(PROMISES) == set(codes)
+    for key, code in codes.items():
+        assert PROMISES[key]["code"] == code, f"{key} has changed: look again at what it promises"
+        assert "2.13" in PROMISES[key]["source"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [pair for one in PROMISES.values() for pair in one["says"]]
+)
+def test_torch_says_what_the_promise_rests_on(name, words):
+    thing = torch
+    for part in name.split(".")[1:]:
+        if inspect.ismodule(thing) and not hasattr(thing, part):
+            thing = importlib.import_module(f"{thing.__name__}.{part}")
+        else:
+            thing = getattr(thing, part)
+    told = f"{thing.__doc__} {inspect.getsource(thing) if inspect.isclass(thing) else ''}"
+    plain = re.sub(r":\w+:|[`#]|\(\)", "", told)
+    assert " ".join(re.sub(r"[`#]", "", words).split()) in " ".join(plain.split())
+
+
+def test_torch_has_the_words_of_two_devices_in_its_library():
+    (words,) = re.findall(r"RuntimeError: (.*), cuda:0\n", PROMISES["10.c"]["text"])
+    libraries = [
+        path
+        for path in (Path(torch.__file__).parent / "lib").glob("*torch_cpu.*")
+        if path.suffix in (".so", ".dylib", ".dll")
+    ]
+    for path in libraries:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as held:
+            assert held.find(f"{words}, ".encode()) >= 0
+
+
+def test_each_gpu_cell_of_the_lessons_has_its_key_and_each_recording_its_cell():
+    keys = [key for key, _ in cells_of_the_lessons()]
     stored = json.loads((ROOT / "helpers" / "gpu_recorded.json").read_text(encoding="utf-8"))
     assert len(keys) == len(set(keys))
     assert set(stored) <= set(keys), (

@@ -1,73 +1,75 @@
 """What lesson 10 says, run in plain torch; meta stands for the GPU, as in the lesson.
 
-See tests/said.py.
+What only a GPU can show is in tests/test_gpu.py. See tests/said.py.
 """
 
+import ast
+import inspect
 import warnings
 
 import pytest
 import torch
 from said import said
 from torch import nn
+from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from helpers import gpu
+from helpers.memory import bytes_in_use
 
 OTHER_DEVICE = "is not on the expected device"
 
 
 def meta(*size):
-    return torch.ones(*size, device="meta")
+    return torch.ones(size, device="meta")
 
 
-def test_an_index_stays_behind_and_a_write_copies():
-    told = said("10", "gpu-27")
-    assert (
-        "a write copies what it is given, `m[:] = c` as `copy_` does, and an index may stay behind"
-        in told
-    )
-    assert "A write copies." in said("10", "gpu-50")
-    c, m = torch.ones(2), meta(2)
-    m[:] = c
-    assert m.copy_(c).device == m[torch.tensor([0])].device == m.device
+# 1, 2: who decides, and no such device
 
 
-def test_a_number_of_the_cpu_goes_along_in_arithmetic_and_not_everywhere():
-    told = said("10", "gpu-27")
-    assert "In arithmetic a tensor without dimensions *on the CPU* counts as a number" in told
-    assert "`torch.stack` refused the same number" in told
-    m, n = meta(2), torch.tensor(3.0)
-    for operation in (torch.add, torch.sub, torch.mul, torch.div, torch.pow):
-        assert operation(n, m).device == operation(m, n).device == m.device
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        torch.stack([n, m[0]])
+def test_a_block_changes_the_default_which_is_the_cpu():
+    told = said("10", "gpu-05")
+    assert "The default is the CPU" in told
+    assert "A block `with torch.device(…)` changes the default" in told
+    assert torch.get_default_device() == torch.device("cpu")
+    with torch.device("meta"):
+        assert torch.ones(2).is_meta
+        assert torch.get_default_device() == torch.device("meta")
 
 
-@pytest.mark.parametrize("operation", [torch.add, torch.sub, torch.mul, torch.div, torch.pow])
-def test_arithmetic_moves_no_other_tensor(operation):
-    assert "Arithmetic moves no other tensor for you" in said("10", "gpu-27")
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        operation(meta(2), torch.ones(2))
+def test_a_number_of_meta_is_none():
+    assert "`b[0].item()` raises: there is no number" in said("10", "gpu-06")
+    with pytest.raises(RuntimeError, match="cannot be called on meta tensors"):
+        meta(2)[0].item()
 
 
-def test_a_loss_is_stricter_than_a_difference():
-    assert "`m - n` runs, and `mse_loss(m, n)` raises" in said("10", "gpu-33")
-    m, n = meta(2), torch.tensor(3.0)
-    assert (m - n).device == m.device
-    with warnings.catch_warnings(action="ignore"), pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        F.mse_loss(m, n)
+def test_without_a_gpu_there_is_an_error_of_one_of_two_kinds():
+    told = said("10", "gpu-09")
+    assert "`.cuda()` on a build without CUDA does the same" in told
+    assert "where it finds no driver it raises a `RuntimeError`, by PyTorch's source" in told
+    assert "`except RuntimeError` would not catch this one" in told
+    assert not issubclass(AssertionError, RuntimeError)
+    if not torch.backends.cuda.is_built():
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            torch.ones(1).cuda()
+    start = inspect.getsource(torch.cuda._lazy_init)
+    assert 'AssertionError("Torch not compiled with CUDA enabled")' in start
+    assert "throws if there's a driver initialization error, no GPUs" in start
 
 
-def test_meta_forgives_data_that_stayed_on_the_cpu():
-    told = said("10", "gpu-50")
-    assert "Silence proves little: CPU data passes a meta `Conv1d`, `Embedding` or `gather`" in told
-    nn.Conv1d(1, 1, 1, device="meta")(torch.ones(1, 1, 4))
-    nn.Embedding(4, 2, device="meta")(torch.tensor([1]))
-    meta(4).gather(0, torch.tensor([1]))
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        nn.Linear(2, 1, device="meta")(torch.ones(1, 2))
+def test_a_wrong_name_gets_the_list_of_devices():
+    assert "A list of the device types there are" in said("10", "gpu-13")
+    with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .*meta"):
+        torch.ones(1).to("gpu")
+
+
+# 3: what .to() gives back
 
 
 def test_the_assert_that_finds_a_moved_leaf_passes_on_the_cpu():
-    told = said("10", "gpu-24")
+    assert '`made.to("cpu")` gave `made` itself' in said("10", "gpu-16")
+    told = said("10", "gpu-21")
     assert "Place it on `torch.float64` once, and `assert w.is_leaf`" in told
     assert 'With "cpu" that passes: nothing moved' in told
     made = torch.ones(2, requires_grad=True)
@@ -76,36 +78,171 @@ def test_the_assert_that_finds_a_moved_leaf_passes_on_the_cpu():
     assert not made.to(torch.float64).is_leaf
 
 
+def test_who_asks_for_gradients_last_has_a_leaf():
+    told = said("10", "gpu-16")
+    assert "Ask for gradients last: `torch.tensor(…).to(device).requires_grad_()`" in told
+    assert "Leaf: created there" in said("10", "gpu-21")
+    for place in ("cpu", "meta", torch.float64):
+        assert torch.tensor([2.0]).to(place).requires_grad_().is_leaf
+    assert torch.tensor([2.0], device="meta", requires_grad=True).is_leaf
+
+
 def test_a_gradient_has_the_dtype_of_its_leaf_unless_grad_dtype_differs():
-    assert "in the dtype of its leaf (unless its `grad_dtype` says otherwise)" in said(
-        "10", "gpu-19"
-    )
+    told = said("10", "gpu-16")
+    assert "it has the device of its leaf and, unless its `grad_dtype` says otherwise" in told
     plain, asked = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
     asked.grad_dtype = torch.float64
     for leaf in (plain, asked):
         leaf.to(torch.float64).sum().backward()
     assert (plain.grad.dtype, asked.grad.dtype) == (torch.float32, torch.float64)
+    free = torch.ones(2, requires_grad=True)
+    free.grad_dtype = None
+    free.grad = torch.ones(2, dtype=torch.float64)
+    assert free.grad.dtype == torch.float64
+    with pytest.raises(RuntimeError):
+        plain.grad = torch.ones(2, dtype=torch.float64)
+
+
+def test_a_gradient_does_not_come_back_from_meta_and_the_other_is_there():
+    told = said("10", "gpu-21")
+    assert "It raises: meta has no numbers to copy. `far.grad` is there all the same." in told
+    near = torch.tensor([2.0, 3.0], requires_grad=True)
+    far = torch.ones(2, device="meta", requires_grad=True)
+    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data"):
+        (near.to("meta") * far).sum().backward()
+    assert near.grad is None
+    assert far.grad.is_meta
+
+
+def test_a_module_changes_its_parameters_and_on_meta_it_gets_new_ones():
+    assert "A module changes its own parameters, and they stay leaves" in said("10", "q4-because")
+    told = said("10", "gpu-24")
+    assert "After `layer.double()` the weight is the same object" in told
+    assert 'after `layer.to("meta")` it is not' in told
+    assert "The docstring of `Module.cuda` says to move first" in told
+    layer = nn.Linear(2, 1)
+    weight = layer.weight
+    assert layer.double() is layer
+    assert layer.weight is weight
+    layer.to("meta")
+    assert layer.weight is not weight
+    assert layer.weight.is_leaf
+    docstring = " ".join(nn.Module.cuda.__doc__.split())
+    assert "it should be called before constructing the optimizer" in docstring
+
+
+# 4: two devices
+
+
+def test_an_index_stays_behind_and_a_write_copies():
+    told = said("10", "gpu-27")
+    assert "`m[:] = c` copies what it is given, as `copy_` does" in told
+    assert "An index may stay on the CPU: `m[torch.tensor([0])]`" in told
+    assert "A write copies." in said("10", "gpu-50")
+    c, m = torch.ones(2), meta(2)
+    m[:] = c
+    assert m.copy_(c).device == m[torch.tensor([0])].device == m.device
+
+
+ARITHMETIC = [torch.add, torch.sub, torch.mul, torch.div, torch.pow]
+
+
+@pytest.mark.parametrize("operation", ARITHMETIC)
+def test_in_arithmetic_a_number_of_the_cpu_goes_along_and_nothing_else(operation):
+    told = said("10", "gpu-27")
+    assert "In arithmetic a CPU tensor without dimensions counts as a number" in told
+    assert "on which side the number stands makes no difference" in said("10", "q5-notes")
+    assert "In arithmetic an error, except for CPU tensors without dimensions" in said(
+        "10", "gpu-50"
+    )
+    m, n = meta(2), torch.tensor(3.0)
+    assert operation(n, m).device == operation(m, n).device == m.device
+    for one, other in ((m, torch.ones(2)), (torch.ones(2), m), (torch.ones(2), meta())):
+        with pytest.raises(RuntimeError, match=OTHER_DEVICE):
+            operation(one, other)
+
+
+def test_stack_and_a_loss_are_stricter_than_a_difference():
+    told = said("10", "gpu-27")
+    assert "`torch.stack` is stricter, and so is `mse_loss(m, n)`, although `m - n` runs" in told
+    m, n = meta(2), torch.tensor(3.0)
+    assert (m - n).device == (3.0 * m).device == m.device
+    with warnings.catch_warnings(action="ignore"), pytest.raises(RuntimeError, match=OTHER_DEVICE):
+        F.mse_loss(m, n)
+    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
+        torch.stack([n, m[0]])
+
+
+def test_the_expected_device_is_that_of_the_first_and_a_moved_weight_is_a_result():
+    told = said("10", "gpu-31")
+    assert "in `weight * data` the names change places" in told
+    assert "a moved weight would be a result" in told
+    data, weight = torch.ones(2), meta(2).requires_grad_()
+    with pytest.raises(RuntimeError, match="device meta is not on the expected device cpu"):
+        data * weight
+    with pytest.raises(RuntimeError, match="device cpu is not on the expected device meta"):
+        weight * data
+    assert not torch.ones(2, requires_grad=True).to("meta").is_leaf
+    (data.to(weight.device) * weight).sum().backward()
+    assert weight.grad.is_meta
+
+
+def test_a_gradient_that_is_assigned_must_be_on_the_device_of_its_leaf():
+    assert "(It raises, and names both devices." in said("10", "gpu-33")
+    weight = meta(2).requires_grad_()
+    with pytest.raises(RuntimeError, match="device type 'cpu' to a tensor with device type 'meta'"):
+        weight.grad = 2 * torch.ones(2)
+
+
+def test_meta_forgives_data_that_stayed_on_the_cpu_and_refuses_what_a_gpu_runs():
+    told = said("10", "q7-because")
+    assert "CPU data passes a meta `nn.Embedding`, `nn.Conv1d`, `gather` and `@`" in told
+    assert "Meta is stricter, too: `.item()` asks it for a number" in told
+    assert "its silence proves little" in told
+    assert "gives a *CPU* tensor" in said("10", "q7-notes")
+    nn.Conv1d(1, 1, 1, device="meta")(torch.ones(1, 1, 4))
+    nn.Embedding(4, 2, device="meta")(torch.tensor([1]))
+    meta(4).gather(0, torch.tensor([1]))
+    assert (torch.ones(2, 2) @ meta(2, 2)).device.type == "cpu"
+    net = nn.Linear(2, 1, device="meta")
+    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
+        net(torch.ones(1, 2))
+    assert torch.ones(1, 2).device != net.weight.device
+
+
+# 6: what a graph holds
+
+
+def saved_by(forward, *size, device="cpu"):
+    """Return what the hook of the lesson is called with."""
+    saved = []
+    x = torch.ones(*size, device=device, requires_grad=True)
+    with saved_tensors_hooks(lambda one: saved.append(one) or one, lambda one: one):
+        forward(x)
+    return saved
 
 
 def counted_and_held(forward):
-    """Return the bytes that `kept` of the lesson counts, and those of the different memories behind
-    them.
-    """
-    saved = []
-    x = torch.ones(1024, 1024, requires_grad=True)
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda one: saved.append(one) or one, lambda one: one
-    ):
-        forward(x)
+    """Return the bytes that the hook counts, and those of the different memories behind them."""
+    saved = saved_by(forward, 1024, 1024)
     storages = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in saved}
     return sum(one.nbytes for one in saved), sum(storages.values())
 
 
-def test_kept_is_no_bound_neither_way():
+def test_each_sine_saves_its_input_and_a_sum_nothing():
+    assert "Each sine saves its input, 4 MiB; the sum saves nothing" in said("10", "gpu-41")
+    assert "It saves outputs: three as well" in said("10", "gpu-43")
+    assert saved_by(lambda x: x.sum(), 4) == []
+    assert saved_by(lambda x: (x + 1 + 1).sum(), 4) == []
+    assert len(saved_by(lambda x: x.sin().sin().sin().sum(), 4)) == 3
+    assert len(saved_by(lambda x: x.exp().exp().exp().sum(), 4)) == 3
+
+
+def test_the_count_is_no_bound_neither_way():
     told = said("10", "gpu-43")
-    assert "`kept` counts too much" in told
+    assert "the hook counts too much" in told
     assert (
-        "4 KiB of a view are counted, and the 4 MiB behind it are held. So `kept` is no bound, neither way"
+        "4 KiB of a view are counted, and the 4 MiB behind it are held. So the count is no bound, neither way"
         in told
     )
     counted, held = counted_and_held(lambda x: x.sin().relu().sin().sum())
@@ -114,17 +251,63 @@ def test_kept_is_no_bound_neither_way():
 
 
 def test_a_dry_run_estimates_only_where_the_kernels_agree():
-    assert (
-        "estimates what a graph *would* hold, as long as both devices take the same kernels"
-        in said("10", "gpu-41")
-    )
-    sizes = {}
+    told = said("10", "gpu-41")
+    assert "as long as both devices take the same kernels" in told
+    assert "on meta `scaled_dot_product_attention` saves more than on the CPU" in told
+    size = {
+        device: sum(
+            one.nbytes
+            for one in saved_by(
+                lambda q: F.scaled_dot_product_attention(q, q, q), 1, 1, 256, 16, device=device
+            )
+        )
+        for device in ("cpu", "meta")
+    }
+    assert size["meta"] > 2 * size["cpu"], "meta takes the plain kernel, the CPU the flash one"
+
+
+def test_a_mask_of_dropout_is_of_floats_on_meta():
+    told = said("10", "gpu-43")
+    assert "Meta saves a mask of floats, as the CPU does" in told
     for device in ("cpu", "meta"):
-        saved = []
-        q = torch.ones(1, 1, 256, 16, device=device, requires_grad=True)
-        with torch.autograd.graph.saved_tensors_hooks(
-            lambda one, saved=saved: saved.append(one.nbytes), id
-        ):
-            F.scaled_dot_product_attention(q, q, q)
-        sizes[device] = sum(saved)
-    assert sizes["meta"] > 2 * sizes["cpu"], "meta takes the plain kernel, the CPU the flash one"
+        (mask,) = saved_by(F.dropout, 4, device=device)
+        assert mask.dtype == torch.float32
+
+
+def test_what_10_e_is_to_show_is_what_the_cpu_counts():
+    said_of_e = _promised("10.e")
+    x = torch.ones(1024, 1024, requires_grad=True)
+    there, back = bytes_in_use(lambda: x.sin().sin().sin().sum())
+    assert (there[-1] // 2**20, back[-1] // 2**20) == said_of_e
+
+
+def test_what_10_b_is_to_show_of_leaves_holds_for_another_dtype():
+    first, _, third, _ = _promised("10.b")
+    made = torch.ones(2, requires_grad=True)
+    assert made.to(torch.float64).is_leaf == first
+    assert nn.Linear(2, 1).to(torch.float64).weight.is_leaf == third
+
+
+def _promised(key):
+    """Return the values that documentation promises, devices as their types."""
+    tree = ast.parse(gpu.documented()[key]["text"].strip(), mode="eval")
+    values = [
+        one.value if isinstance(one, ast.Constant) else one.keywords[0].value.value
+        for one in tree.body.elts
+    ]
+    return tuple(values)
+
+
+def test_twenty_products_are_queued_by_10_d():
+    assert "# twenty products" in said("10", "gpu-37")
+    calls = []
+
+    class Count(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            calls.append(function.overloadpacket)
+            return function(*args, **(kwargs or {}))
+
+    with Count():
+        torch.linalg.matrix_power(torch.ones(2, 2), 2**20)
+    products = [one for one in calls if one in (torch.ops.aten.mm, torch.ops.aten.bmm)]
+    assert len(products) == 20, calls

@@ -17,13 +17,14 @@ class Cause:
     shows it.
 
     `key` is its name in the course's list of confusions, or "". `gives` is what `seen` holds after
-    a snippet that raises nothing; `needs` says on which machine alone the snippet raises.
+    a snippet that raises nothing; `needs` says on which machine alone the snippet raises. There is
+    no snippet where the symptom stands by documentation.
     """
 
     what: str
     remedy: str
     lesson: str
-    snippet: str
+    snippet: str = ""
     key: str = ""
     gives: Any = None
     needs: str = ""
@@ -35,7 +36,7 @@ class Symptom:
     our words.
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
-    do.
+    do. `source` is who says so of a symptom that no snippet shows without a GPU, else "".
     """
 
     kind: str
@@ -44,7 +45,13 @@ class Symptom:
     causes: tuple[Cause, ...]
     type: str = ""
     look: str = ""
+    source: str = ""
     also: tuple[str, ...] = ()
+
+    @property
+    def mark(self) -> str:
+        """Return the sentence that says on what the entry rests if not on a run; else ""."""
+        return f"By documentation, not by a run: {self.source}." if self.source else ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,8 @@ def _symptom(whole: Book, one: Symptom) -> Entry:
     mark = "`" if is_quoted else ""
     older = "".join(f" Also: {mark}{text}{mark}." for text in one.also)
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
-    text = f"{kind}{literal(one.means)}{older}\n\n{causes}"
+    by = f" *{literal(one.mark)}*" if one.mark else ""
+    text = f"{kind}{literal(one.means)}{by}{older}\n\n{causes}"
     return Entry(
         one.kind, literal(one.message), text, one.also, tuple(cause.lesson for cause in one.causes)
     )

@@ -79,7 +79,7 @@ def _of_text(text: str) -> Card:
         "A message",
         head,
         [head, *page],
-        [f"What it means: {found.means}", *_advice(found)],
+        [_means(found), *_advice(found)],
     )
 
 
@@ -96,7 +96,7 @@ def _of_error(error: BaseException) -> Card:
             seen = scene(traceback_of(one), found.look, "does not require grad" in text)
             seen = seen or scene(traceback_of(error), found.look, "does not require grad" in text)
             page = _page(found, clue(text), [*origin, *seen])
-            first = [*seen[:1], f"What it means: {found.means}", *seen[1:2], *_advice(found)]
+            first = [*seen[:1], _means(found), *seen[1:2], *_advice(found)]
             return _of_head(error if is_plain_words(error) else one, page, first)
     return _of_head(error, [_UNKNOWN, *scene(traceback_of(error))])
 
@@ -113,7 +113,11 @@ def _head(error: BaseException) -> str:
 
 
 def _page(found: Symptom, told: str, seen: list[str]) -> list[str]:
-    return [f"What it means: {found.means}", told, *seen, *_advice(found)]
+    return [_means(found), told, *seen, *_advice(found)]
+
+
+def _means(found: Symptom) -> str:
+    return f"What it means: {found.means} {found.mark}".rstrip()
 
 
 def _advice(found: Symptom) -> list[str]:

@@ -54,7 +54,7 @@ MIXED = Exercise(
     truth=_raising,
     right="Tensors with dimensions must share a device, added or stacked; a number of the CPU may be added to either.",
     letters=Letters(
-        read="idea 4, and the cell before it",
+        read="idea 4",
         about=(
             ("k", "On which devices are these two?"),
             ("l", "Where does the sum of a tensor live?"),
@@ -422,7 +422,7 @@ SAVED = Exercise(
     " tensor at all.",
     hints=(
         "Which derivative needs its input, which its output, which neither? Lesson 04 has the table.",
-        "Count the saved tensors and multiply by 4 MiB; or let `kept` of idea 6 count.",
+        "Count the saved tensors and multiply by 4 MiB; or let the hook of idea 6 count.",
     ),
     solution=_BYTES,
 )
