@@ -1,5 +1,5 @@
-"""Keep the guesses of the quiz (`keep`, `kept`), as copies of lessons 00 and 11 call it that have no buttons,
-and compare those of lesson 00 with today's (`then_and_now`).
+"""Keep the guesses of the quiz (`keep`, `kept`), as older copies of lessons 00 and 11 call it, and ask
+all eight once more (`then_and_now`).
 
 They stand in the progress file, among the other predictions. What `keep` prints depends on what it
 was given and on whether it could be kept, never on guesses of an earlier run.
@@ -8,8 +8,11 @@ was given and on whether it could be kept, never on guesses of an earlier run.
 import re
 from functools import partial
 
+from IPython.display import display
+
 from helpers.exercises.readers import choice
-from helpers.predicting.questions import every
+from helpers.predicting.again import Again
+from helpers.predicting.answers import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
 from helpers.untrusted.describe import describe
 from helpers.untrusted.plain import is_a
@@ -17,9 +20,6 @@ from helpers.untrusted.sandbox import guarded
 
 LETTERS = ("a", "b", "c")
 NAME = re.compile(r"q\d{1,2}")
-# What torch does, by question; tests/test_quiz.py asks it. Lessons 01 to 07 show each in a run.
-KEY = {"q1": "c", "q2": "b", "q3": "a", "q4": "c", "q5": "a", "q6": "b", "q7": "c", "q8": "b"}
-NEVER_GUESSED = "No guess of lesson 00 is kept here, and none is needed: these count as your first."
 
 
 def keep(*unnamed: object, **guesses: object) -> None:
@@ -30,44 +30,22 @@ def keep(*unnamed: object, **guesses: object) -> None:
     """
     good, still = _letters("keep", unnamed, guesses)
     if good:
-        print(_added(good, "first"))
+        print(_added(good))
     if still:
         print(_open(still))
 
 
 def then_and_now(*unnamed: object, **guesses: object) -> None:
-    """Show, for each question that is given a letter, the guess of lesson 00, the one of now, what is
-    right and which lesson showed it; dots stay open. The letters are kept. Never raises; an interrupt
-    passes.
+    """Ask questions of the quiz once more, a row of buttons each: then_and_now(q1=..., q2=...). After
+    the choice a row tells what is right, and what was guessed in lesson 00.
+
+    A letter in place of the dots is a choice without buttons; the first one is kept. Never raises;
+    an interrupt passes.
     """
-    now, still = _letters("then_and_now", unnamed, guesses)
-    now = {name: letter for name, letter in now.items() if name in KEY}
-    if now:
-        problem, then = _added(now, "now"), kept()
-        rows = [("", "then", "now", "it is", "shown in"), *(_row(name, then, now) for name in now)]
-        for row in rows:
-            print("  ".join(cell.ljust(5) for cell in row).rstrip())
-        print(_counted(then, now))
-        if problem.startswith("Not kept"):
-            print(problem)
-    if still:
-        print(_open(still))
-
-
-def _row(name: str, then: dict[str, str], now: dict[str, str]) -> tuple[str, ...]:
-    """Return a question as a row: its name, three letters, its lesson."""
-    before = f"({then[name]})" if name in then else "–"
-    lesson = every()[name.replace("q", "quiz.")].settled
-    return name, before, f"({now[name]})", f"({KEY[name]})", f"lesson {lesson}"
-
-
-def _counted(then: dict[str, str], now: dict[str, str]) -> str:
-    """Say how many guesses were right in lesson 00, and how many are now."""
-    before = [then[name] == KEY[name] for name in now if name in then]
-    after = [now[name] == KEY[name] for name in now]
-    if not before:
-        return NEVER_GUESSED
-    return f"Right then: {sum(before)} of {len(before)}. Right now: {sum(after)} of {len(after)}."
+    good, still = _letters("then_and_now", unnamed, guesses)
+    for name in guesses:
+        if name.replace("q", "quiz.") in KEY and (name in good or name in still):
+            display(Again(name, good.get(name, "")))
 
 
 def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dict, list[str]]:
@@ -80,7 +58,9 @@ def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dic
     good = {name: letter for name, letter in letters.items() if is_a(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
-        print(f"{name}: I was given {describe(guesses[name])}. Write one of the letters a, b, c.")
+        print(
+            f"{name}: I was given {describe(guesses[name])}. Write one of the letters a, b, c, in quotes."
+        )
     if unnamed or len(letters) < len(guesses):
         print(
             f'A guess needs the number of its question: {call}(q1="b"). What came without one was left out.'
@@ -104,18 +84,16 @@ def kept() -> dict[str, str]:
     }
 
 
-def _added(good: dict[str, str], when: str) -> str:
-    """Write the guesses among the earlier ones, as the "first" or those of "now"; return what to say of
-    it.
-    """
+def _added(good: dict[str, str]) -> str:
+    """Write the guesses among the earlier ones; return what to say of it."""
     try:
         for name, letter in good.items():
-            change(PREDICTIONS, name.replace("q", "quiz."), partial(_with, when, letter))
+            change(PREDICTIONS, name.replace("q", "quiz."), partial(_with, letter))
     except NotKept as error:
         return str(error)
     return f"Kept in {FILE}: {', '.join(good)}."
 
 
-def _with(when: str, letter: str, record: dict) -> dict:
-    """Add a guess; that of "now" is the first one, as its answer stands beside it."""
-    return {"now": letter} | record if when == "now" else record | {"first": letter}
+def _with(letter: str, record: dict) -> dict:
+    """Put a guess in the place of an earlier one."""
+    return record | {"first": letter}

@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import predict, progress
+from helpers.predicting.again import Again
+from helpers.predicting.answers import KEY
 from helpers.predicting.questions import every
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
-from helpers.quiz import KEY, keep, kept, then_and_now
+from helpers.quiz import keep, kept, then_and_now
 
 LESSONS = Path(__file__).resolve().parents[1] / "notebooks"
 OPEN = "Open: q1, q2. Put a letter in place of the dots and run again.\n"
@@ -206,7 +208,7 @@ def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does()
     told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
     right = {nr: letter for nr, (letter, _) in says.items()}
     assert dict(re.findall(r"(?m)^(\d)\. \*\*\(([a-z])\)\*\*", told)) == right
-    assert {nr.removeprefix("q"): letter for nr, letter in KEY.items()} == right
+    assert {nr.removeprefix("quiz."): letter for nr, letter in KEY.items()} == right
     for questions in (asked_first(), asked_last()):
         assert {nr: list(options) for nr, options in questions.items()} == {
             nr: list("abc") for nr in says
@@ -225,61 +227,78 @@ def test_the_runs_of_lesson_11_ask_all_eight_and_tell_nothing_before_a_letter(ca
     for run in cells_of("11_training_loop.ipynb", "run"):
         exec(run, {"then_and_now": then_and_now})
     assert capsys.readouterr().out.splitlines() == [
-        "Open: q1, q2, q3, q4. Put a letter in place of the dots and run again.",
-        "Open: q5, q6, q7, q8. Put a letter in place of the dots and run again.",
+        f'q{nr}: your guess, one of a, b, c. Without buttons: then_and_now(q{nr}="a")'
+        for nr in range(1, 9)
     ]
     assert not Path(FILE).exists()
 
 
-def test_then_and_now_stand_beside_what_is_right(capsys):
+def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
     predict("quiz.1", "b")
     predict("quiz.7", "c")
     then_and_now(q1="c", q2="b", q7="(b)", q8=...)
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[1:4]] == [
-        ["q1", "(b)", "(c)", "(c)", "lesson", "01"],
-        ["q2", "–", "(b)", "(b)", "lesson", "02"],
-        ["q7", "(c)", "(b)", "(c)", "lesson", "07"],
+    assert capsys.readouterr().out.splitlines() == [
+        "q1: You said (c), and so it is. In lesson 00 you said (b). Lesson 01 shows it.",
+        "q2: You said (b), and so it is. Lesson 02 shows it.",
+        "q7: You said (b); it is (c). In lesson 00 you said (c). Lesson 07 shows it.",
+        'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
     ]
     assert kept() == {"q1": "b", "q7": "c"}
 
 
-def test_then_and_now_counts_both_and_says_the_same_when_it_is_run_again(capsys):
+def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_choice():
     predict("quiz.1", "b")
-    predict("quiz.7", "c")
-    for _ in range(2):
-        then_and_now(q1="c", q2="b", q7="c")
-        assert "Right then: 1 of 2. Right now: 3 of 3.\n" in capsys.readouterr().out
+    made = Again("q1")
+    state = json.dumps(made.get_state(set(made.keys) - {"_esm", "_css"}))
+    assert (made.choice, made.answer) == ("", None)
+    assert '"right"' not in state
+    assert "In lesson 00" not in state
+    made.set_state({"choice": "a", "sure": True})
+    assert (made.answer["right"], made.answer["why"]) == ("c", [])
+    assert made.answer["takeaway"] == "In lesson 00 you said (b). Lesson 01 shows it."
+    assert read()[PREDICTIONS]["quiz.1"] == {
+        "first": "b",
+        "sure": False,
+        "now": "a",
+        "sure_now": True,
+    }
+
+
+def test_a_second_run_shows_the_first_choice_again_and_keeps_it(capsys):
     then_and_now(q1="a")
-    assert read()[PREDICTIONS]["quiz.1"]["now"] == "c", "the first letter stays"
-
-
-def test_who_never_did_lesson_00_is_told_calmly(capsys):
+    first = capsys.readouterr().out
+    then_and_now(q1=...)
     then_and_now(q1="c")
-    assert capsys.readouterr().out.splitlines()[-1] == (
-        "No guess of lesson 00 is kept here, and none is needed: these count as your first."
-    )
+    assert capsys.readouterr().out == first * 2
+    assert read()[PREDICTIONS]["quiz.1"]["now"] == "a"
     assert kept() == {}
 
 
-def test_progress_says_that_lesson_11_asks_once_more_until_it_has():
+def test_progress_counts_the_quiz_then_and_now_once_lesson_11_has_asked():
     predict("quiz.1", "b")
-    assert repr(progress()) == "Quiz: 1 guess kept. Lesson 11 asks once more."
+    predict("quiz.7", "c")
+    assert repr(progress()) == "Quiz: 2 guesses kept. Lesson 11 asks once more."
+    then_and_now(q1="c", q2="b", q3="c")
+    assert repr(progress()) == "Quiz: right in lesson 00 1 of 2, right in lesson 11 2 of 3."
+
+
+def test_who_never_did_lesson_00_has_a_dash_there():
     then_and_now(q1="c")
-    assert repr(progress()) == "Quiz: 1 guess kept."
+    assert repr(progress()) == "Quiz: right in lesson 00 –, right in lesson 11 1 of 1."
 
 
 @pytest.mark.parametrize("make", ODD.values(), ids=ODD)
 def test_then_and_now_names_what_is_no_letter(make, capsys):
     then_and_now(q1=make(), q77="a", q2="c")
-    out = capsys.readouterr().out
-    assert out.startswith("q1: I was given ")
-    assert "\nq2 " in out
-    assert "q77" not in out
+    first, last = capsys.readouterr().out.splitlines()
+    assert first.startswith("q1: I was given ")
+    assert first.endswith("Write one of the letters a, b, c, in quotes.")
+    assert last == "q2: You said (c); it is (b). Lesson 02 shows it."
 
 
-def test_what_cannot_be_kept_is_said_under_the_table(capsys):
+def test_what_cannot_be_kept_is_said_and_answered_all_the_same(capsys):
     Path(FILE).write_text('["mine"]')
     then_and_now(q1="c")
-    out = capsys.readouterr().out.splitlines()
-    assert out[1].startswith("q1 ")
-    assert out[-1].startswith("Not kept: ")
+    out = " ".join(capsys.readouterr().out.split())
+    assert out.startswith("q1: You said (c), and so it is. Lesson 01 shows it. Not kept: ")
+    assert Path(FILE).read_text() == '["mine"]'

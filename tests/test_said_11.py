@@ -321,12 +321,24 @@ def test_layers_after_a_fused_step_mix_old_and_new_weights_too():
 
 
 def test_an_optimizer_takes_leaves_and_what_retains_its_gradient():
-    assert "It wants tensors that collect a `.grad`" in said("11", "loop-26")
+    assert "It refuses results that keep no `.grad`" in said("11", "loop-26")
     product = torch.ones(2, requires_grad=True) * 0.1
     with pytest.raises(ValueError, match="non-leaf"):
         SGD([product], lr=0.1)
     product.retain_grad()
     SGD([product], lr=0.1)
+    assert "(Accepted, if it is a leaf; it never gets a `.grad`, and stands still.)" in said(
+        "11", "loop-27"
+    )
+    frozen, trained = torch.ones(2), torch.ones(2, requires_grad=True)
+    optimizer = SGD([frozen, trained], lr=0.1)
+    (frozen * trained).sum().backward()
+    optimizer.step()
+    assert (frozen.grad, frozen.tolist(), trained.tolist()) == (
+        None,
+        [1, 1],
+        pytest.approx([0.9] * 2),
+    )
     SGD([(torch.ones(2) * 0.1).requires_grad_()], lr=0.1)
 
 
@@ -408,6 +420,27 @@ def test_a_line_above_the_loop_that_saves_nothing_is_silent():
         "11", "q8-notes"
     )
     assert losses(lambda w: w + 1)[0] == [4, 4, 4]
+
+
+def test_what_the_old_part_saved_decides_whether_a_step_disturbs_it():
+    assert "`exp` saved its result, not `w`" in said("11", "q8-because")
+    assert "(Round 2 raises the error of idea 3: `w` itself was saved" in said("11", "q8-notes")
+    w = scalar(1.0)
+    scale = w.exp()
+    assert scale.grad_fn._saved_result.data_ptr() == scale.data_ptr()
+    losses(lambda w: w * w, rounds=1, retain_graph=True)
+    with pytest.raises(RuntimeError, match=EDITED):
+        losses(lambda w: w * w, rounds=2, retain_graph=True)
+
+
+def test_without_the_flag_the_second_loss_names_no_tensor():
+    assert "Then `backward(retain_graph=True)` on one loss, `step()`" in said("11", "loop-28")
+    layer, head, optimizer = two_layers()
+    out = head(layer(torch.ones(1, 2)))
+    out.sum().backward()
+    optimizer.step()
+    with pytest.raises(RuntimeError, match=TWICE):
+        (out**2).sum().backward()
 
 
 def test_the_options_of_the_quiz_raise_nothing_in_its_first_half():

@@ -11,6 +11,9 @@ from helpers.untrusted.plain import is_a
 from helpers.untrusted.sandbox import Failed, guarded
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+# The quiz of lesson 00, as lesson 11 answers it; tests/test_quiz.py asks torch.
+KEY = {"quiz.1": "c", "quiz.2": "b", "quiz.3": "a", "quiz.4": "c"}
+KEY |= {"quiz.5": "a", "quiz.6": "b", "quiz.7": "c", "quiz.8": "b"}
 LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
 
 

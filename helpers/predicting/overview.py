@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from helpers.answers import marked
 from helpers.drawing.svg import safe
-from helpers.predicting.answers import is_right, read
+from helpers.predicting.answers import KEY, is_right, read
 from helpers.predicting.questions import Question, every
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
@@ -36,14 +36,14 @@ class Lesson:
 
 
 class Progress:
-    """Hold all lessons in which something was done, how many guesses of the quiz are kept, and whether
-    lesson 11 has asked it again.
+    """Hold all lessons in which something was done, and for each guess of the quiz whether it was
+    right: of those in lesson 00, and `now` of those in lesson 11.
     """
 
     def __init__(
-        self, lessons: tuple[Lesson, ...], quiz: int = 0, asked_again: bool = False
+        self, lessons: tuple[Lesson, ...], quiz: tuple[bool, ...] = (), now: tuple[bool, ...] = ()
     ) -> None:
-        self.lessons, self.quiz, self.asked_again = lessons, quiz, asked_again
+        self.lessons, self.quiz, self.now = lessons, quiz, now
 
     def __repr__(self) -> str:
         if not self.lessons:
@@ -57,11 +57,15 @@ class Progress:
         return "\n".join([*lines, *self._again(), *filter(None, [self._quiz()])])
 
     def _quiz(self) -> str:
-        """Return how many guesses of the quiz are kept, "" if none is."""
-        if not self.quiz:
-            return ""
-        kept_now = f"Quiz: {self.quiz} guess{'es' * (self.quiz > 1)} kept."
-        return kept_now if self.asked_again else f"{kept_now} Lesson 11 asks once more."
+        """Return how many guesses of the quiz are kept, and how many were right once lesson 11 has told;
+        "" if none is kept.
+        """
+        then, now = share(sum(self.quiz), len(self.quiz)), share(sum(self.now), len(self.now))
+        if self.now:
+            return f"Quiz: right in lesson 00 {then}, right in lesson 11 {now}."
+        many = len(self.quiz)
+        kept_now = f"Quiz: {many} guess{'es' * (many > 1)} kept. Lesson 11 asks once more."
+        return kept_now if many else ""
 
     def _again(self) -> list[str]:
         """Return what to look at again, a line each."""
@@ -89,9 +93,17 @@ def progress() -> Progress:
     sections = kept()
     names = [name for section in sections.values() for name in section]
     numbers = sorted({number_of(name) for name in names} - {""})
-    quiz = [one for name, one in sections[PREDICTIONS].items() if name.startswith("quiz.")]
-    again = any("now" in record for record in quiz)
-    return Progress(tuple(lesson(number, sections) for number in numbers), len(quiz), again)
+    lessons = tuple(lesson(number, sections) for number in numbers)
+    return Progress(lessons, of_quiz(sections, "first"), of_quiz(sections, "now"))
+
+
+def of_quiz(sections: dict[str, dict], when: str) -> tuple[bool, ...]:
+    """Tell of each guess of the quiz, that of lesson 00 ("first") or of lesson 11 ("now"), whether it was
+    right.
+    """
+    records = [(name, one.get(when)) for name, one in sections[PREDICTIONS].items()]
+    guesses = [(name, guess) for name, guess in records if name.startswith("quiz.") and guess]
+    return tuple(guess == KEY.get(name) for name, guess in guesses)
 
 
 def number_of(name: str) -> str:

@@ -50,8 +50,11 @@ class Row {
     this.state = state;
     this.commit = commit;
     this.box = element("fieldset", "", host, { className: "prediction" });
-    element("legend", "unseen", this.box, { textContent: "Your guess for the question above" });
+    const number = state.settled && state.id.split(".")[1]; // of the quiz: several rows may stand together
+    const above = number ? `Your guess for question ${number} of the quiz` : "Your guess for the question above";
+    element("legend", "unseen", this.box, { textContent: above });
     this.row = element("div", "row", this.box);
+    if (number) element("span", "number", this.row, { textContent: `${number}.`, ariaHidden: "true" });
     this.labels = new Map();
     if (state.letters) this.drawLetters();
     else this.drawField();
@@ -112,9 +115,13 @@ class Row {
     this.goOn();
   }
 
-  // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again.
+  // In a notebook the next cell becomes the active one, so that Shift+Enter runs it and not this one again;
+  // where several rows stand together, the next one that is open.
   goOn() {
-    const next = this.box.closest(".jp-Cell")?.nextElementSibling;
+    const cell = this.box.closest(".jp-Cell");
+    const open = cell?.querySelector('.prediction[data-state="open"] input');
+    if (open) return open.focus();
+    const next = cell?.nextElementSibling;
     const editor = next?.querySelector(".cm-content");
     const place = editor?.checkVisibility() ? editor : next;
     if (place === next && next?.tabIndex === -1) next.tabIndex = -1; // so that it can be focused

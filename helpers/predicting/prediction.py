@@ -39,6 +39,7 @@ class Prediction(anywidget.AnyWidget):
     """
 
     _esm, _css = SCRIPT, STYLE
+    kept_as, sure_as = "first", "sure"  # the names of a guess in the progress file
     question = Dict().tag(sync=True)
     choice = Unicode().tag(sync=True)
     sure = Bool().tag(sync=True)
@@ -52,8 +53,8 @@ class Prediction(anywidget.AnyWidget):
         self._seen = record.get("seen") is True
         super().__init__(
             question=asked_of(asked),
-            choice=read(asked, record.get("first", "")),
-            sure=record.get("sure") is True,
+            choice=read(asked, record.get(self.kept_as, "")),
+            sure=record.get(self.sure_as) is True,
         )
         self.observe(self._keep, "choice")
         self.choice = self.choice or guess
@@ -71,7 +72,7 @@ class Prediction(anywidget.AnyWidget):
         """Keep the first guess; what cannot be meant as one is taken back."""
         self.choice = read(self.asked, self.choice)
         if self.choice:
-            self._note({"first": self.choice, "sure": self.sure})
+            self._note({self.kept_as: self.choice, self.sure_as: self.sure})
             self._look()
 
     def _note(self, news: dict) -> None:

@@ -152,6 +152,30 @@ def test_after_a_guess_of_the_quiz_the_next_question_is_active(notebook, lab):
     notebook.page.wait_for_function(COUNT, arg=place + 2)
 
 
+def test_the_quiz_is_asked_once_more_row_by_row_and_answered_at_once(notebook, lab):
+    (lab.work / "progress.json").write_text(
+        '{"version": 1, "predictions": {"quiz.1": {"first": "b"}}}'
+    )
+    notebook.open("11_training_loop.ipynb")
+    sources = [cell["source"] for cell in notebook.cells()]
+    first = next(place for place, source in enumerate(sources) if source.startswith("then_and_now"))
+    run(notebook, next(place for place, source in enumerate(sources) if "import torch" in source))
+    run(notebook, first)
+    rows = f"(place) => [...{CELLS}[place].node.querySelectorAll('.prediction')]"
+    notebook.page.wait_for_function(f"(place) => ({rows})(place).length === 4", arg=first)
+    read_rows = f"(place) => ({rows})(place).map((one) => one.innerText.split('\\n').at(-1))"
+    before = notebook.page.evaluate(read_rows, first)
+    assert not any("In lesson 00" in text for text in before)
+    row(notebook, first).query_selector("input[value=a]").check()
+    notebook.page.keyboard.press("Enter")
+    notebook.page.wait_for_function(ANSWERED, arg=first)
+    said = "You said (a); it is (c). In lesson 00 you said (b). Lesson 01 shows it."
+    assert notebook.page.evaluate(SAID, first) == said
+    active = f"(place) => ({rows})(place).findIndex((one) => one.contains(document.activeElement))"
+    assert notebook.page.evaluate(active, first) == 1, "the next row that is open is active"
+    assert progress(lab)["quiz.1"]["now"] == "a"
+
+
 def test_a_guess_in_a_player_is_kept_with_the_others(lesson, lab):
     place = places(lesson)["05.q3"] + 1
     run(lesson, place)
