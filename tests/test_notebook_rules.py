@@ -5,7 +5,7 @@ Those for lessons in rounds have a file of their own, test_rules_in_rounds. No k
 import base64
 import json
 
-from made_up_lesson import ENCODED, NAME, code, lesson, notebook, stream, text
+from made_up_lesson import ENCODED, NAME, code, lesson, notebook, stream
 from notebook_rules import IN_ROUNDS, RULES, Lesson
 
 BY_NAME = {rule.__name__: rule for rule in RULES if rule not in IN_ROUNDS}
@@ -243,38 +243,6 @@ def notes_removed(made):
 def no_idea(made):
     for cell in made.cells:
         cell.source = cell.source.replace("## ", "### ")
-
-
-@breaks("cells_are_short")
-def long_code(made):
-    coded(made).source = "\n".join(["1"] * 16)
-
-
-@breaks("cells_are_short")
-def long_code_on_the_whole(made):
-    for number in range(1, 7):
-        coded(made, number).source = "\n".join(["1"] * 7)
-
-
-@breaks("cells_are_short")
-def a_wall_of_text(made):
-    made.cells[1].source = "word " * 121
-
-
-@breaks("it_has_the_length_of_a_lesson")
-def too_few_cells(made):
-    made.cells = made.cells[:26]
-
-
-@breaks("it_has_the_length_of_a_lesson")
-def too_many_cells(made):
-    made.cells += [made.cells[1]] * 25
-
-
-@breaks("code_does_not_pile_up")
-def three_in_a_row_around_notes(made):
-    three = [coded(made), coded(made), text("Wait.", "notes"), coded(made)]
-    append(made, *three)
 
 
 @breaks("keys_are_named_after_a_click")

@@ -209,14 +209,3 @@ def in_rounds(rule):
             yield from rule(lesson)
 
     return held
-
-
-def until_in_rounds(rule):
-    """Make a rule that holds for a lesson as long as it is not in rounds."""
-
-    @wraps(rule)
-    def held(lesson):
-        if not lesson.in_rounds:
-            yield from rule(lesson)
-
-    return held

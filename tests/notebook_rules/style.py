@@ -1,5 +1,4 @@
-"""Rules about shape: slides, notes, lengths, and the kinds of code that belong in `helpers`
-instead.
+"""Rules about shape: slides, notes, keys, and the kinds of code that belong in `helpers` instead.
 
 An idea begins at a text cell of slide type `slide` whose first line is a `## ` heading, and ends
 before the next `#` or `## ` heading. Headings that frame a lesson begin no idea: see FRAME.
@@ -7,9 +6,8 @@ before the next `#` or `## ` heading. Headings that frame a lesson begin no idea
 
 import ast
 import re
-from statistics import median
 
-from notebook_rules.rounds import parsed, until_in_rounds
+from notebook_rules.rounds import parsed
 
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 FRAME = re.compile(
@@ -22,7 +20,6 @@ KEY = re.compile(
     r"\b(?:keys? [0-9a-z]\b|arrow keys?|(?:right|left) arrow|undo with u)\b|\(→\)|→ and ←", re.I
 )
 CLICK = re.compile(r"\bclick (?:in|into|the|on)\b", re.I)
-CODE_LINES, CODE_MEDIAN, WORDS, CELLS, IN_A_ROW = 15, 6, 120, range(25, 46), 2
 
 
 def every_cell_has_a_slide_type(lesson):
@@ -55,38 +52,6 @@ def every_idea_has_notes(lesson):
             yield f"{cells[0]} begins an idea without notes: add a text cell of slide type `notes` to it."
 
 
-@until_in_rounds
-def cells_are_short(lesson):
-    """What shows on one slide fits 1280×720."""
-    for cell in lesson.cells:
-        lines, words = cell.source.count("\n") + 1, len(cell.source.split())
-        if cell.is_code and lines > CODE_LINES:
-            yield f"{cell} has {lines} lines of code, over {CODE_LINES}: split it or use helpers."
-        if not cell.is_code and words > WORDS:
-            yield f"{cell} has {words} words, over {WORDS}: cut or split it."
-    middle = median([cell.source.count("\n") + 1 for cell in lesson.code] or [0])
-    if middle > CODE_MEDIAN:
-        yield f"half of its code cells have {middle:g} lines or more: bring the median to {CODE_MEDIAN}."
-
-
-@until_in_rounds
-def it_has_the_length_of_a_lesson(lesson):
-    """25 to 45 cells; 45 are about forty minutes. Speaker notes do not count."""
-    count = len(lesson.read_by_students)
-    if count not in CELLS:
-        yield f"it has {count} cells without the notes, not {CELLS.start} to {CELLS.stop - 1}."
-
-
-@until_in_rounds
-def code_does_not_pile_up(lesson):
-    """Predict, run, explain: a reader meets words after two code cells at the latest."""
-    row = 0
-    for cell in lesson.read_by_students:
-        row = row + 1 if cell.is_code else 0
-        if row > IN_A_ROW:
-            yield f"{cell} is code cell {row} in a row: put a prediction or an explanation before it."
-
-
 def keys_are_named_after_a_click(lesson):
     """A key that is pressed before a player has the focus goes to JupyterLab, which may change the
     cell.
@@ -114,9 +79,6 @@ def no_machinery_in_lessons(lesson):
 RULES = (
     every_cell_has_a_slide_type,
     every_idea_has_notes,
-    cells_are_short,
-    it_has_the_length_of_a_lesson,
-    code_does_not_pile_up,
     keys_are_named_after_a_click,
     no_machinery_in_lessons,
 )
