@@ -63,7 +63,7 @@ browser-ready: $(DEV)
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)
 
-rounds: $(DEV)  ## how the lessons stand with the form in rounds: letters, sizes, minutes, complaints (N=05)
+rounds: $(DEV)  ## how the lessons stand: letters, sizes, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)
 
 record-gpu: $(DEV)  ## on a machine with a GPU: record what the GPU cells of lesson 10 say there

@@ -7,19 +7,18 @@ import re
 
 import nbformat
 import pytest
-from made_up_lesson import code, text
 from made_up_lesson import lesson as stored
 from made_up_lesson import notebook as made_up_before
+from made_up_lesson import text
 from made_up_rounds import NAME, notebook, product, with_role
 from notebook_rules import COURSE, IN_ROUNDS, RULES, Lesson, leaks
 from notebook_rules.duration import code_lines, count_minutes, minutes, words
 from notebook_rules.letters import bounds, right_letters, uneven
 from notebook_rules.numbers import unbacked
-from notebook_rules.report import NOTEBOOKS, of_lesson, report, with_guessed_roles
+from notebook_rules.report import of_lesson, report
 from notebook_rules.rounds import question, reason, rounds
 from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
 
-PATHS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
 BY_NAME = {rule.__name__: rule for rule in IN_ROUNDS}
 BREAKS = []
 TESTED_APART = {"a_students_copy_holds_no_answer"}  # a copy is made by the course, not by an author
@@ -783,52 +782,19 @@ def test_the_report_says_how_a_lesson_stands():
     made = notebook()
     a_letter_that_is_no_option(made)
     lines = list(of_lesson(stored(made)))
-    assert lines[0] == "99_made_up.ipynb (in rounds)"
+    assert lines[0] == "99_made_up.ipynb"
     assert "4 rounds, 1 in a quiz, 1 labs; right: ca" in lines[1]
     assert any("1 × a_question_has_its_answer" in line for line in lines)
     assert any("set course.right" in line for line in lines)
-
-
-def test_the_report_guesses_roles_where_there_are_none():
-    lines = list(of_lesson(stored(made_up_before())))
-    assert lines[0] == "99_made_up.ipynb (not in rounds yet, roles guessed)"
-    assert not any("cell " in line for line in lines)
 
 
 def test_the_report_reads_a_folder_and_counts_letters_over_all(tmp_path):
     (tmp_path / NAME).write_text(stored(notebook()).text, encoding="utf-8")
     (tmp_path / "98_before.ipynb").write_text(stored(made_up_before()).text, encoding="utf-8")
     lines = list(report(["99"], tmp_path))
-    assert lines[0] == "99_made_up.ipynb (in rounds)"
-    assert lines[-1] == "all 1 lessons in rounds: (a) 1, (b) 1, (c) 1"
+    assert lines[0] == "99_made_up.ipynb"
+    assert lines[-1] == "all 2 lessons: (a) 1, (b) 1, (c) 1"
     assert len(list(report([], tmp_path))) > len(lines)
-
-
-@pytest.mark.parametrize(
-    ("cell", "role"),
-    [
-        (code('check("99.1", answer)'), "stub"),
-        (code("# Your turn: another number"), "try"),
-        (code("import torch", slide="skip"), "setup"),
-        (code("6 * 7"), "run"),
-        (text("Wait.", "notes"), "notes"),
-        (text("# 99 · A lesson"), "title"),
-        (text("## Recap"), "recap"),
-        (text("**99.1** How many?"), "exercise"),
-        (text("### 99.2 Why?"), "exercise"),
-        (text("## Lab: turn it"), "lab"),
-        (text("## 1 · Why?\n\n**Predict.** Why?"), "question"),
-        (text("It is 42."), "because"),
-    ],
-)
-def test_roles_are_guessed_from_the_form_of_a_cell(cell, role):
-    read = Lesson(NAME, stored(with_cells(cell)).text)
-    assert with_guessed_roles(read).cells[0].role == role
-
-
-def with_cells(*cells):
-    made = [{**cell, "execution_count": 1} if "outputs" in cell else cell for cell in cells]
-    return nbformat.from_dict({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
 
 
 def test_the_cell_that_defines_a_word_may_be_named():

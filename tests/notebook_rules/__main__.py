@@ -1,6 +1,4 @@
-"""Print how the lessons stand with the form in rounds: `python -m notebook_rules`, or with numbers
-such as `05 09`.
-"""
+"""Print how the lessons stand: `python -m notebook_rules`, or with numbers such as `05 09`."""
 
 import sys
 

@@ -1,25 +1,14 @@
-"""Say of each lesson how it stands with the form in rounds: sizes, letters, minutes, complaints.
+"""Say of each lesson how it stands: sizes, letters, minutes, complaints."""
 
-A lesson whose cells have no roles yet gets guessed ones, in memory, to count what is to be done.
-"""
-
-import copy
-import re
 from collections import Counter
 from pathlib import Path
 
-import nbformat
-from normal_form import slide_type_of
-
-from notebook_rules import COURSE, IN_ROUNDS, Lesson
+from notebook_rules import COURSE, RULES, Lesson
 from notebook_rules.duration import code_lines, minutes, words
-from notebook_rules.exercises import CHECK
 from notebook_rules.letters import right_letters
 from notebook_rules.rounds import asked, questions, quiz, rounds
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent.parent / "notebooks"
-EXERCISE = re.compile(r"#{2,3} (?:Exercises?|\d\d\.\d)\b|\*\*\d\d\.\d\b")
-QUESTION = re.compile(r"\*\*Predict|^#+ .*Read this error", re.M)
 
 
 def report(numbers=(), folder=NOTEBOOKS):
@@ -32,20 +21,14 @@ def report(numbers=(), folder=NOTEBOOKS):
 
 
 def of_lesson(lesson):
-    """Yield how one lesson stands: a line of sizes, then its complaints.
-
-    In rounds, each complaint; else how many there are of each rule.
-    """
-    read = lesson if lesson.in_rounds else with_guessed_roles(lesson)
-    form = "in rounds" if lesson.in_rounds else "not in rounds yet, roles guessed"
-    yield f"{lesson.name} ({form})"
-    yield f"    {sizes(read)}"
-    for rule in IN_ROUNDS:
-        complaints = list(rule(read))
+    """Yield how one lesson stands: its name, a line of sizes, then its complaints."""
+    yield lesson.name
+    yield f"    {sizes(lesson)}"
+    for rule in RULES:
+        complaints = list(rule(lesson))
         if complaints:
             yield f"    {len(complaints):3} × {rule.__name__}"
-        if lesson.in_rounds:
-            yield from (f"          {complaint}" for complaint in complaints)
+        yield from (f"          {complaint}" for complaint in complaints)
 
 
 def sizes(lesson):
@@ -71,45 +54,9 @@ def _longest(answered):
 
 
 def of_course(lessons):
-    """Yield what is to be said of all lessons in rounds together."""
-    ready = [lesson for lesson in lessons if lesson.in_rounds]
-    letters = Counter("".join(right_letters(lesson) for lesson in ready))
+    """Yield what is to be said of all lessons together."""
+    letters = Counter("".join(right_letters(lesson) for lesson in lessons))
     counted = ", ".join(f"({letter}) {letters[letter]}" for letter in sorted(letters)) or "–"
-    yield f"all {len(ready)} lessons in rounds: {counted}"
+    yield f"all {len(lessons)} lessons: {counted}"
     for rule in COURSE:
         yield from (f"    {complaint}" for complaint in rule(lessons))
-
-
-def with_guessed_roles(lesson):
-    """Return a lesson with the roles that the form of its cells suggests."""
-    node = copy.deepcopy(lesson.node)
-    for cell, made in zip(lesson.cells, node.cells, strict=True):
-        role = guessed_code(cell) if cell.is_code else guessed_text(cell)
-        made.metadata["course"] = {"role": role}
-        made.metadata["slideshow"] = {"slide_type": slide_type_of(made)}
-    return Lesson(lesson.name, nbformat.writes(node, version=4))
-
-
-def guessed_code(cell):
-    """Return the role that a code cell looks like."""
-    if CHECK.search(cell.source):
-        return "stub"
-    if cell.source.startswith("# Your turn"):
-        return "try"
-    return "setup" if cell.slide == "skip" else "run"
-
-
-def guessed_text(cell):
-    """Return the role that a text cell looks like."""
-    text = cell.source.lstrip()
-    if cell.slide == "notes":
-        return "notes"
-    if text.startswith("# "):
-        return "title"
-    if text.startswith("## Recap"):
-        return "recap"
-    if EXERCISE.match(text):
-        return "exercise"
-    if "## Lab" in text:
-        return "lab"
-    return "question" if QUESTION.search(text) else "because"
