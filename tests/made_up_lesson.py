@@ -1,5 +1,5 @@
-"""A small lesson that keeps every rule and shows every kind of output: for tests that break it.
-Touches nothing.
+"""A small notebook that shows every kind of output and runs without torch: for tests that run it. Its
+cells have no roles: the lesson that keeps every rule is `made_up_rounds`. Touches nothing.
 
 Its outputs are written here by hand, not recorded: nbval and a fresh run must agree with them.
 """

@@ -1,10 +1,10 @@
-"""A small lesson in rounds that keeps every rule: for tests that break it. Touches nothing.
+"""A small lesson that keeps every rule: for tests that break it. Touches nothing.
 
-Its outputs are written by hand, as `made_up_lesson` writes them.
+Its outputs are written by hand, and no kernel would give them: `made_up_lesson` can be run.
 """
 
 import nbformat
-from made_up_lesson import code, error, exercise, lesson, result, stream, text
+from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
 from notebook_rules.rounds import SUMMARY
 
@@ -20,6 +20,7 @@ with attempt():
 with attempt():
     x.numpy()
 x"""
+THE_ERROR, THE_PICTURE = 3, 6  # of the runs, counted from 0
 RAISED = "RuntimeError: element 0 of tensors does not require\ngrad and does not have a grad_fn\n"
 
 
@@ -150,7 +151,7 @@ def cells():
     """Return the cells of the lesson."""
     return [
         with_role(text(TITLE), "title"),
-        with_role(code("import torch\nfrom helpers import attempt, check, predict"), "setup"),
+        with_role(code("import torch\nfrom helpers import attempt, check, predict, show"), "setup"),
         *product(),
         *errors(),
         *traceback(),
@@ -160,7 +161,7 @@ def cells():
         *exercises(),
         *quiz(),
         with_role(text("## Recap\n\nLook at your guesses."), "recap"),
-        with_role(code("6 * 7", result("42")), "run"),
+        with_role(code("show(x * y)", picture()), "run", caption="One card."),
     ]
 
 

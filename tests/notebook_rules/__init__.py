@@ -3,9 +3,10 @@
 Reads notebooks as data; runs and writes nothing. `python -m notebook_rules 05` prints a report.
 
 Each rule is a function from a `Lesson` to complaints, plain sentences that name the cell and what
-to do. `IN_ROUNDS` are those of the new form: they hold for lessons whose cells have roles.
-`COURSE` are rules for all of these lessons together.
+to do. `COURSE` are rules for all lessons together.
 """
+
+from functools import wraps
 
 from notebook_rules import (
     answers,
@@ -24,7 +25,19 @@ from notebook_rules import (
 )
 from notebook_rules.lesson import Lesson
 
-IN_ROUNDS = (
+
+def given_roles(rule):
+    """Make a rule that reads roles silent where there are none: `a_lesson_has_roles` says so, once."""
+
+    @wraps(rule)
+    def held(lesson):
+        if lesson.has_roles:
+            yield from rule(lesson)
+
+    return held
+
+
+READ_ROLES = (
     *roles.RULES,
     *answers.RULES,
     *sizes.RULES,
@@ -40,8 +53,9 @@ RULES = (
     *pictures.RULES,
     *style.RULES,
     *exercises.RULES,
-    *IN_ROUNDS,
+    roles.a_lesson_has_roles,
+    *map(given_roles, READ_ROLES),
 )
 COURSE = (letters.right_letters_are_spread_over_all,)
 
-__all__ = ["COURSE", "IN_ROUNDS", "RULES", "Lesson"]
+__all__ = ["COURSE", "RULES", "Lesson"]

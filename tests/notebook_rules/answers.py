@@ -1,15 +1,14 @@
-"""Rules about answers in a lesson in rounds: the right one, the reason, a line for each wrong one."""
+"""Rules about answers: the right one, the reason, a line for each wrong one."""
 
 import re
 
-from notebook_rules.rounds import PREDICT, SUMMARY, asked, in_rounds, questions, quiz, rounds
+from notebook_rules.rounds import PREDICT, SUMMARY, asked, questions, quiz, rounds
 
 LETTERS = "abcdef"
 SENTENCE = re.compile(r"(?:[^a-z]|torch\b).*[.?!][*\"')]*", re.S)
 LESSON = re.compile(r"\d\d")
 
 
-@in_rounds
 def a_question_says_what_to_predict(lesson):
     """The words that all questions have in common, so that nobody reads past one."""
     for round_ in asked(lesson):
@@ -17,7 +16,6 @@ def a_question_says_what_to_predict(lesson):
             yield f"{round_.first} does not say what to predict: write `{PREDICT} …` after the set-up."
 
 
-@in_rounds
 def a_question_of_the_quiz_leaves_its_answer_to_a_lesson(lesson):
     """It names that lesson, and neither a right letter nor a number."""
     for round_ in quiz(lesson):
@@ -26,7 +24,6 @@ def a_question_of_the_quiz_leaves_its_answer_to_a_lesson(lesson):
             yield f'{round_.first} is a question of the quiz: set course.settled to a lesson such as "07", and no right letter.'
 
 
-@in_rounds
 def a_question_has_its_answer(lesson):
     """A right letter among the options, or the numbers that are asked for."""
     for round_ in questions(lesson):
@@ -47,7 +44,6 @@ def _numbers(answer):
     )
 
 
-@in_rounds
 def the_reason_is_folded(lesson):
     """The whole because stands inside one fold, so that nobody reads it before the run."""
     for round_ in rounds(lesson):
@@ -59,7 +55,6 @@ def the_reason_is_folded(lesson):
                 )
 
 
-@in_rounds
 def every_wrong_answer_has_its_line(lesson):
     """Who guessed wrong reads why that tempts, and what is wrong with it; the right one needs none."""
     for round_ in questions(lesson):
@@ -104,7 +99,6 @@ def _listed(letters):
     return ", ".join(f"({letter})" for letter in letters) or "none"
 
 
-@in_rounds
 def lines_for_wrong_answers_are_sentences(lesson):
     """predict() shows them alone, after "You said (a); it is (b)."."""
     for round_ in questions(lesson):
@@ -114,7 +108,6 @@ def lines_for_wrong_answers_are_sentences(lesson):
                     yield f"{cell} says of a wrong answer {line[:40]!r}: make it a whole sentence, which stands alone."
 
 
-@in_rounds
 def a_lab_answers_its_questions(lesson):
     """Numbered questions before the run, answers with the same numbers after it."""
     for round_ in rounds(lesson):

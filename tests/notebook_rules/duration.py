@@ -7,7 +7,7 @@ import re
 from normal_form import stored_text
 
 from notebook_rules.lesson import Lesson
-from notebook_rules.rounds import asked, in_rounds, parsed, rounds, word_count
+from notebook_rules.rounds import asked, parsed, rounds, word_count
 
 WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
 MOST = 45
@@ -50,16 +50,13 @@ def with_minutes(text, count) -> str:
 
 
 def count_minutes(name, notebook):
-    """Write into the title of a notebook, where it is a lesson in rounds, how long it takes."""
+    """Write into the title of a lesson how long it takes."""
     lesson = Lesson(name, stored_text(notebook))
-    if not lesson.in_rounds:
-        return
     for cell in notebook.cells:
         if cell.metadata.get("course", {}).get("role") == "title":
             cell.source = with_minutes(cell.source, minutes(lesson))
 
 
-@in_rounds
 def it_takes_less_than_45_minutes(lesson):
     """One sitting: 200 words a minute, 20 seconds a line of code, a minute a round, the lab's own."""
     count = minutes(lesson)
@@ -70,7 +67,6 @@ def it_takes_less_than_45_minutes(lesson):
         )
 
 
-@in_rounds
 def the_title_says_how_long_it_takes(lesson):
     """The number in the title is the one that was counted."""
     for cell in lesson.cells:

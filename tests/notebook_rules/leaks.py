@@ -1,4 +1,4 @@
-"""Rules about what gives an answer away before the run, in a lesson in rounds."""
+"""Rules about what gives an answer away before the run."""
 
 import ast
 import io
@@ -8,7 +8,7 @@ import tokenize
 from dataclasses import dataclass
 
 from course.workspace import student_copy
-from notebook_rules.rounds import asked, in_rounds, parsed, questions, rounds
+from notebook_rules.rounds import asked, parsed, questions, rounds
 
 WORDS_FOR_A_PICTURE = ("alt", "caption")
 TELLING = re.compile(r"\b(?:raises?|fails?|errors?|warns?|\w+Error|wrong|no error)\b", re.I)
@@ -20,7 +20,6 @@ DISTINCT = re.compile(r"`([^`]+)`|(?<![\w.])([-−]?\d+(?:\.\d+)?)(?![\w.])")
 IN_A_ROW, IN_THE_FIRST_LINES = 4, 5  # words that two sentences share
 
 
-@in_rounds
 def code_does_not_tell_what_comes(lesson):
     """Code has no words for pictures and no expected errors: they are read before the run."""
     for cell in lesson.code:
@@ -41,7 +40,6 @@ def _names_given(cell):
     return arguments | bound
 
 
-@in_rounds
 def comments_do_not_tell_what_comes(lesson):
     """`# raises` beside a line answers the question above it."""
     for round_ in rounds(lesson):
@@ -60,7 +58,6 @@ def _comments(source):
         return []
 
 
-@in_rounds
 def nothing_is_asserted_before_the_reason(lesson):
     """An assert says what comes; tests hold what is claimed."""
     for round_ in rounds(lesson):
@@ -69,7 +66,6 @@ def nothing_is_asserted_before_the_reason(lesson):
                 yield f"{cell} asserts: move that into a test, or into a run after the because."
 
 
-@in_rounds
 def no_fold_stands_above_the_run(lesson):
     """Tempting wrong answers that are read before one commits do harm."""
     for round_ in rounds(lesson):
@@ -78,7 +74,6 @@ def no_fold_stands_above_the_run(lesson):
                 yield f"{cell} has a fold above the run: move what it says into the because."
 
 
-@in_rounds
 def options_look_alike(lesson):
     """Nothing marks the right one."""
     for round_ in asked(lesson):
@@ -88,7 +83,6 @@ def options_look_alike(lesson):
                 yield f"{round_.first} marks the option ({letter}) with {found[0]!r}: write all options alike, plain."
 
 
-@in_rounds
 def titles_do_not_tell_the_answer(lesson):
     """A number, a name or four words in a row of the answer are a hint, if nothing else in the
     question says them.
@@ -127,7 +121,6 @@ def _in_a_row(text, count):
     return {" ".join(words[i : i + count]) for i in range(len(words) - count + 1)}
 
 
-@in_rounds
 def first_lines_do_not_tell_an_answer(lesson):
     """What the title cell promises to explain, it does not say."""
     titles = [cell for cell in lesson.cells if cell.role == "title"]
@@ -154,7 +147,6 @@ class _File:
         return self.text
 
 
-@in_rounds
 def a_students_copy_holds_no_answer(lesson):
     """Whoever looks into the file finds no right letter, no caption, no error that is to come, no
     notes and no output.
@@ -170,7 +162,6 @@ def a_students_copy_holds_no_answer(lesson):
             yield f"cell {number} ({first!r}) of the student's copy has an output: let course/workspace.py leave it out."
 
 
-@in_rounds
 def a_stored_guess_holds_no_answer(lesson):
     """What predict() puts out before the run says nothing of the answer, widget state included."""
     widgets = json.dumps(lesson.node.metadata.get("widgets", {}), ensure_ascii=False)

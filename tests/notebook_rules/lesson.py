@@ -39,7 +39,7 @@ class Cell:
 
     @property
     def course(self) -> dict:
-        """What the cell says of its place in the course; {} in a lesson that is not in rounds yet."""
+        """What the cell says of its place in the course; {} where it says nothing."""
         return self.node["metadata"].get("course", {})
 
     @property
@@ -112,8 +112,8 @@ class Lesson:
         return [cell for cell in self.cells if cell.is_code]
 
     @cached_property
-    def in_rounds(self) -> bool:
-        """Tell whether the lesson has the new form: then any of its cells has a role."""
+    def has_roles(self) -> bool:
+        """Tell whether any of its cells says what it is for."""
         return any(cell.role for cell in self.cells)
 
     @cached_property

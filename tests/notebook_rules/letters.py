@@ -4,7 +4,7 @@ row of one letter is long.
 
 from collections import Counter
 
-from notebook_rules.rounds import in_rounds, questions
+from notebook_rules.rounds import questions
 
 LETTERS = "abc"
 LEAST, MOST = 25, 42  # percent
@@ -44,13 +44,11 @@ def uneven(letters):
             )
 
 
-@in_rounds
 def right_letters_are_spread(lesson):
     """Who always says (b) learns as little as who can tell it from a habit of the author."""
     yield from uneven(right_letters(lesson))
 
 
-@in_rounds
 def no_letter_is_right_four_times_in_a_row(lesson):
     """Students look for patterns."""
     letters = right_letters(lesson)
@@ -60,8 +58,8 @@ def no_letter_is_right_four_times_in_a_row(lesson):
 
 
 def right_letters_are_spread_over_all(lessons):
-    """All lessons in rounds together: what one of them leaves open another one evens out."""
-    yield from uneven("".join(right_letters(lesson) for lesson in lessons if lesson.in_rounds))
+    """All lessons together: what one of them leaves open another one evens out."""
+    yield from uneven("".join(right_letters(lesson) for lesson in lessons))
 
 
 RULES = (right_letters_are_spread, no_letter_is_right_four_times_in_a_row)

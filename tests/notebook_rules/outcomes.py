@@ -1,10 +1,10 @@
-"""Rules about runs in a lesson in rounds: what each attempt() ends in, what a cell ends on."""
+"""Rules about runs: what each attempt() ends in, what a cell ends on."""
 
 import ast
 import re
 from itertools import pairwise
 
-from notebook_rules.rounds import in_rounds, parsed
+from notebook_rules.rounds import parsed
 
 NOTHING_RAISED = "(no error)"
 OUTCOME = re.compile(
@@ -13,7 +13,6 @@ OUTCOME = re.compile(
 LABEL = re.compile(r"[:=]\s*$")
 
 
-@in_rounds
 def what_was_expected_came(lesson):
     """`expects` says for each attempt() which error comes, in which words: the stored run agrees."""
     for cell in lesson.code:
@@ -68,7 +67,6 @@ def _agree(expected, outcome):
     return kind == found.split()[0] and bool(words or not message) and words in message
 
 
-@in_rounds
 def a_run_ends_on_an_expression(lesson):
     """The last line is what one looks at; where the error is the result, the attempt is."""
     for cell in lesson.code:
@@ -90,7 +88,6 @@ def _shows_itself(node):
     return isinstance(node, ast.FunctionDef) and bool(node.decorator_list)
 
 
-@in_rounds
 def nothing_is_printed_with_a_label(lesson):
     """`print("x:", x)` says twice what the code says: end the cell on `x`."""
     for cell in lesson.code:

@@ -1,12 +1,10 @@
-"""Rules about roles in a lesson in rounds: which there are, what they carry, in which order they
-come.
-"""
+"""Rules about roles: which there are, what they carry, in which order they come."""
 
 import re
 
 from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
 
-from notebook_rules.rounds import asked, in_rounds, questions, quiz, rounds
+from notebook_rules.rounds import asked, questions, quiz, rounds
 
 CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
@@ -22,7 +20,13 @@ QUIZ_ORDER = re.compile(r"question guess (?:(?:text|notes) )*")
 IDEA = re.compile(r"(\d+) · \S")
 
 
-@in_rounds
+def a_lesson_has_roles(lesson):
+    """What a round is, and what comes before what in it, is read from the roles of its cells."""
+    if not lesson.has_roles:
+        known = ", ".join(SLIDE_TYPE_OF_ROLE)
+        yield f"it has no roles: set metadata.course.role of each cell to one of {known}; CONTRIBUTING.md says what they are for."
+
+
 def every_cell_has_a_known_role(lesson):
     """The role says what a cell is for: slides, pages, copies and this lint read it."""
     known = ", ".join(SLIDE_TYPE_OF_ROLE)
@@ -34,7 +38,6 @@ def every_cell_has_a_known_role(lesson):
             yield f"{cell} is a {kind} cell with the role {cell.role!r}: give it a role for {kind}."
 
 
-@in_rounds
 def a_lesson_begins_with_its_title_and_has_a_recap(lesson):
     """One title, first of all; one recap."""
     roles = [cell.role for cell in lesson.cells]
@@ -44,7 +47,6 @@ def a_lesson_begins_with_its_title_and_has_a_recap(lesson):
         yield f"it has {roles.count('recap')} cells with the role 'recap': give it exactly one, after the exercises."
 
 
-@in_rounds
 def metadata_is_what_the_role_carries(lesson):
     """A key that nobody reads is a slip of the pen, and what it should have said is lost."""
     for cell in lesson.cells:
@@ -68,7 +70,6 @@ def _is_list_of_texts(value):
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-@in_rounds
 def a_round_has_its_order(lesson):
     """A guess before the run, the reason after it; then what the speaker needs."""
     for round_ in rounds(lesson):
@@ -87,7 +88,6 @@ def _order(round_):
     return ORDER, "question, guess, run, because, notes"
 
 
-@in_rounds
 def what_belongs_to_a_round_stands_in_one(lesson):
     """A guess, a reason or a run without a question are left over from something; a recap may end on
     a run.
@@ -101,7 +101,6 @@ def what_belongs_to_a_round_stands_in_one(lesson):
             yield f"{cell} has the role {cell.role!r} outside of a round: put a question (or a lab) before it."
 
 
-@in_rounds
 def a_guess_asks_for_its_question(lesson):
     """`predict("05.q1")`, the same one line in every round."""
     for round_ in asked(lesson):
@@ -111,7 +110,6 @@ def a_guess_asks_for_its_question(lesson):
                 yield f"{cell} is to hold this line and no more: {wanted}"
 
 
-@in_rounds
 def questions_are_numbered(lesson):
     """Ids are NN.q1, NN.q2 … as the questions come; those of the quiz are quiz.1, quiz.2 …"""
     yield from _numbered(questions(lesson), f"{lesson.number}.q")
@@ -126,7 +124,6 @@ def _numbered(rounds_, name):
             yield f"{round_.first} has the id {found!r}: number it {wanted!r}, and its guess with it."
 
 
-@in_rounds
 def ideas_are_numbered(lesson):
     """`## 1 · Title` begins an idea, `### Title` its second round."""
     number = 0
@@ -143,7 +140,6 @@ def ideas_are_numbered(lesson):
             yield f"{round_.first} is a second round: `### Title` without a number, below an idea."
 
 
-@in_rounds
 def slide_types_are_those_of_the_roles(lesson):
     """Nobody sets slide types by hand."""
     for cell in lesson.cells:

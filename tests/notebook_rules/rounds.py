@@ -1,4 +1,4 @@
-"""A lesson in rounds as data: questions, runs and reasons, labs too, read from cells with roles.
+"""The rounds of a lesson as data: questions, runs and reasons, labs too, read from cells with roles.
 
 A round begins at a cell with the role `question` or `lab`; cells with one of the other roles in
 `OF_A_ROUND` belong to it, until a cell begins another round or has any other role. Nothing is
@@ -8,7 +8,6 @@ judged here: what is missing is empty, what is too much is kept.
 import ast
 import re
 from dataclasses import dataclass, field
-from functools import wraps
 
 from notebook_rules.lesson import Cell
 
@@ -198,14 +197,3 @@ def parsed(cell) -> ast.Module:
         return ast.parse("\n".join(plain))
     except SyntaxError:
         return ast.Module(body=[], type_ignores=[])
-
-
-def in_rounds(rule):
-    """Make a rule that holds for lessons in rounds only."""
-
-    @wraps(rule)
-    def held(lesson):
-        if lesson.in_rounds:
-            yield from rule(lesson)
-
-    return held

@@ -1,14 +1,13 @@
-"""Rules about sizes in a lesson in rounds: what shows on one slide, and is read in one breath."""
+"""Rules about sizes: what shows on one slide, and is read in one breath."""
 
 from statistics import median
 
-from notebook_rules.rounds import asked, in_rounds, rounds
+from notebook_rules.rounds import asked, rounds
 
 SET_UP, OPTION, TAKEAWAY = 230, 75, 95  # characters
 LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
 
 
-@in_rounds
 def questions_are_short(lesson):
     """A set-up of two or three sentences, options of one line."""
     for round_ in asked(lesson):
@@ -20,7 +19,6 @@ def questions_are_short(lesson):
                 yield f"{round_.first} has an option ({letter}) of {len(words)} characters, over {OPTION}: shorten it, and the others alike."
 
 
-@in_rounds
 def takeaways_are_short(lesson):
     """One bold sentence comes first in a because: it is what remains, and stands on the slide."""
     for round_ in rounds(lesson):
@@ -32,7 +30,6 @@ def takeaways_are_short(lesson):
                 yield f"{cell} has a takeaway of {length} characters, over {TAKEAWAY}: shorten it."
 
 
-@in_rounds
 def code_fits_a_slide(lesson):
     """At most 12 lines, at most 80 columns; half of the runs have six lines or fewer. The set-up
     shows on no slide.
@@ -49,7 +46,6 @@ def code_fits_a_slide(lesson):
         yield f"half of its runs have {median(runs):g} lines or more: bring the median to {MEDIAN}."
 
 
-@in_rounds
 def text_fits_a_slide(lesson):
     """30 to 60 words are good, over 120 nobody reads."""
     for cell in lesson.cells:

@@ -9,7 +9,6 @@ import re
 
 from notebook_rules.rounds import parsed
 
-SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 FRAME = re.compile(
     r"(?:set-?\s?up|(?:what )?you (?:will|need)|needs|before you|labs?|exercises?|recap|summary|where next"
     r"|quiz)\b",
@@ -20,13 +19,6 @@ KEY = re.compile(
     r"\b(?:keys? [0-9a-z]\b|arrow keys?|(?:right|left) arrow|undo with u)\b|\(→\)|→ and ←", re.I
 )
 CLICK = re.compile(r"\bclick (?:in|into|the|on)\b", re.I)
-
-
-def every_cell_has_a_slide_type(lesson):
-    """A cell without one lands wherever the deck happens to be."""
-    for cell in lesson.cells:
-        if cell.slide not in SLIDE_TYPES:
-            yield f"{cell} has slide type {cell.slide!r}: give it one of {', '.join(SLIDE_TYPES)}."
 
 
 def ideas(lesson):
@@ -77,7 +69,6 @@ def no_machinery_in_lessons(lesson):
 
 
 RULES = (
-    every_cell_has_a_slide_type,
     every_idea_has_notes,
     keys_are_named_after_a_click,
     no_machinery_in_lessons,

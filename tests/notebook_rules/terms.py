@@ -1,4 +1,4 @@
-"""Rules about words in a lesson in rounds: none is used before the course has said what it means.
+"""Rules about words: none is used before the course has said what it means.
 
 Reads tests/first_use.toml and helpers/clinic/terms.toml.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from notebook_rules.lesson import Cell
-from notebook_rules.rounds import FENCE, in_rounds, rounds
+from notebook_rules.rounds import FENCE, rounds
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EMPHASIS = re.compile(r"\*\*.+?\*\*|(?<!\*)\*[^*\n]+\*(?!\*)", re.S)
@@ -150,13 +150,11 @@ def undefined(lesson, terms):
             )
 
 
-@in_rounds
 def words_come_after_their_definition(lesson):
     """Nobody has to know a word that comes later."""
     yield from too_early(lesson, TERMS)
 
 
-@in_rounds
 def words_of_the_lesson_are_defined(lesson):
     """What the glossary says a lesson defines is defined there."""
     yield from undefined(lesson, TERMS)
