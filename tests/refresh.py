@@ -1,5 +1,5 @@
 """Re-execute the lessons and store them in normal form (`make refresh N=03`); the entries of the
-glossary and the minutes of a lesson in rounds are written first.
+glossary and the minutes of a lesson are written first.
 
 Writes notebooks/, and from their predictions helpers/predicting/questions/.
 """
