@@ -91,8 +91,8 @@ def _settle_cell(cell, number):
 
 
 def slide_type_of(cell):
-    """Return the slide type that the cell's role gives, or "" where it has no role, or one that is
-    not known.
+    """Return the slide type that the cell's role gives, or "" where it has no role, as in the
+    glossary, or one that is not known.
     """
     role = cell.metadata.get("course", {}).get("role")
     if role not in SLIDE_TYPE_OF_ROLE:

@@ -365,16 +365,11 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     notes = sum(cell.metadata.slideshow.slide_type == "notes" for cell in held.cells)
     assert len(html.encode()) < 4_000_000
     assert html.count('class="player-slot"') == views
-    asides = html.count('<aside class="notes">')
-    assert asides >= notes if in_rounds(held) else asides == notes
+    assert html.count('<aside class="notes">') >= notes  # each stands on all slides of its round
     assert "left out:" not in html
     page = publish(lesson, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == views
     assert '<aside class="notes">' not in page
-
-
-def in_rounds(notebook):
-    return any("course" in cell.metadata for cell in notebook.cells)
 
 
 def test_only_scripts_of_ours_may_run():

@@ -1,12 +1,13 @@
 """Find the numbers that a lesson says and does not compute: in the text of an idea, with no cell of
 it to back them.
 
-What counts as said: digits in text cells and speaker's notes, and in code spans that hold values
-only, such as `[4., 6.]`, and in the fold of a because. What does not: other code; the options of a
-prediction and why they tempt, which are guesses, and what predict() puts out of them; list labels, headings' numbers, names of lessons and exercises, lines of a cell,
-durations in notes, digits inside a word. What backs a number: a literal in code of the same idea,
-or a number in an output, the sign included; a number said with two decimals or more may be a
-rounded one. Comments and strings back nothing: they are prose themselves.
+What counts as said: digits in text cells and speaker's notes, folds included, and in code spans that
+hold values only, such as `[4., 6.]`. What does not: other code; the options of a prediction and why
+they tempt, which are guesses; list labels, headings' numbers, names of lessons and exercises, lines
+of a cell, durations in notes, digits inside a word. What backs a number: a literal in code of the
+same idea, or a number in an output, the sign included, but not what predict() puts out; a number said
+with two decimals or more may be a rounded one. Comments and strings back nothing: they are prose
+themselves.
 """
 
 import io
@@ -23,9 +24,7 @@ VALUES = re.compile(r"(?:[-+\d.,\s()\[\]e]|tensor|None|True|False|nan|inf)+")
 PLACES = "lessons?|notebooks?|exercises?|ideas?|questions?|programs?"
 NOT_SAID = [
     (re.compile(r"^ *(?:```|~~~).*?^ *(?:```|~~~) *$", re.M | re.S), " "),  # code
-    (re.compile(r"<details>.*?</details>", re.S), " "),  # why the wrong ones tempt
     (re.compile(r"^ *- \([a-f]\) .*(?:\n {2,}\S.*)*", re.M), " "),  # an option on a line of its own
-    (re.compile(r"\(a\) [^\n]*· \(b\) [^\n]*"), " "),  # options in one line
     (
         re.compile(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|<[^>]+>"),
         " ",
@@ -41,8 +40,7 @@ NOT_SAID = [
     ),
     (re.compile(r"\blines? \d+\b"), " "),  # of a cell; what stands there, one sees
 ]
-FOLD = re.compile(r"</?details>|<summary>.*?</summary>")  # of a because: what is in it, is said
-WRONG_VALUES = re.compile(r"^ *- [-−\d., ]+: .*(?:\n {2,}\S.*)*", re.M)  # and why they tempt
+WRONG_VALUES = re.compile(r"^ *- [-−\d., ]+: .*(?:\n {2,}\S.*)*", re.M)  # in a because
 DURATION = re.compile(r"\b\d+(?: (?:to|or) \d+)? (?:minutes?|seconds?)\b")
 SPAN = re.compile(r"`([^`\n]+)`")
 MARKUP = re.compile(r"data:[^\"']*|<[^>]*>|\x1b\[[0-9;]*m")
@@ -61,9 +59,7 @@ def unbacked(lesson):
 
 def said(cell):
     """Return (number, words around it) for all that a text cell says."""
-    text = (
-        WRONG_VALUES.sub(" ", FOLD.sub(" ", cell.source)) if cell.role == "because" else cell.source
-    )
+    text = WRONG_VALUES.sub(" ", cell.source) if cell.role == "because" else cell.source
     for pattern, instead in NOT_SAID:
         text = pattern.sub(instead, text)
     text = SPAN.sub(lambda span: f" {span[1]} " if VALUES.fullmatch(span[1]) else " ` ", text)
