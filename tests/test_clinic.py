@@ -182,10 +182,13 @@ def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
 TELLS = {
     "x = torch.tensor([2.0, 3.0], requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()": [
         "torch.FloatTensor of shape (2,): saved at version 0, now at version 1, so its counter has ticked once.",
-        "It is output 0 of Exp: the operation that made it, or the last that wrote into it.",
+        "It is output 0 of Exp: the operation that made it, or the last recorded one that wrote into it.",
         "In your line (its tensors as they are now): y.sum().backward()",
         "y: shape (2,), made by AddBackward0",
         "ExpBackward0: ▲ result (2,) (saved at v0, now v1)",
+    ],
+    "x = torch.ones(2, requires_grad=True) * 3\ny = x[:1] ** 2\nx += 1\ny.sum().backward()": [
+        "It is output 0 of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear.",
     ],
     "w = torch.ones(2, 3, requires_grad=True)\nl = (w * w).sum()\nw.detach().add_(1).mul_(2)\nl.backward()": [
         "of shape (2, 3): saved at version 0, now at version 2, so its counter has ticked 2 times.",

@@ -33,9 +33,10 @@ def names():
     t = torch.tensor([1.0, 2.0])
     loss = (w * t).sum()
     loss.backward()
-    start = torch.tensor([3.0, 4.0])
+    start, new = torch.tensor([3.0, 4.0]), torch.tensor([5.0, 6.0])
     return {
         "torch": torch, "Variable": Variable, "z": x * 2, "w": w, "t": t, "loss": loss, "start": start,
+        "new": new,
     }  # fmt: skip
 
 

@@ -31,6 +31,17 @@ def node_names(tensor):
     return [type(node).__name__ for node in found]
 
 
+def arrows(tensor):
+    """Return each arrow behind `tensor` as the pair of nodes that it joins."""
+    found, waiting = [], [tensor.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        below = [after for after, _ in node.next_functions if after is not None]
+        found += [(node, after) for after in below]
+        waiting += below
+    return found
+
+
 def leaf(value=2.0):
     return torch.tensor(value, requires_grad=True)
 
@@ -85,7 +96,7 @@ def test_the_first_picture_is_that_of_the_line_it_names_without_what_is_kept():
 
 def test_a_card_is_the_grad_fn_of_a_result():
     assert (
-        "A white card is the *backward function* of one operation, and the *`grad_fn`* of its result"
+        "the *backward function* of one basic operation, and the *`grad_fn`* of its result"
         in said("00", "cell-06")
     )
     product = leaf() * leaf(3.0)
@@ -96,11 +107,14 @@ def test_a_card_is_the_grad_fn_of_a_result():
     text = show(result).text
     assert len(cards) == 3
     assert all(name in text for name in cards)
+    x = torch.ones(1, 1, requires_grad=True)
+    layer = torch.nn.Linear(1, 1)  # two basic operations, and so two cards
+    assert sorted(node_names(layer(x)))[-2:] == ["AddmmBackward0", "TBackward0"]
 
 
 def test_the_power_kept_its_input_the_product_its_factors_and_nothing_the_product():
     text = said("00", "cell-06")
-    assert "the power kept its input, the product both factors, the addition nothing." in text
+    assert "the power kept its input, the product both factors." in text
     assert "the value of `a * b`: nothing kept it." in text
     a, b, _, e = e_of()
     kept = saved(e)
@@ -135,9 +149,8 @@ def test_walk_is_what_backward_does_and_each_gradient_goes_through_the_power(c):
 
 
 def test_a_sum_keeps_no_number_a_product_does():
-    assert "a plain sum hands on what arrives, and needs no number for that" in said(
-        "00", "q4-because"
-    )
+    text = said("00", "q4-because")
+    assert "a plain sum of single numbers hands on what arrives, and keeps no tensor." in text
     assert "the difference has no circle, the product has one" in said("00", "q4-notes")
     a, b, c, _ = e_of()
     assert "●" not in show(a + b + c).text
@@ -146,20 +159,26 @@ def test_a_sum_keeps_no_number_a_product_does():
     assert [one.item() for one in torch.autograd.grad(a + b + c, (a, b, c))] == [1.0, 1.0, 1.0]
     not_plain = torch.add(a, b, alpha=2)  # torch's addition can multiply, too
     assert torch.autograd.grad(not_plain, b)[0] == 2
+    row = torch.ones(2, requires_grad=True)  # not single: three ones arrive for each number
+    assert torch.autograd.grad((row + torch.ones(3, 2)).sum(), row)[0].tolist() == [3, 3]
 
 
 def test_backward_frees_what_was_saved_and_leaves_cards_and_arrows():
     text = said("00", "cell-15")
-    assert "The cards and arrows are still there; the saved tensors were freed." in text
+    assert "The cards and arrows are still there; what these cards had saved was freed." in text
     assert "only the saved tensors were let go of" in text
     assert "so by default `backward()` lets go of them on its way." in text
     *_, e = e_of()
     power = e.grad_fn
     before = node_names(e)
+    lead = arrows(e)
+    assert "all five still lead where they did" in text
+    assert len(lead) == 5
     assert show(e).text.count("●") == 3
     e.backward()
     assert e.grad_fn is power
     assert node_names(e) == before
+    assert arrows(e) == lead
     assert (show(e).text.count("●"), show(e).text.count("○")) == (0, 3)
     *_, other = e_of()
     other.backward(retain_graph=True)
@@ -178,6 +197,7 @@ def test_pytorch_says_that_the_graph_is_freed():
 
 def test_the_arrow_stands_at_the_call_of_backward():
     assert "(c) the third: `backward()` is called there" in said("00", "cell-28")
+    assert "the squares and their sum could be computed" in said("00", "cell-31")
     lines = cell_source("00", "cell-30").split("\n")
     with pytest.raises(
         RuntimeError, match=r"^element 0 of tensors does not require grad"
@@ -289,8 +309,8 @@ def test_no_card_and_no_pill_means_that_backward_raises(make):
 
 def test_a_leaf_alone_has_a_pill_and_no_card_and_backward_works():
     text = said("00", "cell-35")
-    assert "`backward()` needs a tensor that requires grad; it need not have a card." in text
-    assert "`x` has no `grad_fn` either, but it requires grad, and that is enough." in text
+    assert "`backward()` needs a card to start at, or a leaf whose own flag is up." in text
+    assert "`x`, a leaf, has its flag up, and that is enough." in text
     assert "two things that `k` lacks: the flag `requires_grad` *and* a `grad_fn`" in text
     k = torch.tensor(7.0)
     assert (k.requires_grad, k.grad_fn) == (False, None)
@@ -300,6 +320,13 @@ def test_a_leaf_alone_has_a_pill_and_no_card_and_backward_works():
     assert "Backward0" not in text
     x.backward()
     assert x.grad == 1
+    with torch.no_grad():
+        view = x.view(1)  # shows the flag of x, and its own is down
+    assert (view.is_leaf, view.requires_grad) == (True, True)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        view.backward()
+    view.requires_grad_().backward()
+    assert view.grad == 1
 
 
 def test_00_3_a_loss_that_is_asked_was_a_leaf_before():

@@ -3,17 +3,18 @@
 Reads notebooks/ and the exercises only.
 """
 
+import json
 import warnings
 
 import numpy as np
 import pytest
 import torch
 from functorch.compile import default_partition, nop
-from said import said
+from said import NOTEBOOKS, said
 from torch._dynamo.backends.common import aot_autograd
 from torch.autograd import Variable
 
-from helpers import show
+from helpers import attempt, show
 from helpers.exercises import exercise as registry
 from helpers.exercises.verdict import judge
 
@@ -55,7 +56,9 @@ def test_what_was_not_recorded_has_no_grad_fn(make):
     because = said("01", "v2t-12")
     assert "**A `grad_fn` is written by an operation that was recorded.**" in because
     assert "none of its inputs asked for a gradient, so nothing was recorded" in because
-    assert "only what a *recorded* operation returned or wrote into" in said("01", "v2t-50")
+    assert "only what a *recorded* operation returned, or whose memory it wrote into" in said(
+        "01", "v2t-50"
+    )
     assert make(leaf()).grad_fn is None
 
 
@@ -64,6 +67,10 @@ def test_a_recorded_operation_gives_a_grad_fn_to_what_it_returned_or_wrote_into(
     written[:1] = x.sum()
     assert type((x + x).grad_fn).__name__ == "AddBackward0"
     assert type(written.grad_fn).__name__ == "CopySlices"
+    base = torch.ones(3)
+    view = base[:1]
+    base.mul_(x)  # a write into base, whose memory the view shares
+    assert view.grad_fn is not None
 
 
 def test_not_every_node_has_a_name_with_a_number():
@@ -102,6 +109,35 @@ def test_walking_back_from_the_loss_the_step_after_the_first_that_requires_grad_
     )  # so the first that does not would be the loss, which is not to blame
 
 
+def test_an_error_comes_of_a_wrapped_part_only_if_no_other_part_has_a_graph():
+    assert (
+        "Here an error came later; if another part of the loss has a graph, none comes, and a"
+        " gradient is missing." in said("01", "v2t-20")
+    )
+    w, v = leaf(2.0), leaf(3.0)
+    with pytest.raises(RuntimeError, match="does not require grad"):
+        Variable(w * 2).sum().backward()
+    (Variable(w * 2) * v).sum().backward()
+    assert (w.grad, v.grad.tolist()) == (None, [4.0])
+
+
+def cell(id):
+    """Return the source of a cell of the lesson as it stands."""
+    (path,) = NOTEBOOKS.glob("01*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == id)
+
+
+@pytest.mark.parametrize(("id", "name"), [("v2t-19", "x.grad"), ("q6-run", "w"), ("v2t-36", "w")])
+def test_a_cell_that_changes_tensors_gives_the_same_when_it_is_run_again(id, name):
+    names = {"torch": torch, "Variable": Variable, "attempt": attempt}
+    exec(cell("v2t-10") + "\nw = torch.tensor([3.0, 4.0], requires_grad=True)", names)
+    exec(cell(id), names)
+    first = eval(name, names).tolist()
+    exec(cell(id), names)
+    assert eval(name, names).tolist() == first
+
+
 def double(x):
     return (x * 2).sum()
 
@@ -109,8 +145,8 @@ def double(x):
 @pytest.mark.slow
 def test_aot_eager_leaves_one_node_and_the_same_gradient():
     text = said("01", "v2t-41")
-    assert "**`aot_eager` leaves one node for the whole function" in text
-    assert "Autograd recorded a single step. The gradients are the same." in text
+    assert "**`aot_eager` leaves one node for each part that it captured: here one for the" in text
+    assert "recorded a single step, `CompiledFunctionBackward`. The gradients are the same." in text
     x, again = leaf(), leaf()
     loss = torch.compile(double, backend="aot_eager")(x)
     assert node_names(loss) == ["AccumulateGrad", "CompiledFunctionBackward"]
@@ -118,6 +154,22 @@ def test_aot_eager_leaves_one_node_and_the_same_gradient():
     loss.backward()
     double(again).backward()
     assert torch.equal(x.grad, again.grad)
+
+
+def double_if_positive(x):
+    """Choose by a value, which ends one part of what torch.compile captures and begins another."""
+    doubled = x * 2
+    if doubled.sum() > 0:
+        doubled = doubled * 2
+    return doubled.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # torch looks between the two parts
+def test_aot_eager_leaves_a_node_for_each_part_that_it_captured():
+    assert "| one node for each part that it captured |" in said("01", "v2t-50")
+    loss = torch.compile(double_if_positive, backend="aot_eager")(leaf())
+    assert node_names(loss).count("CompiledFunctionBackward") == 2
 
 
 @pytest.mark.slow
@@ -438,7 +490,7 @@ def test_an_edit_of_data_is_an_edit_of_the_weight_which_keeps_its_flag():
     text = said("01", "v2t-24")
     assert "in the same memory" in text
     assert "an edit of `w.data` is an edit of `w`, and the flag of `w` stays" in text
-    assert "*`w.detach()`*: the same numbers in the same memory, but autograd takes note" in text
+    assert "in the same memory, but autograd takes note of torch's edits" in text
     w = leaf()
     assert w.data_ptr() == w.data.data_ptr() == w.detach().data_ptr()
     assert (w.data.grad_fn, w.data.requires_grad) == (None, False)
@@ -447,6 +499,8 @@ def test_an_edit_of_data_is_an_edit_of_the_weight_which_keeps_its_flag():
     d = w.detach()
     d += 1
     assert (w.tolist(), w.requires_grad, w._version) == ([3.0, 4.0, 5.0], True, 1)
+    d.numpy()[:] = 7  # an edit that is not torch's
+    assert (w.tolist(), w._version) == ([7.0, 7.0, 7.0], 1)
 
 
 def test_an_edit_shows_the_shared_memory_only_where_nothing_is_assigned_to_data():
@@ -495,12 +549,19 @@ def test_an_update_is_refused_while_recording_and_runs_under_no_grad():
 
 def test_volatile_warns_and_does_nothing_and_an_unknown_keyword_raises():
     text = said("01", "v2t-33")
-    assert "This one is still known, and all that it does is warn." in text
+    assert "This one is still known, and by itself it only warns." in text
     with pytest.raises(TypeError, match="invalid keyword"):
         Variable(leaf(), mutable=True)
     with pytest.warns(UserWarning, match="volatile was removed and now has no effect"):
         t = Variable(leaf(), volatile=True)
     assert (leaf() * t).requires_grad
+    with (
+        pytest.warns(UserWarning, match="volatile was removed"),
+        pytest.raises(ValueError, match="can't be volatile"),
+    ):
+        Variable(
+            leaf(), volatile=True, requires_grad=True
+        )  # so it does more than warn, not by itself
     assert "`python -W error`" in said("01", "q7-notes")
     with warnings.catch_warnings():
         warnings.simplefilter("error")

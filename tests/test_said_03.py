@@ -29,7 +29,7 @@ def message(exercise, words):
 @pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
 def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_and_leaves_the_leaf_behind(kind):
     said_of_it = message(WEIGHT, "still the result of a recorded operation")
-    assert "by default it gets no `.grad`, and an optimizer refuses it" in said_of_it
+    assert "by default it gets no `.grad` and an optimizer refuses it" in said_of_it
     assert "is taken and is still no leaf: a step leaves the leaf behind it as it was" in said_of_it
     leaf = torch.tensor([2.0, 3.0], requires_grad=True)
     weight = leaf * 0.1
@@ -169,15 +169,16 @@ def test_the_principle_of_03_2_names_who_gets_a_gradient():
     assert found == [True, True, True, False, False, False]
 
 
-def test_the_principle_of_03_3_holds_for_arithmetic():
-    assert "arithmetic on a tensor that requires grad is recorded, unless gradients are off" in (
+def test_the_principle_of_03_3_holds_for_products():
+    assert "a product with a tensor that requires grad is recorded, unless gradients are off" in (
         WEIGHT.principle
     )
     w = torch.ones(2, requires_grad=True)
-    for run in (lambda: w * 0.1, lambda: w + 1, lambda: -w, lambda: w / 3, lambda: w**2):
+    for run in (lambda: w * 0.1, lambda: w * 1, lambda: torch.ones(2) * w, lambda: w @ w):
         assert not run().is_leaf
         with torch.no_grad():
             assert run().is_leaf
+    assert (+w) is w, "so the principle does not speak of all arithmetic"
 
 
 def test_what_the_messages_of_03_3_and_03_4_say_of_errors_and_of_none():
@@ -245,7 +246,10 @@ def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient()
     assert "Its own is down, so no way leads from the product to `part`." in reason
     assert "Outside the block `w[:1]` is recorded: a non-leaf, through which `w` gets" in reason
     notes = said("03", "q7-notes")
-    assert "(The same walk fills `part.grad`; `w` still gets nothing.)" in notes
+    assert (
+        "(The line with `backward()`, run again, fills `part.grad`; `w` still gets nothing.)"
+        in notes
+    )
     assert "(`part.grad_fn is None`.)" in notes
     w = torch.tensor([2.0, 3.0])
     with torch.no_grad():
@@ -258,6 +262,9 @@ def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient()
     product.sum().backward()
     assert (part.is_leaf, part.grad_fn, part.grad, w.grad) == (True, None, None, None)
     part.requires_grad_()
+    total = product.sum()  # of the old product: no way leads from it to part
+    total.backward()
+    assert part.grad is None
     (part * 3).sum().backward()
     assert (part.grad.tolist(), w.grad) == ([3.0], None)
     recorded = w[:1]
@@ -356,8 +363,9 @@ def test_a_later_walk_is_kept_and_an_earlier_one_is_not_brought_back():
 
 
 def test_the_recap_names_the_leaves_that_hold_none():
-    assert "|Which leaf has none after it?|One with its flag down, or not reached.|5|" in said(
-        "03", "c7a11b63"
+    assert (
+        "|Which leaf has none after a plain `backward()`?|One with its flag down, or not reached.|5|"
+        in said("03", "c7a11b63")
     )
     a, plain, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True))
     (a * plain).sum().backward()
@@ -368,7 +376,9 @@ def test_moves_and_casts_under_no_grad_and_of_a_module():
     notes = said("03", "9cfbef23")
     assert "`module.to` keeps its parameters leaves." in notes
     assert '`x.to("meta")` under `no_grad`? (A leaf, and it requires no grad.)' in notes
-    assert "`detach()` leaves the record out on purpose" in said("03", "84641055")
+    reason = said("03", "84641055")
+    assert "`x.detach()` is not recorded" in reason
+    assert "it makes another tensor: the gradient has to be cast back, so the cast is" in reason
     for where in ("meta", torch.float64, "cpu"):
         module = torch.nn.Linear(2, 1).to(where)
         assert all(one.is_leaf and one.requires_grad for one in module.parameters())
@@ -377,6 +387,10 @@ def test_moves_and_casts_under_no_grad_and_of_a_module():
         for moved in (x.to("meta"), x.double()):
             assert (moved.is_leaf, moved.requires_grad) == (True, False)
         assert x.to("cpu") is x
+    cast = x.double()
+    assert (cast.device, cast.is_leaf) == (x.device, False)
+    (back,) = torch.autograd.grad(cast.sum(), x)
+    assert back.dtype == torch.float32
     x.detach().requires_grad_().sum().backward()
     assert x.grad is None
     (x.detach() * x).sum().backward()
@@ -407,3 +421,16 @@ def test_a_request_after_a_cast_keeps_only_what_comes_later():
     w.retain_grad()
     (w * w).sum().backward()
     assert (w.grad.tolist(), leaf.grad.tolist()) == ([40, 60], [80, 120])
+
+
+def test_03_3_a_tenth_in_float64_is_exact_only_where_float32_was_never_between():
+    assert "Create it in float64 with `dtype=`, scale it, then" in WEIGHT.hints[1]
+    values = [0.5, -7.25, 0.7]
+    right = [value * 0.1 for value in values]
+    assert (torch.tensor(values, dtype=torch.float64) * 0.1).tolist() == right
+    assert (torch.tensor(values).double() * 0.1).tolist() != right
+
+
+def test_an_optimizer_refuses_a_non_leaf_only_by_default():
+    weight = torch.ones(2, requires_grad=True) * 0.1
+    torch.optim.SGD([weight], lr=0.5, differentiable=True)

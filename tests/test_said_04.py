@@ -78,16 +78,40 @@ class Pick(torch.autograd.Function):
 
 
 def test_a_node_of_an_operation_of_your_own_lists_every_tensor():
-    assert "(The node of an operation of your own lists every tensor that it was given.)" in said(
+    assert "(The node of an operation of your own lists each argument that is a tensor.)" in said(
         "04", "q4-because"
     )
     (term,) = [term for term in book().terms if term.name == "`next_functions`"]
-    assert term.says.endswith("an index or a mask, unless the operation is your own.")
+    assert term.says.endswith("an index or the mask of `where`, unless the operation is yours.")
     node = Pick.apply(leaf(3), INDEX, 2.0).grad_fn
     assert [child and child.name() for child, _ in node.next_functions] == [
         "torch::autograd::AccumulateGrad",
         None,
     ]
+    assert len(Listed.apply(leaf(3), [leaf(3), leaf(3)]).grad_fn.next_functions) == 1
+
+
+class Listed(torch.autograd.Function):
+    """An operation of our own, given tensors in a list too: the list is the argument."""
+
+    @staticmethod
+    def forward(ctx, x, others):
+        return x * others[0]
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad, None
+
+
+def test_a_node_takes_a_gradient_for_each_result_of_its_operation():
+    text = said("04", "cell-06")
+    assert "a node for the way back: gradients for its results in, for its inputs out.**" in text
+    assert "|A `Node`: gradients for results in, for inputs out.|" in said("04", "cell-50")
+    node, one = leaf(3).unbind()[0].grad_fn, torch.tensor(1.0)
+    with pytest.raises(TypeError, match="expected 3 arguments, got 1"):
+        node(one)
+    assert node(one, 2 * one, 3 * one).tolist() == [1, 2, 3]
+    assert len((leaf(1) / leaf(1)).grad_fn(torch.ones(1))) == 2
 
 
 NODES = {
@@ -236,8 +260,28 @@ def test_get_gradient_edge_is_for_what_requires_grad():
         get_gradient_edge(torch.ones(3))
 
 
-def test_a_product_with_a_number_keeps_no_x():
-    assert "The product keeps the 2 alone" in said("04", "q6-because")
+def test_a_gradient_finds_its_leaf_without_a_name():
+    assert "give the name `x` to another tensor, and the gradient still comes to this one" in (
+        said("04", "q6-because")
+    )
+    assert "the name there is our addition" in said("04", "cell-18")
+    x = this = leaf(3)
+    y = x * 2
+    assert "leaf called" in str(show_under_another_name(y, this))
+    x = leaf(3)
+    y.sum().backward()
+    assert (this.grad.tolist(), x.grad) == ([2, 2, 2], None)
+    end = y.grad_fn.next_functions[0][0]
+    assert end.variable is this
+
+
+def show_under_another_name(result, called):
+    """Return the text of the picture, made where the leaf has the name `called` alone."""
+    assert called.is_leaf
+    return snapshot(result)
+
+
+def test_a_number_in_a_product_becomes_a_tensor():
     node = (leaf(3) * 2).grad_fn
     assert (node._saved_self, node._saved_other.item()) == (None, 2)
     assert "torch makes a tensor of the 2, and wants no gradient for it" in said("04", "cell-11")
@@ -245,13 +289,21 @@ def test_a_product_with_a_number_keeps_no_x():
 
 @pytest.mark.parametrize(("operation", "stays"), [(lambda x: x * 2, False), (torch.exp, True)])
 def test_a_graph_keeps_the_memory_of_a_tensor_if_a_node_saved_it(operation, stays):
-    assert "(It can go, unless a node saved it: idea 6.)" in said("04", "cell-18")
+    assert "(It can go, unless a node saved it, idea 6, or a view shares it.)" in said(
+        "04", "cell-18"
+    )
     y = operation(leaf(3))
     z, memory = y.sum(), StorageWeakRef(y.untyped_storage())
     del y
     gc.collect()
     assert z.grad_fn is not None
     assert memory.expired() != stays
+    y = operation(leaf(3))
+    view, memory = y[:1], StorageWeakRef(y.untyped_storage())
+    del y
+    gc.collect()
+    assert view.shape == (1,)
+    assert not memory.expired()
 
 
 def test_each_path_to_a_leaf_brings_a_gradient_and_their_sum_arrives_once():
@@ -286,8 +338,11 @@ class Kept:
         self.tensor = tensor
 
 
-def test_saved_tensors_take_memory_until_backward_frees_them():
-    assert "they take memory until backward frees them" in said("04", "cell-34")
+@pytest.mark.parametrize("way", ["backward", "the graph goes"])
+def test_saved_tensors_take_memory_until_backward_frees_them_or_the_graph_goes(way):
+    assert "they take memory until backward frees them, or the graph itself goes" in said(
+        "04", "cell-34"
+    )
     kept = []
 
     def pack(tensor):
@@ -299,7 +354,10 @@ def test_saved_tensors_take_memory_until_backward_frees_them():
         output = (leaf(3) ** 2).sum()
     gc.collect()
     assert [ref() is not None for ref in kept] == [True]
-    output.backward()
+    if way == "backward":
+        output.backward()
+    else:
+        del output
     gc.collect()
     assert [ref() is not None for ref in kept] == [False]
 
@@ -338,7 +396,14 @@ def test_sin_keeps_one_tensor_more_than_relu():
 
 
 def test_what_a_missing_node_stands_for_is_an_input():
-    assert "|Why `(None, 0)`?|No gradient is wanted for that input.|" in said("04", "cell-50")
+    assert "|Why `(None, 0)`?|That input wants no gradient, or was left out.|" in said(
+        "04", "cell-50"
+    )
+    kernel = leaf(1, 1, 1)
+    without_bias = F.conv1d(torch.ones(1, 1, 3), kernel).grad_fn.next_functions
+    assert [node and node.variable is kernel for node, _ in without_bias] == [None, True, None]
+    with_bias = F.conv1d(torch.ones(1, 1, 3), kernel, leaf(1)).grad_fn.next_functions
+    assert [node is None for node, _ in with_bias] == [True, False, False]
     without_weights = F.layer_norm(
         leaf(3), (3,)
     ).grad_fn  # no tensor was given for two of its inputs
@@ -402,8 +467,12 @@ def test_what_ran_is_in_the_graph_and_the_next_call_makes_a_new_one():
 
 
 def test_backward_frees_saved_tensors_and_leaves_nodes_and_edges():
-    assert "frees *saved tensors*; nodes and edges stay" in said("04", "cell-39")
-    assert "|What does `backward()` free?|Saved tensors, no nodes.|" in said("04", "cell-50")
+    assert "frees *saved tensors* of nodes that ran; all nodes and edges stay" in (
+        said("04", "cell-39")
+    )
+    assert "|What does `backward()` free?|Saved tensors of nodes that ran; no nodes.|" in said(
+        "04", "cell-50"
+    )
     x = torch.tensor(2.0, requires_grad=True)
     grow = x.exp().sin()
     sine, edges = grow.grad_fn, grow.grad_fn.next_functions
@@ -412,6 +481,12 @@ def test_backward_frees_saved_tensors_and_leaves_nodes_and_edges():
     for node, slot in ((sine, "_saved_self"), (edges[0][0], "_saved_result")):
         with pytest.raises(RuntimeError, match="after they have already been freed"):
             getattr(node, slot)
+    x, other = leaf(1), leaf(1)
+    grow, beside = x.exp(), other.exp()
+    (grow + beside).backward(inputs=[x])  # the node of `beside` does not run
+    with pytest.raises(RuntimeError, match="after they have already been freed"):
+        grow.grad_fn._saved_result  # noqa: B018
+    assert beside.grad_fn._saved_result is not None
 
 
 def test_a_call_that_raises_adds_nothing():

@@ -1,10 +1,11 @@
 """What lesson 05 says in its prose and its exercises, run in plain torch."""
 
+import json
 import re
 
 import pytest
 import torch
-from said import said
+from said import NOTEBOOKS, said
 from torch.autograd import gradcheck
 from torch.autograd.functional import jacobian, jvp
 
@@ -102,6 +103,22 @@ def test_grad_leaves_the_grad_of_leaves_alone_and_not_that_of_who_retains():
     assert middle.grad.tolist() == [1, 1]
 
 
+def test_grad_runs_the_nodes_on_its_way_and_frees_what_they_saved_alone():
+    assert "Nodes on the way to what you ask for work as in `backward()`; others do not run." in (
+        said("05", "cell-34")
+    )
+    assert "free what the nodes on its way had saved, and no others" in said("05", "q7-notes")
+    x, z, ran = *(torch.tensor(2.0, requires_grad=True) for _ in range(2)), []
+    p, q = x.exp(), z.exp()
+    p.grad_fn.register_hook(lambda *_: ran.append("p"))
+    q.grad_fn.register_hook(lambda *_: ran.append("q"))
+    torch.autograd.grad(p + q, x)
+    assert ran == ["p"]
+    q.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        p.backward()
+
+
 def test_backward_leaves_what_option_a_says_of_grad():
     assert "- (a) 30 and 5" in said("05", "cell-32")
     assert "`(5 * m).backward()` leaves 30 and 5" in said("05", "cell-34")
@@ -145,6 +162,15 @@ def test_the_node_of_an_operation_returns_v_times_j(name):
     assert torch.allclose(returned, v @ jacobian(OPERATIONS[name], x))
 
 
+def test_the_texts_speak_of_real_numbers():
+    assert "The derivatives of all elements, real numbers here, make a matrix" in said(
+        "05", "q1-because"
+    )
+    x = torch.tensor([2 + 3j], requires_grad=True)
+    one = torch.ones(1, dtype=x.dtype)
+    assert torch.equal((x**2).grad_fn(one), (2 * x).conj())
+
+
 def gradient(function, at):
     x = torch.tensor(at, requires_grad=True)
     function(x).sum().backward()
@@ -170,10 +196,35 @@ def test_x_grad_is_the_gradient_of_the_sum_and_looks_like_dy_dx_for_squares():
     sums = jacobian(OPERATIONS["running sums"], ones)
     assert torch.equal(sums, torch.ones(3, 3).tril())
     assert sums[:, 0].tolist() == [1, 1, 1], "x[0] is a term of all three"
-    assert "(What was handed in, times the matrix." in said("05", "cell-08")
-    x, v = torch.ones(3, requires_grad=True), torch.tensor([1.0, 10.0, 100.0])
-    x.cumsum(0).backward(v)
-    assert torch.equal(x.grad, v @ sums)
+
+
+def test_the_note_of_the_running_sums_asks_what_runs_and_comes():
+    note = said("05", "cell-08")
+    assert "(`[111., 110., 100.]`: what was handed in, times the matrix." in note
+    assert "With the `x` of the run" in note
+    names = {"torch": torch, "jacobian": jacobian}
+    exec("\n".join(source("cell-06").splitlines()[:2]), names)
+    (asked,) = re.findall(r"`(torch\.autograd\.grad\(.*?\]\)\))`", note)
+    (came,) = eval(asked, names)
+    sums = jacobian(lambda x: x.cumsum(0), torch.ones(3))
+    assert came.tolist() == [111, 110, 100]
+    assert torch.equal(came, torch.tensor([1.0, 10.0, 100.0]) @ sums)
+
+
+def source(cell):
+    """Return the source of a cell of lesson 05 as it stands."""
+    (path,) = NOTEBOOKS.glob("05*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == cell)
+
+
+def test_the_two_numbers_may_be_handed_in_twice():
+    names, came = {"torch": torch}, []
+    exec("\n".join(source("cell-24").splitlines()[:-1]), names)
+    for _ in range(2):
+        exec(source("cell-25"), names)
+        came.append(names["x"].grad.tolist())
+    assert came == [[1, 30, 2]] * 2
 
 
 def test_what_one_tries_after_the_running_sums():
@@ -243,9 +294,11 @@ def test_where_paths_meet_gradients_are_added_and_the_leaf_has_one_turn():
 
 
 def test_a_product_hands_each_factor_what_arrived_times_the_other():
-    assert "A product hands each factor what arrived, times the value of the other" in said(
-        "05", "lab-because"
+    assert "A product of two numbers hands each of them what arrived, times the other one." in (
+        said("05", "lab-because")
     )
+    s, wide = torch.tensor(5.0, requires_grad=True), torch.ones(3)
+    assert torch.autograd.grad(s * wide, s, wide)[0] == 3, "of other shapes a sum is handed on"
     p, q = (torch.tensor(value, requires_grad=True) for value in (25.0, 125.0))
     assert (p * q).grad_fn(torch.tensor(1.0)) == (125, 25)
     assert (p * q).grad_fn(torch.tensor(-5.0)) == (-5 * 125, -5 * 25)

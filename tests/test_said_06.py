@@ -2,11 +2,14 @@
 bears it out.
 """
 
+import json
+from contextlib import nullcontext
 from itertools import pairwise
 
 import pytest
 import torch
-from said import said
+from lab_answers import at
+from said import NOTEBOOKS, said
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
@@ -33,6 +36,16 @@ def test_calls_add_one_by_one_with_the_flag_and_without(keep):
         s.backward(retain_graph=keep)
         seen.append(x.grad.tolist())
     assert seen == [[1, 1, 1], [2, 2, 2], [3, 3, 3]]
+
+
+def test_the_error_of_option_b_comes_where_a_walk_misses_what_was_saved():
+    assert "a walk misses what an earlier one freed" in said("06", "acc-06")
+    assert "The flag keeps it all, and `x + 1` saved nothing." in said("06", "acc-06")
+    x = _leaf()
+    for s, kept, raises in ((x + 1, False, False), (x**2, False, True), (x**2, True, False)):
+        s.backward(retain_graph=kept)
+        with pytest.raises(RuntimeError, match="a second time") if raises else nullcontext():
+            s.backward()
 
 
 def test_the_old_graph_leads_to_the_leaf_with_the_new_sum():
@@ -80,7 +93,10 @@ def test_a_log_holds_one_tensor_unless_none_let_go_of_it_or_it_was_cloned():
 
 @pytest.mark.filterwarnings("ignore:Using backward")
 def test_with_create_graph_a_call_brings_a_new_tensor():
-    assert "(*`create_graph=True`* would bring new tensors.)" in said("06", "acc-26")
+    assert (
+        "with it each call brings a new tensor, and the log holds three different numbers"
+        in said("06", "q2-notes")
+    )
     assert "Here `backward()` and `zero_()` write into the tensor" in said("06", "acc-41")
     log = _log(lambda w: None, create_graph=True)
     assert log == [2, 4, 6]
@@ -108,7 +124,12 @@ def test_zero_grad_takes_tensors_away_at_once():
 
 
 def test_zero_grad_still_writes_zeros_if_asked():
-    assert "`zero_grad(set_to_none=False)` still writes them" in said("06", "acc-22")
+    assert "`zero_grad(set_to_none=False)` still writes them, into a `.grad` that is there" in (
+        said("06", "acc-22")
+    )
+    new = nn.Linear(2, 1)
+    new.zero_grad(set_to_none=False)
+    assert new.weight.grad is None
     layer = _layer()
     held = layer.weight.grad
     layer.zero_grad(set_to_none=False)
@@ -152,6 +173,16 @@ def test_momentum_does_not_move_a_weight_in_its_first_step_on_a_zero():
     assert _steps([0.0], momentum=0.9) == 1
 
 
+def test_the_lab_has_equal_numbers_in_one_tensor_and_in_two():
+    note = said("06", "acc-42")
+    assert "(`1 5` for one tensor, `1 5 4 1` for two.)" in note
+    one, two = (at("06", keys) for keys in ("1 5", "1 5 4 1"))
+    for state in (one, two):
+        assert state.numbers("x.grad") == state.numbers("g") == [1, 1, 1]
+    assert one["g"] is one["x.grad"]
+    assert two["g"] is not two["x.grad"]
+
+
 def test_a_new_leaf_has_none():
     assert "a new leaf has `None`" in said("06", "acc-42")
     with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'zero_'"):
@@ -188,6 +219,32 @@ def test_each_sample_gives_minus_two_d_squared_and_a_sum_needs_no_weights():
         assert _sent((w * d - 2 * d) ** 2, w) == -2 * d**2
     sums = [_sent(((w * part - 2 * part) ** 2).sum(), w) for part in D.split(3)]
     assert sum(sums) == _sent(((w * D - 2 * D) ** 2).sum(), w)
+
+
+def test_the_two_portions_may_be_walked_again_after_the_next_round():
+    names = {"torch": torch, "grad": torch.autograd.grad, "cross_entropy": cross_entropy}
+    for cell in ("acc-13", "q5-try", "acc-17", "q5-try"):
+        exec(_source(cell), names)
+    assert names["w"].grad == -15
+
+
+def _source(cell):
+    """Return the source of a cell of lesson 06 as it stands."""
+    (path,) = NOTEBOOKS.glob("06*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    return next("".join(one["source"]) for one in cells if one["id"] == cell)
+
+
+def test_each_portion_of_the_padded_targets_needs_its_own_weight():
+    names = {"torch": torch, "grad": torch.autograd.grad, "cross_entropy": cross_entropy}
+    exec(_source("acc-17"), names)
+    assert "`[0, 0, -100]` and `[1]`" in said("06", "q6")
+    assert [part.tolist() for part in names["targets"].split(3)] == [[0, 0, -100], [1]]
+    batch, g, h = names["gradient"](names["targets"]), names["g"], names["h"]
+    fits = [k for k in range(13) if torch.allclose(g * k / 12 + h / 3, batch)]
+    assert fits == [8], "two thirds; no other weight of the first portion will do"
+    fits = [k for k in range(13) if torch.allclose(g * 2 / 3 + h * k / 12, batch)]
+    assert fits == [4], "one third"
 
 
 def test_each_backward_frees_what_its_portion_saved():
@@ -265,6 +322,11 @@ def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
     assert _in_halves(batchnorm, x)
     assert torch.allclose(batchnorm(x)[0], batchnorm(x[:1])[0])
     assert not _in_halves(nn.BatchNorm1d(3, track_running_stats=False).eval(), x)
+    assert "`eval()` on that layer, after every `model.train()`" in said("06", "q7-notes")
+    nn.Sequential(batchnorm).train()
+    assert not _in_halves(batchnorm, x)
+    batchnorm.eval()
+    assert _in_halves(batchnorm, x)
 
 
 # Idea 4
@@ -282,8 +344,15 @@ def test_after_the_equals_sign_the_leaf_holds_both_gradients_and_a_loop_breaks()
     assert (w.item(), w.is_leaf) == (1, False)
     (w**2).backward()
     assert start.grad == 4 + 2
-    with pytest.warns(UserWarning, match="not a leaf"), pytest.raises(TypeError, match="NoneType"):
+    with (
+        pytest.warns(UserWarning, match="not a leaf") as told,
+        pytest.raises(TypeError, match="NoneType"),
+    ):
         w - 0.25 * w.grad
+    assert "is no leaf, as the warning says, so it keeps no gradient" in text
+    shown = str(told[0].message).split(". ")[0]  # as the set-up cuts it
+    assert "not a leaf" in shown
+    assert "populated" not in shown, "that it keeps none is in the next sentence"
 
 
 def test_an_update_under_no_grad_and_a_step_of_sgd_write_into_the_leaf():
@@ -305,10 +374,14 @@ def test_an_update_under_no_grad_and_a_step_of_sgd_write_into_the_leaf():
 
 
 def test_a_leaf_that_requires_grad_is_not_edited_where_it_is_recorded():
-    assert "autograd refuses to edit a leaf that requires grad" in said("06", "acc-32")
-    w = _leaf()
+    note = said("06", "acc-32")
+    assert "autograd refuses to edit a leaf that requires grad" in note
+    assert "`w -= 0.25 * w.grad` for the cell's third line" in note
+    lines = _source("acc-29").splitlines()
+    assert lines[2] == "w = w - 0.25 * w.grad"
+    lines[2] = "w -= 0.25 * w.grad"
     with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
-        w -= 1
+        exec("\n".join(lines), {"torch": torch})
 
 
 # Idea 5

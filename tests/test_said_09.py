@@ -49,12 +49,13 @@ def test_not_every_version_begins_at_0_and_inference_tensors_have_none():
 
 def test_the_counter_counts_writes_and_compares_no_numbers():
     assert "counts writes into memory, and compares no numbers" in said("09", "ipv-05")
-    assert "All but the clone look into the memory of `a`, and yet `.data` saw no write" in said(
+    assert "between the edits `.data` showed 2, 3, 4, and yet its counter did not move" in said(
         "09", "ipv-05"
     )
     a = torch.tensor([1.0, 2.0, 3.0])
     ways = a[:2], a.detach(), a.data, a.clone()
     a += 1
+    assert (ways[2].tolist(), ways[2]._version) == ([2.0, 3.0, 4.0], 0)
     a -= 1
     assert a.tolist() == [1.0, 2.0, 3.0]
     assert [way._version for way in ways] == [2, 2, 0, 0]
@@ -144,15 +145,26 @@ def test_a_new_tensor_leaves_the_saved_one_alone():
 
 
 @pytest.mark.parametrize("operation", [torch.exp, torch.sigmoid, torch.tanh, torch.sqrt])
-def test_a_saved_result_goes_by_its_maker(operation):
-    assert "A saved *result* goes by its maker" in said("09", "ipv-11")
-    assert "The maker of a saved result" in said("09", "ipv-51")
+def test_a_saved_result_mostly_goes_by_its_maker(operation):
+    assert "A saved *result* mostly goes by its maker" in said("09", "ipv-11")
+    assert "Mostly a saved result's maker, a saved input's last recorded writer" in said(
+        "09", "ipv-51"
+    )
     x = leaf()
     y = operation(x)
     y += 1
     maker = operation.__name__.capitalize()
     with pytest.raises(RuntimeError, match=f"which is output 0 of {maker}, is at version 1"):
         y.sum().backward()
+
+
+def test_a_result_that_was_written_into_a_view_goes_by_another_name():
+    h = leaf() * 3
+    view = h[:2]
+    view.exp_()
+    h += 1
+    with pytest.raises(RuntimeError, match="which is output 0 of AsStrided"):
+        h.sum().backward()
 
 
 def recorded(h):
@@ -186,14 +198,41 @@ def test_a_saved_input_goes_by_its_last_recorded_writer_and_a_view_by_another_na
 ):
     text = said("09", "ipv-11")
     assert "names the saved input by its last recorded writer, not by the node" in text
-    assert "after an unrecorded edit it is Mul" in text
-    assert "A saved slice is called AsStrided" in text
-    assert "mostly the last recorded writer of a saved input" in said("09", "ipv-51")
+    assert "after an unrecorded one it is Mul" in text
+    assert "a saved slice, or the weight of `nn.Linear`, by AsStrided" in text
     h = leaf() * 3
     y = save(h) ** 2
     edit(h)
     with pytest.raises(RuntimeError, match=f"which is output 0 of {name}, is at version 1"):
         y.sum().backward()
+
+
+def test_a_counted_edit_after_a_recorded_one_moves_the_version_and_not_the_name():
+    text = said("09", "q3-notes")
+    assert "Add, at version 2: the second edit was counted, not recorded" in text
+    assert '`h.sqrt_()` in place of `h += 1`?" (Sqrt.)' in text
+    h = leaf() * 3
+    y = h**2
+    recorded(h)
+    unrecorded(h)
+    with pytest.raises(RuntimeError, match="output 0 of Add, is at version 2; expected version 0"):
+        y.sum().backward()
+    h = leaf() * 3
+    y = h**2
+    h.sqrt_()
+    with pytest.raises(RuntimeError, match="output 0 of Sqrt, is at version 1; expected version 0"):
+        y.sum().backward()
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (3, 4, 2)])
+def test_the_weight_of_a_linear_layer_was_saved_transposed_and_goes_by_the_name_of_a_view(shape):
+    assert "a saved slice, or the weight of `nn.Linear`, by AsStrided" in said("09", "ipv-11")
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+    loss = model(torch.ones(shape)).sum()
+    loss.backward(retain_graph=True)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    with pytest.raises(RuntimeError, match=r"\[3, 1\]\], which is output 0 of AsStrided, is at"):
+        loss.backward()
 
 
 @pytest.mark.parametrize("edit", [recorded, unrecorded])
@@ -206,7 +245,7 @@ def test_a_saved_row_of_unbind_has_another_error_so_the_text_speaks_of_slices(ed
 
 
 def test_a_saved_leaf_has_no_name_in_the_message():
-    assert "a leaf has no name" in said("09", "ipv-11")
+    assert "a saved leaf has no name" in said("09", "ipv-11")
     x, loss = forward()
     x.detach().add_(1)
     with pytest.raises(RuntimeError, match=r"\[torch.FloatTensor \[3\]\] is at version 1") as found:
@@ -215,7 +254,7 @@ def test_a_saved_leaf_has_no_name_in_the_message():
 
 
 def test_anomaly_mode_names_the_node_in_need_and_the_message_does_not():
-    assert "anomaly mode, in its hint, does: `PowBackward0`" in said("09", "ipv-11")
+    assert "only a warning of anomaly mode names it: `PowBackward0`" in said("09", "ipv-11")
     with torch.autograd.set_detect_anomaly(True, check_nan=False):
         h = leaf() * 3
         y = h**2
@@ -246,6 +285,17 @@ def test_an_edit_that_is_not_recorded_is_counted_all_the_same(edit):
         loss.backward()
 
 
+def test_an_edit_off_the_record_of_what_no_node_saved_is_missing_from_the_graph():
+    assert "2, and no error: nothing had saved `y`, and the graph lacks the 5" in said(
+        "09", "ipv-21"
+    )
+    w = torch.ones(1, requires_grad=True)
+    y = w * 2
+    with torch.no_grad():
+        y *= 5
+    assert (y.item(), gradient(y, w)) == (10.0, [2.0])
+
+
 def to_data(x):
     x.data.add_(1)
 
@@ -261,7 +311,7 @@ def test_an_edit_that_is_not_counted_leaves_a_wrong_gradient(edit):
         "09", "ipv-18"
     )
     assert "NumPy writes into that memory, too, and ticks no counter" in said("09", "ipv-20")
-    assert "Not counted: `.data`, `.numpy()`, a fused step" in said("09", "ipv-51")
+    assert "Not counted: by `.data`, `.numpy()`, a fused step, …" in said("09", "ipv-51")
     x, loss = forward()
     edit(x)
     assert x._version == 0
@@ -302,7 +352,11 @@ def test_a_recorded_edit_of_a_leaf_is_refused_at_once_and_of_what_requires_no_gr
         with pytest.raises(RuntimeError, match="leaf Variable that requires grad is being used"):
             edit(w)
     assert (w.item(), w._version) == (1.0, 0)
-    recorded(torch.ones(1))
+    assert "A leaf that does not require grad may be edited" in said("09", "ipv-24")
+    assert "`w += 1` on a leaf that requires grad?" in said("09", "ipv-51")
+    free = torch.ones(1)
+    recorded(free)
+    assert (free.item(), free.is_leaf) == (2.0, True)
 
 
 def test_an_edit_under_no_grad_leaves_a_leaf_and_harms_what_had_saved_it():
@@ -318,10 +372,13 @@ def test_an_edit_under_no_grad_leaves_a_leaf_and_harms_what_had_saved_it():
 
 
 @pytest.mark.parametrize("saved", [False, True])
-def test_a_clone_may_be_edited_unless_a_node_saved_it(saved):
-    assert "it may be edited unless a node saved it" in said("09", "ipv-30")
+def test_torch_takes_the_edit_of_a_clone_and_backward_raises_where_a_node_saved_it(saved):
+    text = said("09", "ipv-30")
+    assert "`h` is no leaf: torch takes the edit" in text
+    assert torch.ones(2).clone().is_leaf, "so the sentence is of `h`, not of every clone"
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     h = x.clone()
+    assert not h.is_leaf
     y = (h**2 if saved else h * 2).sum()
     h += 1
     if saved:
@@ -333,7 +390,7 @@ def test_a_clone_may_be_edited_unless_a_node_saved_it(saved):
 
 
 def test_an_edit_through_one_view_is_recorded_by_copy_slices_with_the_right_gradient():
-    assert "The node **`CopySlices`** records an edit through a view" in said("09", "ipv-30")
+    assert "the node **`CopySlices`** records it" in said("09", "ipv-30")
     x = torch.ones(2, 2, requires_grad=True)
     h = x.clone()
     h[0].mul_(10)
@@ -344,7 +401,7 @@ def test_an_edit_through_one_view_is_recorded_by_copy_slices_with_the_right_grad
 @pytest.mark.parametrize("views", [iter, torch.unbind, lambda h: h.split(1), lambda h: h.chunk(2)])
 def test_a_recorded_edit_of_one_of_several_views_is_refused(views):
     assert "a recorded edit of one of them is refused" in said("09", "ipv-30")
-    assert "Refused; `h[i]`, or `torch.stack`" in said("09", "ipv-51")
+    assert "Refused; `h[i]`, `range(len(h))`, or `torch.stack`" in said("09", "ipv-51")
     h = torch.ones(2, 2, requires_grad=True).clone()
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
         next(iter(views(h))).mul_(10)
@@ -352,14 +409,16 @@ def test_a_recorded_edit_of_one_of_several_views_is_refused(views):
 
 
 def test_rows_may_be_edited_by_index_or_stacked_and_a_list_of_indices_copies():
-    assert "Write `h[i]`, or `torch.stack` new rows" in said("09", "ipv-30")
+    assert "Write `h[i]` for `i` in `range(len(h))`, or `torch.stack` new rows" in said(
+        "09", "ipv-30"
+    )
     assert "indexing by a list copies. Nothing raises and nothing changes" in said(
         "09", "rows-notes"
     )
     x = torch.ones(2, 2, requires_grad=True)
     h = x.clone()
-    for i in range(2):
-        h[i].mul_(10)
+    for i in range(len(h)):
+        h[i] = h[i] * 10
     stacked = torch.stack([row * 10 for row in x])
     assert h.equal(stacked)
     assert gradient(h, x) == gradient(stacked, x) == [[10.0, 10.0], [10.0, 10.0]]
@@ -370,6 +429,24 @@ def test_rows_may_be_edited_by_index_or_stacked_and_a_list_of_indices_copies():
     h = x.clone()
     h[[0]] *= 10
     assert h.tolist() == gradient(h, x) == [[10.0, 10.0], [1.0, 1.0]]
+
+
+@pytest.mark.parametrize("rows", [enumerate, lambda h: enumerate(h.unbind())])
+def test_after_a_write_the_rows_of_the_loop_are_refused(rows):
+    assert "after a write into `h` torch computes with no row of the loop" in said(
+        "09", "rows-notes"
+    )
+    h = torch.ones(3, 2, requires_grad=True).clone()
+    (i, first), (_, second), _ = rows(h)
+    h[i] = first * 10
+    with pytest.raises(RuntimeError, match="Output 1 of Unbind is a view and its base or another"):
+        second * 10
+
+
+def test_rows_of_a_loop_are_no_copies():
+    assert "A row from the loop is no copy: it is a view" in said("09", "ipv-30")
+    h = torch.ones(2, 2, requires_grad=True).clone()
+    assert [row.data_ptr() for row in h] == [h[0].data_ptr(), h[1].data_ptr()]
 
 
 def test_the_loop_over_rows_runs_under_no_grad_and_off_the_record():
@@ -509,7 +586,9 @@ def test_an_edit_that_nobody_compares_is_silent(square):
     text = said("09", "q9-because")
     assert "The edit was counted, but nobody compared: what a hook keeps is not checked" in text
     assert "In an operation of your own `ctx.x = x` is not checked either" in text
-    assert "it keeps that tensor, so 4, 6, 8 comes as well" in said("09", "q9-notes")
+    assert "without `pin_memory`, of a tensor that is on the CPU already it keeps that" in said(
+        "09", "q9-notes"
+    )
     assert "Not compared: a hook, `ctx.x`" in said("09", "ipv-51")
     x = leaf()
     y = square(x)

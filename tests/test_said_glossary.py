@@ -26,20 +26,22 @@ LEAF = "AccumulateGrad"
 
 def test_next_functions_has_no_entry_for_an_index_or_a_mask():
     assert (
-        "one for each input that its backward formula can differentiate; none for an index or a mask"
-        in term("`next_functions`")
+        "one for each input that its backward formula can differentiate; none for an index or the"
+        " mask of `where`" in term("`next_functions`")
     )
     table, x = torch.ones(4, 3, requires_grad=True), torch.ones(3, requires_grad=True)
     index, mask = torch.tensor([0, 2]), torch.tensor([True, False, True])
     for result in (
         F.embedding(index, table),
         x[index],
+        x[mask],
         x.gather(0, index),
         x.masked_fill(mask, 0.0),
     ):
         assert nodes(result) == [LEAF]
     assert nodes(F.nll_loss(table, torch.zeros(4, dtype=torch.long))) == [LEAF]
     assert nodes(torch.where(mask, x, x * 2)) == [LEAF, "MulBackward0"], "three went in"
+    assert nodes(x * mask) == [LEAF, None], "a mask that is multiplied has a place"
 
 
 def test_a_constant_holds_a_place_only_where_the_formula_could_use_it():
@@ -120,7 +122,9 @@ def test_the_operation_that_complains_of_two_devices_moves_none_and_others_move_
 
 
 def test_the_counter_misses_data_and_fused_steps():
-    assert "but not those through `.data`, NumPy or a fused optimizer" in term("version counter")
+    assert "but not, for example, those through `.data`, NumPy or a fused optimizer" in term(
+        "version counter"
+    )
     w = torch.tensor([2.0], requires_grad=True)
     w.data.add_(2)
     w.detach().numpy()[:] -= 1
@@ -189,7 +193,8 @@ def test_gradients_of_paths_are_added_on_the_way_and_those_of_calls_in_grad():
 
 
 def test_backward_adds_to_leaves_that_require_grad_and_to_no_others():
-    assert "to the leaves that require grad, and adds to their `.grad`" in term("`backward()`")
+    text = term("`backward()`")
+    assert "to the leaves that require grad, or to what `inputs=` names, and adds to" in text
     x, c = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0)
     for _ in range(2):
         (x * c).backward()
@@ -207,12 +212,18 @@ def test_a_recorded_edit_of_a_view_and_no_other_makes_copy_slices():
 
 
 def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
-    assert "made a tensor, or wrote into it last; `None` for a leaf" in term("`grad_fn`")
+    text = term("`grad_fn`")
+    assert "made a tensor or, but for views, wrote into it last; `None` for a leaf" in text
     x = torch.ones(2, requires_grad=True)
     y = x * 2
     assert type(y.grad_fn).__name__ == "MulBackward0"
     y += 1
     assert type(y.grad_fn).__name__ == "AddBackward0"
+    view = y[:1]
+    assert type(view.grad_fn).__name__ == "SliceBackward0"
+    for edited in (y, view):
+        edited += 1
+        assert type(view.grad_fn).__name__ == "AsStridedBackward0"
     assert all(leaf.grad_fn is None and leaf.is_leaf for leaf in (x, x.detach(), torch.ones(1)))
 
 
@@ -396,7 +407,7 @@ def test_an_edit_of_a_view_shows_in_both():
 def test_backward_compares_versions_of_saved_tensors_and_of_no_others():
     assert "backward compares it with the count at saving" in term("version counter")
     text = means("The gradient is wrong after an edit, and no error came")
-    assert "did not count the edit, or nothing compared it" in text
+    assert "or the version counter did not count it, or nothing compared the versions" in text
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     saved = (x**2).sum()
     with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
@@ -431,13 +442,218 @@ def test_a_leaf_is_edited_through_its_views_too():
 
 def test_one_of_several_views_may_be_edited_where_nothing_is_recorded():
     text = means("is a view and is being modified inplace")
-    assert "while operations are recorded such a view may not be edited in place" in text
+    assert "a recorded edit of one of them is refused" in text
+    plain = torch.ones(2, 1)
+    plain.unbind()[0].mul_(2)
+    assert plain.tolist() == [[2.0], [1.0]], "nothing is recorded here"
     x = torch.ones(2, 1, requires_grad=True) * 5
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
         x.unbind()[0].add_(1)
     with torch.no_grad():
         x.unbind()[0].add_(1)
     assert x.tolist() == [[6.0], [5.0]]
+
+
+def causes(message):
+    """Return what is said of the causes of a symptom and what to try, as one text."""
+    symptom = next(one for one in book().symptoms if message in one.message)
+    return " ".join(f"{cause.what}. {cause.remedy}." for cause in symptom.causes)
+
+
+@pytest.mark.parametrize("is_leaf", [True, False])
+def test_rows_are_edited_by_number_and_those_of_a_leaf_under_no_grad(is_leaf):
+    text = causes("is a view and is being modified inplace")
+    assert "for i in range(len(x)): x[i] += 1, on a leaf under torch.no_grad()" in text
+    x = torch.ones(2, 1, requires_grad=True)
+    if is_leaf:
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+            x[0] += 1
+    else:
+        x = x * 1
+    with torch.set_grad_enabled(not is_leaf):
+        for i in range(len(x)):
+            x[i] += 1
+    assert (x.tolist(), x.is_leaf) == ([[2.0], [2.0]], is_leaf)
+
+
+@pytest.mark.parametrize("is_on", [True, False])
+def test_after_an_edit_of_what_rows_share_nothing_more_is_recorded_with_them(is_on):
+    text = means("is a view and its base or another view of its base")
+    assert "after an edit of what they share torch records nothing more with them" in text
+    x = torch.ones(2, 1, requires_grad=True) * 5
+    rows = list(x)
+    with torch.set_grad_enabled(is_on):
+        x[0] = 1.0
+    for one in (torch.sum, torch.clone, torch.exp):
+        with pytest.raises(RuntimeError, match="its base or another view of its base"):
+            one(rows[1])
+    with torch.no_grad():
+        assert rows[1].clone().item() == 5.0
+
+
+def test_a_saved_tensor_is_read_whether_it_is_needed_or_not():
+    assert "On its way backward() reads a saved tensor, which has been edited in place" in means(
+        "has been modified by an inplace operation"
+    )
+    a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    y = a * b
+    a.detach().add_(1)
+    with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
+        torch.autograd.grad(y, a)  # it is b
+
+
+def test_the_message_names_a_recorded_edit_or_the_maker_and_a_weight_by_its_view():
+    text = causes("has been modified by an inplace operation")
+    assert "names a recorded edit, or else what made the tensor, not the operation" in text
+    assert "the weight of nn.Linear goes by AsStrided in the message" in text
+    w = torch.ones(1, requires_grad=True)
+    for is_recorded, name in ((True, "Add"), (False, "Mul")):
+        x = w * 2
+        y = x**2
+        with torch.set_grad_enabled(is_recorded):
+            x += 1
+        with pytest.raises(RuntimeError, match=f"output 0 of {name}, is at"):
+            y.backward()
+    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+    loss = model(torch.ones(4, 2)).sum()
+    loss.backward(retain_graph=True)
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    with pytest.raises(RuntimeError, match="output 0 of AsStrided, is at version"):
+        loss.backward()
+
+
+def test_an_edit_off_the_record_is_noticed_where_a_node_saved_the_tensor():
+    text = causes("The gradient is wrong after an edit, and no error came")
+    assert "or through detach(): both are noticed, where a node saved the tensor" in text
+    assert "under no_grad(), or through detach() or .data: the graph knows nothing" in text
+    x = torch.ones(1, requires_grad=True)
+
+    def under_no_grad(y):
+        with torch.no_grad():
+            y *= 5
+
+    for edit, is_noticed in (
+        (under_no_grad, True),
+        (lambda y: y.detach().mul_(5), True),
+        (lambda y: y.data.mul_(5), False),
+    ):
+        y = x * 2
+        edit(y)
+        assert (y.item(), torch.autograd.grad(y, x)[0].item()) == (10.0, 2.0)
+        y = x * 2
+        z = y**2
+        edit(y)
+        if is_noticed:
+            with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
+                z.backward()
+        else:
+            assert torch.autograd.grad(z, x)[0].item() != 8.0
+    y = x * 2
+    y = y * 5
+    assert torch.autograd.grad(y, x)[0].item() == 10.0
+
+
+def test_numpy_ticks_no_counter_and_neither_does_batch_norm():
+    text = causes("The gradient is wrong after an edit, and no error came")
+    assert "or through NumPy, which ticks none" in text
+    assert "that edits its running statistics, uncounted" in text
+    x = torch.ones(1, requires_grad=True)
+    y = x**2
+    x.detach().numpy()[:] += 1
+    assert (x.item(), x._version, torch.autograd.grad(y, x)[0].item()) == (2.0, 0, 4.0)
+    norm = torch.nn.BatchNorm1d(1)
+    before = norm.running_var._version, norm.running_var.item()
+    norm(torch.tensor([[2.0], [5.0]]))
+    assert norm.running_var._version == before[0]
+    assert norm.running_var.item() != before[1]
+
+
+def test_the_product_with_a_number_saves_no_tensor_of_yours_and_with_a_tensor_it_does():
+    text = causes("An in-place edit of a tensor in the graph raises nothing")
+    assert "the product with a number saves no tensor of yours" in text
+    for factor in (3, torch.tensor([3.0])):
+        x = torch.ones(1, requires_grad=True) * 1
+        y = x * factor
+        x += 1
+        y.backward()
+        if isinstance(factor, torch.Tensor):
+            y = x * factor
+            factor += 1
+            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+                y.backward()
+
+
+def test_a_sum_with_a_constant_saves_nothing_and_a_product_does():
+    text = causes("A second backward() runs without an error")
+    assert "sums, and adding a constant, save no tensor" in text
+    x = torch.ones(2, requires_grad=True)
+    for add in (x + x, x + torch.ones(2), x - 3):
+        loss = add.sum()
+        loss.backward()
+        loss.backward()
+    loss = (x * 2).sum()
+    loss.backward()
+    with pytest.raises(RuntimeError, match="a second time"):
+        loss.backward()
+
+
+def test_where_no_path_leads_to_a_weight_grad_raises():
+    text = causes("A weight does not learn, and its .grad stays None")
+    assert "torch.autograd.grad(loss, w) in place of backward(): it raises" in text
+    assert "or no path leads from the loss to this weight" in means("A weight does not learn")
+    w, v = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+    for loss in (v * 2, w.detach() * v):
+        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
+            torch.autograd.grad(loss, w)
+
+
+def test_a_misspelt_keyword_gets_another_message_from_the_factories_of_numbers(capsys):
+    for make in (torch.randn, torch.rand, torch.arange):
+        with pytest.raises(TypeError, match=r"got \(int, required_grad=bool\)") as found:
+            make(3, required_grad=True)
+        diagnose(found.value)
+        assert "The name has an s" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    "subtract",
+    [lambda w: w.grad * 0.5, lambda w: w - w.grad, lambda w: w.grad * w, lambda w: 0.5 * w.grad],
+)
+def test_every_order_of_a_missing_gradient_leads_to_one_entry(subtract, capsys):
+    with pytest.raises(TypeError, match="NoneType") as found:
+        subtract(torch.ones(1, requires_grad=True))
+    diagnose(found.value)
+    assert "Something is None here" in " ".join(capsys.readouterr().out.split())
+
+
+def test_retain_grad_is_refused_under_no_grad_too():
+    assert "and none of those under no_grad()" in causes("can't retain_grad on Tensor")
+    x = torch.ones(1, requires_grad=True)
+    with torch.no_grad():
+        y = x * 2
+    with pytest.raises(RuntimeError, match="can't retain_grad"):
+        y.retain_grad()
+
+
+def test_an_optimizer_reads_no_gradient_of_a_computed_tensor_unless_it_retains_one():
+    text = means("can't optimize a non-leaf Tensor")
+    assert "leaves none in a computed tensor, unless it retains its gradient" in text
+    w = torch.ones(1, requires_grad=True) * 2
+    w.retain_grad()
+    w.backward()
+    assert w.grad.item() == 1.0
+    torch.optim.SGD([w], lr=0.5).step()
+    assert w.item() == 1.5
+    with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
+        torch.optim.SGD([w * 2])
+
+
+def test_an_in_place_operation_mostly_changes_numbers():
+    assert "changes the tensor it is given, mostly its numbers" in term("in-place operation")
+    x = torch.ones(2)
+    assert x.add_(1) is x
+    assert x.unsqueeze_(0) is x
+    assert (x.tolist(), x._version) == ([[2.0, 2.0]], 2)
 
 
 def test_an_optimizer_updates_in_place_and_outside_the_graph():

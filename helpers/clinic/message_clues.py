@@ -41,7 +41,9 @@ def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str
     counted = f"{tensor}, so its counter has ticked {times}." if ticks > 0 else f"{tensor}."
     if maker is None:
         return f"{counted} No operation is named: it is a leaf, such as a weight or a constant."
-    return f"{counted} It is output {nr} of {maker}: the operation that made it, or the last that wrote into it."
+    if maker == "AsStrided":
+        return f"{counted} It is output {nr} of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear."
+    return f"{counted} It is output {nr} of {maker}: the operation that made it, or the last recorded one that wrote into it."
 
 
 def _shapes(nr: str, given: str, wanted: str) -> str:

@@ -148,7 +148,7 @@ def _returned(make: Callable) -> Callable[[tuple], bool]:
 
 
 def _float(counts: torch.Tensor) -> torch.Tensor:
-    return counts.float().requires_grad_()
+    return counts.double().requires_grad_()
 
 
 def _is_right(seen: tuple) -> bool:
@@ -205,11 +205,11 @@ COUNTS = Exercise(
     ),
     hints=(
         "Two things have to happen to the tensor. Which of them must come first?",
-        "`counts.float()` makes a float tensor; a method that ends in an underscore sets the flag.",
+        "`counts.double()` makes a tensor of floats; a method that ends in an underscore sets the flag.",
     ),
     solution="""
 def answer(counts):
-    return counts.float().requires_grad_()
+    return counts.double().requires_grad_()  # floats that hold large counts exactly, too
 """,
     principle="the flag goes up only on a tensor whose dtype can have a gradient.",
 )
@@ -428,8 +428,8 @@ FREEZE = Exercise(
             "        model[i] = __import__('copy').deepcopy(model[i]).requires_grad_(False)",
             when=lambda seen: all(case[2] != "as it was" for case in seen),
             message="The model is no longer the one that came in: it has other layers, other"
-            " parameters or other values. To freeze is to take flags down, and to leave all else"
-            " alone.",
+            " parameters or other values. Take flags down in the model that is there, and replace"
+            " nothing in it.",
         ),
         Misconception(
             example="def answer(model):\n    for layer in model[:-1]:\n        layer.weight.requires_grad_(False)\n"
@@ -458,8 +458,8 @@ FREEZE = Exercise(
         Misconception(
             example="def answer(model):\n    for p in model.parameters():\n        p.requires_grad = False",
             when=_freezes(lambda model: model.requires_grad_(False)),
-            message="You froze the whole model. With nothing left that requires grad, `backward()`"
-            " would raise.",
+            message="You froze the whole model. With a plain input nothing is left that requires"
+            " grad, and `backward()` would raise.",
         ),
         Misconception(
             example="def answer(model):\n    model[-1].requires_grad_(False)",

@@ -215,7 +215,7 @@ WEIGHT = Exercise(
     ),
     truth=lambda: _weight,
     right="The result is a leaf that requires grad: no cast and no factor was recorded.",
-    principle="arithmetic on a tensor that requires grad is recorded, unless gradients are off,"
+    principle="a product with a tensor that requires grad is recorded, unless gradients are off,"
     " and its result is no leaf.",
     misconceptions=(
         Misconception(
@@ -230,7 +230,7 @@ WEIGHT = Exercise(
             " requires_grad=True).double() * 0.1\n    w.retain_grad()\n    return w",
             when=lambda seen: "non-leaf" in _part(seen, 0),
             message="Your tensor is still the result of a recorded operation, so it is no leaf: by"
-            " default it gets no `.grad`, and an optimizer refuses it. One that retains its gradient"
+            " default it gets no `.grad` and an optimizer refuses it. One that retains its gradient"
             " gets one, is taken and is still no leaf: a step leaves the leaf behind it as it was."
             " Look at the order.",
         ),
@@ -278,7 +278,7 @@ WEIGHT = Exercise(
     ),
     hints=(
         "Which calls in that line are recorded? Those on a tensor that already requires grad.",
-        "Create, cast and scale first; then call `.requires_grad_()` on the result and return it.",
+        "Create it in float64 with `dtype=`, scale it, then call `.requires_grad_()` and return it.",
     ),
     solution="""
 def answer(values):

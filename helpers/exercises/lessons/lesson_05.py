@@ -240,7 +240,7 @@ DIVISION = Exercise(
     id="05.3",
     reader=_DIVISIONS,
     truth=lambda: _quotient,
-    right="Both agree with the node that torch makes for `/`, for one number and for several.",
+    right="Both agree with the node that torch makes for `/`, for numbers and for tensors of one shape.",
     principle="for each input a vjp returns what arrives, times the derivative with respect to"
     " that input, with the other input held still.",
     misconceptions=(
