@@ -32,7 +32,7 @@ DATA = Path(__file__).with_name("gpu_recorded.json")
 DOCUMENTED = Path(__file__).with_name("gpu_documented.toml")
 MODE = "GPU_CELLS"  # an environment variable: "stored", "record" or nothing
 MIME = "application/vnd.graphs-course.gpu+json"  # how a cell in the mode "record" hands over what it showed
-AGAIN = "`make record-gpu`, on a machine with such a GPU, stores what it shows."
+AGAIN = "`make record-gpu`, on a machine with a CUDA GPU, stores what it shows."
 
 
 def available() -> bool:

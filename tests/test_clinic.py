@@ -115,6 +115,11 @@ ON_A_GPU = {
     "OutOfMemoryError": torch.OutOfMemoryError,
 }
 FROM_A_GPU = {
+    "and weight type (torch.cuda.FloatTensor) should be the same": (
+        "Input type (torch.FloatTensor) and weight type (torch.cuda.FloatTensor) should be the same or input should"
+        " be a MKLDNN tensor and weight is a dense tensor",
+        "RuntimeError",
+    ),
     "Found no NVIDIA driver on your system": (
         "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver"
         " from http://www.nvidia.com/Download/index.aspx",

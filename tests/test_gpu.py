@@ -15,7 +15,7 @@ import pytest
 import torch
 from nbclient.exceptions import CellExecutionError
 
-from helpers import gpu
+from helpers import attempt, gpu
 
 ROOT = Path(__file__).parent.parent
 FAKE = "Imaginary GPU, torch 2.13.0"
@@ -190,7 +190,7 @@ def test_without_a_gpu_nothing_is_recorded(data):
 
 PLANTED = f"""
 import itertools, torch
-from helpers import gpu
+from helpers import attempt, gpu
 gpu.available, gpu.machine = (lambda: True), (lambda: {FAKE!r})
 counter = itertools.count()
 """
@@ -308,3 +308,17 @@ def test_each_gpu_cell_of_the_lessons_has_its_key_and_each_recording_its_cell():
     )
     for entry in stored.values():
         assert set(entry) == {"code", "date", "machine", "text"}
+
+
+def test_what_10_c_is_to_show_is_how_attempt_tells_it():
+    message = (
+        "Expected all tensors to be on the same device, but found at least two devices, "
+        "cuda:0 and cpu!"
+    )
+
+    def mixed():
+        with attempt():
+            raise RuntimeError(message)
+        return torch.device("cuda", 0)
+
+    assert gpu.outcome(mixed) == PROMISES["10.c"]["text"].strip()

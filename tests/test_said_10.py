@@ -11,6 +11,7 @@ import pytest
 import torch
 from said import said
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -36,6 +37,14 @@ def test_a_block_changes_the_default_which_is_the_cpu():
     with torch.device("meta"):
         assert torch.ones(2).is_meta
         assert torch.get_default_device() == torch.device("meta")
+
+
+def test_what_is_made_like_another_tensor_goes_where_that_one_is():
+    assert "`ones_like(a)` goes where `a` is" in said("10", "gpu-05")
+    a = torch.ones(2)
+    with torch.device("meta"):
+        assert torch.ones_like(a).device.type == "cpu"
+    assert torch.ones_like(meta(2)).is_meta
 
 
 def test_a_number_of_meta_is_none():
@@ -89,7 +98,7 @@ def test_who_asks_for_gradients_last_has_a_leaf():
 
 def test_a_gradient_has_the_dtype_of_its_leaf_unless_grad_dtype_differs():
     told = said("10", "gpu-16")
-    assert "it has the device of its leaf and, unless its `grad_dtype` says otherwise" in told
+    assert "has the leaf's device and, unless `grad_dtype` says otherwise, the leaf's dtype" in told
     plain, asked = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
     asked.grad_dtype = torch.float64
     for leaf in (plain, asked):
@@ -131,14 +140,26 @@ def test_a_module_changes_its_parameters_and_on_meta_it_gets_new_ones():
     assert "it should be called before constructing the optimizer" in docstring
 
 
+def test_a_plain_attribute_of_a_module_stays_and_a_buffer_moves():
+    assert "(No, as a plain attribute it stays; `register_buffer` makes it move.)" in said(
+        "10", "gpu-24"
+    )
+    layer = nn.Linear(2, 1)
+    layer.mask = torch.ones(2)
+    layer.register_buffer("kept", torch.ones(2))
+    layer.to("meta")
+    assert not layer.mask.is_meta
+    assert layer.kept.is_meta
+
+
 # 4: two devices
 
 
 def test_an_index_stays_behind_and_a_write_copies():
     told = said("10", "gpu-27")
-    assert "`m[:] = c` copies what it is given, as `copy_` does" in told
+    assert "`m.copy_(c)` does the same" in told
     assert "An index may stay on the CPU: `m[torch.tensor([0])]`" in told
-    assert "A write copies." in said("10", "gpu-50")
+    assert "`m[:] = c` copies." in said("10", "gpu-50")
     c, m = torch.ones(2), meta(2)
     m[:] = c
     assert m.copy_(c).device == m[torch.tensor([0])].device == m.device
@@ -150,9 +171,9 @@ ARITHMETIC = [torch.add, torch.sub, torch.mul, torch.div, torch.pow]
 @pytest.mark.parametrize("operation", ARITHMETIC)
 def test_in_arithmetic_a_number_of_the_cpu_goes_along_and_nothing_else(operation):
     told = said("10", "gpu-27")
-    assert "In arithmetic a CPU tensor without dimensions counts as a number" in told
-    assert "on which side the number stands makes no difference" in said("10", "q5-notes")
-    assert "In arithmetic an error, except for CPU tensors without dimensions" in said(
+    assert "In `+ - * /` a CPU tensor without dimensions counts as a number" in told
+    assert "in `+ - * /` the side makes no difference" in said("10", "q5-notes")
+    assert "In `+ - * /` an error, except for CPU tensors without dimensions" in said(
         "10", "gpu-50"
     )
     m, n = meta(2), torch.tensor(3.0)
@@ -196,18 +217,53 @@ def test_a_gradient_that_is_assigned_must_be_on_the_device_of_its_leaf():
 
 def test_meta_forgives_data_that_stayed_on_the_cpu_and_refuses_what_a_gpu_runs():
     told = said("10", "q7-because")
-    assert "CPU data passes a meta `nn.Embedding`, `nn.Conv1d`, `gather` and `@`" in told
+    assert "CPU data passes a meta `nn.Embedding`, `nn.Conv1d`, `gather`, and a linear" in told
     assert "Meta is stricter, too: `.item()` asks it for a number" in told
     assert "its silence proves little" in told
-    assert "gives a *CPU* tensor" in said("10", "q7-notes")
+    notes = said("10", "q7-notes")
+    assert "as in a linear layer without bias, raises nothing and gives a *CPU* tensor" in notes
+    assert "`m += c` passes, and `m + c` raises" in notes
     nn.Conv1d(1, 1, 1, device="meta")(torch.ones(1, 1, 4))
     nn.Embedding(4, 2, device="meta")(torch.tensor([1]))
     meta(4).gather(0, torch.tensor([1]))
     assert (torch.ones(2, 2) @ meta(2, 2)).device.type == "cpu"
+    without = nn.Linear(2, 3, bias=False, device="meta")
+    assert without(torch.ones(1, 2)).device.type == "cpu"
+    m = meta(2)
+    m += torch.ones(2)
+    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
+        m + torch.ones(2)
     net = nn.Linear(2, 1, device="meta")
     with pytest.raises(RuntimeError, match=OTHER_DEVICE):
         net(torch.ones(1, 2))
     assert torch.ones(1, 2).device != net.weight.device
+
+
+def test_the_stand_in_of_torch_itself_refuses_an_embedding_and_takes_numbers():
+    """FakeTensor has a device of its own for each tensor, and needs no GPU; under no_grad, since a
+    graph of such tensors does.
+    """
+    told = said("10", "q7-because")
+    assert "FakeTensor, torch 2.13's own stand-in for a GPU, refuses the embedding" in told
+    words = "found at least two devices"
+    with torch.no_grad(), FakeTensorMode():
+        there, left = torch.ones(2, device="cuda"), torch.ones(2)
+        assert (torch.tensor(3.0) * there).device.type == "cuda"
+        layer = nn.Embedding(2, 3, device="cuda")
+        assert layer(torch.tensor([0, 1], device="cuda")).device.type == "cuda"
+        for refused in (
+            lambda: layer(torch.tensor([0, 1])),
+            lambda: there.gather(0, torch.tensor([1])),
+            lambda: left + there,
+            lambda: there.add_(left),
+        ):
+            with pytest.raises(Exception, match=words):
+                refused()
+
+
+def test_the_numbers_of_the_try_cell_are_64_gib_and_take_no_memory():
+    assert "2**17 times 2**17 numbers: 64 GiB, and no memory is taken" in said("10", "gpu-try")
+    assert torch.empty(2**17, 2**17, device="meta").nbytes == 64 * 2**30
 
 
 # 6: what a graph holds
