@@ -6,7 +6,8 @@ Its outputs are written by hand, and no kernel would give them: `made_up_lesson`
 import nbformat
 from made_up_lesson import code, error, exercise, lesson, picture, result, stream, text
 from notebook_rules.duration import minutes, with_minutes
-from notebook_rules.rounds import SUMMARY
+
+from course.publishing.round_text import SUMMARY
 
 NAME = "99_made_up.ipynb"
 TITLE = """# 99 · A made-up lesson

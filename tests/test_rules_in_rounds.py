@@ -14,7 +14,7 @@ from notebook_rules.duration import code_lines, count_minutes, minutes, words
 from notebook_rules.letters import bounds, right_letters, uneven
 from notebook_rules.numbers import unbacked
 from notebook_rules.report import of_lesson, report
-from notebook_rules.rounds import question, reason, rounds
+from notebook_rules.rounds import rounds
 from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
 from planted_faults import (
     a_letter_that_is_no_option,
@@ -24,6 +24,8 @@ from planted_faults import (
     replaced,
     with_that_role,
 )
+
+from course.publishing.round_text import question, reason
 
 
 def test_the_parts_of_a_question_are_read():

@@ -2,7 +2,8 @@
 
 import re
 
-from notebook_rules.rounds import PREDICT, SUMMARY, asked, questions, quiz, rounds
+from course.publishing.round_text import PREDICT, SUMMARY
+from notebook_rules.rounds import asked, questions, quiz, rounds
 
 LETTERS = "abcdef"
 SENTENCE = re.compile(r"(?:[^a-z]|torch\b).*[.?!][*\"')]*", re.S)

@@ -7,51 +7,15 @@ judged here: what is missing is empty, what is too much is kept.
 
 import ast
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from course.publishing.round_text import SUMMARY, Question, Reason, question, reason
 from notebook_rules.lesson import Cell
 
-SUMMARY = "Why? Open it when you have run the cell"
 BEGINS = ("question", "lab")
 OF_A_ROUND = ("guess", "run", "because", "notes", "text", "try")
 
-HEADING = re.compile(r"\s*(#{2,3}) +(.+)\n?")
-PREDICT = "**Predict.**"
-OPTION = re.compile(r"^- \(([a-z])\) *(.*(?:\n {2,}\S.*)*)$", re.M)
-NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
-FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
-TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
-FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
-TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?)\*\*", re.S)  # stars in code end nothing
 MARKUP = re.compile(r"<[^>]*>|\]\([^)]*\)")
-NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
-VALUES = re.compile(rf"^- ({NUMBER}(?:, {NUMBER})*): +(.*(?:\n {{2,}}\S.*)*)$", re.M)
-
-
-@dataclass
-class Question:
-    """What stands in the cell of a question, or of a lab: there `asks` are its numbered questions."""
-
-    level: str = ""  # "##" or "###"
-    title: str = ""
-    set_up: str = ""
-    ask: str = ""
-    options: dict[str, str] = field(default_factory=dict)
-    letters: list[str] = field(default_factory=list)  # of the options as they come, twins included
-    asks: list[str] = field(default_factory=list)  # the labels "1", "2" …
-
-
-@dataclass
-class Reason:
-    """What stands in a because: the words of the fold, its takeaway, a line for each wrong answer."""
-
-    summary: str = ""
-    body: str = ""
-    takeaway: str = ""
-    letters: list[str] = field(default_factory=list)
-    values: list[str] = field(default_factory=list)  # "27, 9" for a question without letters
-    numbers: list[str] = field(default_factory=list)  # the labels of a lab's answers
-    lines: list[str] = field(default_factory=list)  # what is said of wrong letters and values
 
 
 @dataclass
@@ -142,43 +106,6 @@ def quiz(lesson) -> list[Round]:
 def _begins_a_part(cell):
     """Tell whether a text with a heading of its own stands here, such as a map of the lessons."""
     return cell.role == "text" and cell.source.lstrip().startswith("## ")
-
-
-def question(text) -> Question:
-    """Read the text of a question, or of a lab."""
-    made = Question()
-    heading = HEADING.match(text)
-    if heading:
-        made.level, made.title = heading[1], heading[2].strip()
-        text = text[heading.end() :]
-    found = OPTION.findall(text)
-    made.letters = [letter for letter, _ in found]
-    made.options = {letter: " ".join(words.split()) for letter, words in found}
-    made.asks = [label for label, _ in NUMBERED.findall(text)]
-    for pattern in (OPTION, NUMBERED, FENCE, TABLE):
-        text = pattern.sub("", text)
-    set_up, _, ask = text.partition(PREDICT)
-    made.set_up, made.ask = " ".join(set_up.split()), " ".join(ask.split())
-    return made
-
-
-def reason(text) -> Reason:
-    """Read the text of a because; all is empty where the whole of it is not one fold."""
-    fold = FOLD.fullmatch(text.strip())
-    if not fold:
-        return Reason()
-    body = fold[2]
-    takeaway = TAKEAWAY.match(body)
-    letters, values = OPTION.findall(body), VALUES.findall(body)
-    return Reason(
-        summary=fold[1],
-        body=body.strip(),
-        takeaway=" ".join(takeaway[1].split()) if takeaway else "",
-        letters=[letter for letter, _ in letters],
-        values=[value for value, _ in values],
-        numbers=[label for label, _ in NUMBERED.findall(body)],
-        lines=[" ".join(words.split()) for _, words in [*letters, *values]],
-    )
 
 
 def word_count(text) -> int:

@@ -8,8 +8,9 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+from course.publishing.round_text import FENCE
 from notebook_rules.lesson import Cell
-from notebook_rules.rounds import FENCE, rounds
+from notebook_rules.rounds import rounds
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 EMPHASIS = re.compile(r"\*\*.+?\*\*|(?<!\*)\*[^*\n]+\*(?!\*)", re.S)

@@ -1,0 +1,103 @@
+"""Read the text of a question, of a lab and of a reason: what stands before **Predict.**, the
+options, the takeaway.
+
+Nothing is judged here: what is missing is empty.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+SUMMARY = "Why? Open it when you have run the cell"
+HEADING = re.compile(r"\s*(#{2,3}) +(.+)\n?")
+PREDICT = "**Predict.**"
+OPTION = re.compile(r"^- \(([a-z])\) *(.*(?:\n {2,}\S.*)*)$", re.M)
+NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
+FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
+TABLE = re.compile(r"(?:^\|.*\n?)+", re.M)
+FOLD = re.compile(r"<details><summary>([^<]*)</summary>\n(.*)\n</details>\s*", re.S)
+TAKEAWAY = re.compile(r"\s*\*\*((?:`[^`]*`|[^`])+?)\*\*", re.S)  # stars in code end nothing
+NUMBER = r"[-−+]?\d+(?:\.\d*)?(?:e[-+]?\d+)?"
+VALUES = re.compile(rf"^- ({NUMBER}(?:, {NUMBER})*): +(.*(?:\n {{2,}}\S.*)*)$", re.M)
+
+
+@dataclass
+class Question:
+    """What stands in the cell of a question, or of a lab: there `asks` are its numbered questions."""
+
+    level: str = ""  # "##" or "###"
+    title: str = ""
+    set_up: str = ""
+    ask: str = ""
+    options: dict[str, str] = field(default_factory=dict)
+    letters: list[str] = field(default_factory=list)  # of the options as they come, twins included
+    asks: list[str] = field(default_factory=list)  # the labels "1", "2" …
+    asked: list[str] = field(default_factory=list)  # what stands after these labels
+
+
+@dataclass
+class Reason:
+    """What stands in a because: the words of the fold, its takeaway, a line for each wrong answer."""
+
+    summary: str = ""
+    body: str = ""
+    takeaway: str = ""
+    letters: list[str] = field(default_factory=list)
+    values: list[str] = field(default_factory=list)  # "27, 9" for a question without letters
+    numbers: list[str] = field(default_factory=list)  # the labels of a lab's answers
+    answers: list[str] = field(default_factory=list)  # what stands after these labels
+    lines: list[str] = field(default_factory=list)  # what is said of wrong letters and values
+    mechanism: str = ""  # what is left: neither the takeaway nor a line or answer
+
+
+def question(text: str) -> Question:
+    """Read the text of a question, or of a lab."""
+    made = Question()
+    heading = HEADING.match(text)
+    if heading:
+        made.level, made.title = heading[1], heading[2].strip()
+        text = text[heading.end() :]
+    found = OPTION.findall(text)
+    made.letters = [letter for letter, _ in found]
+    made.options = {letter: in_one_line(words) for letter, words in found}
+    numbered = NUMBERED.findall(text)
+    made.asks = [label for label, _ in numbered]
+    made.asked = [in_one_line(words) for _, words in numbered]
+    set_up, _, ask = without(text, OPTION, NUMBERED, FENCE, TABLE).partition(PREDICT)
+    made.set_up, made.ask = in_one_line(set_up), in_one_line(ask)
+    return made
+
+
+def reason(text: str) -> Reason:
+    """Read the text of a because; all is empty where the whole of it is not one fold."""
+    fold = FOLD.fullmatch(text.strip())
+    if not fold:
+        return Reason()
+    body = fold[2]
+    takeaway = TAKEAWAY.match(body)
+    letters, values = OPTION.findall(body), VALUES.findall(body)
+    numbered = NUMBERED.findall(body)
+    after = body[takeaway.end() :] if takeaway else body
+    return Reason(
+        summary=fold[1],
+        body=body.strip(),
+        takeaway=in_one_line(takeaway[1]) if takeaway else "",
+        letters=[letter for letter, _ in letters],
+        values=[value for value, _ in values],
+        numbers=[label for label, _ in numbered],
+        answers=[in_one_line(words) for _, words in numbered],
+        lines=[in_one_line(words) for _, words in [*letters, *values]],
+        mechanism=without(after, OPTION, VALUES, NUMBERED).strip(),
+    )
+
+
+def without(text: str, *patterns: re.Pattern) -> str:
+    """Return a text without what the patterns find."""
+    for pattern in patterns:
+        text = pattern.sub("", text)
+    return text
+
+
+def in_one_line(words: str) -> str:
+    return " ".join(words.split())
