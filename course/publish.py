@@ -13,7 +13,8 @@ import os
 import sys
 from pathlib import Path
 
-from course.publishing.render import deck, page
+from course.publishing.deck import deck
+from course.publishing.page import page
 from course.publishing.source import NoSlides, Unpublishable, read, reason
 from course.publishing.weight import weight
 

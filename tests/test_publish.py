@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,9 +17,10 @@ from reading_film import read as played
 
 from course.publish import main, publish
 from course.publishing import assets, films
+from course.publishing.deck import slides_of
+from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
 from course.publishing.prepare import prepared
-from course.publishing.slides import laid_out
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
 from helpers.drawing.cards import LEGEND
@@ -132,17 +134,17 @@ def test_a_notebook_with_nothing_to_show_is_refused_as_slides(tmp_path):
         publish(path, "slides", tmp_path / "x.html")
 
 
-def kinds(*cells):
-    made = laid_out(prepared(new_notebook(cells=list(cells)), notes=True))
-    return [(cell.source, cell.metadata.slideshow.slide_type) for cell in made.cells]
+def slides(*cells, title="My notebook"):
+    made = prepared(new_notebook(cells=list(cells)), notes=True)
+    return slides_of(made, Faces(ROOT), title)
 
 
 def test_without_slide_types_a_slide_begins_at_each_heading():
     cells = [new_markdown_cell(words) for words in ("# A", "words", "## B", "### C")]
-    assert [kind for _, kind in kinds(*cells)] == ["slide", "", "slide", "subslide"]
+    assert [slide.title for slide in slides(*cells)] == ["A", "B", "C"]
 
 
-def test_notes_stand_first_on_their_slide_and_skipped_cells_are_gone():
+def test_notes_are_said_on_their_slide_and_skipped_cells_are_gone():
     cells = [
         text("n", "notes"),
         text("A"),
@@ -151,19 +153,25 @@ def test_notes_stand_first_on_their_slide_and_skipped_cells_are_gone():
         text("s", "skip"),
         text("C"),
     ]
-    assert [source for source, _ in kinds(*cells)] == ["A", "n", "m", "b", "C"]
+    first, second = slides(*cells)
+    assert [html.count("<p>") for html, *_ in first.parts] == [1, 1]
+    assert [step for _, step, _ in first.parts] == [0, 1]
+    assert first.steps == 2
+    assert "<p>n</p>" in first.notes[1].replace("\n", "")
+    assert "<p>m</p>" in first.notes[1].replace("\n", "")
+    assert second.notes == ("<p>No notes on this slide.</p>",)
+    assert not any("<p>s</p>" in html for slide in (first, second) for html, *_ in slide.parts)
 
 
-def test_slides_are_named_and_numbered():
-    cells = [text("## 1 · What is a `leaf`?\nwords"), text("only *words* here", "subslide")]
-    cells += [text("## _Then_ `retain_grad()`"), code("a_b = c**2 * d\n")]
-    cells[-1].metadata = {"slideshow": {"slide_type": "slide"}}
-    made = laid_out(prepared(new_notebook(cells=cells), notes=True))
-    assert [(cell.metadata.label, cell.metadata.place) for cell in made.cells] == [
-        ("1 · What is a leaf?", "Slide 1 of 4"),
-        ("only words here", "Slide 2 of 4"),
-        ("Then retain_grad()", "Slide 3 of 4"),
-        ("a_b = c**2 * d", "Slide 4 of 4"),
+def test_a_slide_without_a_heading_carries_the_title_on():
+    cells = [text("no heading yet"), text("## 1 · What is a `leaf`?\nwords"), text("more")]
+    cells += [text("even more", "subslide"), text("## _Then_")]
+    assert [slide.title for slide in slides(*cells)] == [
+        "My notebook",
+        "1 · What is a <code>leaf</code>?",
+        "1 · What is a <code>leaf</code>? (2)",
+        "1 · What is a <code>leaf</code>? (3)",
+        "<em>Then</em>",
     ]
 
 
@@ -362,18 +370,20 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     views = sum(
         FILM in out.get("data", {}) for cell in held.cells for out in cell.get("outputs", [])
     )
-    notes = sum(cell.metadata.slideshow.slide_type == "notes" for cell in held.cells)
-    assert len(html.encode()) < 4_000_000
+    assert len(html.encode()) < 500_000
     assert html.count('class="player-slot"') == views
-    assert html.count('<aside class="notes">') >= notes  # each stands on all slides of its round
+    told = re.findall(r'<aside class="say" data-step="\d+">(.*?)</aside>', html, re.DOTALL)
+    steps_ = sum(map(int, re.findall(r'data-steps="(\d+)"', html)))
+    assert len(told) == steps_
+    assert all(words.strip() for words in told)
     assert "left out:" not in html
     page = publish(lesson, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == views
-    assert '<aside class="notes">' not in page
+    assert "<aside" not in page
 
 
 def test_only_scripts_of_ours_may_run():
     policy = assets.policy("deck", trust=False)
-    assert policy.count("'sha256-") == len(assets.scripts("deck")) == 4
+    assert policy.count("'sha256-") == len(assets.scripts("deck")) == 3
     assert "unsafe-inline" not in policy.partition("script-src")[2]
     assert "http" not in policy

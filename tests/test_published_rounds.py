@@ -6,6 +6,7 @@ import json
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 import made_up_guesses
 import nbformat
@@ -16,12 +17,15 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 from course import present
 from course.publish import publish
 from course.publishing import assets
+from course.publishing.deck import slides_of, template
+from course.publishing.faces import Faces
 from course.publishing.prepare import prepared
 from course.publishing.rounds import course_of
 from course.publishing.site import hide_reasons
-from course.publishing.slides import laid_out
 from helpers.predicting import questions
 from helpers.predicting.prediction import ASKED
+
+ROOT = Path(__file__).resolve().parents[1]
 
 AFTER = ("it printed two", "It multiplies", "and two again", "405 and so on", "Paths add")
 ALWAYS = ("draw()", "count()", "a lab", "It plays", "seen at once", "Recap")
@@ -127,32 +131,22 @@ def test_the_first_picture_takes_the_caption_and_the_others_keep_theirs():
     assert len(pages) == 3
 
 
-def test_a_deck_shows_the_question_then_what_ran_then_the_reason(tmp_path):
-    made = laid_out(prepared(made_up_guesses.notebook(), notes=True))
-    told = [
-        (
-            cell.metadata.slideshow.slide_type,
-            cell.source.split("\n")[0],
-            len(cell.get("outputs", ())),
-        )
-        for cell in made.cells
-    ]
-    note = ("notes", "**Guesses.** Most say a. **Ask next.** Why?", 0)
-    assert told[:10] == [
-        ("slide", "# 99 · Rounds", 0),
-        ("slide", "## 1 · One", 0),
-        note,
-        ("", "draw()", 0),
-        ("subslide", "draw()", 2),
-        note,
-        ("subslide", "**It multiplies.** So two came.", 0),
-        note,
-        ("subslide", "draw_again()", 1),
-        note,
-    ]
-    assert len({cell.id for cell in made.cells}) == len(made.cells)
+def slides(notebook):
+    return slides_of(prepared(notebook, notes=True), Faces(ROOT), "T")
+
+
+def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reason(tmp_path):
+    opening, first, after, *_ = slides(made_up_guesses.notebook())
+    assert (opening.kind, opening.title) == ("opening", "99 · Rounds")
+    assert (first.kind, first.title, first.steps) == ("round", "1 · One", 3)
+    assert (first.takeaway, first.right) == ("It multiplies.", "b")
+    assert [letter for letter, _ in first.options] == ["a", "b", "c"]
+    assert "draw" in first.code
+    assert "Most say a" in first.notes[0]
+    assert "So two came." in first.notes[2]
+    assert (after.title, after.steps, after.lead) == ("1 · One", 2, "It multiplies.")
+    assert "draw_again" in after.code
     html = published(tmp_path, "slides")
-    assert "prediction" not in html
     assert "predict(" not in html
     assert "Why?" not in re.sub(r"<aside.*?</aside>", "", html, flags=re.DOTALL)
     assert f'alt="{CAPTION.replace("`", "").replace("<", "&lt;").replace(">", "&gt;")}"' in html
@@ -160,21 +154,18 @@ def test_a_deck_shows_the_question_then_what_ran_then_the_reason(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])
-def test_in_a_deck_what_ran_never_comes_with_its_question(kind):
+def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
     given = made_up_guesses.notebook()
     for cell in given.cells:
         if cell.metadata.course.role in ("run", "because"):
             cell.metadata.slideshow = {"slide_type": kind}
         elif not kind:
             cell.metadata.pop("slideshow")
-    steps = [[]]
-    for cell in laid_out(prepared(given, notes=True)).cells:
-        if cell.metadata.slideshow.slide_type in ("slide", "subslide", "fragment"):
-            steps.append([])
-        steps[-1].append(cell)
-    for step in steps:
-        roles = [cell.metadata.course.role for cell in step if cell.get("outputs") != []]
-        assert len({"question", "run", "because"} & set(roles)) <= 1
+    html = template().render(
+        slides=slides(given), asked={}, title="T", policy="", styles=[], scripts=[]
+    )
+    assert html.count('<div class="out" data-at="1">') == html.count('<div class="out"')
+    assert html.count('<div class="takeaway" data-at=') == html.count('<div class="takeaway"')
 
 
 def test_a_question_that_is_not_known_shows_its_text_and_hides_nothing(tmp_path):
@@ -198,7 +189,7 @@ def test_metadata_of_odd_types_and_with_markup_is_dropped(tmp_path, odd):
     for whole in (odd, dict.fromkeys(fields, odd)):
         cell = code("run", "f()", printed("x\n"))
         cell.metadata["course"] = whole
-        assert course_of(cell) == {}
+        assert course_of(cell) == ({"minutes": 7} if whole == dict.fromkeys(fields, 7) else {})
         cells = [new_markdown_cell("# T"), guess("99.q1"), cell]
         for one in cells:
             one.metadata["course"] = whole

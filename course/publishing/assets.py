@@ -16,7 +16,9 @@ from helpers.clinic import filter_box
 from helpers.playing.player import head
 from helpers.predicting import prediction
 
-HERE = Path(__file__).parent / "templates" / "published"
+TEMPLATES = Path(__file__).parent / "templates"
+HERE = TEMPLATES / "published"
+DECK = TEMPLATES / "deck"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
@@ -24,10 +26,12 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
-    ours = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("reading", kind)]
-    first = [reveal("dist/reveal.css")] if kind == "deck" else []
-    last = [filter_box.style(), prediction.STYLE] if kind == "page" else []
-    return [*first, player()[0], *ours, *last]
+    reading = (HERE / "reading.css").read_text(encoding="utf-8")
+    if kind == "deck":
+        ours = (DECK / "deck.css").read_text(encoding="utf-8")
+        return [reveal("dist/reveal.css"), player()[0], reading, ours]
+    ours = (HERE / "page.css").read_text(encoding="utf-8")
+    return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -37,11 +41,9 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     if kind == "page":
         late = (player()[1], filter_box.page_script(), prediction.page_script())
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    ours = [
-        ("module", (HERE / f"{name}.js").read_text(encoding="utf-8"))
-        for name in ("deck", "speaker")
-    ]
-    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), *ours]
+    names = ("fit", "deck", "speaker")  # one module: they use each other's functions
+    ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
+    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 
 
 def policy(kind: str, trust: bool) -> str:

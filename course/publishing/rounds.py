@@ -18,6 +18,7 @@ ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
 ENDS = ("title", "question", "lab", "text", "exercise", "recap")  # a round ends where one stands
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 MOST_OF_A_CAPTION = 300  # characters
+MOST_MINUTES = 60
 CALL = re.compile(r"""\s*predict\(["'][^"']*["']\)\s*""")
 FOLD = re.compile(
     r"\A\s*<details[^>]*>\s*<summary[^>]*>.*?</summary>(.*)</details>\s*\Z", re.DOTALL
@@ -34,7 +35,7 @@ def course_of(cell: NotebookNode) -> NotebookNode:
     """
     said = cell.metadata.get("course")
     said = said if isinstance(said, dict) else {}
-    role, name, caption = (said.get(key) for key in ("role", "id", "caption"))
+    role, name, caption, minutes = (said.get(key) for key in ("role", "id", "caption", "minutes"))
     kept = NotebookNode()
     if isinstance(role, str) and role in ROLES:
         kept.role = role
@@ -42,6 +43,8 @@ def course_of(cell: NotebookNode) -> NotebookNode:
         kept.id = name
     if isinstance(caption, str) and 0 < len(caption) <= MOST_OF_A_CAPTION:
         kept.caption = " ".join(caption.split())
+    if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
+        kept.minutes = minutes
     return kept
 
 

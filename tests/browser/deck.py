@@ -30,55 +30,56 @@ UNROLL = """() => {
     slide.removeAttribute("aria-hidden");
   }
   for (const fragment of document.querySelectorAll(".fragment")) fragment.classList.add("visible");
+  for (const part of document.querySelectorAll("[data-at]")) part.classList.add("on");
 }"""
 STEP = "() => { if (Reveal.isLastSlide() && !Reveal.availableFragments().next) return false; Reveal.next(); return true; }"
 FOLD = "() => document.querySelectorAll('details[open]').forEach((one) => { one.open = false; })"
 PLACE = "() => [Reveal.getSlidePastCount(), (Reveal.getIndices().f ?? -1) + 1]"
-# What is seen of a slide must lie in 1280×720, with nothing out of sight in a box that scrolls or
-# cuts, and no text
-# too small to be read. A box of a traceback may scroll, for its last line stands below it.
+# What is seen of a slide must lie in 1280×720, with nothing out of sight in a box that scrolls or cuts, and no text
+# too small to be read. What fit.js could not fit it says itself.
 MEASURE = """(open) => {
   const slide = Reveal.getCurrentSlide();
-  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("aside, .unseen, .player-live");
+  const seen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest("aside, .player-live");
   const folds = [...slide.querySelectorAll("details")].filter(seen);
   if (open >= folds.length) return null;
   folds.forEach((fold, at) => { fold.open = at === open; });
   const found = [];
-  const say = (one, what, px) => {
-    const cell = one.closest("[data-cell]").dataset.cell;
-    found.push([cell, `${what} (${one.className || one.localName})`, Math.round(px)]);
+  const say = (one, what, px) => found.push([one.closest("[data-cell]").dataset.cell, `${what} (${one.className || one.localName})`, Math.round(px)]);
+  if (slide.dataset.trouble && !slide.querySelector(".flow")) say(slide, `does not fit at its smallest size: ${slide.dataset.trouble}`, 1);
+  const boxes = [];
+  const range = document.createRange();
+  const walk = document.createTreeWalker(slide, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const parent = node.parentElement;
+    if (parent.closest("details:not([open]) > :not(summary)") || parent.matches("details:not([open])")) {
+      if (node.localName !== "summary") continue;
+    }
+    if (!seen(node.nodeType === 1 ? node : parent) || parent.closest("details[open] > pre")) continue;
+    range.selectNode(node);
+    const rects = [...(node.nodeType === 1 ? node : range).getClientRects()].filter((box) => box.width > 1);
+    boxes.push(...rects.map((box) => [box, node.nodeType === 1 ? node : parent]));
+  }
+  const beyond = (name, far) => {
+    const worst = boxes.reduce((one, other) => (far(other[0]) > far(one[0]) ? other : one), boxes[0]);
+    if (worst && far(worst[0]) > 1) say(worst[1], name, far(worst[0]));
   };
-  for (const cell of [...slide.querySelectorAll(".cell")].filter(seen)) {
-    const range = document.createRange(), boxes = [];
-    const walk = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT | NodeFilter.SHOW_ELEMENT);
-    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-      const parent = node.parentElement;
-      if (parent.closest("details:not([open]) > :not(summary)") || parent.matches("details:not([open])")) {
-        if (node.localName !== "summary") continue;
-      }
-      if (!seen(node.nodeType === 1 ? node : parent) || parent.closest(".scrolls")) continue;
-      range.selectNode(node);
-      boxes.push(...[...(node.nodeType === 1 ? node : range).getClientRects()].filter((box) => box.width > 1));
-    }
-    const beyond = (name, far) => { const px = Math.max(0, ...boxes.map(far)); if (px > 1) say(cell, name, px); };
-    beyond("below the slide", (box) => box.bottom - 720);
-    beyond("right of the slide", (box) => box.right - 1280);
-    beyond("left of the slide", (box) => -box.left);
-    for (const box of [...cell.querySelectorAll("*")].filter(seen)) {
-      const style = getComputedStyle(box);
-      if (box.closest("svg") || box.matches(".scrolls, .player-told pre")) continue;
-      const [wide, high] = [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight];
-      if (style.overflowX !== "visible" && wide > 1) say(box, "cut at the right", wide);
-      if (style.overflowY !== "visible" && high > 1) say(box, "cut below", high);
-    }
-    for (const one of [...cell.querySelectorAll("p, li, td, th, summary, pre")].filter(seen)) {
-      const size = parseFloat(getComputedStyle(one).fontSize), least = one.closest("pre, .output, td, th") ? 17 : 20;
-      if (size < least && !one.closest(".player-told")) say(one, `text of ${size} px, under`, least);
-    }
-    for (const one of [...cell.querySelectorAll("img")].filter(seen)) {
-      const wide = one.naturalWidth || one.viewBox.baseVal.width, shown = one.getBoundingClientRect().width;
-      if (shown < wide * 0.99) say(one, "picture shrunk to % of its size", (100 * shown) / wide);
-    }
+  beyond("below the slide", (box) => box.bottom - 720);
+  beyond("right of the slide", (box) => box.right - 1280);
+  beyond("left of the slide", (box) => -box.left);
+  for (const box of [...slide.querySelectorAll("*")].filter(seen)) {
+    const style = getComputedStyle(box);
+    if (box.closest("svg") || box.matches("details[open] > pre, .player-told pre")) continue;
+    const [wide, high] = [box.scrollWidth - box.clientWidth, box.scrollHeight - box.clientHeight];
+    if (style.overflowX !== "visible" && wide > 1) say(box, "cut at the right", wide);
+    if (style.overflowY !== "visible" && high > 1) say(box, "cut below", high);
+  }
+  for (const one of [...slide.querySelectorAll("h1, h2, p, li, td, th, summary, pre, span")].filter(seen)) {
+    const size = parseFloat(getComputedStyle(one).fontSize), ours = one.closest(".player");
+    if (one.textContent && !ours && size < 18) say(one, `text of ${size} px, under`, 18);
+  }
+  for (const one of [...slide.querySelectorAll("img")].filter(seen)) {
+    const shown = one.getBoundingClientRect().width;
+    if (shown < one.naturalWidth * 0.8) say(one, "picture shrunk to % of its size", (100 * shown) / one.naturalWidth);
   }
   return found;
 }"""

@@ -120,16 +120,19 @@ def test_what_does_not_fit_is_found_and_the_cell_named(chromium, published, tmp_
     (tmp_path / "wide.svg").write_text(wide)
     with watched(chromium) as watch:
         found = unfit(opened(watch, published(new_notebook(cells=CROWDED[what]))))
-    assert {cell for _, _, cell, _, _ in found} == {CROWDED[what][-1].id}
+    assert CROWDED[what][-1].id in {cell for _, _, cell, _, _ in found}
     assert all(pixels > 0 for *_, pixels in found)
 
 
 def test_a_small_deck_fits_and_its_traceback_shows_its_last_line(deck):
     assert unfit(deck) == []
     deck.evaluate("Reveal.slide(2)")
-    assert deck.locator(".verdict").inner_text() == "E: the last line"
-    box = deck.locator(".scrolls")
-    assert box.evaluate("(one) => one.scrollHeight > one.clientHeight && one.tabIndex === 0")
+    assert deck.locator(".present .err").inner_text() == "E: the last line"
+    deck.click(".present summary")
+    whole = deck.locator(".present details pre")
+    assert whole.is_visible()
+    assert whole.inner_text().startswith("line 0")
+    assert whole.evaluate("(one) => one.scrollHeight > one.clientHeight && one.tabIndex === 0")
 
 
 def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
@@ -158,7 +161,7 @@ def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
 
 def test_no_documented_key_moves_the_slides(deck):
     deck.evaluate("Reveal.slide(1)")
-    state = f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused(), document.querySelectorAll('.cell').length]"
+    state = f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused(), document.querySelectorAll('section').length]"
     before = deck.evaluate(state)
     keys = "ArrowRight ArrowLeft End Home g 2 Enter g n i f / Escape + - 0 Shift+ArrowUp Shift+ArrowLeft o"
     for key in [*keys.split(), " ", " "]:
@@ -176,7 +179,7 @@ def test_a_player_takes_the_free_height_of_its_slide_and_can_be_read(chromium, p
         player = page.locator(".player")
         found = "(one) => [one.offsetHeight, parseFloat(getComputedStyle(one).fontSize)]"
         height, text = player.evaluate(found)
-        assert height > 590
+        assert height > 500
         assert text >= 18
         assert page.evaluate("Reveal.getCurrentSlide().scrollHeight") <= 720
         for _ in range(5):
@@ -193,7 +196,7 @@ def test_a_deck_follows_the_theme(chromium, published, scheme, ground):
         page = opened(watch, published(small()))
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == ground
         assert (
-            page.evaluate("getComputedStyle(document.querySelector('h1')).color") != "rgb(0, 0, 0)"
+            page.evaluate("getComputedStyle(document.querySelector('h2')).color") != "rgb(0, 0, 0)"
         )
 
 
@@ -215,7 +218,7 @@ def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromi
         room = "(one) => [one.offsetWidth, one.offsetHeight]"
         wide, high = page.locator(".player").evaluate(room)
         edges = "(one) => { const { left, right } = one.getBoundingClientRect(); return [left, right]; }"
-        assert page.locator(".player").evaluate(edges) == [40, 1240], "from margin to margin"
+        assert page.locator(".player").evaluate(edges) == [48, 1232], "from margin to margin"
         assert high > 500
         for key in "133431":
             page.keyboard.press(key)
@@ -224,9 +227,10 @@ def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromi
         assert page.locator(".player-action code").first.evaluate(size) >= 15
 
 
-def test_a_traceback_scrolls_by_key_until_escape(deck):
+def test_a_whole_traceback_scrolls_by_key_until_escape(deck):
     deck.evaluate("Reveal.slide(2)")
-    deck.focus(".scrolls")
+    deck.click(".present summary")
+    deck.focus(".present details pre")
     deck.keyboard.press("End")
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 2
@@ -255,13 +259,18 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
     window = opening.value
     assert window.inner_text("#notes") == "wait a minute"
     assert window.inner_text("#slide") == "1 / 4 · One"
-    assert window.inner_text("#next") == "Next: more on this slide"
-    assert window.inner_text("#time").startswith("00:00:0")
+    assert window.inner_text("#then") == "Next: more on this slide"
+    assert window.inner_text("#time").startswith("00:0")
+    assert window.locator("#picture section[data-step='1'] .part").count() == 2
     window.keyboard.press("ArrowRight")
     window.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 1
     assert window.inner_text("#notes") == "No notes on this slide."
-    window.close()
+    window.keyboard.press("F5")
+    assert window.inner_text("#notes") == "No notes on this slide."
+    window.reload()
+    expect(deck.locator("h1, h2").nth(1)).to_be_visible()
+    assert deck.evaluate(SLIDE) == 1
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 2
 
@@ -269,7 +278,6 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
 def test_only_the_slide_that_is_seen_is_in_the_accessibility_tree(deck):
     tree = deck.locator("body").aria_snapshot()
     assert 'region "One"' in tree
-    assert "Slide 1 of 4" in tree
     assert "End" not in tree
     assert "wait" not in tree
     assert deck.title() == "One"
@@ -282,7 +290,7 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
         page = opened(watch, published(small()), "?print-pdf")
         expect(page.locator(".pdf-page")).to_have_count(4)
         assert page.get_by_text("and more", exact=True).is_visible()
-        assert page.locator(".pdf-page h1").first.bounding_box()["x"] == 40
+        assert page.locator(".pdf-page h2").first.bounding_box()["x"] == 48
         assert page.locator(".player svg").first.is_visible()
         pdf = page.pdf(prefer_css_page_size=True)
     assert pdf.count(b"/Type /Page\n") == 4
@@ -290,8 +298,8 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
 
 CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {
     const { bottom } = page.getBoundingClientRect();
-    const parts = [...page.querySelectorAll(".cell *")].filter((one) => one.checkVisibility()
-        && !one.closest(".scrolls, aside, .unseen, .player-told, .player-sizer, details:not([open]) :not(summary), .player-live"));
+    const parts = [...page.querySelectorAll("section *")].filter((one) => one.checkVisibility()
+        && !one.closest(".scrolls, aside, .player-told, .player-sizer, details:not([open]) :not(summary), .player-live"));
     const cut = parts.filter((one) => one.getBoundingClientRect().bottom > bottom + 1);
     return cut.map((one) => one.outerHTML.slice(0, 99));
 })"""
@@ -332,14 +340,12 @@ def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
         ".player-time",
         ".player-keys",
         ".player-told",
-        "aside.notes",
+        "aside.say",
         ".keys",
-        ".slide-number",
-        ".controls",
     ):
         for one in deck.locator(gone).all():
             assert not one.is_visible(), gone
-    for there in ("h1", ".player-say", ".player-eq", ".player-pane > svg", ".verdict"):
+    for there in ("h2", ".player-say", ".player-eq", ".player-pane > svg", ".err"):
         assert deck.locator(there).first.is_visible(), there
     assert (
         deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"

@@ -64,7 +64,7 @@ def test_a_deck_goes_to_its_end_by_key_and_its_players_play(fox, tmp_path, lesso
             )
         if fox.evaluate(AT_THE_END):
             break
-        fox.press("n")
+        fox.press("ArrowRight")
         places.append(fox.evaluate(PLACE))
         assert places[-1] > places[-2]
     assert places[-1][0] + 1 == fox.evaluate("Reveal.getTotalSlides()")

@@ -1,43 +1,26 @@
-"""Print a notebook as a deck or a page, in one HTML string, by nbconvert and the templates beside
-this module.
+"""Print a notebook as a page to read, one HTML string, by nbconvert and the templates beside this
+module.
 """
 
 from __future__ import annotations
 
-import base64
 import re
 from html import escape, unescape
 from pathlib import Path
 
-from nbconvert import HTMLExporter, SlidesExporter
+from nbconvert import HTMLExporter
 from nbformat import NotebookNode
 from traitlets.config import Config
 
 from course.publishing import assets
+from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
+from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
-from course.publishing.slides import laid_out, name
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates"
 PLAIN = re.compile(r"\x1b\[[0-9;]*m")
-PICTURES = {
-    ".svg": "svg+xml",
-    ".png": "png",
-    ".jpg": "jpeg",
-    ".jpeg": "jpeg",
-    ".gif": "gif",
-    ".webp": "webp",
-}
-
-
-def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
-    """Return a deck of slides with speaker notes; pictures of text cells are looked for in
-    `folder`.
-    """
-    return _printed(
-        SlidesExporter, "deck", laid_out(prepared(notebook, notes=True, trust=trust)), folder, trust
-    )
 
 
 def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
@@ -48,11 +31,12 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
         for output in cell.get("outputs", ()):
             if "text/html" in output.get("data", {}):
                 output.data["text/html"] = led_to_pages(output.data["text/html"])
-    html = _printed(HTMLExporter, "page", made, folder, trust)
+    html = printed(made, folder, trust)
     return html.replace("<table", '<table tabindex="0"')  # a wide one scrolls, by the keyboard too
 
 
-def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, trust: bool) -> str:
+def printed(notebook: NotebookNode, folder: Path, trust: bool) -> str:
+    """Return a prepared notebook as one HTML string."""
     config = Config()
     config.TemplateExporter.extra_template_basedirs = [str(TEMPLATES)]
     config.HTMLExporter.exclude_anchor_links = True
@@ -61,16 +45,14 @@ def _printed(exporter: type, kind: str, notebook: NotebookNode, folder: Path, tr
         "published": lambda html: named(finished(html, folder, trust), names),
         "traceback_parts": traceback_parts,
     }
-    made = exporter(
-        template_name="published", template_file=f"{kind}.html.j2", config=config, filters=filters
+    made = HTMLExporter(
+        template_name="published", template_file="page.html.j2", config=config, filters=filters
     )
-    title = notebook.metadata.get("title")
     ours = {
-        "kind": kind,
-        "title": title if isinstance(title, str) and title else name(notebook.cells[0]),
-        "policy": assets.policy(kind, trust),
-        "styles": assets.styles(kind),
-        "scripts": assets.scripts(kind),
+        "title": title_of(notebook),
+        "policy": assets.policy("page", trust),
+        "styles": assets.styles("page"),
+        "scripts": assets.scripts("page"),
         "trusted": trust,
     }
     return made.from_notebook_node(notebook, resources={"ours": ours})[0]
@@ -82,11 +64,6 @@ def finished(html: str, folder: Path, trust: bool) -> str:
     """
     html = led_to_pages(html)
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
-
-
-def led_to_pages(html: str) -> str:
-    """Let links to notebooks lead to what is published of them."""
-    return re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
 
 
 def named(html: str, names: set[str]) -> str:
@@ -102,27 +79,6 @@ def named(html: str, names: set[str]) -> str:
         return f'<h{heading[1]} id="{escape(name)}">{heading[2]}</h{heading[1]}>'
 
     return re.sub(r"<h([1-6])>(.*?)</h\1>", name_of, html, flags=re.DOTALL)
-
-
-def embedded(address: str, folder: Path) -> str | None:
-    """Return a picture as a data: address; None for what is no picture, or not in the folder of the
-    course.
-    """
-    try:
-        path = (folder / address).resolve()
-        if (
-            path.suffix.lower() not in PICTURES
-            or not path.is_file()
-            or folder.resolve().parent not in path.parents
-        ):
-            return None
-        return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ):  # no name of a file, one that may not be read, links in a circle
-        return None
 
 
 def traceback_parts(output: NotebookNode) -> tuple[str, str]:

@@ -1,0 +1,42 @@
+"""Lead links to what is published of notebooks, and take pictures into the file."""
+
+from __future__ import annotations
+
+import base64
+import re
+from pathlib import Path
+
+PICTURES = {
+    ".svg": "svg+xml",
+    ".png": "png",
+    ".jpg": "jpeg",
+    ".jpeg": "jpeg",
+    ".gif": "gif",
+    ".webp": "webp",
+}
+
+
+def led_to_pages(html: str) -> str:
+    """Let links to notebooks lead to what is published of them."""
+    return re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
+
+
+def embedded(address: str, folder: Path) -> str | None:
+    """Return a picture as a data: address; None for what is no picture, or not in the folder of the
+    course.
+    """
+    try:
+        path = (folder / address).resolve()
+        if (
+            path.suffix.lower() not in PICTURES
+            or not path.is_file()
+            or folder.resolve().parent not in path.parents
+        ):
+            return None
+        return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+    except (
+        OSError,
+        ValueError,
+        RuntimeError,
+    ):  # no name of a file, one that may not be read, links in a circle
+        return None

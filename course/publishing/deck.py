@@ -1,0 +1,77 @@
+"""Make a deck of a notebook: one HTML file that works from disk."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, Template
+from nbformat import NotebookNode
+
+from course.publishing import assets
+from course.publishing.faces import Faces
+from course.publishing.lesson_slides import lesson_slides
+from course.publishing.naming import title_of
+from course.publishing.plain_slides import plain_slides
+from course.publishing.prepare import prepared
+from course.publishing.slides import Round, Slide
+from course.publishing.source import NoSlides
+
+TEMPLATES = Path(__file__).parent / "templates" / "deck"
+TAG = re.compile(r"<[^>]*>")
+
+
+def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
+    """Return a deck with speaker notes; pictures of text cells are looked for in `folder`.
+
+    Raises NoSlides where nothing is left to show.
+    """
+    made = prepared(notebook, notes=True, trust=trust)
+    title = title_of(made)
+    slides = slides_of(made, Faces(folder, trust=trust, language=language(made)), title)
+    if not slides:
+        raise NoSlides(
+            "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
+        )
+    return template().render(
+        slides=slides,
+        asked=asked(slides),
+        title=title,
+        policy=assets.policy("deck", trust),
+        styles=assets.styles("deck"),
+        scripts=assets.scripts("deck"),
+    )
+
+
+def template() -> Template:
+    """Return the template of a deck; it escapes nothing: what it is given is HTML, made safe."""
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES), autoescape=False, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["plain"] = plain
+    return environment.get_template("deck.html.j2")
+
+
+def slides_of(notebook: NotebookNode, faces: Faces, title: str) -> list[Slide]:
+    """Return the slides of a prepared notebook, a lesson's by the roles of its cells."""
+    if any("role" in cell.metadata.course for cell in notebook.cells):
+        return lesson_slides(notebook.cells, faces)
+    return plain_slides(notebook.cells, faces, title)
+
+
+def asked(slides: list[Slide]) -> dict[str, int]:
+    """Return the number of each slide that asks for a guess, by its cell."""
+    found = [slide for slide in slides if isinstance(slide, Round) and slide.is_question]
+    return {slide.cell: number for number, slide in enumerate(found, start=1)}
+
+
+def language(notebook: NotebookNode) -> str:
+    """Return by which name pygments knows the language of the code."""
+    info = notebook.metadata.get("language_info", {})
+    named = info.get("pygments_lexer") or info.get("name") if isinstance(info, dict) else None
+    return named if isinstance(named, str) else "python"
+
+
+def plain(html: str) -> str:
+    """Return the words of a line of HTML, for a label; signs stay written as entities."""
+    return TAG.sub("", html).replace('"', "&quot;").strip()

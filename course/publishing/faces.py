@@ -1,0 +1,153 @@
+"""Make HTML of what stands in prepared cells: text, code line by line, outputs."""
+
+from __future__ import annotations
+
+import base64
+import re
+from html import escape
+from pathlib import Path
+
+from nbconvert.filters import ansi2html, markdown2html
+from nbformat import NotebookNode
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
+
+from course.publishing.addresses import embedded, led_to_pages
+from course.publishing.inert import clean
+from course.publishing.slides import Result
+
+ANSI = re.compile(r"\x1b\[[0-9;]*m")
+BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
+PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
+RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
+BLANKS = re.compile(r"\n(?:[ \t]*\n){2,}")
+DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
+LEGEND = re.compile(r'<text x="\d+" y="(\d+)"[^>]*>backward function</text>')
+FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
+ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
+FOLDED_AT = 100  # columns, as `helpers.text.fold` folds what `attempt` prints
+PLAYER, PICTURE = "player-slot", "<img"
+
+
+class Faces:
+    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`."""
+
+    def __init__(self, folder: Path, *, trust: bool = False, language: str = "python") -> None:
+        self.folder, self.trust, self.language = folder, trust, language
+
+    def text(self, source: str) -> str:
+        """Return Markdown, made safe before, as HTML."""
+        html = led_to_pages(markdown2html(source))
+        if self.trust:
+            return html
+        return clean(html, lambda address: embedded(address, self.folder), rendered=True)
+
+    def line(self, source: str) -> str:
+        """Return a sentence or two of Markdown as HTML without a paragraph around it."""
+        html = self.text(source).strip()
+        found = PARAGRAPH.match(html)
+        return found[1] if found and "<p>" not in found[1] else html
+
+    def code(self, source: str, failed: int = 0) -> str:
+        """Return code in colours, each line an element; the one that failed is marked."""
+        try:
+            lexer = get_lexer_by_name(self.language, stripnl=False)
+        except ClassNotFound:
+            lexer = get_lexer_by_name("text", stripnl=False)
+        source = BLANKS.sub("\n\n", source)  # two blank lines are for a file, not for a wall
+        lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
+        made = "".join(
+            self._code_line(line, number == failed) for number, line in enumerate(lines, 1)
+        )
+        return f'<pre class="src highlight">{made}</pre>'
+
+    def _code_line(self, line: str, failed: bool) -> str:
+        mark = " failed" if failed else ""
+        return f'<span class="ln{mark}">{BREAKS.sub(OPENS, line) or " "}</span>'
+
+    def result(self, cell: NotebookNode) -> Result:
+        """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
+        html = "".join(self.output(output) for output in cell.outputs)
+        kind = "player" if PLAYER in html else "picture" if PICTURE in html else "text"
+        failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
+        return Result(html, kind, failed)
+
+    def output(self, output: NotebookNode) -> str:
+        if output.output_type == "stream":
+            return self.printed(output.text, output.name)
+        if output.output_type == "error":
+            return raised(output)
+        data = output.data
+        if "text/html" in data:
+            return f'<div class="pic">{DRAWN.sub(without_legend, data["text/html"])}</div>'
+        if self.trust and "image/svg+xml" in data:
+            return f'<div class="pic">{data["image/svg+xml"]}</div>'
+        return f'<pre class="o">{ansi2html(data.get("text/plain", ""))}</pre>'
+
+    def printed(self, text: str, name: str) -> str:
+        """Return what was printed; what `attempt` says of an error stands out, in one paragraph."""
+        pieces: list[str] = []
+        for line in unfolded(text.rstrip("\n").split("\n")):
+            found = RAISED.match(ANSI.sub("", line))
+            if found and name == "stdout":
+                words = ANSI.sub("", line)[found.end() + 2 :]
+                pieces.append(error_line(found[0], words))
+            elif pieces and not pieces[-1].startswith("<div"):
+                pieces[-1] += "\n" + line
+            else:
+                pieces.append(line)
+        kind = "stderr" if name == "stderr" else "o"
+        return "".join(
+            piece if piece.startswith("<div") else f'<pre class="{kind}">{ansi2html(piece)}</pre>'
+            for piece in pieces
+        )
+
+
+def without_legend(found: re.Match) -> str:
+    """Return a picture of a graph without the row that explains its signs: that is said once."""
+    try:
+        svg = base64.b64decode(found[2]).decode()
+    except ValueError:
+        return found[0]
+    legend, frame = LEGEND.search(svg), FRAME.search(svg)
+    if not (legend and frame):
+        return found[0]
+    high = int(legend[1]) - 22
+    svg = FRAME.sub(rf'\g<1>height="{high}" viewBox="0 0 \g<2> {high}"', svg, count=1)
+    return f'{found[1]}{base64.b64encode(svg.encode()).decode()}"'
+
+
+def unfolded(lines: list[str]) -> list[str]:
+    """Return printed lines, those of an error's message that were folded in one again."""
+    made: list[str] = []
+    last = ""  # the line before, as it was printed, where a message may go on
+    for line in lines:
+        first_word = line.split(" ", 1)[0]
+        if last and not last.endswith(".") and len(last) + 1 + len(first_word) > FOLDED_AT:
+            made[-1] += " " + line
+            last = line
+        else:
+            made.append(line)
+            last = line if RAISED.match(line) else ""
+    return made
+
+
+def error_line(kind: str, words: str) -> str:
+    return f'<div class="err"><b>{escape(kind)}:</b> <span>{escape(words)}</span></div>'
+
+
+def raised(output: NotebookNode) -> str:
+    """Return an error as its kind and message, the whole traceback in a fold."""
+    whole = ANSI.sub("", "\n".join(output.get("traceback", [])))
+    kind, words = output.get("ename", ""), output.get("evalue", "")
+    fold = '<details><summary>whole traceback</summary><pre tabindex="0">'
+    fold += f"{escape(whole)}</pre></details>"
+    return error_line(kind, words.split(" Hint: ")[0]) + (fold if whole else "")
+
+
+def failed_line(output: NotebookNode) -> int:
+    """Return which line of the cell raised, by the first arrow of its traceback; 0 if none says."""
+    found = ARROW.search(ANSI.sub("", "\n".join(output.get("traceback", []))))
+    return int(found[1]) if found else 0

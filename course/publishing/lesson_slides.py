@@ -1,0 +1,252 @@
+"""Make slides of the cells of a lesson, whose roles say what each is for."""
+
+from __future__ import annotations
+
+import re
+
+from nbformat import NotebookNode
+
+from course.publishing import notes, pace
+from course.publishing.faces import Faces
+from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
+from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
+from helpers.predicting.questions import Question
+from helpers.predicting.questions import question as question_named
+
+BEGINS = ("title", "question", "lab", "text", "exercise", "recap")
+HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
+GOAL = re.compile(r"^- (.+)$", re.M)
+CELLS = re.compile(r"(?<!\\)\|")
+OF_STUDENTS = ("setup", "try", "guess")  # nothing of these is shown to a room
+FOR_ONE = re.compile(r"\s*progress\(\)\s*")
+
+
+def role(cell: NotebookNode) -> str:
+    return cell.metadata.course.get("role", "")
+
+
+def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the slides of a lesson, in order."""
+    made: list[Slide] = []
+    title = "Slide"
+    for group in grouped(cells):
+        new = slides_of(group, faces, title)
+        if new:
+            title = new[-1].title
+        made += new
+    return made
+
+
+def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
+    """Return the cells of each round, lab, text, exercise and so on."""
+    groups: list[list[NotebookNode]] = []
+    for cell in cells:
+        if role(cell) in BEGINS or not groups:
+            groups.append([])
+        groups[-1].append(cell)
+    return groups
+
+
+def slides_of(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
+    """Return the slides of one group of cells; `title` is the one before."""
+    first = role(group[0])
+    if first == "title":
+        return opening(group, faces)
+    if first == "question":
+        return round_slides(group, faces)
+    if first == "lab":
+        return lab_slides(group, faces)
+    if first == "recap":
+        return recap_slides(group, faces)
+    return text_slides(group, faces, title)
+
+
+def said_in(group: list[NotebookNode]) -> list[str]:
+    """Return the speaker notes of a group."""
+    return [cell.source for cell in group if role(cell) == "notes"]
+
+
+def with_role(group: list[NotebookNode], name: str) -> list[NotebookNode]:
+    return [cell for cell in group if role(cell) == name and not FOR_ONE.fullmatch(cell.source)]
+
+
+def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the title slide, and a slide for what runs on the first screen."""
+    source = group[0].source
+    heading = HEADING.match(source)
+    rest = source[heading.end() :] if heading else source
+    paragraphs = [part for part in re.split(r"\n\s*\n", rest.strip()) if part.strip()]
+    goals = tuple(faces.line(goal.rstrip(";.")) for goal in GOAL.findall(rest))
+    told = [faces.text(part) for part in paragraphs[1:] if not part.startswith(("- ", "**You"))]
+    title = faces.line(heading[1]) if heading else "Title"
+    lead = faces.line(paragraphs[0]) if paragraphs and not paragraphs[0].startswith("- ") else ""
+    hints = "".join(faces.text(note) for note in said_in(group)) + "".join(told)
+    notes_ = ("<p>Run the set-up cell before they come in.</p>" + hints,)
+    made: list[Slide] = [Opening(title, group[0].id, notes_, seconds=60, lead=lead, goals=goals)]
+    runs = with_role(group, "run")
+    made += [run_slide(cell, faces, title, "", notes_[0]) for cell in runs]
+    return made + left_over(group, [group[0], *runs], faces, title)
+
+
+def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the slide of a round, one for each further run, one for a table in its reason."""
+    asked, text = asked_in_group(group), question(group[0].source)
+    reasons = [cell for cell in with_role(group, "because") if reason(cell.source).takeaway]
+    why = reason(reasons[0].source) if reasons else Reason()
+    runs = with_role(group, "run")
+    told = notes.of_round(faces, said_in(group), asked, why)
+    title, takeaway = faces.line(text.title), faces.line(why.takeaway)
+    steps = 1 if not runs else 3 if takeaway else 2
+    result = faces.result(runs[0]) if runs else Result("")
+    made: list[Slide] = [
+        Round(
+            title=title,
+            cell=group[0].id,
+            notes=tuple(told[:steps]),
+            seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
+            lead=faces.line(text.set_up),
+            ask=faces.line(text.ask) + faces.text(blocks(group[0].source)),
+            code=faces.code(runs[0].source, result.failed) if runs else "",
+            result=result,
+            options=tuple((letter, faces.line(words)) for letter, words in text.options.items()),
+            right=asked.right if asked and asked.letters else "",
+            is_question=True,
+            takeaway=takeaway,
+        )
+    ]
+    made += tables(reasons, faces, title, group[0].id, told[-1])
+    made += [run_slide(cell, faces, title, takeaway, told[-1]) for cell in runs[1:]]
+    return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
+
+
+def left_over(
+    group: list[NotebookNode], used: list[NotebookNode], faces: Faces, title: str
+) -> list[Slide]:
+    """Return a slide of what the others of a group did not show: nothing is lost in silence."""
+    quiet = (*OF_STUDENTS, "notes")
+    rest = [cell for cell in group if cell not in used and role(cell) not in quiet]
+    rest = [cell for cell in rest if not FOR_ONE.fullmatch(cell.source)]
+    return [flow(rest, faces, title)] if rest else []
+
+
+def blocks(source: str) -> str:
+    """Return the tables and the code that stand in a question."""
+    return "\n\n".join([*TABLE.findall(FENCE.sub("", source)), *FENCE.findall(source)])
+
+
+def asked_in_group(group: list[NotebookNode]) -> Question | None:
+    """Return the question that a group asks; None where it asks none that the package knows."""
+    names = (cell.metadata.get("asks") for cell in group)
+    return next((question_named(name) for name in names if name), None)
+
+
+def run_slide(cell: NotebookNode, faces: Faces, title: str, lead: str, told: str) -> Slide:
+    """Return the slide of a further run: its code and "And now?", then what came of it."""
+    result = faces.result(cell)
+    return Round(
+        title=title,
+        cell=cell.id,
+        notes=("<p>Let them say what comes, then run it.</p>" + told, told),
+        seconds=pace.of_code(cell),
+        lead=lead,
+        ask="And now?",
+        code=faces.code(cell.source, result.failed),
+        result=result,
+    )
+
+
+def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the slide of a lab: questions, the lab, an answer with each key."""
+    text = question(group[0].source)
+    reasons, runs = with_role(group, "because"), with_role(group, "run")
+    why = reason(reasons[0].source) if reasons else Reason()
+    answers = [*map(faces.line, why.answers), *[""] * len(text.asked)]
+    result = faces.result(runs[0]) if runs else Result("")
+    title = faces.line(text.title)
+    made: list[Slide] = [
+        Lab(
+            title=title,
+            cell=group[0].id,
+            notes=tuple(notes.of_lab(faces, said_in(group), why)),
+            seconds=pace.of_lab(group),
+            lead=faces.line(text.set_up),
+            code=faces.code(runs[0].source) if runs else "",
+            result=result,
+            cards=tuple(zip(map(faces.line, text.asked), answers, strict=False)),
+            takeaway=faces.line(why.takeaway),
+        )
+    ]
+    made += [run_slide(cell, faces, title, "", made[0].notes[-1]) for cell in runs[1:]]
+    return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
+
+
+def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the recap: its questions stand, each key answers one."""
+    heading = HEADING.match(group[0].source)
+    title = faces.line(heading[1]) if heading else "Recap"
+    made = tables(group[:1], faces, title, group[0].id, "")
+    if not made:
+        return [flow(group, faces, title)]
+    return made + left_over(group, group[:1], faces, title)
+
+
+def tables(
+    cells: list[NotebookNode], faces: Faces, title: str, name: str, told: str
+) -> list[Slide]:
+    """Return a slide for each table that stands in text cells."""
+    found = [table for cell in cells for table in TABLE.findall(cell.source) if "---" in table]
+    return [table_slide(table, faces, title, name, told) for table in found]
+
+
+def table_slide(table: str, faces: Faces, title: str, name: str, told: str) -> Slide:
+    rows = [
+        tuple(
+            faces.line(words.strip().replace(r"\|", "|"))
+            for words in CELLS.split(line.strip().strip("|"))
+        )
+        for line in table.strip().split("\n")
+    ]
+    head, rows = rows[0], tuple(rows[2:])
+    ask = "<p>Let somebody answer before each key.</p>" + told
+    said = [ask, *(f"<p>Answered: {row[0]}</p>{told}" for row in rows)]
+    return Table(
+        title=title, cell=name, notes=tuple(said), seconds=10 * len(rows), head=head, rows=rows
+    )
+
+
+def text_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
+    """Return the slide of a text, or of an exercise; what runs after a table has one of its own."""
+    runs = with_role(group, "run") if TABLE.search(group[0].source) else []
+    made: list[Slide] = [flow([cell for cell in group if cell not in runs], faces, title)]
+    return made + [run_slide(cell, faces, made[0].title, "", made[0].notes[0]) for cell in runs]
+
+
+def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+    """Return a slide of cells below each other, all at once."""
+    shown = [cell for cell in group if role(cell) not in (*OF_STUDENTS, "notes")]
+    shown = [cell for cell in shown if not FOR_ONE.fullmatch(cell.source)]
+    heading = HEADING.match(group[0].source)
+    parts = []
+    for cell in shown:
+        source = cell.source
+        if cell is group[0] and heading:
+            source = source[heading.end() :]
+        parts.append((face_of(cell, source, faces), 0, cell.id))
+    told = "".join(faces.text(note) for note in said_in(group))
+    told = told or "<p>Let them read.</p>"
+    return Flow(
+        title=faces.line(heading[1]) if heading else title,
+        cell=group[0].id,
+        notes=(told,),
+        seconds=pace.of_words(shown),
+        parts=tuple(parts),
+    )
+
+
+def face_of(cell: NotebookNode, source: str, faces: Faces) -> str:
+    """Return a cell as HTML: its text, or its code and what it put out."""
+    if cell.cell_type == "markdown":
+        return f'<div class="words">{faces.text(source)}</div>'
+    result = faces.result(cell)
+    out = f'<div class="out">{result.html}</div>' if result.html else ""
+    return f'<div class="cell" data-kind="{result.kind}">{faces.code(source, result.failed)}{out}</div>'

@@ -1,0 +1,311 @@
+// Makes everything on a slide as large as it fits. Nothing is cut in silence: what does not fit at its smallest size
+// is noted in data-trouble, which the build reads.
+
+const WORDS = [34, 32, 30, 28, 26, 24];
+const CODE = [30, 28, 26, 24, 22, 20];
+const OUT = [42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20];
+const ASK = [40, 36, 32, 30, 28, 26, 24];
+const CARDS = [30, 28, 26, 24, 22, 20];
+const HEADINGS = [38, 36, 34, 32, 30, 28];
+const TABLE = [34, 32, 30, 28, 26, 24];
+const FLOW = [30, 28, 26, 24, 22, 20];
+const SPLITS = [50, 56, 62, 68];
+const LEAST = 18; // px of words in pictures and players
+
+const every = (selector, root) => [...root.querySelectorAll(selector)];
+const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
+const isHigh = (one) => one.scrollHeight > one.clientHeight + 1;
+const resize = (elements, size) => elements.forEach((one) => { one.style.fontSize = `${size}px`; });
+
+// Try sizes from the largest; return the first at which all fits, 0 where none does (the smallest stays).
+function largest(sizes, elements, fits) {
+  for (const size of sizes) {
+    resize(elements, size);
+    if (fits()) return size;
+  }
+  return 0;
+}
+
+function fit(slide) {
+  if (slide.dataset.fitted) return;
+  slide.dataset.fitted = "yes";
+  const found = { least: Infinity, trouble: [] };
+  const note = (what, size, smallest) => {
+    if (!size) found.trouble.push(what);
+    found.least = Math.min(found.least, size || smallest);
+  };
+  fitHeading(slide, note);
+  slide.classList.toggle("panel", needsPanel(slide));
+  fitLead(slide, note);
+  fitVotes(slide, note);
+  fitCards(slide, note);
+  fitStage(slide, note);
+  fitTable(slide, note);
+  fitFlow(slide, note);
+  if (isHigh(slide) || isWide(slide)) found.trouble.push("slide");
+  slide.dataset.least = found.least;
+  slide.dataset.trouble = found.trouble.join(" ");
+}
+
+// A picture gets all the height where its words would be too small between the set-up and the options, and gain by it.
+function needsPanel(slide) {
+  if (!slide.querySelector(".stage[data-kind=picture] .out img")) return false;
+  if (!hasRoom(["panel"])) return false;
+  const between = wordsAs(slide, false);
+  return between < LEAST && wordsAs(slide, true) > between;
+}
+
+function wordsAs(slide, isPanel) {
+  let size = 0;
+  const note = (what, found) => { if (what === "picture") size = found; };
+  slide.classList.toggle("panel", isPanel);
+  fitLead(slide, note);
+  fitVotes(slide, note);
+  fitStage(slide, note);
+  return size;
+}
+
+function fitHeading(slide, note) {
+  const heading = slide.querySelector("h2");
+  if (heading) note("title", largest(HEADINGS, [heading], () => !isWide(heading.parentElement)), 28);
+}
+
+function fitLead(slide, note) {
+  const lead = slide.querySelector(".lead");
+  if (!lead) return;
+  const high = slide.classList.contains("panel") ? 230 : lead.clientHeight;
+  for (const one of lead.children) {
+    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1), 24);
+  }
+}
+
+// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a player.
+function fitVotes(slide, note) {
+  const strip = slide.querySelector(".votes");
+  if (!strip) return;
+  const items = every("li", strip);
+  const fits = (high) => strip.offsetHeight <= high && !isWide(strip) && items.every((one) => !isWide(one));
+  if (slide.classList.contains("panel")) {
+    strip.dataset.form = "column";
+    const column = () => !isHigh(strip) && items.every((one) => !isWide(one));
+    note("votes", largest([28, 26, 24, 22], items, column), 22);
+    return;
+  }
+  let best = { size: 0 };
+  for (const [form, high] of [["free", 72], ["even", 104], ["two", 132]]) {
+    strip.dataset.form = form;
+    const size = largest([28, 26, 24, 22], items, () => fits(high));
+    if (size > best.size) best = { form, size };
+  }
+  strip.dataset.form = best.form || "two";
+  resize(items, best.size || 22);
+  note("votes", best.size, 22);
+}
+
+function fitCards(slide, note) {
+  const cards = slide.querySelector(".cards");
+  if (!cards) return;
+  note("cards", largest(CARDS, every("li", cards), () => !isHigh(cards) && !isWide(cards)), 20);
+  const out = slide.querySelector(".out");
+  fitPlayers(out);
+  const texts = every(":scope>pre,:scope>.err", out);
+  if (texts.length) note("output", largest(CODE, texts, () => !isHigh(out) && !isWide(out)), 20);
+}
+
+// Tell players how high they may be.
+function fitPlayers(out, high = out.clientHeight) {
+  for (const room of every(".player-room", out)) {
+    room.style.setProperty("--player-high", `${Math.max(320, high)}px`);
+    room.dispatchEvent(new Event("player-fit"));
+  }
+}
+
+function fitStage(slide, note) {
+  const stage = slide.querySelector(".stage");
+  if (!stage) return;
+  const parts = {
+    stage,
+    code: stage.querySelector(".code"),
+    source: stage.querySelector("pre.src"),
+    out: stage.querySelector(".out"),
+    texts: every(".out>pre,.out>.err", stage),
+    pictures: every(".out img", stage),
+  };
+  if (slide.classList.contains("panel")) fitPanel(parts, note);
+  else if (stage.dataset.kind === "player") fitPlayer(slide, parts, note);
+  else if (stage.dataset.kind === "picture" && parts.pictures.length) fitPicture(parts, note);
+  else fitText(parts, note);
+  const ask = stage.querySelector(".ask");
+  if (ask) note("ask", largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)), 24);
+}
+
+const codeFits = ({ code, source }) => !source || (!isWide(source) && source.offsetHeight <= code.clientHeight - 28 + 1);
+const outFits = ({ out, texts }) => !out || (!isHigh(out) && !isWide(out) && texts.every((one) => !isWide(one)));
+
+// Of the layouts, take the one in which code and output are largest; long lines hang before they become small.
+function fitText(parts, note) {
+  let best = { size: 0 };
+  for (const wraps of [false, true]) {
+    for (const layout of [...SPLITS.map((split) => ["beside", split]), ["stacked", 0]].filter(hasRoom)) {
+      arrange(parts, layout, wraps);
+      const size = largest(CODE, [parts.source, ...parts.texts].filter(Boolean), () => codeFits(parts) && outFits(parts));
+      if (size > best.size) best = { size, layout, wraps };
+    }
+    if (best.size >= 24) break;
+  }
+  if (best.size < 24 && hasRoom(["wide"]) && fitOver(parts, best.size, note)) return;
+  arrange(parts, best.layout || ["stacked", 0], best.wraps ?? true);
+  resize([parts.source, ...parts.texts].filter(Boolean), best.size || 20);
+  note("code", best.size, 20);
+  growOut(parts, best.size || 20);
+}
+
+// A short output is what they wait for: it may be larger than the code, up to 1.4 times.
+function growOut(parts, code) {
+  const sizes = OUT.filter((size) => size >= code && size <= code * 1.4);
+  if (!largest(sizes, parts.texts, () => outFits(parts))) resize(parts.texts, code);
+}
+
+// On a phone held upright nothing stands beside anything.
+const hasRoom = ([layout]) => layout === "stacked" || !document.documentElement.classList.contains("upright");
+
+function arrange({ stage }, [layout, split], wraps) {
+  stage.dataset.layout = layout;
+  stage.style.setProperty("--split", `${split}%`);
+  stage.classList.toggle("wrapped", wraps);
+  stage.classList.toggle("wrapped-out", wraps);
+}
+
+// The output takes the place of the code; C brings the code back.
+function fitOver(parts, other, note) {
+  arrange(parts, ["wide", 56], true);
+  const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
+  const out = largest([32, ...CODE], parts.texts, () => outFits(parts));
+  if (Math.min(code, out) <= other) return false;
+  note("code", code, 20);
+  note("output", out, 20);
+  return true;
+}
+
+// A picture stands beside the code, or over it where it would be too small there.
+function fitPicture(parts, note) {
+  const tries = [...SPLITS.slice(0, 2).map((split) => ["beside", split]), ["beside", 38], ["stacked", 0], ["wide", 56], ["wide", 72]].filter(hasRoom);
+  let best = null;
+  for (const layout of tries) {
+    for (const wraps of [false, true]) {
+      arrange(parts, layout, wraps);
+      const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
+      const texts = parts.texts.length ? largest(CODE, parts.texts, () => outFits(parts) && roomFor(parts) > 120) : 30;
+      const words = zoom(parts);
+      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - wraps;
+      if (code && texts && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
+    }
+  }
+  const { layout, wraps, code, texts } = best || { layout: ["stacked", 0], wraps: true, code: 0, texts: 0 };
+  arrange(parts, layout, wraps);
+  if (parts.source) resize([parts.source], code || 20);
+  resize(parts.texts, texts || 20);
+  note("code", code, 20);
+  note("output", texts, 20);
+  note("picture", zoom(parts), 12);
+}
+
+// The height that what was printed leaves for the pictures.
+function roomFor({ out, texts }) {
+  const used = texts.reduce((sum, one) => sum + one.offsetHeight + 10, 0);
+  return out.clientHeight - used;
+}
+
+// Let the pictures fill their room; return how large their smallest words come out, in px.
+function zoom(parts) {
+  const { out, pictures } = parts;
+  const high = roomFor(parts) / pictures.length - 8;
+  let least = 99;
+  for (const picture of pictures) {
+    const times = Math.min(2.4, (out.clientWidth - 8) / picture.naturalWidth, high / picture.naturalHeight);
+    picture.style.width = `${Math.floor(picture.naturalWidth * Math.max(times, 0.2))}px`;
+    least = Math.min(least, wordsIn(picture) * times);
+  }
+  return Math.round(least * 10) / 10;
+}
+
+// The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
+function wordsIn(picture) {
+  if (picture.dataset.words) return +picture.dataset.words;
+  const found = /^data:image\/svg\+xml;base64,(.*)/.exec(picture.src);
+  const sizes = found ? [...atob(found[1]).matchAll(/font-size[=:]\s*"?([\d.]+)/g)].map((one) => +one[1]) : [];
+  picture.dataset.words = sizes.length ? Math.min(...sizes) : 14;
+  return +picture.dataset.words;
+}
+
+// Code and question stand below each other, what comes of them takes the place of both.
+function fitOverCode(parts, note) {
+  arrange(parts, ["over", 0], false);
+  if (parts.source) {
+    const fits = () => codeFits(parts) && !isHigh(parts.stage);
+    const size = largest(CODE.slice(0, 4), [parts.source], fits);
+    if (!size) parts.stage.classList.add("wrapped");
+    note("code", size || largest(CODE, [parts.source], fits), 20);
+  }
+}
+
+// A player takes the place of the set-up as well; the takeaway has its own below it.
+function fitPlayer(slide, parts, note) {
+  fitOverCode(parts, note);
+  const strip = slide.querySelector(".votes");
+  slide.style.setProperty("--foot", `${24 + (strip ? strip.offsetHeight + 14 : 0)}px`);
+  slide.classList.add("plays");
+  const takeaway = slide.querySelector(".takeaway");
+  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 72), 24);
+  fitPlayers(parts.out, roomFor(parts));
+}
+
+// What was printed becomes smaller before the words of the picture below it do.
+function fitPanel(parts, note) {
+  fitOverCode(parts, note);
+  parts.stage.classList.add("wrapped-out");
+  const size = largest(CODE, parts.texts, () => outFits(parts) && zoom(parts) >= LEAST);
+  note("output", size || 20, 20);
+  note("picture", zoom(parts), 12);
+}
+
+function fitTable(slide, note) {
+  const table = slide.querySelector(".tablebox table");
+  if (!table) return;
+  const box = table.parentElement;
+  note("table", largest(TABLE, [table], () => table.offsetHeight <= box.clientHeight && !isWide(box)), 24);
+}
+
+function fitFlow(slide, note) {
+  const flow = slide.querySelector(".flow");
+  if (!flow) return;
+  fitPlayers(flow, 320);
+  const size = largest(FLOW, [flow], () => !isHigh(flow) && !isWide(flow));
+  if (size) growPictures(flow);
+  if (size) stretchPlayers(flow);
+  if (!size) {
+    slide.dataset.screens = (flow.scrollHeight / flow.clientHeight).toFixed(1);
+    flow.classList.add("scrolls");
+    flow.tabIndex = 0;
+  }
+  note("flow", size, 20);
+}
+
+// Pictures among other cells grow into the room that is left.
+function growPictures(flow) {
+  const pictures = every(".pic img,.words img", flow);
+  const sizes = pictures.map((one) => one.clientWidth);
+  for (let times = 2.4; times > 1; times -= 0.1) {
+    pictures.forEach((one, at) => { one.style.width = `${Math.round(sizes[at] * times)}px`; });
+    if (!isHigh(flow) && !isWide(flow)) return;
+  }
+  pictures.forEach((one, at) => { one.style.width = `${sizes[at]}px`; });
+}
+
+// The first player among other cells gets the height that is left.
+function stretchPlayers(flow) {
+  const player = flow.querySelector(".player");
+  if (!player) return;
+  const end = Math.max(...[...flow.children].map((one) => one.offsetTop + one.offsetHeight));
+  fitPlayers(flow, player.offsetHeight + flow.offsetTop + flow.clientHeight - end - 4);
+}

@@ -1,0 +1,171 @@
+// The speaker's window (key S): notes of this step, the next step as a picture, clock and plan, counts of votes. It holds
+// no script of its own and loads nothing, so it works from disk; opening, closing or reloading it moves nothing here.
+
+const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:#14181d;color:#e6e9ed;color-scheme:dark;font:20px/1.45 system-ui,"DejaVu Sans",sans-serif}
+#bar{grid-column:1/3;display:flex;flex-wrap:wrap;gap:6px 28px;align-items:baseline;font-variant-numeric:tabular-nums}
+#time{font-size:34px}#plan.late{color:#fdba74}#slide{color:#a9b4c0}
+#notes{overflow:auto}#notes p{margin:0 0 .5em}#notes h3{margin:.7em 0 .2em;font-size:17px;color:#a9b4c0}#notes code{font-family:"DejaVu Sans Mono",monospace}
+#notes .right{font-size:26px;color:#86efac}
+#next p{margin:0 0 6px;color:#a9b4c0}#picture{position:relative;overflow:hidden;border:2px solid #39424d;border-radius:8px;background:var(--ground)}
+#picture .reveal{position:absolute;left:0;top:0;transform-origin:0 0;pointer-events:none}
+#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#votes input{width:4em;font:inherit}button{font:inherit;font-size:17px;padding:2px 12px}`;
+const KEPT = `votes: ${document.title}`;
+let view = null;
+let began = 0;
+
+const own = (id) => view.document.getElementById(id);
+
+// A window that was reloaded belongs to nobody: it can only be opened anew.
+function isOpen() {
+  try {
+    return Boolean(view && !view.closed && view.document);
+  } catch {
+    view.close();
+    view = null;
+    return false;
+  }
+}
+
+function made(tag, id, ...inside) {
+  const element = view.document.createElement(tag);
+  if (id) element.id = id;
+  element.append(...inside);
+  return element;
+}
+
+function button(id, words, action) {
+  return Object.assign(made("button", id, words), { onclick: action });
+}
+
+function openView() {
+  if (isOpen()) return view.focus();
+  view = window.open("", "speaker", "width=1100,height=760");
+  if (!view) return;
+  began = Date.now();
+  fillView();
+}
+
+// Write the window, or write it anew.
+function fillView() {
+  const page = view.document;
+  page.title = `Notes: ${document.title}`;
+  page.documentElement.lang = "en";
+  const styles = [...document.querySelectorAll("style")].map((one) => page.importNode(one, true));
+  page.head.replaceChildren(...styles, made("style", "", LOOK));
+  const restart = () => { began = Date.now(); tick(); };
+  page.body.replaceChildren(
+    made("div", "bar", made("span", "time"), made("span", "plan"), made("span", "slide"), button("reset", "Start the time again", restart)),
+    made("div", "notes"),
+    made("div", "next", made("p", "then"), made("div", "picture")),
+    made("div", "votes"),
+  );
+  page.onkeydown = pass;
+  tick();
+  tellView();
+}
+
+// Keys of this window are keys of the deck, but for those that one types into a count.
+function pass(event) {
+  if (event.key === "F5" || (event.key === "r" && (event.ctrlKey || event.metaKey))) {
+    event.preventDefault();
+    return fillView();
+  }
+  if (event.target.closest("input")) return;
+  if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
+  if (Reveal.getConfig().keyboard) Reveal.triggerKey(event.keyCode);
+  if (event.key.startsWith("Arrow") || event.key === " ") event.preventDefault();
+}
+
+const pair = (number) => String(number).padStart(2, "0");
+const minutes = (seconds) => `${pair(Math.floor(seconds / 60))}:${pair(Math.floor(seconds) % 60)}`;
+
+function tick() {
+  if (!isOpen()) return;
+  const gone = (Date.now() - began) / 1000;
+  const planned = plannedUntilNow();
+  own("time").textContent = `${minutes(gone)} · ${new Date().toLocaleTimeString("en-GB")}`;
+  const off = Math.round((gone - planned) / 60);
+  own("plan").className = off > 1 ? "late" : "";
+  const words = off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
+  own("plan").textContent = `plan ${minutes(planned)} of ${minutes(plannedIn(Reveal.getSlides()))} · ${words}`;
+}
+
+const plannedIn = (slides) => slides.reduce((sum, one) => sum + Number(one.dataset.seconds), 0);
+
+// What the slides before this one take, and the steps of this one that are done.
+function plannedUntilNow() {
+  const slides = Reveal.getSlides(), at = slides.indexOf(Reveal.getCurrentSlide()), here = slides[at];
+  return plannedIn(slides.slice(0, at)) + (Number(here.dataset.seconds) * Number(here.dataset.step)) / Number(here.dataset.steps);
+}
+
+function tellView() {
+  if (!isOpen() || !own("notes")) return;
+  const slides = Reveal.getSlides(), here = Reveal.getCurrentSlide(), at = slides.indexOf(here);
+  own("slide").textContent = `${at + 1} / ${slides.length} · ${here.ariaLabel}`;
+  const told = here.querySelector("aside.notes");
+  own("notes").replaceChildren(...[...(told?.childNodes || [])].map((one) => view.document.importNode(one, true)));
+  const step = Number(here.dataset.step);
+  const stays = step + 1 < Number(here.dataset.steps);
+  const next = stays ? here : slides[at + 1];
+  own("then").textContent = `Next: ${stays ? "more on this slide" : next?.ariaLabel || "the end"}`;
+  if (next) showPicture(next, stays ? step + 1 : 0);
+  else own("picture").replaceChildren();
+  askVotes(here);
+}
+
+// The next step as they will see it: a copy of its slide.
+function showPicture(slide, step) {
+  fit(slide);
+  const { width, height } = Reveal.getConfig();
+  const copy = view.document.importNode(slide, true);
+  copy.classList.remove("past", "future");
+  copy.classList.add("present");
+  copy.removeAttribute("hidden");
+  show(copy, step);
+  const box = own("picture"), frame = made("div", "", made("div", "", copy));
+  frame.className = "reveal";
+  frame.firstChild.className = "slides";
+  frame.style.cssText = `width:${width}px;height:${height}px`;
+  box.style.height = `${(box.clientWidth * height) / width}px`;
+  frame.style.transform = `scale(${box.clientWidth / width})`;
+  box.replaceChildren(frame);
+  box.style.colorScheme = isDark() ? "dark" : "light";
+}
+
+const kept = () => JSON.parse(localStorage.getItem(KEPT) || "{}");
+
+// Hands that were counted, by letter: they stay in this browser until they are saved as a file.
+function askVotes(slide) {
+  const letters = [...slide.querySelectorAll(".votes li")].map((one) => one.dataset.letter);
+  const counts = kept()[slide.dataset.cell]?.counts || {};
+  const fields = letters.map((letter) => {
+    const field = Object.assign(made("input"), { type: "number", min: 0, value: counts[letter] ?? "" });
+    field.oninput = () => keep(slide, letter, field.value);
+    return made("label", "", `${letter} `, field);
+  });
+  const save = button("save", "Save all votes (CSV)", saveVotes);
+  own("votes").replaceChildren(...(fields.length ? ["Hands: ", ...fields, save] : [save]));
+}
+
+function keep(slide, letter, count) {
+  const all = kept();
+  const right = slide.querySelector(".votes .right")?.dataset.letter || "";
+  const entry = all[slide.dataset.cell] || { title: slide.ariaLabel, right, counts: {} };
+  entry.counts[letter] = count;
+  localStorage.setItem(KEPT, JSON.stringify({ ...all, [slide.dataset.cell]: entry }));
+}
+
+function saveVotes() {
+  const quoted = (words) => `"${String(words).replaceAll('"', '""')}"`;
+  const rows = Object.values(kept()).flatMap(({ title, right, counts }) =>
+    Object.entries(counts).map(([letter, count]) => [quoted(title), letter, count, right].join(",")));
+  const text = ["question,letter,hands,right", ...rows].join("\r\n");
+  const link = made("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+  link.download = "votes.csv";
+  link.click();
+}
+
+Reveal.addKeyBinding({ keyCode: 83, key: "S", description: "Notes and time for the speaker" }, openView);
+for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellView);
+setInterval(tick, 1000);
