@@ -75,17 +75,31 @@ def test_zero_grad_may_stand_last_but_not_in_between():
 
 
 def test_a_step_passes_over_what_has_no_gradient():
-    assert "(Nothing: it passes over what has no gradient.)" in said("11", "loop-06")
+    told = said("11", "loop-06")
+    assert "nothing: it passes over what has no gradient" in told
     used, unused = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
     used.sum().backward()
     SGD([used, unused], lr=0.1, weight_decay=0.1).step()
     assert (used._version, unused._version) == (1, 0)
 
 
+def test_one_more_step_uses_the_old_gradient_again():
+    assert "(Before any `backward()`, or after `zero_grad()`, nothing" in said("11", "loop-06")
+    assert "One more here uses the old −6 again: 7.)" in said("11", "loop-06")
+    w, found = scalar(1.0), []
+    optimizer = SGD([w], lr=0.5)
+    for before in (None, ((w - 4) ** 2).backward, None, optimizer.zero_grad):
+        if before:
+            before()
+        optimizer.step()
+        found.append(w.item())
+    assert found == [1, 4, 7, 7]
+
+
 def test_the_walk_of_a_linear_layer_fills_two_gradients_and_moves_no_weight():
     assert "`w` is still [1, 1]" in said("11", "loop-10")
     notes = said("11", "loop-11")
-    assert '"Which tensor took part and was not saved?" (`w`: a gradient for `samples`' in notes
+    assert '"Which factor was not saved?" (`w`: a gradient for `samples`' in notes
     assert "`AddmmBackward0`, and a `TBackward0` before the weight" in notes
     w, b = torch.ones(2, requires_grad=True), torch.zeros(1, requires_grad=True)
     samples, targets = torch.tensor([[1.0, 2], [3, 4]]), torch.tensor([2.0, 5])
@@ -153,8 +167,9 @@ def test_only_those_four_take_fused():
 
 def test_optimizers_tick_a_weight_in_their_own_ways():
     told = said("11", "loop-17")
-    assert "plain SGD ticks once a step, AdamW twice, a fused step never" in told
-    assert "AdamW writes twice: it shrinks the weight, then takes its step" in told
+    assert "here SGD ticks once a step, AdamW twice, a fused step never" in told
+    assert "AdamW first shrinks the weight, by its `weight_decay`, then takes its step" in told
+    assert '"AdamW with `weight_decay=0`?" (Once a step.)' in said("11", "q4-notes")
     assert '"And LBFGS?" (Many times in one call.)' in said("11", "q4-notes")
     assert step(SGD) == (1, True)
     assert step(torch.optim.AdamW) == (2, True)
@@ -183,12 +198,24 @@ def test_100_iterations_learn_to_add_with_each(kind, fused, version):
 
 
 def test_a_new_weight_is_at_version_1_and_loading_writes_once_more():
-    assert "The weight of a new layer is at version 1" in said("11", "q4")
-    assert "loading a state writes once more" in said("11", "q4-notes")
+    assert "The weight of a new `nn.Linear` is at version 1" in said("11", "q4")
+    assert "loading a state writes once more, unless `assign=True`" in said("11", "q4-notes")
     layer = nn.Linear(10, 1)
     assert layer.weight._version == 1
     layer.load_state_dict(nn.Linear(10, 1).state_dict())
     assert layer.weight._version == 2
+    layer.load_state_dict(nn.Linear(10, 1).state_dict(), assign=True)
+    assert layer.weight._version == 1
+
+
+def test_a_weight_may_stand_still_because_the_step_is_too_small_for_its_dtype():
+    assert "is the step too small for the dtype? In bfloat16, 100 − 0.01 is 100.)" in said(
+        "11", "q4-notes"
+    )
+    w = torch.tensor(100.0, dtype=torch.bfloat16, requires_grad=True)
+    w.backward()
+    SGD([w], lr=0.01).step()
+    assert (w.item(), w.grad.item()) == (100, 1)
 
 
 @pytest.mark.parametrize("options", [{}, {"fused": True}], ids=["plain", "fused"])
@@ -241,7 +268,7 @@ def test_both_backwards_first_or_a_new_forward_runs():
 
 
 def test_one_layer_alone_raises_nothing_and_is_right_for_the_old_weights():
-    assert "(No: then no node has saved a weight." in said("11", "loop-33")
+    assert "(No, as `x` requires no grad: then no node has saved a weight." in said("11", "loop-33")
     assert "the gradient is then right for the old weights" in said("11", "loop-33")
     layer, x = nn.Linear(2, 1), torch.ones(1, 2)
     optimizer = SGD(layer.parameters(), lr=0.1)
@@ -251,18 +278,24 @@ def test_one_layer_alone_raises_nothing_and_is_right_for_the_old_weights():
     optimizer.step()
     (after,) = torch.autograd.grad((out**2).sum(), layer.weight)
     assert torch.equal(after, old)
+    out = layer(x.requires_grad_())
+    out.sum().backward(retain_graph=True)
+    optimizer.step()
+    with pytest.raises(RuntimeError, match=EDITED):
+        (out**2).sum().backward()
 
 
-@pytest.mark.parametrize("cut", [False, True])
-def test_a_state_that_is_carried_over_a_step_fails_alike(cut):
-    assert "A state carried over a step fails alike: `h.detach()`" in said("11", "loop-30")
+@pytest.mark.parametrize(("cut", "keep"), [(True, False), (False, False), (False, True)])
+def test_a_state_that_is_carried_over_a_step_needs_a_cut(cut, keep):
+    assert "A state carried over a step needs `h.detach()`, too" in said("11", "loop-30")
+    assert '|"a second time"|what is older than the round|3, 5|' in said("11", "loop-54")
     rnn, h = nn.RNN(2, 3), None
     optimizer, done = SGD(rnn.parameters(), lr=0.1), []
 
     def loop(h):
         for number in (1, 2, 3):
             out, h = rnn(torch.ones(4, 1, 2), h)
-            out.sum().backward(retain_graph=not cut)
+            out.sum().backward(retain_graph=keep)
             optimizer.step()
             h = h.detach() if cut else h
             done.append(number)
@@ -271,7 +304,7 @@ def test_a_state_that_is_carried_over_a_step_fails_alike(cut):
         loop(h)
         assert done == [1, 2, 3]
     else:
-        with pytest.raises(RuntimeError, match=EDITED):
+        with pytest.raises(RuntimeError, match=EDITED if keep else TWICE):
             loop(h)
         assert done == [1]
 
@@ -327,7 +360,7 @@ def test_an_optimizer_takes_leaves_and_what_retains_its_gradient():
         SGD([product], lr=0.1)
     product.retain_grad()
     SGD([product], lr=0.1)
-    assert "(Accepted, if it is a leaf; it never gets a `.grad`, and stands still.)" in said(
+    assert "(Frozen from the start, it is accepted; it gets no `.grad`, and stands still.)" in said(
         "11", "loop-27"
     )
     frozen, trained = torch.ones(2), torch.ones(2, requires_grad=True)
@@ -350,6 +383,10 @@ def names_of(layers):
 
 def test_a_module_lists_what_it_finds_in_module_lists_and_dicts():
     told = said("11", "loop-26")
+    assert "A **parameter** is an `nn.Parameter` that a module lists" in told
+    net = nn.Module()
+    net.plain, net.listed = torch.ones(2, requires_grad=True), nn.Parameter(torch.ones(2))
+    assert [name for name, _ in net.named_parameters()] == ["listed"]
     assert "It looks into an `nn.ModuleList`, not into a plain list" in told
     assert "(No; `nn.ModuleDict` does.)" in said("11", "loop-27")
     layer = nn.Linear(2, 2)
