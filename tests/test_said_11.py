@@ -209,9 +209,7 @@ def test_a_new_weight_is_at_version_1_and_loading_writes_once_more():
 
 
 def test_a_weight_may_stand_still_because_the_step_is_too_small_for_its_dtype():
-    assert "is the step too small for the dtype? In bfloat16, 100 − 0.01 is 100.)" in said(
-        "11", "q4-notes"
-    )
+    assert "is the step too small for the dtype?)" in said("11", "q4-notes")
     w = torch.tensor(100.0, dtype=torch.bfloat16, requires_grad=True)
     w.backward()
     SGD([w], lr=0.01).step()
@@ -387,7 +385,7 @@ def test_a_module_lists_what_it_finds_in_module_lists_and_dicts():
     net = nn.Module()
     net.plain, net.listed = torch.ones(2, requires_grad=True), nn.Parameter(torch.ones(2))
     assert [name for name, _ in net.named_parameters()] == ["listed"]
-    assert "It looks into an `nn.ModuleList`, not into a plain list" in told
+    assert "The module looks into an `nn.ModuleList`, not into a plain list" in told
     assert "(No; `nn.ModuleDict` does.)" in said("11", "loop-27")
     layer = nn.Linear(2, 2)
     assert names_of([layer]) == names_of({"a": layer}) == []
