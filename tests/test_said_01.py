@@ -609,6 +609,19 @@ def test_a_gradient_of_none_is_not_a_gradient_of_zeros():
     assert unused_weight(lambda w: setattr(w, "grad", None)) == 1.0
 
 
+def test_the_timeline_has_torchscript_and_stands_after_the_question_that_it_would_answer():
+    assert "TorchScript from 2018, torch.compile from 2023" in said("01", "v2t-03")
+    figure = (NOTEBOOKS.parent / "figs/timeline.svg").read_text(encoding="utf-8")
+    assert "TorchScript: from PyTorch 1.0, December 2018; deprecated today" in figure
+    assert "TensorFlow 2: line by line by default; Keras fit() captures" in figure
+    with pytest.warns(DeprecationWarning, match="deprecated"):
+        captured = torch.jit.trace(lambda x: x * 2, torch.ones(1))
+    assert captured(torch.tensor([3.0])).item() == 6.0
+    (path,) = NOTEBOOKS.glob("01*.ipynb")
+    ids = [cell["id"] for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]]
+    assert ids.index("v2t-03") > ids.index("v2t-07")
+
+
 def test_sizes_in_the_brackets_of_an_old_tensor_and_values_in_a_list():
     assert "The numbers in `torch.Tensor(2, 2)` are sizes: two by two." in said("01", "v2t-35")
     assert torch.Tensor(2, 2).shape == (2, 2)

@@ -91,6 +91,22 @@ def test_each_node_of_a_batched_walk_is_called_once_with_three_gradients():
     assert torch.equal(rows, jacobian(lambda x: three(torch.sin(x)), x))
 
 
+def test_no_cell_uses_autograd_grad_before_idea_4_introduces_it():
+    (path,) = NOTEBOOKS.glob("05*.ipynb")
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    ids = [cell["id"] for cell in cells]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert "## 4 · `backward()` or `autograd.grad`?" in said("05", "cell-32")
+    before = cells[: ids.index("cell-32")]
+    assert not [
+        cell["id"]
+        for cell in before
+        if cell["cell_type"] == "code" and "autograd.grad" in "".join(cell["source"])
+    ]
+    assert not [source for source in sources if "retain_graph" in source]
+    assert "`retain_graph=True` (lesson 07)" in said("05", "cell-49")
+
+
 def test_grad_leaves_the_grad_of_leaves_alone_and_not_that_of_who_retains():
     assert "the `.grad` of each leaf stays as it was" in said("05", "cell-34")
     x, other = (torch.ones(2, requires_grad=True) for _ in range(2))
