@@ -22,7 +22,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
+.PHONY: help lab present slides handouts pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -40,6 +40,9 @@ present: $(STUDENT)  ## show one lesson as live slides, in which cells run (N=05
 
 slides: $(STUDENT)  ## each lesson as slides in one file, for no network at all: build/slides/
 	@"$(PY)" -m course.publish notebooks --to slides -o build/slides
+
+handouts: $(STUDENT)  ## sheets on paper, questions and answers, by Chromium: build/handouts/
+	@"$(PY)" -m course.handouts notebooks -o build/handouts
 
 pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages

@@ -79,18 +79,45 @@ function bind(keyCode, key, description, action) {
 }
 
 const upright = innerHeight > innerWidth * 1.2; // a phone: the slide has the shape of its screen
-root.classList.toggle("upright", upright);
-await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
-Reveal.initialize({
-  width: upright ? 720 : 1280, height: upright ? Math.round((720 * innerHeight) / innerWidth) : 720, margin: 0, minScale: 0.1, maxScale: 4, center: false, hash: true,
-  transition: "none", backgroundTransition: "none", slideNumber: false, controls: false, progress: true, pdfSeparateFragments: false,
-  pdfMaxPagesPerSlide: 1, scrollActivationWidth: null, display: "flex", keyboardCondition: forSlides,
-});
 
-bind(76, "L", "Light or dark", () => {
-  const dark = isDark();
-  root.classList.toggle("dark", !dark);
-  root.classList.toggle("light", dark);
-});
-bind(67, "C", "The code again", () => Reveal.getCurrentSlide().classList.toggle("peek"));
-bind(78, "N", "Notes on this screen", () => { const box = document.getElementById("say"); box.hidden = !box.hidden; });
+function start() {
+  root.classList.toggle("upright", upright);
+  Reveal.initialize({
+    width: upright ? 720 : 1280, height: upright ? Math.round((720 * innerHeight) / innerWidth) : 720, margin: 0, minScale: 0.1, maxScale: 4,
+    center: false, hash: true, transition: "none", backgroundTransition: "none", slideNumber: false, controls: false, progress: true,
+    pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, scrollActivationWidth: null, display: "flex", keyboardCondition: forSlides,
+  });
+  bind(76, "L", "Light or dark", () => {
+    const dark = isDark();
+    root.classList.toggle("dark", !dark);
+    root.classList.toggle("light", dark);
+  });
+  bind(67, "C", "The code again", () => Reveal.getCurrentSlide().classList.toggle("peek"));
+  bind(78, "N", "Notes on this screen", () => { const box = document.getElementById("say"); box.hidden = !box.hidden; });
+  startSpeaker();
+}
+
+// A sheet to hand out, of questions with room for a guess, or of answers: two slides a page.
+function handOut(answers) {
+  root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
+  document.body.prepend(Object.assign(document.createElement("h1"), { textContent: document.title, className: "sheet-title" }));
+  for (const slide of document.querySelectorAll(".slides section")) {
+    if (!slide.matches(".round:has(.votes,.ask):not([data-goes-on]),.lab,.table")) {
+      slide.remove();
+      continue;
+    }
+    const sheet = document.createElement("div");
+    sheet.className = "sheet";
+    slide.replaceWith(sheet);
+    sheet.append(slide);
+    if (!answers) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p>");
+    show(slide, answers ? +slide.dataset.steps - 1 : 0);
+    fit(slide);
+  }
+  root.dataset.paper = "ready";
+}
+
+await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
+const sheets = new URLSearchParams(location.search).get("handout");
+if (sheets) handOut(sheets === "answers");
+else start();

@@ -166,6 +166,8 @@ function saveVotes() {
   link.click();
 }
 
-Reveal.addKeyBinding({ keyCode: 83, key: "S", description: "Notes and time for the speaker" }, openView);
-for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellView);
-setInterval(tick, 1000);
+function startSpeaker() {
+  Reveal.addKeyBinding({ keyCode: 83, key: "S", description: "Notes and time for the speaker" }, openView);
+  for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellView);
+  setInterval(tick, 1000);
+}
