@@ -13,12 +13,15 @@ import os
 import sys
 from pathlib import Path
 
+from course.publishing import chromium
 from course.publishing.deck import deck
+from course.publishing.fitting import unfit
 from course.publishing.page import page
 from course.publishing.source import NoSlides, Unpublishable, read, reason
 from course.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
+LESSON = 'class="round"'  # in a deck of the course: there all has to fit
 
 
 def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = False) -> str:
@@ -59,17 +62,31 @@ def main(arguments: list[str] | None = None) -> int:
     folder = os.path.isdir(given.notebook)
     sources = sorted(given.notebook.glob("[!.]*.ipynb")) if folder else [given.notebook]
     failed = 0
+    program = chromium.found() if given.to == "slides" and given.check else None
+    if given.to == "slides" and given.check and not program:
+        print("Whether all fits its slide was not checked: there is no Chromium in PATH.")
     if not sources:
         print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
         return 1
     for source in sources:
         out = given.o / f"{source.stem}.html" if folder else given.o
         try:
-            print(f"{out}: {weight(publish(source, given.to, out, trust=given.trust))}")
+            html = publish(source, given.to, out, trust=given.trust)
+            print(f"{out}: {weight(html)}")
+            if program and not fits(out, program) and LESSON in html:
+                failed = 1
         except Unpublishable as error:
             print(f"{source.name}: {error}" if folder else error, file=sys.stderr)
             failed |= not (folder and isinstance(error, NoSlides))
     return int(failed)
+
+
+def fits(deck: Path, program: str) -> bool:
+    """Tell whether all of a deck fits its slides; say what does not, and what to do."""
+    found = unfit(deck, program)
+    for one in found:
+        print(f"  {one}")
+    return not found
 
 
 def parser() -> argparse.ArgumentParser:
@@ -87,6 +104,12 @@ def parser() -> argparse.ArgumentParser:
         "--trust",
         action="store_true",
         help="keep HTML and scripts in outputs: only for your own notebooks",
+    )
+    made.add_argument(
+        "--no-check",
+        dest="check",
+        action="store_false",
+        help="do not open slides in Chromium to see whether all fits",
     )
     return made
 

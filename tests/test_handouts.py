@@ -1,11 +1,12 @@
 """Sheets to hand out, without a browser: what is said where none is at hand."""
 
 from course import handouts
+from course.publishing import chromium
 
 
 def test_without_a_browser_the_way_by_hand_is_said(tmp_path, monkeypatch, capsys):
     monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(handouts.shutil, "which", lambda name: None)
+    monkeypatch.setattr(chromium.shutil, "which", lambda name: None)
     assert handouts.main(["notebooks", "-o", str(tmp_path / "out")]) == 1
     said = capsys.readouterr().err
     assert "There is no Chromium in PATH" in said

@@ -1,13 +1,16 @@
 """Sheets to hand out: what stands on them, in a real browser, and what is printed."""
 
+import re
+
 import made_up_guesses
 import nbformat
 import pytest
 from chromium import chromium as program
 from driver import watched
+from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course import handouts
-from course.publish import publish
+from course.publish import main, publish
 from helpers.predicting import questions
 
 pytestmark = pytest.mark.browser
@@ -58,3 +61,32 @@ def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path
     (tmp_path / "taken").write_text("a file")
     assert handouts.main([str(notebook), "-o", str(tmp_path / "taken")]) == 1
     assert "cannot be made" in capsys.readouterr().err
+
+
+TOO_MUCH = "\n\n".join(f"Line {number}." for number in range(60))
+
+
+def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path, capsys):
+    cells = [new_markdown_cell("# Short"), new_markdown_cell(f"# Long\n\n{TOO_MUCH}", id="long")]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "mine.ipynb")
+    given = [str(tmp_path / "mine.ipynb"), "--to", "slides", "-o", str(tmp_path / "mine.html")]
+    assert main(given) == 0, "a notebook of one's own is published all the same"
+    said = capsys.readouterr().out
+    assert re.search(
+        r"slide 2 \(cell long\) is \d\.\d screens tall and scrolls: split it into two slides\.",
+        said,
+    )
+    assert "slide 1" not in said
+    assert main([*given, "--no-check"]) == 0
+    assert "screens tall" not in capsys.readouterr().out
+
+
+def test_a_round_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
+    made = nbformat.read(notebook, 4)
+    given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
+    assert main(given) == 0, capsys.readouterr().out
+    question_ = next(cell for cell in made.cells if "(b) two" in cell.source)
+    question_.source = question_.source.replace("(b) two", "(b) " + "far too many words " * 40)
+    nbformat.write(made, notebook)
+    assert main(given) == 1
+    assert "shorten its options" in capsys.readouterr().out

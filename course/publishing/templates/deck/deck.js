@@ -97,6 +97,15 @@ function start() {
   startSpeaker();
 }
 
+// Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
+function fitAll() {
+  for (const slide of document.querySelectorAll(".slides section")) {
+    show(slide, +slide.dataset.steps - 1);
+    fit(slide);
+  }
+  root.dataset.paper = "ready";
+}
+
 // A sheet to hand out, of questions with room for a guess, or of answers: two slides a page.
 function handOut(answers) {
   root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
@@ -119,5 +128,6 @@ function handOut(answers) {
 
 await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
 const sheets = new URLSearchParams(location.search).get("handout");
-if (sheets) handOut(sheets === "answers");
+if (sheets === "check") root.classList.add("handout", "print-pdf"), fitAll();
+else if (sheets) handOut(sheets === "answers");
 else start();

@@ -1,0 +1,49 @@
+"""Run Chromium without a window: to print a page, or to read what its scripts made of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from course.publishing.source import Unpublishable
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+SECONDS = 120
+
+
+def found() -> str | None:
+    """Return the browser: what the variable CHROMIUM names, else the first of NAMES in PATH."""
+    named = os.environ.get("CHROMIUM")
+    return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
+
+
+def print_page(program: str, address: str, out: Path) -> None:
+    """Print a page to a PDF. Raises Unpublishable where the browser made none."""
+    out.unlink(missing_ok=True)
+    run(program, address, "--no-pdf-header-footer", f"--print-to-pdf={out}")
+    if not out.is_file():
+        raise Unpublishable(f"{program} printed nothing to {out}. Can that place be written?")
+
+
+def page_after_scripts(program: str, address: str) -> str:
+    """Return a page as HTML when its scripts are done. Raises Unpublishable where it takes too long."""
+    return run(program, address, "--dump-dom")
+
+
+def run(program: str, address: str, *options: str) -> str:
+    """Open a page without a window; return what the browser prints. Raises Unpublishable."""
+    with tempfile.TemporaryDirectory() as profile:
+        command = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
+        command += ["--virtual-time-budget=20000", *options]
+        if hasattr(os, "getuid") and os.getuid() == 0:
+            command.append("--no-sandbox")
+        try:
+            ran = subprocess.run(
+                [*command, address], capture_output=True, timeout=SECONDS, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unpublishable(f"{program} did not open {address} ({error}).") from None
+    return ran.stdout.decode(errors="replace")
