@@ -25,6 +25,7 @@ ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
 GLOSSARY_NOW = nbformat.read(GLOSSARY, 4)
 OF_LESSONS = {
+    "a_lesson_has_roles",
     "one_traceback_is_genuine",
     "every_idea_has_notes",
     "it_has_the_length_of_a_lesson",

@@ -144,7 +144,7 @@ def test_a_search_for_nothing_we_have_says_so(reader, site):
 
 def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
     reader.goto(address(site, "index"))
-    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'syntax')")
+    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'comparison')")
     reader.goto(address(site, "11_training_loop"))
     reader.wait_for_selector("details[open] .highlighted")
     reader.wait_for_function(IN_SIGHT)
