@@ -11,7 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course.publish import publish
+from course.publish import LESSON, publish
 from course.publishing import chromium
 from course.publishing.source import NoSlides, Unpublishable, reason
 
@@ -33,7 +33,8 @@ def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
     made = []
     with tempfile.TemporaryDirectory() as there:
         deck = Path(there) / "deck.html"
-        publish(notebook, "slides", deck)
+        if LESSON not in publish(notebook, "slides", deck):
+            raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
         for kind in KINDS:
             out = folder / f"{notebook.stem}-{kind}.pdf"
             chromium.print_page(program, f"{deck.as_uri()}?handout={kind}", out)
@@ -52,13 +53,18 @@ def main(arguments: list[str] | None = None) -> int:
         print(BY_HAND.format(", ".join(chromium.NAMES)), file=sys.stderr)
         return 1
     is_folder = given.notebook.is_dir()
-    sources = sorted(given.notebook.glob("[0-9]*.ipynb")) if is_folder else [given.notebook]
+    sources = sorted(given.notebook.glob("[!.]*.ipynb")) if is_folder else [given.notebook]
     failed = 0
+    if not sources:
+        print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
+        return 1
     for source in sources:
         try:
             print(*sheets(source, given.o, program), sep="\n")
-        except NoSlides:
-            failed |= not is_folder
+        except NoSlides as error:
+            if not is_folder:
+                print(error, file=sys.stderr)
+                failed = 1
         except Unpublishable as error:
             print(error, file=sys.stderr)
             failed = 1

@@ -1,6 +1,10 @@
 """Sheets to hand out, without a browser: what is said where none is at hand."""
 
+import nbformat
+from nbformat.v4 import new_markdown_cell, new_notebook
+
 from course import handouts
+from course.publish import main
 from course.publishing import chromium
 
 
@@ -21,7 +25,26 @@ def test_a_browser_that_prints_nothing_is_no_traceback(tmp_path, monkeypatch, ca
     assert "printed nothing" in capsys.readouterr().err
 
 
-def test_what_cannot_be_published_is_said_and_the_others_are_printed(tmp_path, monkeypatch, capsys):
+def test_a_notebook_that_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CHROMIUM", "true")
     assert handouts.main([str(tmp_path / "none.ipynb"), "-o", str(tmp_path / "out")]) == 1
     assert "There is no file" in capsys.readouterr().err
+
+
+def test_a_notebook_that_asks_nothing_has_no_sheet(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CHROMIUM", "true")
+    given = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Words alone")]), given)
+    assert handouts.main([str(given), "-o", str(tmp_path / "out")]) == 1
+    assert "asks no question" in capsys.readouterr().err
+    (tmp_path / "empty").mkdir()
+    assert handouts.main([str(tmp_path / "empty"), "-o", str(tmp_path / "out")]) == 1
+    assert "no file ends in .ipynb" in capsys.readouterr().err
+
+
+def test_a_browser_that_shows_no_slide_is_no_proof_that_all_fits(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("CHROMIUM", "true")
+    given = tmp_path / "mine.ipynb"
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Words alone")]), given)
+    assert main([str(given), "--to", "slides", "-o", str(tmp_path / "mine.html")]) == 1
+    assert "could not be seen" in capsys.readouterr().err

@@ -18,7 +18,7 @@ from reading_film import read as played
 from course.publish import main, publish
 from course.publishing import assets, films
 from course.publishing.deck import slides_of
-from course.publishing.faces import Faces
+from course.publishing.faces import Faces, unfolded
 from course.publishing.inert import clean, inert
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
@@ -27,6 +27,7 @@ from helpers.drawing.cards import LEGEND
 from helpers.playing import player
 from helpers.playing.animate import explored
 from helpers.playing.player import FILM
+from helpers.text import fold
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -173,6 +174,33 @@ def test_a_slide_without_a_heading_carries_the_title_on():
         "1 · What is a <code>leaf</code>? (3)",
         "<em>Then</em>",
     ]
+
+
+def test_a_heading_in_the_notes_is_not_for_the_room():
+    (made,) = slides(text("## For me", "notes"), text("words"), title="Mine")
+    assert made.title == "Mine"
+    assert "For me" in made.notes[0]
+
+
+def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
+    raised = new_output(
+        "error", ename="E", evalue="no", traceback=["Cell In[1], line 4\n----> 4 f()"]
+    )
+    cell = code("def f(): ...\n\n\nf()", raised)
+    ((html, *_),) = slides(text("# A"), cell)[0].parts
+    lines = re.findall(
+        r'<span class="ln( failed)?">(.*?)</span>\n?(?=<span class="ln|</pre>)', html
+    )
+    assert [bool(failed) for failed, _ in lines] == [False, False, True]
+
+
+def test_what_attempt_folded_is_one_line_again():
+    words = (
+        "RuntimeError: one of the variables needed for gradient computation has been modified by"
+    )
+    words += " an inplace operation, which is output 0 of Exp, is at version 1; expected version 0"
+    assert unfolded(fold(words).split("\n")) == [words]
+    assert unfolded([*fold(words).split("\n"), "tensor(2.)"]) == [words, "tensor(2.)"]
 
 
 FILMS = {

@@ -284,3 +284,36 @@ def test_asking_twice_and_in_odd_places_breaks_nothing(tmp_path):
     assert len(slots(html)) == 3
     assert "x" in Seen(html).seen
     assert "half a fold" in published(tmp_path, "slides", text("title", "# T"), *cells)
+
+
+def test_a_reason_without_a_run_waits_for_a_key(tmp_path):
+    cells = made_up_guesses.cells()
+    given = new_notebook(cells=[*cells[:3], cells[4]])
+    shown_ = slides(given)[1]
+    assert (shown_.steps, shown_.takeaway) == (2, "It multiplies.")
+    html = published(tmp_path, "slides", *given.cells)
+    assert '<div class="takeaway" data-at="1">' in html
+
+
+def test_what_stands_beside_the_table_of_a_recap_is_the_speakers():
+    cell = text("recap", "## Recap\n\n|Q|A|\n|---|---|\n|one|two|\n\n**Where next.** On.")
+    (made,) = slides(new_notebook(cells=[text("title", "# T"), cell]))[1:]
+    assert made.kind == "table"
+    assert all("Where next." in told for told in made.notes)
+
+
+def test_a_comment_in_code_is_no_heading():
+    cells = [text("title", "# T"), text("text", "## A"), code("run", "# not a title\nf()")]
+    titles = [slide.title for slide in slides(new_notebook(cells=[cells[0], cells[2]]))]
+    assert titles == ["T", "T"]
+    made = slides(new_notebook(cells=cells))[-1]
+    assert made.title == "A"
+    assert "not a title" in made.parts[-1][0]
+
+
+def test_questions_of_a_lab_keep_their_numbers_and_buttons_are_left_out():
+    lab = text("lab", "## Lab: more\n\n5. Which?\n6. And then?")
+    run = code("run", "ask()", asked("quiz.9"))
+    made = slides(new_notebook(cells=[text("title", "# T"), lab, run]))[-1]
+    assert [label for label, *_ in made.cards] == ["5", "6"]
+    assert made.result.html == ""

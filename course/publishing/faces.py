@@ -22,13 +22,13 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
-BLANKS = re.compile(r"\n(?:[ \t]*\n){2,}")
 DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
 LEGEND = re.compile(r'<text x="\d+" y="(\d+)"[^>]*>backward function</text>')
 FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
+HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
 FOLDED_AT = 100  # columns, as `helpers.text.fold` folds what `attempt` prints
-PLAYER, PICTURE = "player-slot", "<img"
+PLAYER, PICTURE, QUESTION = "player-slot", "<img", "prediction-slot"
 
 
 class Faces:
@@ -56,12 +56,13 @@ class Faces:
             lexer = get_lexer_by_name(self.language, stripnl=False)
         except ClassNotFound:
             lexer = get_lexer_by_name("text", stripnl=False)
-        source = BLANKS.sub("\n\n", source)  # two blank lines are for a file, not for a wall
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
-        made = "".join(
-            self._code_line(line, number == failed) for number, line in enumerate(lines, 1)
-        )
-        return f'<pre class="src highlight">{made}</pre>'
+        made: list[str] = []
+        for number, line in enumerate(lines, start=1):
+            is_second_blank = not line.strip() and number > 1 and not lines[number - 2].strip()
+            if not is_second_blank:  # two blank lines are for a file, not for a wall
+                made.append(self._code_line(line, number == failed))
+        return f'<pre class="src highlight">{"".join(made)}</pre>'
 
     def _code_line(self, line: str, failed: bool) -> str:
         mark = " failed" if failed else ""
@@ -80,6 +81,8 @@ class Faces:
         if output.output_type == "error":
             return raised(output)
         data = output.data
+        if QUESTION in data.get("text/html", ""):
+            return ""  # guesses are made by hand in a room
         if "text/html" in data:
             return f'<div class="pic">{DRAWN.sub(without_legend, data["text/html"])}</div>'
         if self.trust and "image/svg+xml" in data:
@@ -103,6 +106,20 @@ class Faces:
             piece if piece.startswith("<div") else f'<pre class="{kind}">{ansi2html(piece)}</pre>'
             for piece in pieces
         )
+
+    def cell(self, cell: NotebookNode, source: str) -> str:
+        """Return a cell with this source: its text, or its code and what it put out."""
+        if cell.cell_type == "markdown":
+            return f'<div class="words">{self.text(source)}</div>'
+        result = self.result(cell)
+        out = f'<div class="out">{result.html}</div>' if result.html else ""
+        code = self.code(source, result.failed)
+        return f'<div class="cell" data-kind="{result.kind}">{code}{out}</div>'
+
+
+def heading(cell: NotebookNode) -> re.Match | None:
+    """Return the heading with which a text cell begins; a comment in code is none."""
+    return HEADING.match(cell.source) if cell.cell_type == "markdown" else None
 
 
 def without_legend(found: re.Match) -> str:

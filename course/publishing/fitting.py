@@ -7,6 +7,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from course.publishing import chromium
+from course.publishing.source import Unpublishable
 
 REMEDIES = {
     "title": "shorten its heading",
@@ -42,6 +43,10 @@ def unfit(deck: Path, program: str) -> list[Unfit]:
     """Return the slides of a deck that are too full. Raises Unpublishable where the browser fails."""
     page = chromium.page_after_scripts(program, f"{deck.resolve().as_uri()}?handout=check")
     slides = Sections(page).found
+    if not slides:
+        raise Unpublishable(
+            f"Whether all of {deck} fits could not be seen: {program} showed no slide of it. Try --no-check."
+        )
     return [
         Unfit(number, slide["data-cell"], tuple(what), slide.get("data-screens", ""))
         for number, slide in enumerate(slides, start=1)

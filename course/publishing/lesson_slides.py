@@ -7,14 +7,13 @@ import re
 from nbformat import NotebookNode
 
 from course.publishing import notes, pace
-from course.publishing.faces import Faces
+from course.publishing.faces import Faces, heading
 from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
+from course.publishing.rounds import ENDS
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
-BEGINS = ("title", "question", "lab", "text", "exercise", "recap")
-HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess")  # nothing of these is shown to a room
@@ -41,7 +40,7 @@ def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
     """Return the cells of each round, lab, text, exercise and so on."""
     groups: list[list[NotebookNode]] = []
     for cell in cells:
-        if role(cell) in BEGINS or not groups:
+        if role(cell) in ENDS or not groups:
             groups.append([])
         groups[-1].append(cell)
     return groups
@@ -73,12 +72,12 @@ def with_role(group: list[NotebookNode], name: str) -> list[NotebookNode]:
 def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     """Return the title slide, and a slide for what runs on the first screen."""
     source = group[0].source
-    heading = HEADING.match(source)
-    rest = source[heading.end() :] if heading else source
+    found = heading(group[0])
+    rest = source[found.end() :] if found else source
     paragraphs = [part for part in re.split(r"\n\s*\n", rest.strip()) if part.strip()]
     goals = tuple(faces.line(goal.rstrip(";.")) for goal in GOAL.findall(rest))
     told = [faces.text(part) for part in paragraphs[1:] if not part.startswith(("- ", "**You"))]
-    title = faces.line(heading[1]) if heading else "Title"
+    title = faces.line(found[1]) if found else "Title"
     lead = faces.line(paragraphs[0]) if paragraphs and not paragraphs[0].startswith("- ") else ""
     hints = "".join(faces.text(note) for note in said_in(group)) + "".join(told)
     notes_ = ("<p>Run the set-up cell before they come in.</p>" + hints,)
@@ -94,15 +93,15 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     reasons = [cell for cell in with_role(group, "because") if reason(cell.source).takeaway]
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
-    told = notes.of_round(faces, said_in(group), asked, why)
+    before, after, last = notes.of_round(faces, said_in(group), asked, why)
     title, takeaway = faces.line(text.title), faces.line(why.takeaway)
-    steps = 1 if not runs else 3 if takeaway else 2
+    told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
     result = faces.result(runs[0]) if runs else Result("")
     made: list[Slide] = [
         Round(
             title=title,
             cell=group[0].id,
-            notes=tuple(told[:steps]),
+            notes=tuple(told),
             seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
             lead=faces.line(text.set_up),
             ask=faces.line(text.ask) + faces.text(blocks(group[0].source)),
@@ -114,8 +113,8 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             takeaway=takeaway,
         )
     ]
-    made += tables(reasons, faces, title, group[0].id, told[-1])
-    made += [run_slide(cell, faces, title, takeaway, told[-1]) for cell in runs[1:]]
+    made += tables(reasons, faces, title, group[0].id, last)
+    made += [run_slide(cell, faces, title, takeaway, last) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 
@@ -172,7 +171,7 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             lead=faces.line(text.set_up),
             code=faces.code(runs[0].source) if runs else "",
             result=result,
-            cards=tuple(zip(map(faces.line, text.asked), answers, strict=False)),
+            cards=tuple(zip(text.asks, map(faces.line, text.asked), answers, strict=False)),
             takeaway=faces.line(why.takeaway),
         )
     ]
@@ -181,10 +180,11 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
 
 
 def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
-    """Return the recap: its questions stand, each key answers one."""
-    heading = HEADING.match(group[0].source)
-    title = faces.line(heading[1]) if heading else "Recap"
-    made = tables(group[:1], faces, title, group[0].id, "")
+    """Return the recap: its questions stand, each key answers one; the rest of it is the speaker's."""
+    source, found = group[0].source, heading(group[0])
+    title = faces.line(found[1]) if found else "Recap"
+    rest = TABLE.sub("", source[found.end() :] if found else source)
+    made = tables(group[:1], faces, title, group[0].id, faces.text(rest))
     if not made:
         return [flow(group, faces, title)]
     return made + left_over(group, group[:1], faces, title)
@@ -217,36 +217,29 @@ def table_slide(table: str, faces: Faces, title: str, name: str, told: str) -> S
 def text_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
     """Return the slide of a text, or of an exercise; what runs after a table has one of its own."""
     runs = with_role(group, "run") if TABLE.search(group[0].source) else []
-    made: list[Slide] = [flow([cell for cell in group if cell not in runs], faces, title)]
-    return made + [run_slide(cell, faces, made[0].title, "", made[0].notes[0]) for cell in runs]
+    made = flow([cell for cell in group if cell not in runs], faces, title)
+    if not made.parts:
+        return []
+    return [made, *(run_slide(cell, faces, made.title, "", made.notes[0]) for cell in runs)]
 
 
-def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
     """Return a slide of cells below each other, all at once."""
     shown = [cell for cell in group if role(cell) not in (*OF_STUDENTS, "notes")]
     shown = [cell for cell in shown if not FOR_ONE.fullmatch(cell.source)]
-    heading = HEADING.match(group[0].source)
+    found = heading(group[0])
     parts = []
     for cell in shown:
         source = cell.source
-        if cell is group[0] and heading:
-            source = source[heading.end() :]
-        parts.append((face_of(cell, source, faces), 0, cell.id))
+        if cell is group[0] and found:
+            source = source[found.end() :]
+        parts.append((faces.cell(cell, source), 0, cell.id))
     told = "".join(faces.text(note) for note in said_in(group))
     told = told or "<p>Let them read.</p>"
     return Flow(
-        title=faces.line(heading[1]) if heading else title,
+        title=faces.line(found[1]) if found else title,
         cell=group[0].id,
         notes=(told,),
         seconds=pace.of_words(shown),
         parts=tuple(parts),
     )
-
-
-def face_of(cell: NotebookNode, source: str, faces: Faces) -> str:
-    """Return a cell as HTML: its text, or its code and what it put out."""
-    if cell.cell_type == "markdown":
-        return f'<div class="words">{faces.text(source)}</div>'
-    result = faces.result(cell)
-    out = f'<div class="out">{result.html}</div>' if result.html else ""
-    return f'<div class="cell" data-kind="{result.kind}">{faces.code(source, result.failed)}{out}</div>'

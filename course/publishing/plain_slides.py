@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
-from course.publishing.faces import Faces
-from course.publishing.lesson_slides import face_of
+from course.publishing.faces import Faces, heading
 from course.publishing.slides import Flow, Slide
 
-HEADING = re.compile(r"\A\s*(#{1,3})\s+(.+)\n?")
 BEGINS = ("slide", "subslide")
 NO_NOTES = "<p>No notes on this slide.</p>"
 
@@ -25,8 +22,8 @@ def plain_slides(cells: list[NotebookNode], faces: Faces, name: str) -> list[Sli
     made: list[Slide] = []
     title, times = faces.line(name), 0
     for group in grouped(cells):
-        found = next((heading(cell) for cell in group if heading(cell)), None)
-        title, times = (faces.line(found[2]), 1) if found else (title, times + 1)
+        found = next(filter(None, map(heading, of_room(group))), None)
+        title, times = (faces.line(found[1]), 1) if found else (title, times + 1)
         shown = title if times < 2 else f"{title} ({times})"
         made.append(flow(group, faces, shown))
     return made
@@ -36,32 +33,33 @@ def slide_type(cell: NotebookNode) -> str:
     return cell.metadata.slideshow.slide_type
 
 
-def heading(cell: NotebookNode) -> re.Match | None:
-    return HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+def of_room(group: list[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells that are shown: all but the notes."""
+    return [cell for cell in group if slide_type(cell) != "notes"]
 
 
 def grouped(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
     """Yield the cells of each slide and subslide; none of notes alone."""
     group: list[NotebookNode] = []
     for cell in cells:
-        if slide_type(cell) in BEGINS and any(slide_type(one) != "notes" for one in group):
+        if slide_type(cell) in BEGINS and of_room(group):
             yield group
             group = []
         group.append(cell)
-    if any(slide_type(one) != "notes" for one in group):
+    if of_room(group):
         yield group
 
 
 def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
     """Return one slide: its heading is its title, a fragment comes with a key."""
-    shown = [cell for cell in group if slide_type(cell) != "notes"]
+    shown = of_room(group)
     parts, step = [], 0
     for cell in shown:
         found = heading(cell)
         source = cell.source[found.end() :] if found and cell is shown[0] else cell.source
         step += slide_type(cell) == "fragment"
         if source.strip() or cell.cell_type == "code":
-            parts.append((face_of(cell, source, faces), step, cell.id))
+            parts.append((faces.cell(cell, source), step, cell.id))
     notes = [faces.text(cell.source) for cell in group if slide_type(cell) == "notes"]
     told = "".join(notes) or NO_NOTES
     return Flow(title=title, cell=shown[0].id, notes=(told,) * (step + 1), parts=tuple(parts))

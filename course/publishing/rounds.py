@@ -20,9 +20,6 @@ ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 MOST_OF_A_CAPTION = 300  # characters
 MOST_MINUTES = 60
 CALL = re.compile(r"""\s*predict\(["'][^"']*["']\)\s*""")
-FOLD = re.compile(
-    r"\A\s*<details[^>]*>\s*<summary[^>]*>.*?</summary>(.*)</details>\s*\Z", re.DOTALL
-)
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
@@ -87,12 +84,6 @@ def for_readers(cell: NotebookNode) -> None:
         cell.metadata.tags.append("remove-input")  # as Sphinx knows it
     if cell.metadata.course.get("role") == "because":
         cell.source = SUMMARY.sub(r"\1", cell.source)
-
-
-def unfolded(source: str) -> str:
-    """Return a reason without its fold."""
-    fold = FOLD.match(source)
-    return fold[1].strip() if fold else source
 
 
 def with_caption(outputs: list[NotebookNode], caption: str) -> None:

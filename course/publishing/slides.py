@@ -69,13 +69,13 @@ class Round(Slide):
 class Lab(Slide):
     """A lab or a player with numbered questions, whose answers come one by one.
 
-    `cards` are (question, answer).
+    `cards` are (its number in the text, question, answer).
     """
 
     lead: str = ""
     code: str = ""
     result: Result = field(default_factory=lambda: Result(""))
-    cards: tuple[tuple[str, str], ...] = ()
+    cards: tuple[tuple[str, str, str], ...] = ()
     takeaway: str = ""
     kind = "lab"
 

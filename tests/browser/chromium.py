@@ -7,20 +7,14 @@ import shutil
 import subprocess
 import sys
 
-NAMES = ("chromium", "chromium-browser", "google-chrome")
+from course.publishing.chromium import NAMES
+from course.publishing.chromium import found as chromium
+
 LINE = "apt-get update && apt-get install --yes --no-install-recommends chromium fonts-dejavu-core"
 MISSING = (
     f"There is no browser in PATH ({', '.join(NAMES)}), so nothing can be seen in one. As root on Debian: {LINE} "
     "(on another system install Chromium its way, and if it has another name: CHROMIUM=/path/to/it)"
 )
-
-
-def chromium():
-    """Return the path of Chromium: what the variable CHROMIUM names, else the first of NAMES in
-    PATH; or None.
-    """
-    named = os.environ.get("CHROMIUM")
-    return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
 
 
 def under_ci():

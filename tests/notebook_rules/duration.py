@@ -6,10 +6,10 @@ import re
 
 from normal_form import stored_text
 
+from course.publishing.pace import SECONDS_A_LINE, SECONDS_A_ROUND, WORDS_A_MINUTE
 from notebook_rules.lesson import Lesson
 from notebook_rules.rounds import asked, parsed, rounds, word_count
 
-WORDS_A_MINUTE, SECONDS_A_LINE, SECONDS_A_ROUND = 200, 20, 60
 MOST = 45
 NOT_READ = ("notes", "exercise")
 NOT_COUNTED = ("setup", "stub", "guess", "try")

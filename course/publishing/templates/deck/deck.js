@@ -99,6 +99,7 @@ function start() {
 
 // Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
 function fitAll() {
+  root.classList.add("handout", "print-pdf");
   for (const slide of document.querySelectorAll(".slides section")) {
     show(slide, +slide.dataset.steps - 1);
     fit(slide);
@@ -111,7 +112,7 @@ function handOut(answers) {
   root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
   document.body.prepend(Object.assign(document.createElement("h1"), { textContent: document.title, className: "sheet-title" }));
   for (const slide of document.querySelectorAll(".slides section")) {
-    if (!slide.matches(".round:has(.votes,.ask):not([data-goes-on]),.lab,.table")) {
+    if (!slide.matches(".round:not([data-goes-on]),.lab,.table")) {
       slide.remove();
       continue;
     }
@@ -128,6 +129,6 @@ function handOut(answers) {
 
 await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
 const sheets = new URLSearchParams(location.search).get("handout");
-if (sheets === "check") root.classList.add("handout", "print-pdf"), fitAll();
+if (sheets === "check") fitAll();
 else if (sheets) handOut(sheets === "answers");
 else start();

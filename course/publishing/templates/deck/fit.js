@@ -79,7 +79,7 @@ function fitLead(slide, note) {
   }
 }
 
-// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a player.
+// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a picture.
 function fitVotes(slide, note) {
   const strip = slide.querySelector(".votes");
   if (!strip) return;
@@ -107,6 +107,7 @@ function fitCards(slide, note) {
   if (!cards) return;
   note("cards", largest(CARDS, every("li", cards), () => !isHigh(cards) && !isWide(cards)), 20);
   const out = slide.querySelector(".out");
+  if (!out) return;
   fitPlayers(out);
   const texts = every(":scope>pre,:scope>.err", out);
   if (texts.length) note("output", largest(CODE, texts, () => !isHigh(out) && !isWide(out)), 20);

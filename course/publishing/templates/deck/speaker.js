@@ -41,7 +41,7 @@ function openView() {
   if (isOpen()) return view.focus();
   view = window.open("", "speaker", "width=1100,height=760");
   if (!view) return;
-  began = Date.now();
+  began ||= Date.now(); // a window that was closed by mistake goes on with the time
   fillView();
 }
 
@@ -132,7 +132,18 @@ function showPicture(slide, step) {
   box.style.colorScheme = isDark() ? "dark" : "light";
 }
 
-const kept = () => JSON.parse(localStorage.getItem(KEPT) || "{}");
+// A browser may keep nothing for files from disk: then the counts last as long as the slides are open.
+let counted = "{}";
+function kept() {
+  try {
+    const found = localStorage.getItem(KEPT) || counted;
+    JSON.parse(found);
+    counted = found;
+  } catch {
+    // not to be had, or somebody wrote into it
+  }
+  return JSON.parse(counted);
+}
 
 // Hands that were counted, by letter: they stay in this browser until they are saved as a file.
 function askVotes(slide) {
@@ -152,7 +163,12 @@ function keep(slide, letter, count) {
   const right = slide.querySelector(".votes .right")?.dataset.letter || "";
   const entry = all[slide.dataset.cell] || { title: slide.ariaLabel, right, counts: {} };
   entry.counts[letter] = count;
-  localStorage.setItem(KEPT, JSON.stringify({ ...all, [slide.dataset.cell]: entry }));
+  counted = JSON.stringify({ ...all, [slide.dataset.cell]: entry });
+  try {
+    localStorage.setItem(KEPT, counted);
+  } catch {
+    // they stay in `counted`
+  }
 }
 
 function saveVotes() {
