@@ -148,15 +148,16 @@ function fitStage(slide, note) {
     out: stage.querySelector(".out"),
     texts: every(".out>pre,.out>.err", stage),
     pictures: every(".out img", stage),
+    ask: stage.querySelector(".ask"),
   };
   if (slide.classList.contains("panel")) fitPanel(parts, note);
   else if (stage.dataset.kind === "player") fitPlayer(slide, parts, note);
   else if (stage.dataset.kind === "picture" && parts.pictures.length) fitPicture(parts, note);
   else fitText(parts, note);
-  const ask = stage.querySelector(".ask");
-  if (ask) note("ask", largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)), 24);
+  if (parts.ask) note("ask", sizeOfAsk(parts), 24);
 }
 
+const sizeOfAsk = ({ ask }) => ask ? largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)) : ASK[0];
 const codeFits = ({ code, source }) => !source || (!isWide(source) && source.offsetHeight <= code.clientHeight - 28 + 1);
 const outFits = ({ out, texts }) => !out || (!isHigh(out) && !isWide(out) && texts.every((one) => !isWide(one)));
 
@@ -167,7 +168,7 @@ function fitText(parts, note) {
     for (const layout of [...SPLITS.map((split) => ["beside", split]), ["stacked", 0]].filter(hasRoom)) {
       arrange(parts, layout, wraps);
       const size = largest(CODE, [parts.source, ...parts.texts].filter(Boolean), () => codeFits(parts) && outFits(parts));
-      if (size > best.size) best = { size, layout, wraps };
+      if (size > best.size && sizeOfAsk(parts)) best = { size, layout, wraps };
     }
     if (best.size >= 24) break;
   }
@@ -215,8 +216,8 @@ function fitPicture(parts, note) {
       const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
       const texts = parts.texts.length ? largest(CODE, parts.texts, () => outFits(parts) && roomFor(parts) > 120) : 30;
       const words = zoom(parts);
-      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - wraps;
-      if (code && texts && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
+      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - (wraps ? 6 : 0);
+      if (code && texts && sizeOfAsk(parts) && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
     }
   }
   const { layout, wraps, code, texts } = best || { layout: ["stacked", 0], wraps: true, code: 0, texts: 0 };
