@@ -1,209 +1,95 @@
-"""Open a lesson as live slides (`python -m course.present 05`): RISE for JupyterLab, on a copy in
-work/present/.
+"""Present lessons with a kernel (`python -m course.present 05`, or the path of a notebook of one's
+own): decks on a server that only this machine can reach.
 
-Writes only there: the copy, its style, the settings and the shim; only the server started here is
-told of these two.
+Writes nothing but a folder for what the code itself writes, which is gone at the end.
 """
 
-import json
-import os
-import shutil
-import signal
-import subprocess
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
 import sys
-from importlib.metadata import PackageNotFoundError, version
-from itertools import takewhile
+import webbrowser
 from pathlib import Path
 
-from course import lab_settings, workspace
+from course import workspace
+from course.live.server import Room, listen
+from course.publishing.source import Unpublishable, parsed, text_of
 
-SHIM = Path(__file__).parent / "rise_shim"
-NAME = "rise-shim"
-NEEDED = ("jupyterlab", "jupyterlab_rise", "jupyterlab_widgets")
-# Nothing moves; the rest is as in the students' Lab.
-SETTINGS = lab_settings.SETTINGS | {
-    "jupyterlab-rise:plugin": {
-        "theme": "white",
-        "transition": "none",
-        "start_slideshow_at": "beginning",
-        "auto_select": "none",
-        "center": False,
-        "scroll": False,
-        "slideNumber": "c/t",
-    },
-}
-OUTPUTS = "--with-outputs"
-ROUND_BEGINS = ("question", "lab", "text", "exercise", "recap")  # roles of cells
+PORT = 8899
 
 
-def main(arguments, root=workspace.ROOT):
-    """Present the lesson of a number until it is stopped; exit with a sentence if that cannot be."""
+def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int:
+    """Serve until Ctrl+C; return 0, or 1 where there is nothing to show."""
+    given = parser().parse_args(arguments)
     try:
-        started = prepare(arguments, root)
-    except OSError as error:
-        sys.exit(workspace.unwritable(error))
-    # Ctrl+C is for JupyterLab, which asks and stops its kernels.
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+        notebooks, first = chosen(given.lesson, root)
+    except Unpublishable as error:
+        print(error, file=sys.stderr)
+        return 1
     try:
-        return subprocess.run(**started).returncode
-    finally:
-        signal.signal(signal.SIGINT, before)
+        asyncio.run(serve(Room(notebooks, first, root / "notebooks"), given))
+    except KeyboardInterrupt:
+        print("\nThe kernels are stopped.")
+    return 0
 
 
-def prepare(arguments, root=workspace.ROOT):
-    """Write what is shown; return how to start the server.
+def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
+    """Return the notebooks that may be shown, by name, and which address to open first.
 
-    What follows the number is for JupyterLab, but OUTPUTS.
+    Raises Unpublishable.
     """
-    number, *more = [argument for argument in arguments if argument != OUTPUTS] or [""]
-    master, lab = find(number, root), installed()
-    copy = hand_out(master, root, outputs=OUTPUTS in arguments)
-    write_own(copy.parent, lab)
-    address = f"--LabApp.default_url=/rise/{copy.parent.name}/{copy.name}"
-    command = [sys.executable, "-P", "-m", "jupyterlab", address, *more]
-    return {"args": command, "cwd": copy.parent.parent, "env": environment(copy.parent)}
-
-
-def find(number, root):
-    """Return the master of a lesson that can be read."""
-    there = workspace.lessons(root)
-    found = there.get(number.partition("_")[0].zfill(2))
-    if not number or not found:
-        said = f"There is no lesson {number!r}, but" if number else "Which lesson? There are"
-        sys.exit(
-            f"{said} {', '.join(there)}. For example: make present N={min(there, default='05')}"
-        )
-    if workspace.digest_of(found) == "unreadable":
-        sys.exit(
-            f"{found.name} holds no readable notebook, so there is nothing to show. git checkout gives it back."
-        )
-    return found
-
-
-def installed():
-    """Return the version of JupyterLab; exit where something that live slides need is missing."""
-    try:
-        return {name: version(name) for name in NEEDED}["jupyterlab"]
-    except PackageNotFoundError as error:
-        sys.exit(
-            f"Live slides need {error.name}, which is not installed here: `make present` installs it."
-        )
-
-
-def hand_out(master, root, outputs):
-    """Write the copy that is shown; one that was edited is kept under a name of its own.
-
-    Return its path.
-    """
-    folder = root / "work" / "present"
-    folder.mkdir(parents=True, exist_ok=True)
-    workspace.copy_pictures(root / "figs", folder.parent / "figs")
-    fresh, copy = speaker_copy(master, outputs), folder / master.name
-    if workspace.digest_of(copy) not in (None, workspace.digest(fresh)):
-        kept = copy.rename(workspace.free_name(copy, "kept"))
-        print(
-            f"{copy.name} had changed since it was last shown: the old one is kept as {kept.name}."
-        )
-    workspace.write_notebook(copy, fresh)
-    return copy
-
-
-def speaker_copy(master, outputs):
-    """Return the lesson with its set-up in sight and its notes at every slide of an idea, or of a
-    round; outputs where asked for.
-    """
-    notebook = json.loads(master.read_text(encoding="utf-8"))
-    for cell in notebook["cells"]:
-        cell["source"] = "".join(cell["source"])
-        if cell["cell_type"] == "code" and not outputs:
-            cell.update(outputs=[], execution_count=None)
-    if not outputs:
-        notebook["metadata"].pop("widgets", None)
-    show_setup(notebook["cells"][1:])
-    notebook["cells"] = [
-        cell for idea in split(notebook["cells"], begins_idea) for cell in with_notes(idea)
-    ]
-    return notebook
-
-
-def show_setup(cells):
-    """Make a slide of the skipped cells below the title: who runs the lesson live must run them
-    too.
-    """
-    for number, cell in enumerate(takewhile(lambda one: slide_type(one) == "skip", cells)):
-        cell["metadata"]["slideshow"] = {"slide_type": "-" if number else "subslide"}
-
-
-def with_notes(idea):
-    """Return an idea's cells, all its notes at the end of each of its slides: there RISE looks for
-    them.
-    """
-    notes = [cell for cell in idea if workspace.for_the_speaker(cell)]
-    slides = split([cell for cell in idea if cell not in notes], begins_subslide)
-    return [
-        cell
-        for number, one in enumerate(slides)
-        for cell in one + [renamed(note, number) for note in notes]
-    ]
-
-
-def renamed(note, number):
-    return note | {"id": f"{note['id'][:60]}-{number}"}
-
-
-def split(cells, begins):
-    """Return lists of cells, a new one from each cell with which one `begins`."""
-    found = [[]]
-    for cell in cells:
-        if begins(cell) and found[-1]:
-            found.append([])
-        found[-1].append(cell)
-    return found
-
-
-def begins_idea(cell):
-    """Tell whether with a cell an idea begins, or a round or lab within one."""
-    role = cell["metadata"].get("course", {}).get("role")
-    return slide_type(cell) == "slide" or role in ROUND_BEGINS
-
-
-def begins_subslide(cell):
-    return slide_type(cell) == "subslide"
-
-
-def slide_type(cell):
-    return cell["metadata"].get("slideshow", {}).get("slide_type")
-
-
-def write_own(folder, lab):
-    """Write the style beside the lesson, and into .jupyter/ the settings and the shim for this
-    version of Lab.
-    """
-    shutil.copyfile(SHIM / "rise.css", folder / "rise.css")
-    config, shim = folder / ".jupyter" / "labconfig", folder / ".jupyter" / "labextensions" / NAME
-    for place in (config, shim):
-        place.mkdir(parents=True, exist_ok=True)
-    workspace.write_json(config / "default_setting_overrides.json", SETTINGS)
-    build = {"load": "remoteEntry.js", "extension": "./extension"}
-    workspace.write_json(
-        shim / "package.json", {"name": NAME, "version": lab, "jupyterlab": {"_build": build}}
-    )
-    script = (
-        (SHIM / "remoteEntry.js")
-        .read_text(encoding="utf-8")
-        .replace("LAB_VERSION", json.dumps(lab))
-    )
-    (shim / "remoteEntry.js").write_text(script, encoding="utf-8")
-
-
-def environment(folder):
-    """Return the variables under which Jupyter finds what write_own() wrote, before all else."""
-    own = str(folder / ".jupyter")
-    before = {name: os.environ.get(name) for name in ("JUPYTER_PATH", "JUPYTER_CONFIG_PATH")}
-    return os.environ | {
-        name: os.pathsep.join(filter(None, (own, value))) for name, value in before.items()
+    lessons = {
+        name: path for name, path in workspace.lessons(root).items() if name != workspace.PAGE
     }
+    number = named.partition("_")[0].zfill(2)
+    if not named or number in lessons:
+        return lessons, number if named else ""
+    if not named.endswith(".ipynb"):
+        raise Unpublishable(
+            f"There is no lesson {named!r}, but {', '.join(lessons)}. For example: make present N=05"
+        )
+    path = Path(named).resolve()
+    parsed(path, text_of(path))
+    name = re.sub(r"[^\w.-]+", "-", path.stem)
+    return lessons | {name: path}, name
+
+
+async def serve(room: Room, given: argparse.Namespace) -> None:
+    """Listen, say the address, open a browser; end the kernels at the end."""
+    server = listen(room, given.port)
+    room.announce = lambda address: print(f"  {address}", flush=True)
+    print(
+        "Present at this address. It works once; each time the next one is printed here. Ctrl+C ends it.",
+        flush=True,
+    )
+    address = room.new_address()
+    room.announce(address)
+    if given.browser:
+        webbrowser.open(address)
+    try:
+        await asyncio.Event().wait()
+    finally:
+        server.stop()
+        await room.close()
+
+
+def parser() -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="python -m course.present", description=__doc__.split("\n\n")[0]
+    )
+    made.add_argument(
+        "lesson", nargs="?", default="", help="its number, or the path of your own notebook"
+    )
+    made.add_argument(
+        "--port", type=int, default=PORT, help="another one is taken where it is not free"
+    )
+    made.add_argument(
+        "--no-browser", dest="browser", action="store_false", help="only print the address"
+    )
+    return made
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -21,37 +21,44 @@ HERE = TEMPLATES / "published"
 DECK = TEMPLATES / "deck"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
+STYLED = {"deck": ["deck"], "live": ["deck", "live"]}
+RUN = {  # each is one module: they use each other's functions
+    "deck": ["fit", "speaker", "deck"],
+    "live": ["fit", "speaker", "live", "deck"],
+}
+PLAYS_LATER = "\ndocument.addEventListener('play-all', (event) => playAll(event.target));\n"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 
 def styles(kind: str) -> list[str]:
-    """Return the style sheets of a "deck" or a "page"."""
+    """Return the style sheets of a "deck", a "live" deck or a "page"."""
     reading = (HERE / "reading.css").read_text(encoding="utf-8")
-    if kind == "deck":
-        ours = (DECK / "deck.css").read_text(encoding="utf-8")
-        return [reveal("dist/reveal.css"), player()[0], reading, ours]
+    if kind != "page":
+        ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in STYLED[kind]]
+        return [reveal("dist/reveal.css"), player()[0], reading, *ours]
     ours = (HERE / "page.css").read_text(encoding="utf-8")
     return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
-    """Return (kind, text) of the scripts of a "deck" or a "page", in the order in which they run;
+    """Return (kind, text) of the scripts of a "deck", a "live" deck or a "page", in the order in which they run;
     an "early" one runs before anything is seen.
     """
     if kind == "page":
         late = (player()[1], filter_box.page_script(), prediction.page_script())
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "speaker", "deck")  # one module: they use each other's functions
-    ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
-    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
+    ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind])
+    plays = player()[1] + (PLAYS_LATER if kind == "live" else "")
+    return [("classic", quiet(reveal("dist/reveal.js"))), ("module", plays), ("module", ours)]
 
 
 def policy(kind: str, trust: bool) -> str:
-    """Return the Content-Security-Policy: no request to anywhere, no script but ours, which it
-    knows by their bytes.
+    """Return the Content-Security-Policy: no request to anywhere, of a live deck to its server
+    alone; no script but ours, which it knows by their bytes.
     """
     allowed = TRUSTED if trust else " ".join(digest(text) for _, text in scripts(kind))
-    return f"{NOTHING}; script-src {allowed}"
+    connected = "; connect-src 'self'" if kind == "live" else ""
+    return f"{NOTHING}; script-src {allowed}{connected}"
 
 
 def digest(text: str) -> str:

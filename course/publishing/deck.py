@@ -21,10 +21,10 @@ TEMPLATES = Path(__file__).parent / "templates" / "deck"
 TAG = re.compile(r"<[^>]*>")
 
 
-def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
+def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False, live: bool = False) -> str:
     """Return a deck with speaker notes; pictures of text cells are looked for in `folder`.
 
-    Raises NoSlides where nothing is left to show.
+    A `live` one talks to the server that it came from, which runs its code. Raises NoSlides where nothing is left to show.
     """
     made = prepared(notebook, notes=True, trust=trust)
     title = title_of(made)
@@ -33,13 +33,14 @@ def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
         raise NoSlides(
             "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
         )
+    kind = "live" if live else "deck"
     return template().render(
         slides=slides,
         asked=asked(slides),
         title=title,
-        policy=assets.policy("deck", trust),
-        styles=assets.styles("deck"),
-        scripts=assets.scripts("deck"),
+        policy=assets.policy(kind, trust),
+        styles=assets.styles(kind),
+        scripts=assets.scripts(kind),
     )
 
 

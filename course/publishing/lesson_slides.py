@@ -106,6 +106,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             lead=faces.line(text.set_up),
             ask=faces.line(text.ask) + faces.text(blocks(group[0].source)),
             code=faces.code(runs[0].source, result.failed) if runs else "",
+            run=runs[0].id if runs else "",
             result=result,
             options=tuple((letter, faces.line(words)) for letter, words in text.options.items()),
             right=asked.right if asked and asked.letters else "",
@@ -150,6 +151,7 @@ def run_slide(cell: NotebookNode, faces: Faces, title: str, lead: str, told: str
         lead=lead,
         ask="And now?",
         code=faces.code(cell.source, result.failed),
+        run=cell.id,
         result=result,
     )
 
@@ -170,6 +172,7 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             seconds=pace.of_lab(group),
             lead=faces.line(text.set_up),
             code=faces.code(runs[0].source) if runs else "",
+            run=runs[0].id if runs else "",
             result=result,
             cards=tuple(zip(text.asks, map(faces.line, text.asked), answers, strict=False)),
             takeaway=faces.line(why.takeaway),

@@ -50,13 +50,14 @@ class Opening(Slide):
 class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
-    `options` are (letter, words); `right` is a letter, or "". What only goes on from a question is
+    `run` is the id of the cell of its code. `options` are (letter, words); `right` is a letter, or "". What only goes on from a question is
     none itself.
     """
 
     lead: str = ""
     ask: str = ""
     code: str = ""
+    run: str = ""
     result: Result = field(default_factory=lambda: Result(""))
     options: tuple[tuple[str, str], ...] = ()
     right: str = ""
@@ -69,11 +70,12 @@ class Round(Slide):
 class Lab(Slide):
     """A lab or a player with numbered questions, whose answers come one by one.
 
-    `cards` are (its number in the text, question, answer).
+    `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer).
     """
 
     lead: str = ""
     code: str = ""
+    run: str = ""
     result: Result = field(default_factory=lambda: Result(""))
     cards: tuple[tuple[str, str, str], ...] = ()
     takeaway: str = ""

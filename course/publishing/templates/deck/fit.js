@@ -126,7 +126,7 @@ function fitCards(slide, note) {
   const out = slide.querySelector(".out");
   if (!out) return;
   fitPlayers(out);
-  const texts = every(":scope>pre,:scope>.err", out);
+  const texts = every(":scope>*>pre,:scope>*>.err", out);
   if (texts.length) note("output", largest(CODE, texts, () => !isHigh(out) && !isWide(out)), 20);
 }
 

@@ -1,0 +1,253 @@
+"""Serve decks to this machine alone, each with a kernel of its own.
+
+Whoever enters by the address in the terminal, which works once, gets a cookie; without it every
+address answers 403. There is no other way to the kernel than the few orders of `Channel`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import secrets
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import nbformat
+from jinja2 import Environment, FileSystemLoader
+from tornado.httpserver import HTTPServer
+from tornado.netutil import bind_sockets
+from tornado.web import Application, HTTPError, RequestHandler
+from tornado.websocket import WebSocketClosedError, WebSocketHandler
+
+from course.live.lesson import LiveLesson
+from course.publishing.deck import TEMPLATES, deck
+from course.publishing.naming import title_of
+from course.publishing.source import Unpublishable, parsed, text_of
+
+OURS = r"(127\.0\.0\.1|localhost)"  # names by which this machine may be asked for
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+NOBODY = "Open the address that stands in the terminal: it works once, in one browser."
+
+
+class Room:
+    """What all handlers share: the notebooks that may be shown, those that are, and the way in."""
+
+    def __init__(self, notebooks: dict[str, Path], first: str, ours: Path | None) -> None:
+        self.notebooks, self.first, self.ours = notebooks, first, ours
+        self.port, self.ticket = 0, ""
+        self.shown: dict[str, LiveLesson] = {}
+        self.watching: dict[str, set[Channel]] = {name: set() for name in notebooks}
+        self.tasks: set[asyncio.Task] = set()
+        self.scratch = tempfile.TemporaryDirectory(prefix="present-")
+        self.announce: Callable[[str], None] = print
+
+    def new_address(self) -> str:
+        """Return an address that lets one browser in, and make the one before useless."""
+        self.ticket = secrets.token_urlsafe(32)
+        return f"http://127.0.0.1:{self.port}/enter?once={self.ticket}"
+
+    def lesson(self, name: str) -> LiveLesson:
+        """Return a lesson that is shown, from now on with a kernel. Raises Unpublishable."""
+        if name not in self.shown:
+            path = self.notebooks[name]
+            own = path.parent != self.ours
+            folder = path.parent if own else Path(self.scratch.name)
+            lesson = LiveLesson(
+                parsed(path, text_of(path)), folder, lambda told: self.tell(name, told)
+            )
+            self.shown[name] = lesson
+            self.do(lesson.start())
+        return self.shown[name]
+
+    def tell(self, name: str, told: dict) -> None:
+        for one in tuple(self.watching[name]):
+            one.say(told)
+
+    def do(self, work) -> None:
+        """Let something go on in the background; keep hold of it until it is done."""
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def close(self) -> None:
+        for lesson in self.shown.values():
+            await lesson.stop()
+        self.scratch.cleanup()
+
+
+class Guarded(RequestHandler):
+    """Answers those alone who have the cookie."""
+
+    def initialize(self, room: Room) -> None:
+        self.room = room
+
+    def prepare(self) -> None:
+        if self.get_signed_cookie(f"present-{self.room.port}") != b"presenter":
+            raise HTTPError(403, reason="Forbidden")
+
+    def set_default_headers(self) -> None:
+        for name, value in HEADERS.items():
+            self.set_header(name, value)
+
+    def write_error(self, status_code: int, **_) -> None:
+        words = {403: NOBODY, 404: "There is nothing at this address."}
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(words.get(status_code, "This could not be shown."))
+
+    def named(self, name: str) -> str:
+        if name not in self.room.notebooks:
+            raise HTTPError(404)
+        return name
+
+
+class Nothing(Guarded):
+    """Any other address."""
+
+    def prepare(self) -> None:
+        raise HTTPError(404)
+
+
+class Enter(Guarded):
+    """Takes the ticket of the address in the terminal, once."""
+
+    def prepare(self) -> None:
+        given = self.get_query_argument("once", "").encode()
+        if not hmac.compare_digest(given, self.room.ticket.encode()):
+            raise HTTPError(403)
+
+    def get(self) -> None:
+        self.set_signed_cookie(
+            f"present-{self.room.port}",
+            "presenter",
+            expires_days=None,
+            httponly=True,
+            samesite="Strict",
+        )
+        self.room.announce(self.room.new_address())
+        # A page of its own, not a redirect: a Strict cookie is not sent along a way that began elsewhere.
+        self.write(f'<!doctype html><meta http-equiv="refresh" content="0;url=/{self.room.first}">')
+
+
+class Lessons(Guarded):
+    """The list of all that may be shown."""
+
+    def get(self) -> None:
+        titles = {
+            name: title_of(parsed(path, text_of(path)))
+            for name, path in self.room.notebooks.items()
+        }
+        page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
+        self.write(page.get_template("lessons.html.j2").render(titles=titles))
+
+
+class Deck(Guarded):
+    """The deck of a notebook; its kernel starts when it is first asked for."""
+
+    def get(self, name: str) -> None:
+        path = self.room.notebooks[self.named(name)]
+        try:
+            lesson = self.room.lesson(name)
+            self.write(deck(lesson.given, path.parent, live=True))
+        except Unpublishable as error:
+            self.set_header("Content-Type", "text/plain; charset=utf-8")
+            self.finish(str(error))
+
+
+class Copy(Guarded):
+    """The notebook as it was run and changed, to keep."""
+
+    def get(self, name: str) -> None:
+        lesson = self.room.lesson(self.named(name))
+        self.set_header("Content-Type", "application/x-ipynb+json")
+        file = f"{self.room.notebooks[name].stem}-live.ipynb"
+        self.set_header("Content-Disposition", f'attachment; filename="{file}"')
+        self.write(nbformat.writes(lesson.notebook))
+
+
+class Channel(WebSocketHandler):
+    """Carries orders to a lesson, and to those who watch what comes of them.
+
+    Orders are objects with "do" and, but for two, "cell"; whatever is none is passed over.
+    """
+
+    initialize, prepare, named = Guarded.initialize, Guarded.prepare, Guarded.named
+    set_default_headers, write_error = Guarded.set_default_headers, Guarded.write_error
+
+    def open(self, name: str) -> None:
+        self.name = self.named(name)
+        self.lesson = self.room.lesson(name)
+        self.room.watching[name].add(self)
+        for told in self.lesson.state():
+            self.say(told)
+
+    def on_close(self) -> None:
+        for those in self.room.watching.values():
+            those.discard(self)
+
+    def say(self, told: dict) -> None:
+        try:
+            self.write_message(json.dumps(told))
+        except WebSocketClosedError:
+            self.on_close()
+
+    def on_message(self, message: str | bytes) -> None:
+        try:
+            order = json.loads(message)
+            do, cells = order["do"], [str(name) for name in order.get("cells", [])]
+            source = order.get("source")
+        except (ValueError, TypeError, KeyError, AttributeError):
+            return
+        cells = [name for name in cells if name in self.lesson.index]
+        if do == "interrupt":
+            self.room.do(self.lesson.interrupt())
+        elif do == "restart":
+            self.room.do(self.lesson.restart())
+        elif do == "run" and cells:
+            self.room.do(self.lesson.run(cells))
+        elif do == "run up to" and cells:
+            self.room.do(self.lesson.run_up_to(cells[-1]))
+        elif do == "edit" and cells and isinstance(source, str | None):
+            self.lesson.edit(cells[0], source)
+
+
+def application(room: Room) -> Application:
+    """Return the web application; it answers nobody who asks for another machine."""
+    shared = {"room": room}
+    made = Application(
+        default_handler_class=Nothing,
+        default_handler_args=shared,
+        cookie_secret=secrets.token_bytes(32),
+        xsrf_cookies=True,
+        websocket_ping_interval=20,
+    )
+    made.add_handlers(
+        OURS,
+        [
+            ("/enter", Enter, shared),
+            ("/", Lessons, shared),
+            (r"/([\w.-]+)/channel", Channel, shared),
+            (r"/([\w.-]+)/notebook", Copy, shared),
+            (r"/([\w.-]+)", Deck, shared),
+        ],
+    )
+    return made
+
+
+def listen(room: Room, port: int) -> HTTPServer:
+    """Listen on the loopback address alone, at `port` or, where that is taken, at a free one."""
+    try:
+        sockets = bind_sockets(port, "127.0.0.1")
+    except OSError:
+        sockets = bind_sockets(0, "127.0.0.1")
+    room.port = sockets[0].getsockname()[1]
+    server = HTTPServer(application(room), max_body_size=1_000_000)
+    server.add_sockets(sockets)
+    return server

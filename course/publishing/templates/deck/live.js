@@ -1,0 +1,186 @@
+// A live deck: R runs the code of a slide in the kernel of the server that the deck came from. What comes back is HTML
+// that the server has made safe as for any published file. Without server or kernel the stored outputs stay.
+
+const address = location.href.split(/[?#]/)[0];
+const cells = {}; // by id: source, code, edited, state, seconds, html, kind, failed
+const asked = new Set(); // cells that were run from this window, whose slide is to go on
+let kernel = { kernel: "starting", words: "" };
+let socket = null;
+let since = 0; // when what runs began, in ms
+
+function connect() {
+  socket = new WebSocket(`${address.replace(/^http/, "ws")}/channel`);
+  socket.onmessage = ({ data }) => hear(JSON.parse(data));
+  socket.onclose = () => {
+    for (const one of Object.values(cells)) if (["waiting", "running"].includes(one.state)) one.state = "stored";
+    tellState();
+    setTimeout(connect, 2000);
+  };
+}
+
+const isConnected = () => socket?.readyState === WebSocket.OPEN;
+
+function order(what, more = {}) {
+  if (isConnected()) socket.send(JSON.stringify({ do: what, ...more }));
+}
+
+function hear(told) {
+  if (told.kernel) kernel = told;
+  if (told.cell) {
+    if (told.state === "running" && cells[told.cell]?.state !== "running") since = Date.now();
+    cells[told.cell] = { ...cells[told.cell], ...told };
+    const box = boxOf(told.cell);
+    if (box && "code" in told) showCode(box, told.code);
+    if (box && "html" in told) showResult(box, told);
+  }
+  tellState();
+}
+
+// Where a cell stands in the deck: its slide, what holds its code, what holds its output.
+function boxOf(cell) {
+  const name = CSS.escape(cell);
+  const part = document.querySelector(`.part[data-cell="${name}"]:has(.cell)`);
+  const out = part ? outOf(part) : document.querySelector(`[data-of="${name}"]`);
+  if (!out) return null;
+  const code = part || document.querySelector(`[data-run="${name}"]`);
+  return { cell, out, code, slide: out.closest("section") };
+}
+
+function outOf(part) {
+  const cell = part.querySelector(".cell");
+  return cell.querySelector(".out") || cell.appendChild(Object.assign(document.createElement("div"), { className: "out" }));
+}
+
+const cellsOf = (slide) => every("[data-of], .part:has(.cell)", slide).map((one) => one.dataset.of || one.dataset.cell);
+
+function showCode({ code, slide }, html) {
+  const before = code?.querySelector("pre.src");
+  if (before) before.outerHTML = html;
+  refit(slide);
+}
+
+async function showResult({ cell, out, code, slide }, { html, kind, failed, state }) {
+  out.innerHTML = html;
+  out.dispatchEvent(new Event("play-all", { bubbles: true }));
+  const holder = out.closest(".stage, .cell");
+  if (holder) holder.dataset.kind = kind;
+  every(".ln", code || slide).forEach((line, at) => line.classList.toggle("failed", at + 1 === failed));
+  await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
+  refit(slide);
+  if (slide !== Reveal.getCurrentSlide() || !asked.has(cell)) return;
+  if (+slide.dataset.step === 0 && Reveal.availableFragments().next) Reveal.nextFragment();
+  if (state !== "running") asked.delete(cell);
+}
+
+// Fit a slide anew; an output that does not fit at its smallest size scrolls.
+function refit(slide) {
+  delete slide.dataset.fitted;
+  slide.classList.remove("plays");
+  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "row", "scrolls");
+  if (slide !== Reveal.getCurrentSlide()) return;
+  fit(slide);
+  for (const one of every(".stage .out", slide).filter((out) => isHigh(out) || isWide(out))) {
+    one.classList.add("scrolls");
+    one.tabIndex = 0;
+  }
+}
+
+function run(what) {
+  const names = cellsOf(Reveal.getCurrentSlide());
+  if (!names.length) return;
+  names.forEach((name) => asked.add(name));
+  order(what, { cells: names });
+}
+
+// A box to type in, in the place of the code. Leaving it keeps what was typed.
+function edit() {
+  const box = cellsOf(Reveal.getCurrentSlide()).map(boxOf).find((one) => one?.code);
+  const source = box?.code.querySelector("pre.src");
+  if (!source || !isConnected()) return;
+  const area = document.createElement("textarea");
+  const before = cells[box.cell]?.source ?? "";
+  Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
+  area.style.fontSize = source.style.fontSize;
+  area.rows = before.split("\n").length;
+  source.hidden = true;
+  source.after(area);
+  area.addEventListener("blur", () => {
+    area.remove();
+    source.hidden = false;
+    if (area.value !== before) order("edit", { cells: [box.cell], source: area.value });
+  });
+  area.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey)) return;
+    event.preventDefault();
+    area.blur();
+    run("run");
+  });
+  area.focus();
+}
+
+function reset() {
+  order("edit", { cells: cellsOf(Reveal.getCurrentSlide()), source: null });
+}
+
+function save() {
+  const link = document.createElement("a");
+  link.href = `${address}/notebook`;
+  link.click();
+}
+
+const KEYS = {
+  "r": () => run("run"),
+  "shift+r": () => run("run up to"),
+  "e": edit,
+  "shift+e": reset,
+  "shift+k": () => order("restart"),
+  "ctrl+s": save,
+};
+
+// Before the slides see the key. Escape stops what runs, unless a player or a box has the keys.
+window.addEventListener("keydown", (event) => {
+  if (!forSlides(event) || event.altKey || event.metaKey) return;
+  const key = `${event.ctrlKey ? "ctrl+" : ""}${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`;
+  const action = event.key === "Escape" && isBusy() ? () => order("interrupt") : KEYS[key];
+  if (!action) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+  action();
+}, true);
+
+const isBusy = () => Object.values(cells).some((one) => one.state === "running");
+
+// What somebody in the back row must know of this slide: [words, mood].
+function stateOf(slide) {
+  const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
+  if (!isConnected()) return ["No connection: stored outputs", "bad"];
+  if (kernel.kernel === "dead") return [`${kernel.words} Stored outputs. Shift+K starts a new one`, "bad"];
+  if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
+  if (states.includes("waiting")) return ["Waits for its turn", "busy"];
+  if (kernel.kernel === "starting") return ["The kernel starts …", "busy"];
+  const seconds = names.reduce((sum, name) => sum + (cells[name]?.seconds || 0), 0).toFixed(1);
+  const edited = names.some((name) => cells[name]?.edited) ? ", edited" : "";
+  if (states.includes("failed")) return [`Raised an error, ${seconds} s${edited}`, "bad"];
+  if (names.length && states.every((one) => one === "done")) return [`Ran here, ${seconds} s${edited}`, "done"];
+  if (!names.length) return ["", ""];
+  return [+slide.dataset.step ? "Stored output: R runs it" : `R runs it${edited}`, ""];
+}
+
+function tellState() {
+  const slide = Reveal.getCurrentSlide?.();
+  if (!slide) return;
+  const sign = slide.querySelector(".state") || slide.appendChild(Object.assign(document.createElement("p"), { className: "state" }));
+  const [words, mood] = stateOf(slide);
+  sign.setAttribute("role", "status");
+  if (sign.textContent !== words) sign.textContent = words;
+  sign.dataset.mood = mood;
+}
+
+for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellState);
+Reveal.on("ready", () => {
+  const help = { R: "Run this slide", "Shift R": "Run all up to here", E: "Edit the code", "Shift E": "The lesson's own code again",
+    Esc: "Stop what runs", "Shift K": "Start a new kernel", "Ctrl S": "Save what was run as a notebook" };
+  for (const [key, words] of Object.entries(help)) Reveal.registerKeyboardShortcut(key, words);
+  setInterval(tellState, 500);
+  connect();
+});
