@@ -41,7 +41,7 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     if kind == "page":
         late = (player()[1], filter_box.page_script(), prediction.page_script())
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "speaker", "deck")  # one module: they use each other's functions
+    names = ("fit", "keys", "speaker", "deck")  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 
