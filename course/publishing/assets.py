@@ -17,7 +17,6 @@ from helpers.playing.player import head
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
-HERE = TEMPLATES / "published"
 DECK = TEMPLATES / "deck"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
@@ -26,11 +25,11 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
-    reading = (HERE / "reading.css").read_text(encoding="utf-8")
+    reading = (TEMPLATES / "reading.css").read_text(encoding="utf-8")
     if kind == "deck":
         ours = (DECK / "deck.css").read_text(encoding="utf-8")
         return [reveal("dist/reveal.css"), player()[0], reading, ours]
-    ours = (HERE / "page.css").read_text(encoding="utf-8")
+    ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
     return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
 
 
