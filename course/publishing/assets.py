@@ -18,6 +18,7 @@ from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
 DECK = TEMPLATES / "deck"
+WIDE = Path(__file__).parent / "pages"  # shared with the site
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
@@ -30,7 +31,8 @@ def styles(kind: str) -> list[str]:
         ours = (DECK / "deck.css").read_text(encoding="utf-8")
         return [reveal("dist/reveal.css"), player()[0], reading, ours]
     ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
-    return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
+    wide = (WIDE / "wide.css").read_text(encoding="utf-8")
+    return [player()[0], reading, ours, wide, filter_box.style(), prediction.STYLE]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -38,7 +40,8 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     an "early" one runs before anything is seen.
     """
     if kind == "page":
-        late = (player()[1], filter_box.page_script(), prediction.page_script())
+        wide = (WIDE / "wide.js").read_text(encoding="utf-8")
+        late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
     names = ("fit", "speaker", "deck")  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)

@@ -27,6 +27,7 @@ from helpers.playing import player
 from helpers.predicting import prediction
 
 OURS = Path(__file__).parent / "pages"
+TEMPLATES = Path(__file__).parent / "templates" / "site"
 MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
 LINK = re.compile(r'href="((?:\d\d_\w+|glossary)\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
@@ -51,8 +52,9 @@ SETTINGS = {
     "html_theme": "furo",
     "html_title": "The graphs behind PyTorch's gradients",
     "html_static_path": [str(OURS)],
-    "html_css_files": ["pages.css"],
-    "html_js_files": ["pages.js"],
+    "templates_path": [str(TEMPLATES)],
+    "html_css_files": ["pages.css", "wide.css"],
+    "html_js_files": ["pages.js", "wide.js"],
     # it fetches pages, which a browser forbids to pages from disk
     "html_show_search_summary": False,
     "html_show_copyright": False,
