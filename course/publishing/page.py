@@ -16,11 +16,10 @@ from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.deck import language
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
-from course.publishing.prepare import prepared
+from course.publishing.prepare import ANSI, prepared
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
-PLAIN = re.compile(r"\x1b\[[0-9;]*m")
 UNTOLD = re.compile(r"<img(?![^>]*\salt=)")
 NOT_TOLD = '<img alt="A picture that came without a description"'
 
@@ -88,7 +87,7 @@ def traceback_parts(output: NotebookNode) -> tuple[str, str]:
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
     start = output.get("ename", "")
     at = max(
-        (nr for nr, line in enumerate(lines) if start and PLAIN.sub("", line).startswith(start)),
+        (nr for nr, line in enumerate(lines) if start and ANSI.sub("", line).startswith(start)),
         default=0,
     )
     return "\n".join(lines[:at]).rstrip(), "\n".join(

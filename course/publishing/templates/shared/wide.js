@@ -3,6 +3,7 @@
   const BOXES = "pre, p:has(> img), .output.text_html, .output.html, .table-wrapper, .words table, .output table";
   const KINDS = [[":is(table, .table-wrapper)", "table"], [":has(img)", "picture"], [":is(.source, .cell_input) *", "code"]];
   const named = (box) => `Wide ${KINDS.find(([kind]) => box.matches(kind))?.[1] ?? "output"}`;
+  const WORTH = 8; // pixels beyond the column that are worth words
   const isTable = (box) => box.matches("table"); // with a role it would be none any more
 
   function hintOf(box) {
@@ -17,13 +18,13 @@
   function fade(box) {
     const left = box.scrollLeft > 1;
     const right = box.scrollLeft + box.clientWidth < box.scrollWidth - 1;
-    box.dataset.more = left && right ? "both" : left ? "left" : "right";
+    box.dataset.more = left && right ? "both" : left ? "left" : right ? "right" : "";
   }
 
   function judge(box) {
-    const wide = box.scrollWidth > box.clientWidth + 1;
+    const wide = box.scrollWidth > box.clientWidth;
     const hint = hintOf(box);
-    if (hint) hint.hidden = !wide;
+    if (hint) hint.hidden = box.scrollWidth < box.clientWidth + WORTH;
     if (wide === "wide" in box.dataset) {
       if (wide) fade(box);
       return;
