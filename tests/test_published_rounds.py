@@ -292,7 +292,7 @@ def test_a_reason_without_a_run_waits_for_a_key(tmp_path):
     shown_ = slides(given)[1]
     assert (shown_.steps, shown_.takeaway) == (2, "It multiplies.")
     html = published(tmp_path, "slides", *given.cells)
-    assert '<div class="takeaway" data-at="1">' in html
+    assert '<div class="takeaway" data-at="1" ' in html
 
 
 def test_what_stands_beside_the_table_of_a_recap_is_the_speakers():

@@ -227,7 +227,7 @@ class Base {
     if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
+    this.unit = this.isWide ? between(this.asked("least") * this.times || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;
@@ -1476,7 +1476,7 @@ const LAB = {
 };
 
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.87]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.88]];
 
 // The name of an error and its first sentence, without what it adds in brackets.
 function inShort(error) {
