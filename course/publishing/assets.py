@@ -26,12 +26,16 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
-    reading = (HERE / "reading.css").read_text(encoding="utf-8")
     if kind == "deck":
-        ours = (DECK / "deck.css").read_text(encoding="utf-8")
-        return [reveal("dist/reveal.css"), player()[0], reading, ours]
+        ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in ("deck", "paper")]
+        return [reveal("dist/reveal.css"), player()[0], reading(), *ours]
     ours = (HERE / "page.css").read_text(encoding="utf-8")
-    return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
+    return [player()[0], reading(), ours, filter_box.style(), prediction.STYLE]
+
+
+def reading() -> str:
+    """Return the style that all that is published shares: colours, text, code."""
+    return (HERE / "reading.css").read_text(encoding="utf-8")
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -41,7 +45,7 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     if kind == "page":
         late = (player()[1], filter_box.page_script(), prediction.page_script())
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "speaker", "deck")  # one module: they use each other's functions
+    names = ("fit", "speaker", "paper", "deck")  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 
