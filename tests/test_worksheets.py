@@ -208,3 +208,10 @@ def test_what_a_lesson_has_no_sheet_of_is_said(tmp_path, monkeypatch, capsys):
     assert handouts.main([str(LESSONS["05"]), "-o", str(out)]) == 0
     assert " no " not in capsys.readouterr().out
     assert len(list(out.glob("05_*.pdf"))) == 4
+
+
+def test_teaching_md_says_which_lessons_have_such_sheets():
+    told = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    without = ", ".join(sorted(set(LESSONS) - WITH_GRAPHS))
+    assert f"graphs to draw (not of {without})" in told
+    assert f"tables of the chain rule to fill in ({', '.join(sorted(WITH_WALKS))})" in told

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import deck_plan
 import made_up_guesses
 import nbformat
 import pytest
@@ -148,14 +149,16 @@ def test_both_sheets_are_printed_two_slides_on_a_page_of_a4(notebook, tmp_path):
     assert pages(made[1]) == [upright] * 2, "two rounds and a lab: the quiz has no answer here"
 
 
-def test_graphs_and_a_table_to_fill_in_are_printed_where_a_lesson_has_them(tmp_path):
-    made = handouts.sheets(next(LESSONS.glob("05_*.ipynb")), tmp_path / "out", program())
-    counted = {
-        path.stem.removeprefix("05_backward_and_the_chain_rule-"): len(pages(path)) for path in made
-    }
-    assert set(counted) == {"questions", "answers", "graphs", "chain-rule"}
-    assert all(counted.values())
-    assert counted["questions"] <= 7, "twelve slides"
+@pytest.mark.parametrize("number", ["04", "05"])
+def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
+    made = handouts.sheets(next(LESSONS.glob(f"{number}_*.ipynb")), tmp_path / "out", program())
+    counted = {path.stem.partition("-")[2]: len(pages(path)) for path in made}
+    told = (LESSONS.parent / "TEACHING.md").read_text(encoding="utf-8")
+    assert counted["questions"] == deck_plan.question_pages(number)
+    if number == "04":
+        assert f"The graphs of 04 ({counted['graphs']} pages)" in told
+    else:
+        assert f"the chain rule of 05 ({counted['chain-rule']} page)" in told
 
 
 def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path, capsys):
