@@ -214,7 +214,7 @@ def test_each_part_of_the_day_has_the_time_that_its_slides_take():
 def test_the_four_weeks_add_up():
     rows = table("Four weeks")
     told = re.search(
-        r"Two sessions of (\d+) minutes a week: (\d+) of teaching.*?break of (\d+).*?(\d+) of slack\s+\((\d+) %\)",
+        r"Two sessions of (\d+) minutes a week: (\d+) of teaching.*?break of (\d+).*?(\d+)\s+of slack\s+\((\d+) %\)",
         TEXT,
         re.DOTALL,
     )

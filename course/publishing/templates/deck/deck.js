@@ -64,6 +64,7 @@ Reveal.on("pdf-ready", () => {
     const last = +slide.dataset.steps - 1;
     show(slide, asked === null ? last : Math.min(+asked, last));
     fit(slide);
+    if (asked === null) playToTheEnd(slide);
   }
   root.dataset.paper = "ready";
 });
