@@ -296,6 +296,35 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
     assert pdf.count(b"/Type /Page\n") == 4
 
 
+def test_plain_printing_shows_every_slide_at_its_end_and_then_the_deck_goes_on(chromium, published):
+    with watched(chromium, color_scheme="dark") as watch:
+        page = opened(watch, published(small()))
+        page.keyboard.press("ArrowRight")
+        before = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print", color_scheme="dark")
+        assert (
+            page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        )
+        for slide in page.locator(".slides > section").all():
+            assert slide.is_visible()
+            assert slide.evaluate("one => +one.dataset.step === one.dataset.steps - 1")
+            assert slide.evaluate("one => one.getBoundingClientRect().right") < 980, (
+                "Letter on its side"
+            )
+        page.emulate_media(media="screen", color_scheme="dark")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        after = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        assert after == before
+        shown = page.locator("section.present")
+        assert shown.get_attribute("data-step") == str(len(shown.locator(".tick.visible").all()))
+        assert page.locator(".slides > section:visible").count() == 1
+
+
 CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {
     const { bottom } = page.getBoundingClientRect();
     const parts = [...page.querySelectorAll("section *")].filter((one) => one.checkVisibility()

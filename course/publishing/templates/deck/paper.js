@@ -20,6 +20,33 @@ function playToTheEnd(within) {
   }
 }
 
+// Plain printing: each slide on a page, at its end; afterwards the deck goes on where it was.
+let onTheWall = "";
+
+function layOut() {
+  if (root.dataset.paper) return; // it is laid out already
+  onTheWall = root.className;
+  root.classList.remove("dark");
+  root.classList.add("light", "handout", "answers", "print-pdf", "on-paper");
+  for (const slide of document.querySelectorAll(".slides section")) {
+    show(slide, +slide.dataset.steps - 1);
+    delete slide.dataset.fitted;
+    fit(slide);
+    playToTheEnd(slide);
+  }
+}
+
+function takeUp() {
+  if (!root.classList.contains("on-paper")) return;
+  root.className = onTheWall;
+  for (const slide of document.querySelectorAll(".slides section")) delete slide.dataset.fitted;
+  Reveal.layout();
+  follow();
+}
+
+addEventListener("beforeprint", layOut);
+addEventListener("afterprint", takeUp);
+
 // A sheet of questions, or of answers: two slides a page, and below each what one writes on, or looks up.
 function handOut(answers) {
   root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
