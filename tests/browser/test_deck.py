@@ -297,24 +297,27 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
 
 
 def test_plain_printing_shows_every_slide_at_its_end_and_then_the_deck_goes_on(chromium, published):
-    with watched(chromium, color_scheme="dark") as watch:
+    with watched(chromium, color_scheme="light") as watch:
         page = opened(watch, published(small()))
         page.keyboard.press("ArrowRight")
+        page.keyboard.press("l")  # dark
         before = page.evaluate(
             "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
         )
         page.evaluate("dispatchEvent(new Event('beforeprint'))")
-        page.emulate_media(media="print", color_scheme="dark")
-        assert (
-            page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        )
+        page.emulate_media(media="print")
+        for what, colour in (
+            ("backgroundColor", "rgb(255, 255, 255)"),
+            ("color", "rgb(31, 41, 51)"),
+        ):
+            assert page.evaluate(f"getComputedStyle(document.body).{what}") == colour
         for slide in page.locator(".slides > section").all():
             assert slide.is_visible()
             assert slide.evaluate("one => +one.dataset.step === one.dataset.steps - 1")
             assert slide.evaluate("one => one.getBoundingClientRect().right") < 980, (
                 "Letter on its side"
             )
-        page.emulate_media(media="screen", color_scheme="dark")
+        page.emulate_media(media="screen")
         page.evaluate("dispatchEvent(new Event('afterprint'))")
         after = page.evaluate(
             "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
