@@ -17,8 +17,8 @@ from helpers.playing.player import head
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
-HERE = TEMPLATES / "published"
 DECK = TEMPLATES / "deck"
+SHARED = TEMPLATES / "shared"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
@@ -29,13 +29,14 @@ def styles(kind: str) -> list[str]:
     if kind == "deck":
         ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in ("deck", "paper")]
         return [reveal("dist/reveal.css"), player()[0], reading(), *ours]
-    ours = (HERE / "page.css").read_text(encoding="utf-8")
-    return [player()[0], reading(), ours, filter_box.style(), prediction.STYLE]
+    ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
+    wide = (SHARED / "wide.css").read_text(encoding="utf-8")
+    return [player()[0], reading(), ours, wide, filter_box.style(), prediction.STYLE]
 
 
 def reading() -> str:
     """Return the style that all that is published shares: colours, text, code."""
-    return (HERE / "reading.css").read_text(encoding="utf-8")
+    return (SHARED / "reading.css").read_text(encoding="utf-8")
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -43,9 +44,16 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     an "early" one runs before anything is seen.
     """
     if kind == "page":
-        late = (player()[1], filter_box.page_script(), prediction.page_script())
+        wide = (SHARED / "wide.js").read_text(encoding="utf-8")
+        late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "speaker", "paper", "deck")  # one module: they use each other's functions
+    names = (
+        "fit",
+        "keys",
+        "speaker",
+        "paper",
+        "deck",
+    )  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 

@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 
 from course.publishing import rounds
 from course.publishing.films import VIEW, film_of
+from course.publishing.grounds import grounded
 from course.publishing.inert import inert
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
@@ -106,7 +107,7 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
         return output
     page = html_of(output, text)
     if page is not None:
-        return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+        return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
     return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
 
 
