@@ -26,13 +26,17 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
-    reading = (SHARED / "reading.css").read_text(encoding="utf-8")
     if kind == "deck":
-        ours = (DECK / "deck.css").read_text(encoding="utf-8")
-        return [reveal("dist/reveal.css"), player()[0], reading, ours]
+        ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in ("deck", "paper")]
+        return [reveal("dist/reveal.css"), player()[0], reading(), *ours]
     ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
     wide = (SHARED / "wide.css").read_text(encoding="utf-8")
-    return [player()[0], reading, ours, wide, filter_box.style(), prediction.STYLE]
+    return [player()[0], reading(), ours, wide, filter_box.style(), prediction.STYLE]
+
+
+def reading() -> str:
+    """Return the style that all that is published shares: colours, text, code."""
+    return (SHARED / "reading.css").read_text(encoding="utf-8")
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -43,7 +47,13 @@ def scripts(kind: str) -> list[tuple[str, str]]:
         wide = (SHARED / "wide.js").read_text(encoding="utf-8")
         late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "keys", "speaker", "deck")  # one module: they use each other's functions
+    names = (
+        "fit",
+        "keys",
+        "speaker",
+        "paper",
+        "deck",
+    )  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 

@@ -17,6 +17,7 @@ from pygments.util import ClassNotFound
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.slides import Result
+from course.publishing.walks import table, walk_of
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
@@ -77,7 +78,8 @@ class Faces:
         html = "".join(self.output(output) for output in cell.outputs)
         kind = "player" if PLAYER in html else "picture" if PICTURE in html else "text"
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
-        return Result(html, kind, failed)
+        turns = walk_of(html)
+        return Result(html, kind, failed, table(turns, filled=True) if turns else "")
 
     def output(self, output: NotebookNode) -> str:
         if output.output_type == "stream":

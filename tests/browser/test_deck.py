@@ -139,7 +139,7 @@ AT = "[Reveal.getSlidePastCount(), document.querySelector('.present .player-coun
 OPEN = "[Reveal.isPaused(), document.querySelector('dialog[open]')?.id ?? null]"
 
 
-@pytest.mark.parametrize("on, back", [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
+@pytest.mark.parametrize(("on", "back"), [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
 @pytest.mark.parametrize("focused", [False, True])
 def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back, focused):
     deck.evaluate("Reveal.slide(1)")
@@ -391,6 +391,38 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
         assert page.locator(".player svg").first.is_visible()
         pdf = page.pdf(prefer_css_page_size=True)
     assert pdf.count(b"/Type /Page\n") == 4
+
+
+def test_plain_printing_shows_every_slide_at_its_end_and_then_the_deck_goes_on(chromium, published):
+    with watched(chromium, color_scheme="light") as watch:
+        page = opened(watch, published(small()))
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("l")  # dark
+        before = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        for what, colour in (
+            ("backgroundColor", "rgb(255, 255, 255)"),
+            ("color", "rgb(31, 41, 51)"),
+        ):
+            assert page.evaluate(f"getComputedStyle(document.body).{what}") == colour
+        for slide in page.locator(".slides > section").all():
+            assert slide.is_visible()
+            assert slide.evaluate("one => +one.dataset.step === one.dataset.steps - 1")
+            assert slide.evaluate("one => one.getBoundingClientRect().right") < 980, (
+                "Letter on its side"
+            )
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        after = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        assert after == before
+        shown = page.locator("section.present")
+        assert shown.get_attribute("data-step") == str(len(shown.locator(".tick.visible").all()))
+        assert page.locator(".slides > section:visible").count() == 1
 
 
 CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {

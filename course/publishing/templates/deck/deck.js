@@ -37,6 +37,7 @@ Reveal.on("pdf-ready", () => {
     const last = +slide.dataset.steps - 1;
     show(slide, asked === null ? last : Math.min(+asked, last));
     fit(slide);
+    if (asked === null) playToTheEnd(slide);
   }
   root.dataset.paper = "ready";
 });
@@ -70,36 +71,6 @@ function start() {
   bind(67, "C", "The code again", () => Reveal.getCurrentSlide().classList.toggle("peek"));
   bind(78, "N", "Notes on this screen", () => { const box = document.getElementById("say"); box.hidden = !box.hidden; });
   startSpeaker();
-}
-
-// Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
-function fitAll() {
-  root.classList.add("handout", "print-pdf");
-  for (const slide of document.querySelectorAll(".slides section")) {
-    show(slide, +slide.dataset.steps - 1);
-    fit(slide);
-  }
-  root.dataset.paper = "ready";
-}
-
-// A sheet to hand out, of questions with room for a guess, or of answers: two slides a page.
-function handOut(answers) {
-  root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
-  document.body.prepend(Object.assign(document.createElement("h1"), { textContent: document.title, className: "sheet-title" }));
-  for (const slide of document.querySelectorAll(".slides section")) {
-    if (!slide.matches(".round:not([data-goes-on]),.lab,.table")) {
-      slide.remove();
-      continue;
-    }
-    const sheet = document.createElement("div");
-    sheet.className = "sheet";
-    slide.replaceWith(sheet);
-    sheet.append(slide);
-    if (!answers) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p>");
-    show(slide, answers ? +slide.dataset.steps - 1 : 0);
-    fit(slide);
-  }
-  root.dataset.paper = "ready";
 }
 
 await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));

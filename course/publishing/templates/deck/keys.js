@@ -75,7 +75,7 @@ function escaped() {
 
 // Before the slides see the key.
 window.addEventListener("keydown", (event) => {
-  if (isPassing || document.querySelector("dialog[open]")) return;
+  if (isPassing || root.classList.contains("print-pdf") || document.querySelector("dialog[open]")) return; // on paper nothing is pressed
   const isPaused = Reveal.isPaused() && !["Shift", "Control", "Alt", "Meta"].includes(event.key);
   if (isPaused) Reveal.togglePause(false);
   else if (event.key === "Escape") escaped();
