@@ -121,6 +121,7 @@ function showContents() {
     if (crumb) button.append(Object.assign(document.createElement("small"), { textContent: crumb }));
     button.addEventListener("click", () => {
       shown.close();
+      release(); // else the keys are for a while those of a list that is gone
       Reveal.slide(at, 0, -1);
     });
     list.append(document.createElement("li"));
