@@ -26,7 +26,8 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
-    reading = (HERE / "reading.css").read_text(encoding="utf-8")
+    names = ("reading.css", "formulas.css")
+    reading = "\n".join((HERE / name).read_text(encoding="utf-8").strip() for name in names)
     if kind == "deck":
         ours = (DECK / "deck.css").read_text(encoding="utf-8")
         return [reveal("dist/reveal.css"), player()[0], reading, ours]

@@ -17,6 +17,7 @@ from pygments.util import ClassNotFound
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.slides import Result
+from course.publishing.wording import ticked
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
@@ -39,7 +40,7 @@ class Faces:
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
-        html = led_to_pages(markdown2html(source))
+        html = ticked(led_to_pages(markdown2html(source)))
         if self.trust:
             return html
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)

@@ -17,6 +17,7 @@ from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
+from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -62,7 +63,7 @@ def finished(html: str, folder: Path, trust: bool) -> str:
     """Return a text cell in HTML: its pictures in it, links to notebooks lead to what is published
     of them.
     """
-    html = led_to_pages(html)
+    html = ticked(led_to_pages(html))
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
 
 
