@@ -22,6 +22,7 @@ from course.publishing.source import NoSlides, Unpublishable, not_run, opened, r
 from course.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
+MOST = 20  # slides that are named one by one
 LESSON = 'class="round"'  # in a deck of the course: there all has to fit
 
 
@@ -91,8 +92,10 @@ def main(arguments: list[str] | None = None) -> int:
 def fits(deck: Path, program: str, places: dict[str, str]) -> bool:
     """Tell whether all of a deck fits its slides; say what does not, and what to do."""
     found = unfit(deck, program, places)
-    for one in found:
+    for one in found[:MOST]:
         print(f"  {one}")
+    if len(found) > MOST:
+        print(f"  and {len(found) - MOST} more slides are too full.")
     return not found
 
 

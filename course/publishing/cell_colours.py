@@ -105,7 +105,7 @@ def colours(ground: tuple | None, ink: tuple | None) -> list[str]:
     if not ink:
         return []
     light = towards(ink, (0, 0, 0), (1, 1, 1))
-    return [f"color:light-dark({written(light)},{written(towards(ink, (1, 1, 1), DARK))})"]
+    return [f"color:light-dark({written(light)},{written(towards(light, (1, 1, 1), DARK))})"]
 
 
 def towards(ink: tuple, end: tuple, ground: tuple) -> tuple:

@@ -12,7 +12,6 @@ from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
@@ -53,10 +52,7 @@ class Faces:
 
     def code(self, source: str, failed: int = 0) -> str:
         """Return code in colours, each line an element; the one that failed is marked."""
-        try:
-            lexer = get_lexer_by_name(self.language, stripnl=False)
-        except ClassNotFound:
-            lexer = get_lexer_by_name("text", stripnl=False)
+        lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
         for number, line in enumerate(lines, start=1):

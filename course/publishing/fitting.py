@@ -21,7 +21,7 @@ REMEDIES = {
     "output": "let the code print less",
     "picture": "draw less in one picture",
     "table": "take rows out of the table, or words",
-    "flow": "split it into two slides",
+    "flow": "split it into two slides, or let its code print less",
     "wide": "show fewer columns",
 }
 
@@ -51,8 +51,10 @@ def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
 
     Raises Unpublishable where the browser fails.
     """
-    page = chromium.page_after_scripts(program, f"{deck.resolve().as_uri()}?handout=check")
-    slides = Sections(page).found
+    address = f"{deck.resolve().as_uri()}?handout=check"
+    # On a busy machine Chromium sometimes hands the page over before its scripts are done.
+    tries = (Sections(chromium.page_after_scripts(program, address)).found for _ in range(3))
+    slides = next(filter(None, tries), None)
     if not slides:
         raise Unpublishable(
             f"Whether all of {deck} fits could not be seen: {program} showed no slide of it. Try --no-check."

@@ -1,4 +1,6 @@
-"""Make slides of any notebook: by its slide types, or where it has none by its headings."""
+"""Make slides of any notebook: by its slide types, or where it has none by its headings and by what
+fits.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ from collections.abc import Iterator
 from nbformat import NotebookNode
 
 from course.publishing.faces import Faces, heading
+from course.publishing.portions import portioned
 from course.publishing.slides import Flow, Opening, Slide
 
 BEGINS = ("slide", "subslide")
@@ -20,8 +23,7 @@ def plain_slides(cells: list[NotebookNode], faces: Faces, name: str) -> list[Sli
     """Return the slides of a notebook called `name`; a title is carried on until the next heading."""
     cells = [cell for cell in cells if slide_type(cell) != "skip" and "asks" not in cell.metadata]
     if not any(map(slide_type, cells)):
-        for cell in cells:
-            cell.metadata.slideshow.slide_type = "slide" if heading(cell) else ""
+        cells = portioned(cells)
     made: list[Slide] = []
     title, times = faces.line(name), 0
     for group in grouped(cells):

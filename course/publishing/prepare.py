@@ -12,6 +12,8 @@ import re
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 
 from course.publishing import rounds, terminal
 from course.publishing.cell_colours import with_colours
@@ -69,11 +71,23 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
         else:
             cell.outputs = [shown(notebook, output, trust, macros) for output in cell.outputs]
             told(cell, notes)
-    kept = ("kernelspec", "language_info", "title") + (("widgets",) if trust else ())
-    made.metadata = NotebookNode(
-        {name: made.metadata[name] for name in kept if name in made.metadata}
-    )
+    kept = ("kernelspec", "title") + (("widgets",) if trust else ())
+    metadata = {name: made.metadata[name] for name in kept if name in made.metadata}
+    lexer = language(notebook)
+    metadata["language_info"] = NotebookNode(name=lexer, pygments_lexer=lexer)
+    made.metadata = NotebookNode(metadata)
     return made
+
+
+def language(notebook: NotebookNode) -> str:
+    """Return by which name pygments knows the language of the code; "text" where it does not."""
+    info = notebook.metadata.get("language_info", {})
+    named = info.get("pygments_lexer") or info.get("name") if isinstance(info, dict) else None
+    try:
+        get_lexer_by_name(named or "python")
+    except (ClassNotFound, AttributeError):
+        return "text"
+    return named or "python"
 
 
 def told(cell: NotebookNode, notes: bool) -> None:

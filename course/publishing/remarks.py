@@ -8,6 +8,7 @@ from nbformat import NotebookNode
 
 from course.publishing import rounds
 from course.publishing.source import not_run
+from course.publishing.terminal import plain
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, safe_markdown
 
@@ -21,7 +22,7 @@ def remarks(notebook: NotebookNode, path: Path) -> list[str]:
     formulas = unread(notebook)
     found = [waits] if (waits := not_run(notebook, path)) else []
     found += [
-        f"{cell}: a formula is shown as it was written: {why}. Write it in other words of TeX."
+        f"{cell}: a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
         for cell, why in formulas[:MOST]
     ]
     if len(formulas) > MOST:
@@ -32,7 +33,9 @@ def remarks(notebook: NotebookNode, path: Path) -> list[str]:
             output.ename for output in cell.get("outputs", []) if output.output_type == "error"
         ]
         if kinds and "raises-exception" not in cell.metadata.get("tags", []):
-            found.append(f"{names[cell.id]} ended in {kinds[0][:40]}: its error is shown as it is.")
+            found.append(
+                f"{names[cell.id]} ended in {plain(kinds[0])[:40]}: its error is shown as it is."
+            )
     return found
 
 
@@ -58,13 +61,13 @@ def places(notebook: NotebookNode) -> dict[str, str]:
     if is_lesson(notebook):
         return {cell.id: f"cell {cell.id}" for cell in notebook.cells}
     return {
-        cell.id: f"cell {number}, {first_words(cell.source)!r}"
+        cell.id: f"cell {number}, “{first_words(cell.source)}”"
         for number, cell in enumerate(notebook.cells, start=1)
     }
 
 
 def first_words(source: str) -> str:
-    line = next(iter(source.strip().splitlines()), "")
+    line = plain(next(iter(source.strip().splitlines()), ""))
     return line if len(line) <= 32 else f"{line[:30].rstrip()} …"
 
 

@@ -24,7 +24,7 @@ def settled(text: str) -> str:
 
 def plain(text: str) -> str:
     """Return printed text without any code."""
-    return COLOUR.sub("", settled(text))
+    return COLOUR.sub("", settled(text)).replace("\x1b", "")
 
 
 def line_at_end(line: str) -> str:
