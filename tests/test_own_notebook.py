@@ -91,6 +91,9 @@ def test_limits_stand_below_words_and_fences_are_as_tall_as_their_matrix():
     assert 'movablelimits="true"' in mathml(r"\operatorname*{argmin}_x f")
     assert "<munder>" in mathml(r"\lim_{n} f")
     assert "<munder>" not in mathml(r"\log_2 f")
+    kept = clean(mathml(r"\dfrac{a}{b} \max_x", "inline"))
+    assert 'displaystyle="true"' in kept
+    assert 'movablelimits="true"' in kept
     made = mathml(r"x \begin{pmatrix} 1 \\ 2 \end{pmatrix} y")
     assert '<mrow><mo form="prefix" stretchy="true" fence="true">(</mo><mtable' in made
 

@@ -85,6 +85,11 @@ def test_the_signs_of_aligned_rows_stand_below_each_other(formula):
     equal = [one["left"] for one in boxes(rows, "=", "mo")]
     assert len(equal) == 3
     assert max(equal) - min(equal) < 1
+    ends = [
+        boxes(rows, text, kind)[0]["right"]
+        for text, kind in (("L", "mi"), ("y2", "msub"), ("z", "mi"))
+    ]
+    assert max(ends) - min(ends) < 4, "what stands before them ends there"
     (tag,) = boxes(rows, "(7)", "mtext")
     assert tag["left"] > equal[0]
     assert abs(tag["top"] - boxes(rows, "z", "mi")[0]["top"]) < 20, "in the row of its formula"
