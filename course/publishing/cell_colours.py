@@ -17,7 +17,7 @@ CELLS = ("table", "caption", "thead", "tbody", "tr", "th", "td")
 WORDS = {
     "font-weight": {"bold", "bolder", "normal", "600", "700", "800", "900"},
     "font-style": {"italic", "normal"},
-    "text-align": {"left", "right", "center"},
+    "text-align": {"right", "center"},  # cells begin at the left as it is
     "text-decoration": {"underline", "line-through"},
 }
 START = re.compile(rf"<({'|'.join(CELLS)})\b((?:[^>\"']|\"[^\"]*\"|'[^']*')*)>", re.IGNORECASE)
