@@ -95,6 +95,16 @@ def test_a_tensor_without_graph_is_a_calm_picture():
     ]
 
 
+def test_two_tensors_without_graph_share_a_reason():
+    one, other = torch.ones(2), torch.ones(3)
+    assert words(show(one, other))[0] == "one and other have no graph: requires_grad=False"
+    with torch.inference_mode():
+        third = torch.ones(1)
+    said = words(show(one, third))
+    assert said[0] == "one has no graph: requires_grad=False"
+    assert "third has no graph: requires_grad=False" in said
+
+
 def test_a_leaf_alone_is_a_picture():
     x = torch.tensor(2.0, requires_grad=True)
     assert words(show(x))[0] == "x: a leaf, and no operation yet"

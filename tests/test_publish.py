@@ -1,5 +1,6 @@
 """Decks and pages without a browser: what is refused, what is left out, what a file holds."""
 
+import base64
 import json
 import math
 import random
@@ -12,6 +13,7 @@ from pathlib import Path
 import hostile
 import nbformat
 import pytest
+import torch
 from made_up_film import explorer, folded, folded_trace, lab, restless, steps, sums
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reading_film import read as played
@@ -24,11 +26,13 @@ from course.publishing.inert import clean, inert
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
+from helpers import show
 from helpers.drawing.cards import LEGEND
 from helpers.playing import player
 from helpers.playing.animate import explored
 from helpers.playing.player import FILM
 from helpers.text import fold
+from helpers.torchviz_view import beside_torchviz
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -216,6 +220,26 @@ each_film = pytest.mark.parametrize("film", FILMS.values(), ids=list(FILMS))
 def taken(data):
     """Return what is let through of the film that an output holds as JSON; None where nothing is."""
     return films.film_of(new_notebook(), new_output("display_data", data={FILM: data}))
+
+
+def test_a_graph_loses_its_legend_on_a_slide_and_one_beside_torchviz_loses_nothing():
+    x = torch.ones(2, requires_grad=True)
+    graph = faces_of_picture(show(x * 2))
+    assert "backward function" in graph
+    assert height(graph) < height(show(x * 2).svg)
+    both = beside_torchviz((x * 2).sum())
+    assert height(faces_of_picture(both)) == height(both.svg)
+
+
+def faces_of_picture(picture):
+    """Return the SVG that stands on a slide of a picture of a graph."""
+    html = picture._repr_mimebundle_()["text/html"]
+    shown = Faces(Path()).output(new_output("display_data", data={"text/html": html}))
+    return base64.b64decode(re.search(r"base64,([^\"]+)", shown)[1]).decode()
+
+
+def height(svg):
+    return int(re.search(r'viewBox="0 0 \d+ (\d+)"', svg)[1])
 
 
 @each_film

@@ -23,7 +23,7 @@ BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line 
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
-LEGEND = re.compile(r'<text x="\d+" y="(\d+)"[^>]*>backward function</text>')
+LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # at the left: alone
 FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)

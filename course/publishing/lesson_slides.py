@@ -233,6 +233,8 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
         source = cell.source
         if cell is group[0] and found:
             source = source[found.end() :]
+        if role(cell) == "stub":  # that nobody has answered yet is no news for a room
+            cell.outputs = []
         parts.append((faces.cell(cell, source), 0, cell.id))
     told = "".join(faces.text(note) for note in said_in(group))
     told = told or "<p>Let them read.</p>"

@@ -399,14 +399,14 @@ WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 
 def describe(graph: Graph) -> list[str]:
-    """Say what the picture shows: one sentence on the graph, and two short ones for each tensor
-    that has none.
+    """Say what the picture shows: one sentence on the graph, and two short ones for the tensors
+    that have none, once for all which have none for the same reason.
     """
-    calm = []
+    without: dict[str, list[str]] = {}
     for root in graph.roots:
         if root.node is None:
-            fact, _, why = root.reason.partition(": ")
-            calm += [line for line in (f"{root_name(root)} has no graph: {fact}", why) if line]
+            without.setdefault(root.reason, []).append(root_name(root))
+    calm = [line for reason, names in without.items() for line in no_graph(names, reason)]
     named = [root_name(root) for root in graph.roots if root.node is not None]
     names = visible(", ".join(named), LONGEST_NAMES)
     if not names:
@@ -420,6 +420,14 @@ def describe(graph: Graph) -> list[str]:
         f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
         *calm,
     ]
+
+
+def no_graph(names: list[str], reason: str) -> list[str]:
+    """Say which tensors have no graph, and in a line of its own what may be the cause."""
+    has = "have" if len(names) > 1 else "has"
+    fact, _, why = reason.partition(": ")
+    who = visible(" and ".join(names), LONGEST_NAMES)
+    return [line for line in (f"{who} {has} no graph: {fact}", why) if line]
 
 
 def root_name(root: Root) -> str:

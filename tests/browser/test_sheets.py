@@ -1,5 +1,6 @@
 """Sheets to hand out: what stands on them, in a real browser, and what is printed."""
 
+import base64
 import re
 
 import made_up_guesses
@@ -90,3 +91,24 @@ def test_a_round_that_is_too_full_fails_the_build(notebook, tmp_path, capsys):
     nbformat.write(made, notebook)
     assert main(given) == 1
     assert "shorten its options" in capsys.readouterr().out
+
+
+def test_a_picture_whose_words_cannot_be_read_from_afar_fails_the_build(notebook, tmp_path, capsys):
+    made = nbformat.read(notebook, 4)
+    drawn = next(cell for cell in made.cells if cell.source == "draw()")
+    given = [str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]
+    for wide, failed in ((600, 0), (1000, 1)):
+        drawn.outputs[-1] = made_up_guesses.shown({"text/html": picture(wide)})
+        nbformat.write(made, notebook)
+        assert main(given) == failed
+    said = capsys.readouterr().out
+    assert re.search(r"slide 2 \(cell \w+\) is too full: draw less in one picture\.", said)
+
+
+def picture(wide):
+    """Return an image of this width and half as high, with words of 13 px."""
+    words = '<text x="20" y="20" font-size="13">words</text>'
+    size = f'width="{wide}" height="{wide // 2}"'
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{words}</svg>'
+    data = base64.b64encode(svg.encode()).decode()
+    return f'<img alt="words" src="data:image/svg+xml;base64,{data}">'

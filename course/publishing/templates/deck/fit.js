@@ -11,6 +11,7 @@ const TABLE = [34, 32, 30, 28, 26, 24];
 const FLOW = [30, 28, 26, 24, 22, 20];
 const SPLITS = [50, 56, 62, 68];
 const LEAST = 18; // px of words in pictures and players
+const BESIDE = 262; // px of what was printed, beside a picture
 
 const every = (selector, root) => [...root.querySelectorAll(selector)];
 const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
@@ -35,7 +36,7 @@ function fit(slide) {
     found.least = Math.min(found.least, size || smallest);
   };
   fitHeading(slide, note);
-  slide.classList.toggle("panel", needsPanel(slide));
+  take(slide, formOf(slide));
   fitLead(slide, note);
   fitVotes(slide, note);
   fitCards(slide, note);
@@ -47,22 +48,38 @@ function fit(slide) {
   slide.dataset.trouble = found.trouble.join(" ");
 }
 
-// A picture gets all the height where its words would be too small between the set-up and the options, and gain by it.
-function needsPanel(slide) {
-  if (!slide.querySelector(".stage[data-kind=picture] .out img")) return false;
-  if (!hasRoom(["panel"])) return false;
-  const between = wordsAs(slide, false);
-  return between < LEAST && wordsAs(slide, true) > between;
+// Where a picture stands: between set-up and options; below a set-up of one line; or beside both, at all the height,
+// with less and less for their column. The first form in which its words are large enough is taken, or else the best.
+const FORMS = [["", 0], ["brief", 0], ["panel", 400], ["panel", 350], ["panel", 310], ["panel", 280]];
+
+function formOf(slide) {
+  if (!slide.querySelector(".stage[data-kind=picture] .out img") || !hasRoom(["panel"])) return FORMS[0];
+  let best = { words: 0, form: FORMS[0] };
+  for (const form of FORMS.filter(([name]) => name !== "brief" || !slide.querySelector(".votes, .takeaway"))) {
+    const words = wordsAs(slide, form);
+    if (words > best.words) best = { words, form };
+    if (words >= LEAST) break;
+  }
+  return best.form;
 }
 
-function wordsAs(slide, isPanel) {
-  let size = 0;
-  const note = (what, found) => { if (what === "picture") size = found; };
-  slide.classList.toggle("panel", isPanel);
+// Return how large the words of the picture come out in a form; 0 where something else does not fit then.
+function wordsAs(slide, form) {
+  let size = 0, fits = true;
+  const note = (what, found, least) => {
+    if (what === "picture") size = found || least;
+    else if (!found) fits = false;
+  };
+  take(slide, form);
   fitLead(slide, note);
   fitVotes(slide, note);
   fitStage(slide, note);
-  return size;
+  return fits ? size : 0;
+}
+
+function take(slide, [name, column]) {
+  for (const one of ["brief", "panel"]) slide.classList.toggle(one, one === name);
+  slide.style.setProperty("--column", `${column}px`);
 }
 
 function fitHeading(slide, note) {
@@ -131,15 +148,16 @@ function fitStage(slide, note) {
     out: stage.querySelector(".out"),
     texts: every(".out>pre,.out>.err", stage),
     pictures: every(".out img", stage),
+    ask: stage.querySelector(".ask"),
   };
   if (slide.classList.contains("panel")) fitPanel(parts, note);
   else if (stage.dataset.kind === "player") fitPlayer(slide, parts, note);
   else if (stage.dataset.kind === "picture" && parts.pictures.length) fitPicture(parts, note);
   else fitText(parts, note);
-  const ask = stage.querySelector(".ask");
-  if (ask) note("ask", largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)), 24);
+  if (parts.ask) note("ask", sizeOfAsk(parts), 24);
 }
 
+const sizeOfAsk = ({ ask }) => ask ? largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)) : ASK[0];
 const codeFits = ({ code, source }) => !source || (!isWide(source) && source.offsetHeight <= code.clientHeight - 28 + 1);
 const outFits = ({ out, texts }) => !out || (!isHigh(out) && !isWide(out) && texts.every((one) => !isWide(one)));
 
@@ -150,7 +168,7 @@ function fitText(parts, note) {
     for (const layout of [...SPLITS.map((split) => ["beside", split]), ["stacked", 0]].filter(hasRoom)) {
       arrange(parts, layout, wraps);
       const size = largest(CODE, [parts.source, ...parts.texts].filter(Boolean), () => codeFits(parts) && outFits(parts));
-      if (size > best.size) best = { size, layout, wraps };
+      if (size > best.size && sizeOfAsk(parts)) best = { size, layout, wraps };
     }
     if (best.size >= 24) break;
   }
@@ -190,7 +208,7 @@ function fitOver(parts, other, note) {
 
 // A picture stands beside the code, or over it where it would be too small there.
 function fitPicture(parts, note) {
-  const tries = [...SPLITS.slice(0, 2).map((split) => ["beside", split]), ["beside", 38], ["stacked", 0], ["wide", 56], ["wide", 72]].filter(hasRoom);
+  const tries = [...SPLITS.slice(0, 2).map((split) => ["beside", split]), ["beside", 38], ["stacked", 0], ["wide", 56], ["wide", 72], ["wide", 80]].filter(hasRoom);
   let best = null;
   for (const layout of tries) {
     for (const wraps of [false, true]) {
@@ -198,8 +216,8 @@ function fitPicture(parts, note) {
       const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
       const texts = parts.texts.length ? largest(CODE, parts.texts, () => outFits(parts) && roomFor(parts) > 120) : 30;
       const words = zoom(parts);
-      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - wraps;
-      if (code && texts && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
+      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - (wraps ? 6 : 0);
+      if (code && texts && sizeOfAsk(parts) && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
     }
   }
   const { layout, wraps, code, texts } = best || { layout: ["stacked", 0], wraps: true, code: 0, texts: 0 };
@@ -208,11 +226,14 @@ function fitPicture(parts, note) {
   resize(parts.texts, texts || 20);
   note("code", code, 20);
   note("output", texts, 20);
-  note("picture", zoom(parts), 12);
+  noteWords(zoom(parts), note);
 }
 
-// The height that what was printed leaves for the pictures.
+const noteWords = (words, note) => note("picture", words >= LEAST ? words : 0, words);
+
+// The height that what was printed leaves for the pictures: all of it where they stand beside it.
 function roomFor({ out, texts }) {
+  if (out.classList.contains("row")) return out.clientHeight;
   const used = texts.reduce((sum, one) => sum + one.offsetHeight + 10, 0);
   return out.clientHeight - used;
 }
@@ -221,9 +242,10 @@ function roomFor({ out, texts }) {
 function zoom(parts) {
   const { out, pictures } = parts;
   const high = roomFor(parts) / pictures.length - 8;
+  const wide = out.clientWidth - (out.classList.contains("row") ? BESIDE : 8);
   let least = 99;
   for (const picture of pictures) {
-    const times = Math.min(2.4, (out.clientWidth - 8) / picture.naturalWidth, high / picture.naturalHeight);
+    const times = Math.min(2.4, wide / picture.naturalWidth, high / picture.naturalHeight);
     picture.style.width = `${Math.floor(picture.naturalWidth * Math.max(times, 0.2))}px`;
     least = Math.min(least, wordsIn(picture) * times);
   }
@@ -261,13 +283,20 @@ function fitPlayer(slide, parts, note) {
   fitPlayers(parts.out, roomFor(parts));
 }
 
-// What was printed becomes smaller before the words of the picture below it do.
+// What was printed becomes smaller before the words of the picture do; then it stands beside it.
 function fitPanel(parts, note) {
   fitOverCode(parts, note);
   parts.stage.classList.add("wrapped-out");
-  const size = largest(CODE, parts.texts, () => outFits(parts) && zoom(parts) >= LEAST);
+  const fits = () => outFits(parts) && zoom(parts) >= LEAST;
+  let size = 0;
+  for (const row of parts.texts.length ? [false, true] : [false]) {
+    parts.out.classList.toggle("row", row);
+    size = size || largest(CODE, parts.texts, fits);
+    if (size) break;
+  }
+  if (!size) parts.out.classList.remove("row");
   note("output", size || 20, 20);
-  note("picture", zoom(parts), 12);
+  noteWords(zoom(parts), note);
 }
 
 function fitTable(slide, note) {
