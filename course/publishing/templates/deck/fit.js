@@ -370,6 +370,8 @@ function growPictures(flow, pictures, from) {
 function stretchPlayers(flow) {
   const player = flow.querySelector(".player");
   if (!player) return;
-  const end = Math.max(...[...flow.children].map((one) => one.offsetTop + one.offsetHeight));
-  fitPlayers(flow, player.offsetHeight + flow.offsetTop + flow.clientHeight - end - 4);
+  const parts = [...flow.children];
+  const top = Math.min(...parts.map((one) => one.offsetTop));
+  const bottom = Math.max(...parts.map((one) => one.offsetTop + one.offsetHeight));
+  fitPlayers(flow, player.offsetHeight + flow.clientHeight - (bottom - top) - 4);
 }
