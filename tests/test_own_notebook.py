@@ -239,6 +239,13 @@ def test_nothing_is_cut_within_a_fold_or_a_list():
     )
 
 
+def test_boxes_of_tasks_are_signs_and_headings_carry_no_mark():
+    html = Faces(None).text("#### Small\n\n- [x] done\n- [ ] not")
+    assert "☑ done" in html
+    assert "☐ not" in html
+    assert "¶" not in html
+
+
 def test_slide_types_of_the_author_are_left_alone():
     long = "\n\n".join(f"Paragraph {number}." for number in range(90))
     assert len(slides(text(f"## A\n\n{long}", "slide"), code("1"), code("2"))) == 1

@@ -19,6 +19,7 @@ from course.publishing.slides import Result
 from course.publishing.wording import ticked
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
@@ -39,7 +40,7 @@ class Faces:
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
-        html = ticked(led_to_pages(markdown2html(source)))
+        html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
         if self.trust:
             return html
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
