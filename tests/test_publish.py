@@ -11,6 +11,7 @@ from html import unescape
 from pathlib import Path
 
 import hostile
+import made_up_guesses
 import nbformat
 import pytest
 import torch
@@ -23,6 +24,7 @@ from course.publishing import assets, films
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces, unfolded
 from course.publishing.inert import clean, inert
+from course.publishing.page import NOT_TOLD, page
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
@@ -436,3 +438,15 @@ def test_only_scripts_of_ours_may_run():
     assert policy.count("'sha256-") == len(assets.scripts("deck")) == 3
     assert "unsafe-inline" not in policy.partition("script-src")[2]
     assert "http" not in policy
+
+
+def test_a_picture_without_words_says_that_it_has_none(tmp_path):
+    pixel = f"data:image/png;base64,{made_up_guesses.PIXEL}"
+    for html, found in (
+        (f'<img src="{pixel}">', NOT_TOLD),
+        (f'<img src="{pixel}" alt="x">', 'alt="x"'),
+    ):
+        cell = new_code_cell("f()", execution_count=1)
+        cell.outputs = [new_output("display_data", data={"text/html": html, "text/plain": "t"})]
+        made = page(new_notebook(cells=[cell]), tmp_path)
+        assert made.count("<img") == made.count(found) == 1

@@ -17,8 +17,8 @@ from helpers.playing.player import head
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
-HERE = TEMPLATES / "published"
 DECK = TEMPLATES / "deck"
+SHARED = TEMPLATES / "shared"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
@@ -27,12 +27,13 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck" or a "page"."""
     names = ("reading.css", "formulas.css")
-    reading = "\n".join((HERE / name).read_text(encoding="utf-8").strip() for name in names)
+    reading = "\n".join((SHARED / name).read_text(encoding="utf-8").strip() for name in names)
     if kind == "deck":
         ours = (DECK / "deck.css").read_text(encoding="utf-8")
         return [reveal("dist/reveal.css"), player()[0], reading, ours]
-    ours = (HERE / "page.css").read_text(encoding="utf-8")
-    return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
+    ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
+    wide = (SHARED / "wide.css").read_text(encoding="utf-8")
+    return [player()[0], reading, ours, wide, filter_box.style(), prediction.STYLE]
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -40,9 +41,10 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     an "early" one runs before anything is seen.
     """
     if kind == "page":
-        late = (player()[1], filter_box.page_script(), prediction.page_script())
+        wide = (SHARED / "wide.js").read_text(encoding="utf-8")
+        late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
-    names = ("fit", "speaker", "deck")  # one module: they use each other's functions
+    names = ("fit", "keys", "speaker", "deck")  # one module: they use each other's functions
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in names)
     return [("classic", quiet(reveal("dist/reveal.js"))), ("module", player()[1]), ("module", ours)]
 

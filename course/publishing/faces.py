@@ -22,6 +22,7 @@ ANSI = re.compile(r"\x1b\[[0-9;]*m")
 ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
 LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # at the left: alone
@@ -64,7 +65,10 @@ class Faces:
 
     def _code_line(self, line: str, failed: bool) -> str:
         mark = " failed" if failed else ""
-        return f'<span class="ln{mark}">{BREAKS.sub(OPENS, line) or " "}</span>'
+        words = TAG.sub("", line)
+        indent = len(words) - len(words.lstrip(" "))  # where the line hangs that is too long
+        style = f' style="--in:{indent}"' if indent else ""
+        return f'<span class="ln{mark}"{style}>{BREAKS.sub(OPENS, line) or " "}</span>'
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""

@@ -17,6 +17,7 @@ REMEDIES = {
     "ask": "shorten what stands after **Predict.**, or the code above it",
     "votes": "shorten its options",
     "cards": "shorten the questions of the lab, or their answers",
+    "asked": "shorten a question of the lab, or its answer",
     "code": "shorten the code, or what it prints",
     "output": "let the code print less",
     "picture": "draw less in one picture",

@@ -18,6 +18,7 @@ from pygments.util import ClassNotFound
 from course.publishing import rounds, terminal
 from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
+from course.publishing.grounds import grounded
 from course.publishing.inert import inert
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, rendered, safe_markdown
@@ -123,7 +124,7 @@ def shown(
         return output
     page = html_of(output, text, macros)
     if page is not None:
-        return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+        return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
     return _only(output, None, "\n".join(filter(None, ("" if is_widget else text, said))))

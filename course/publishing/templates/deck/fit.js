@@ -92,7 +92,7 @@ function fitLead(slide, note) {
   if (!lead) return;
   const high = slide.classList.contains("panel") ? 230 : lead.clientHeight;
   for (const one of lead.children) {
-    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1), 24);
+    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1 && !isWide(one)), 24);
   }
 }
 
@@ -123,6 +123,7 @@ function fitCards(slide, note) {
   const cards = slide.querySelector(".cards");
   if (!cards) return;
   note("cards", largest(CARDS, every("li", cards), () => !isHigh(cards) && !isWide(cards)), 20);
+  for (const one of every(".asked>*", slide)) note("asked", largest(CARDS, [one], () => one.offsetHeight <= 100 && !isWide(one)), 20);
   const out = slide.querySelector(".out");
   if (!out) return;
   fitPlayers(out);
@@ -272,14 +273,12 @@ function fitOverCode(parts, note) {
   }
 }
 
-// A player takes the place of the set-up as well; the takeaway has its own below it.
+// A player takes the whole slide below the title; the takeaway comes in the place of the title.
 function fitPlayer(slide, parts, note) {
   fitOverCode(parts, note);
-  const strip = slide.querySelector(".votes");
-  slide.style.setProperty("--foot", `${24 + (strip ? strip.offsetHeight + 14 : 0)}px`);
   slide.classList.add("plays");
   const takeaway = slide.querySelector(".takeaway");
-  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 72), 24);
+  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 70), 24);
   fitPlayers(parts.out, roomFor(parts));
 }
 
