@@ -4,7 +4,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from course.publishing.deck import language, slides_of
+from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
@@ -19,7 +19,7 @@ IDEA = re.compile(r"(\d) · ")
 def slides(lesson):
     """Return the slides of a lesson, by its number."""
     made = prepared(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), notes=True)
-    return slides_of(made, Faces(NOTEBOOKS, language=language(made)), title_of(made))
+    return slides_of(made, Faces(NOTEBOOKS, language=made.metadata.language_info.pygments_lexer), title_of(made))
 
 
 @cache

@@ -36,7 +36,8 @@ def styles(kind: str) -> list[str]:
 
 def reading() -> str:
     """Return the style that all that is published shares: colours, text, code."""
-    return (SHARED / "reading.css").read_text(encoding="utf-8")
+    names = ("reading.css", "formulas.css")
+    return "\n".join((SHARED / name).read_text(encoding="utf-8").strip() for name in names)
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:

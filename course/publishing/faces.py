@@ -12,14 +12,15 @@ from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.slides import Result
 from course.publishing.walks import table, walk_of
+from course.publishing.wording import ticked
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -41,7 +42,7 @@ class Faces:
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
-        html = led_to_pages(markdown2html(source))
+        html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
         if self.trust:
             return html
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
@@ -54,10 +55,7 @@ class Faces:
 
     def code(self, source: str, failed: int = 0) -> str:
         """Return code in colours, each line an element; the one that failed is marked."""
-        try:
-            lexer = get_lexer_by_name(self.language, stripnl=False)
-        except ClassNotFound:
-            lexer = get_lexer_by_name("text", stripnl=False)
+        lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
         for number, line in enumerate(lines, start=1):

@@ -13,10 +13,11 @@ from nbformat import NotebookNode
 
 from course.publishing import assets
 from course.publishing.addresses import embedded, led_to_pages
-from course.publishing.deck import language
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
-from course.publishing.prepare import ANSI, prepared
+from course.publishing.prepare import prepared
+from course.publishing.terminal import COLOUR
+from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
@@ -42,7 +43,7 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     names: set[str] = set()
     environment.filters |= {
         "text": lambda source: named(finished(source, folder, trust), names),
-        "code": Highlight2HTML(pygments_lexer=language(made)),
+        "code": Highlight2HTML(pygments_lexer=made.metadata.language_info.pygments_lexer),
         "coloured": ansi2html,
         "traceback_parts": traceback_parts,
     }
@@ -61,7 +62,7 @@ def finished(source: str, folder: Path, trust: bool) -> str:
     of them.
     """
     renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
-    html = led_to_pages(MarkdownWithMath(renderer=renderer).render(source))
+    html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
 
 
@@ -87,7 +88,7 @@ def traceback_parts(output: NotebookNode) -> tuple[str, str]:
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
     start = output.get("ename", "")
     at = max(
-        (nr for nr, line in enumerate(lines) if start and ANSI.sub("", line).startswith(start)),
+        (nr for nr, line in enumerate(lines) if start and COLOUR.sub("", line).startswith(start)),
         default=0,
     )
     return "\n".join(lines[:at]).rstrip(), "\n".join(

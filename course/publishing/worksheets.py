@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader
 from nbformat import NotebookNode
 
 from course.publishing import assets
-from course.publishing.deck import language, slides_of
+from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
@@ -64,7 +64,9 @@ KINDS = {"graphs": graphs, "chain-rule": walks}
 def asking(notebook: NotebookNode, folder: Path) -> list[Round | Lab]:
     """Return the slides of a notebook that ask something: what goes on from one tells its answer."""
     made = prepared(notebook, notes=False)
-    slides: list[Slide] = slides_of(made, Faces(folder, language=language(made)), title_of(made))
+    slides: list[Slide] = slides_of(
+        made, Faces(folder, language=made.metadata.language_info.pygments_lexer), title_of(made)
+    )
     return [
         slide
         for slide in slides

@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path
     assert "cannot be made" in capsys.readouterr().err
 
 
-TOO_MUCH = "\n\n".join(f"Line {number}." for number in range(60))
+TOO_MUCH = "\n".join(f"- Line {number}." for number in range(60))  # a list is not cut
 
 
 def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path, capsys):
@@ -178,7 +178,7 @@ def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path
     assert main(given) == 0, "a notebook of one's own is published all the same"
     said = capsys.readouterr().out
     assert re.search(
-        r"slide 2 \(cell long\) is \d\.\d screens tall and scrolls: split it into two slides\.",
+        r"slide 2 \(cell 2, “# Long”\) is \d\.\d screens tall and scrolls: split it into two slides,",
         said,
     )
     assert "slide 1" not in said

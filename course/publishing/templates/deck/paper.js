@@ -5,7 +5,7 @@ const READABLE = 19.1; // px on a slide are 8 points on a sheet
 
 // Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
 function fitAll() {
-  root.classList.add("handout", "print-pdf");
+  root.classList.add("handout", "answers", "print-pdf"); // no room to write is kept
   for (const slide of document.querySelectorAll(".slides section")) {
     show(slide, +slide.dataset.steps - 1);
     fit(slide);
