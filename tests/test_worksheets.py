@@ -50,7 +50,7 @@ def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
     assert not re.search(r'alt="[^"]', html or ""), "read aloud, an alternative text tells it all"
 
 
-@pytest.mark.parametrize("number", WITH_GRAPHS)
+@pytest.mark.parametrize("number", sorted(WITH_GRAPHS))
 def test_a_sheet_of_graphs_tells_no_takeaway_and_no_output(number):
     notebook = read(LESSONS[number])
     html = worksheets.graphs(notebook, ROOT / "notebooks")

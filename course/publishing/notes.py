@@ -11,10 +11,9 @@ from nbformat import NotebookNode
 
 from course.publishing.faces import Faces
 from course.publishing.round_text import Reason
-from helpers.exercises.exercise import find
 from helpers.predicting.questions import Question
 
-CHECK = re.compile(r'^check\("([\d.]+)"', re.M)
+CHECK = re.compile(r'^check\(("[\d.]+")', re.M)
 NAMED = re.compile(r"\*\*(Guesses|Wait|Ask next)\.?\*\*\.?\s*", re.S)
 
 
@@ -69,10 +68,14 @@ def of_lab(faces: Faces, texts: list[str], why: Reason, is_seen: bool) -> list[s
 
 
 def solved(cell: NotebookNode) -> str:
-    """Return the solution of the exercise that a cell checks, "" where it checks none."""
+    """Say where the solution of the exercise is that a cell checks, "" where it checks none."""
     called = CHECK.search(cell.source) if cell.cell_type == "code" else None
-    found = find(called[1]) if called else None
-    return f"<h3>Solution</h3><pre>{escape(found.solution.strip())}</pre>" if found else ""
+    if not called:
+        return ""
+    return (
+        f"<p>In the notebook <code>solution({called[1]})</code> prints code that solves it,"
+        f" <code>hint({called[1]})</code> a hint at each call.</p>"
+    )
 
 
 def titled(faces: Faces, title: str, words: str | None) -> str:
