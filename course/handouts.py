@@ -1,5 +1,6 @@
 """Print sheets to hand out (`python -m course.handouts notebooks -o build/handouts`): of each
-notebook its questions with room for a guess, and its answers.
+notebook its questions with room for a guess, its answers, and, where it shows graphs or steps through a
+backward, graphs to draw and tables to fill in.
 
 Needs Chromium, which prints them; says what to do by hand where there is none.
 """
@@ -12,10 +13,14 @@ import tempfile
 from pathlib import Path
 
 from course.publish import LESSON, publish
-from course.publishing import chromium
+from course.publishing import chromium, source, worksheets
 from course.publishing.source import NoSlides, Unpublishable, reason
 
 KINDS = ("questions", "answers")
+LACKING = {
+    "graphs": "none of its rounds draws a graph",
+    "chain-rule": "it steps through no backward of numbers alone",
+}
 BY_HAND = (
     "There is no Chromium in PATH ({}) to print sheets with. Make slides (make slides), open one in any browser with"
     " ?handout=questions or ?handout=answers after its address, and print it."
@@ -23,23 +28,41 @@ BY_HAND = (
 
 
 def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
-    """Print both sheets of a notebook into a folder; return their paths. Raises Unpublishable."""
+    """Print all sheets of a notebook into a folder; return their paths. Raises Unpublishable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unpublishable(
             f"The folder {folder} cannot be made ({reason(error)}). Give another place after -o."
         ) from None
-    made = []
     with tempfile.TemporaryDirectory() as there:
-        deck = Path(there) / "deck.html"
-        if LESSON not in publish(notebook, "slides", deck):
-            raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
-        for kind in KINDS:
-            out = folder / f"{notebook.stem}-{kind}.pdf"
-            chromium.print_page(program, f"{deck.as_uri()}?handout={kind}", out)
-            made.append(out)
-    return made
+        pages = pages_of(notebook, Path(there))
+        for kind, address in pages.items():
+            chromium.print_page(program, address, path_of(notebook, folder, kind))
+    for kind in worksheets.KINDS:
+        if kind not in pages:
+            path_of(notebook, folder, kind).unlink(missing_ok=True)  # of the lesson as it was
+    return [path_of(notebook, folder, kind) for kind in pages]
+
+
+def path_of(notebook: Path, folder: Path, kind: str) -> Path:
+    return folder / f"{notebook.stem}-{kind}.pdf"
+
+
+def pages_of(notebook: Path, there: Path) -> dict[str, str]:
+    """Write the pages that are to be printed; return their addresses by kind. Raises Unpublishable."""
+    deck = there / "deck.html"
+    if LESSON not in publish(notebook, "slides", deck):
+        raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
+    pages = {kind: f"{deck.as_uri()}?handout={kind}" for kind in KINDS}
+    read = source.read(notebook)
+    for kind, make in worksheets.KINDS.items():
+        html = make(read, notebook.parent)
+        if html:
+            page = there / f"{kind}.html"
+            page.write_text(html, encoding="utf-8")
+            pages[kind] = page.as_uri()
+    return pages
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,21 +77,27 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
     is_folder = given.notebook.is_dir()
     sources = sorted(given.notebook.glob("[!.]*.ipynb")) if is_folder else [given.notebook]
-    failed = 0
     if not sources:
         print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
         return 1
-    for source in sources:
-        try:
-            print(*sheets(source, given.o, program), sep="\n")
-        except NoSlides as error:
-            if not is_folder:
-                print(error, file=sys.stderr)
-                failed = 1
-        except Unpublishable as error:
+    went_well = [printed(one, given.o, program, is_folder) for one in sources]
+    return 0 if all(went_well) else 1
+
+
+def printed(notebook: Path, folder: Path, program: str, is_one_of_many: bool) -> bool:
+    """Print the sheets of a notebook, and say which; tell whether all went well."""
+    try:
+        made = sheets(notebook, folder, program)
+    except Unpublishable as error:
+        is_fine = is_one_of_many and isinstance(error, NoSlides)
+        if not is_fine:
             print(error, file=sys.stderr)
-            failed = 1
-    return int(failed)
+        return is_fine
+    print(*made, sep="\n")
+    for kind, lacking in LACKING.items():
+        if path_of(notebook, folder, kind) not in made:
+            print(f"  no {kind} sheet of {notebook.name}: {lacking}")
+    return True
 
 
 if __name__ == "__main__":

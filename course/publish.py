@@ -17,10 +17,12 @@ from course.publishing import chromium
 from course.publishing.deck import deck
 from course.publishing.fitting import unfit
 from course.publishing.page import page
-from course.publishing.source import NoSlides, Unpublishable, read, reason
+from course.publishing.remarks import is_lesson, places, remarks
+from course.publishing.source import NoSlides, Unpublishable, not_run, opened, reason
 from course.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
+MOST = 20  # slides that are named one by one
 LESSON = 'class="round"'  # in a deck of the course: there all has to fit
 
 
@@ -32,7 +34,10 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
     if to not in FORMS:
         raise Unpublishable(f"Cannot publish as {to!r}. Use one of: {', '.join(FORMS)}.")
     notebook, out = Path(notebook), Path(out)
-    html = FORMS[to](read(notebook), notebook.parent, trust=trust)
+    given = opened(notebook)
+    if is_lesson(given) and (waits := not_run(given, notebook)):
+        raise Unpublishable(waits)
+    html = FORMS[to](given, notebook.parent, trust=trust)
     try:
         same, part = out.resolve() == notebook.resolve(), out.with_name(f".{out.name}.part")
     except (OSError, ValueError, RuntimeError) as error:  # no name of a file, or links in a circle
@@ -73,7 +78,10 @@ def main(arguments: list[str] | None = None) -> int:
         try:
             html = publish(source, given.to, out, trust=given.trust)
             print(f"{out}: {weight(html)}")
-            if program and not fits(out, program) and LESSON in html:
+            notebook = opened(source)
+            for remark in remarks(notebook, source):
+                print(f"  {remark}")
+            if program and not fits(out, program, places(notebook)) and LESSON in html:
                 failed = 1
         except Unpublishable as error:
             print(f"{source.name}: {error}" if folder else error, file=sys.stderr)
@@ -81,11 +89,13 @@ def main(arguments: list[str] | None = None) -> int:
     return int(failed)
 
 
-def fits(deck: Path, program: str) -> bool:
+def fits(deck: Path, program: str, places: dict[str, str]) -> bool:
     """Tell whether all of a deck fits its slides; say what does not, and what to do."""
-    found = unfit(deck, program)
-    for one in found:
+    found = unfit(deck, program, places)
+    for one in found[:MOST]:
         print(f"  {one}")
+    if len(found) > MOST:
+        print(f"  and {len(found) - MOST} more slides are too full.")
     return not found
 
 

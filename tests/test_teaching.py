@@ -5,6 +5,7 @@ import re
 from itertools import groupby, pairwise
 from pathlib import Path
 
+import deck_plan
 import pytest
 
 from helpers.predicting.answers import named
@@ -51,7 +52,7 @@ ALL = {name: minutes for lesson in LESSONS for name, minutes in exercises(lesson
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) <= 220
+    assert len(TEXT.splitlines()) <= 245
 
 
 def test_every_link_resolves_and_every_lesson_is_linked():
@@ -94,31 +95,138 @@ def test_all_exercises_and_ideas_that_it_names_exist():
         )
 
 
+def minutes_of(clock):
+    return int(clock[:2]) * 60 + int(clock[3:])
+
+
+def day():
+    """Return (start, minutes, what, parts, leave out) of each row of the day; `what` without signs."""
+    return [
+        (minutes_of(start), int(minutes), what.strip("*"), do, late)
+        for start, minutes, what, do, late in table("One day")
+    ]
+
+
+def blocks(rows):
+    """Return the rows between breaks, each block a list."""
+    found = [[]]
+    for row in rows:
+        if row[2] in ("Break", "Lunch", "End"):
+            found.append([])
+        else:
+            found[-1].append(row)
+    return [block for block in found if block]
+
+
+def split(rows):
+    """Return the minutes of teaching, and those of slack."""
+    slack = sum(row[1] for row in rows if row[2] == "Slack")
+    return sum(row[1] for row in rows) - slack, slack
+
+
+def planned():
+    """Return (lesson, what, how, minutes) of each part of the day that has slides."""
+    for _, _, lesson, do, _ in day():
+        for part in do.split(" · ") if lesson in LESSONS else ():
+            found = re.fullmatch(r"(\d|lab|quiz|Welcome)\b(.*) \((\d+)\)", part)
+            assert found, f"{lesson}: {part!r} is no part with its minutes"
+            if found[1] != "Welcome":
+                yield lesson, found[1], found[2], int(found[3])
+
+
+def of_the_deck(lesson, what, how):
+    """Return the seconds that the deck gives a part: an idea, or one of its questions."""
+    parts = deck_plan.seconds(lesson)[what]
+    if "first question" in how or "second question" in how:
+        assert len(parts) > 1, f"{lesson}·{what} asks a single question"
+        return parts["second" in how]
+    return sum(parts)
+
+
 def test_the_day_adds_up():
-    rows = table("One day")
-    clock = [int(row[0][:2]) * 60 + int(row[0][3:]) for row in rows]
-    for row, (start, end) in zip(rows, pairwise(clock), strict=False):
-        assert end - start == int(row[1]), (
-            f"{row[0]} {row[2]}: {row[1]} minutes do not lead to the next row"
-        )
-    for start, minutes, what, live, exercise in rows:
-        if live:
-            assert given(live) + given(exercise) == int(minutes), (
-                f"{start} {what}: the parts do not add up"
+    rows = day()
+    for (start, minutes, what, do, _), after in pairwise(rows):
+        assert start + minutes == after[0], f"{what}: {minutes} minutes do not lead to the next row"
+        if what in LESSONS:
+            assert given(do) == minutes, f"{what} at {start}: the parts do not add up"
+    named = {row[2] for row in rows}
+    at_home = set(
+        re.findall(r"\b\d\d\b(?!\.)", TEXT.split("**At home afterwards**")[1].split("whole")[0])
+    )
+    assert named & set(LESSONS) | at_home == set(LESSONS)
+    assert not named & at_home
+
+
+def test_the_day_has_slack_and_breaks():
+    rows = day()
+    in_blocks = [row for block in blocks(rows) for row in block]
+    teaching, slack = split(in_blocks)
+    breaks = sum(row[1] for row in rows if row[2] == "Break")
+    assert 0.20 <= slack / teaching <= 0.25
+    assert teaching + slack + breaks <= 6.5 * 60
+    for block in blocks(rows):
+        assert sum(row[1] for row in block) <= 75, block[0]
+        assert block[-1][2] == "Slack", "a block ends on its slack"
+        taught, spare = split(block)
+        assert 0.20 <= spare / taught <= 0.26, block[0]
+    share = round(100 * slack / teaching)
+    told = f"{teaching} minutes of teaching, {slack} of\nslack ({share} %), {breaks} of breaks"
+    assert told in TEXT, f"it has {told}"
+
+
+def test_what_to_leave_out_is_planned_and_never_what_others_lean_on():
+    needed = re.findall(r"(\d\d)·(\d)", TEXT.split("**Never leave out**")[1].split("lean")[0])
+    assert len(needed) == 5
+    for _, _, lesson, do, late in day():
+        if late:
+            found = re.fullmatch(r"(\d|lab) (\(\d+\))", late)
+            assert any(
+                part.startswith(found[1]) and part.endswith(found[2]) for part in do.split(" · ")
             )
-        for name, marked in re.findall(r"(\d\d\.\d) \((\d+)\)", exercise):
+            assert (lesson, found[1]) not in needed
+    for block in blocks(day()):
+        assert any(row[4] for row in block), "each block says what to leave out"
+    taught = {(lesson, what) for lesson, what, *_ in planned()}
+    assert set(needed) <= taught
+
+
+def test_what_slack_may_be_used_for_takes_the_minutes_of_the_lesson():
+    for row in day():
+        for name, marked in re.findall(r"(\d\d\.\d) \((\d+)\)", row[3]):
             assert ALL[name] == int(marked), f"{name} takes {ALL[name]} minutes"
-    assert {row[2] for row in rows} >= set(LESSONS)
+            assert row[2] == "Slack"
+        if row[2] == "Slack":
+            assert given(row[3]) <= row[1]
+
+
+def test_each_part_of_the_day_has_the_time_that_its_slides_take():
+    total = 0
+    for lesson, what, how, minutes in planned():
+        if what != "quiz":  # eight short questions in eight minutes; the deck plans each as a round
+            assert of_the_deck(lesson, what, how) <= 60 * minutes, (lesson, what, how)
+            total += of_the_deck(lesson, what, how)
+    deck = round(total / 60)
+    talk = sum(minutes for _, what, _, minutes in planned() if what != "quiz") - deck
+    told = re.search(r"is (\d+) minutes:.*?The\s+other (\d+) are talk", TEXT, re.DOTALL)
+    assert (int(told[1]), int(told[2])) == (deck, talk)
 
 
 def test_the_four_weeks_add_up():
     rows = table("Four weeks")
-    sessions = {
-        name: [int(row[1]) for row in group]
-        for name, group in groupby(rows, key=lambda row: row[0])
-    }
-    assert list(sessions) == list("12345678")
-    assert {sum(minutes) for minutes in sessions.values()} == {90}, sessions
+    told = re.search(
+        r"Two sessions of (\d+) minutes a week: (\d+) of teaching.*?break of (\d+).*?(\d+)\s+of slack\s+\((\d+) %\)",
+        TEXT,
+        re.DOTALL,
+    )
+    whole, teaching, pause, slack, share = map(int, told.groups())
+    assert whole == teaching + pause + slack <= 90
+    assert 20 <= share == round(100 * slack / teaching) <= 25
+    for name, group in groupby(rows, key=lambda row: row[0]):
+        minutes = [int(row[1]) for row in group if "Quiz" not in row[2]]
+        quiz = sum(int(row[1]) for row in rows if row[0] == name and "Quiz" in row[2])
+        assert sum(minutes) + quiz == teaching, name
+        assert max(sum(minutes[:-1]), minutes[-1] + quiz + slack) <= 75, name
+    assert sorted({row[0] for row in rows}) == list("12345678")
     lessons = [row for row in rows if row[2] in LESSONS]
     assert {row[2] for row in lessons} == set(LESSONS)
     done = [name for row in lessons for name in EXERCISE.findall(" ".join(row[3:]))]
@@ -127,6 +235,46 @@ def test_the_four_weeks_add_up():
         assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), (
             f"{what}, at home: {home}"
         )
+
+
+def ideas_in(words):
+    return re.findall(r"(?<![\d.(])\d(?![\d.)])", words)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_four_weeks_have_each_idea_once_and_time_for_what_is_in_class(lesson):
+    plan = deck_plan.seconds(lesson)
+    rows = [row for row in table("Four weeks") if row[2] == lesson]
+    ideas = {name for name in plan if name.isdigit()}
+    in_class = [idea for row in rows for idea in ideas_in(row[3])]
+    at_home = [idea for row in rows for idea in ideas_in(row[4])]
+    if any("the other ideas" in row[4] for row in rows):
+        at_home += sorted(ideas - set(in_class))
+    assert sorted(in_class + at_home) == sorted(ideas)
+    labs = [word for row in rows for cell in row[3:] for word in re.findall(r"\blab\b", cell)]
+    assert len(labs) == len(plan.get("lab", []))
+    for row in rows:
+        taken = sum(sum(plan[idea]) for idea in ideas_in(row[3]))
+        taken += sum(plan["lab"]) if "lab" in row[3] else 0
+        taken += 60 * sum(ALL[name] for name in EXERCISE.findall(row[3]))
+        assert taken <= 60 * int(row[1]), (row, round(taken / 60))
+
+
+def test_the_paper_for_sixty_is_what_is_printed():
+    """Count leaves printed on both sides; each lesson begins a leaf. Pages are counted in a browser by
+    tests/browser/test_sheets.py.
+    """
+
+    def leaves(lessons):
+        return sum(-(-deck_plan.question_pages(lesson) // 2) for lesson in lessons)
+
+    lessons = sorted({row[2] for row in day() if row[2] in LESSONS})
+    pages = sum(map(deck_plan.question_pages, lessons))
+    told = f"{pages} pages, {leaves(lessons)} leaves printed on both sides; one for each pair is"
+    assert f"{told} {30 * leaves(lessons)} leaves" in TEXT, told
+    few = re.search(r"Too many\? (.*?) alone: (\d+) leaves, (\d+)", TEXT)
+    some = leaves(re.findall(r"\d\d", few[1]))
+    assert (int(few[2]), int(few[3])) == (some, 30 * some)
 
 
 def rounds_told():

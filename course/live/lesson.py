@@ -15,9 +15,8 @@ from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course.publishing.deck import language
 from course.publishing.faces import Faces
-from course.publishing.prepare import prepared
+from course.publishing.prepare import language, prepared
 
 MOST_PRINTED = 20_000  # characters of one stream that are kept: a loop may print without end
 PAUSE = 0.25  # seconds between two looks at a cell that still runs

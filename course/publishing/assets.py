@@ -17,14 +17,14 @@ from helpers.playing.player import head
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
-HERE = TEMPLATES / "published"
 DECK = TEMPLATES / "deck"
+SHARED = TEMPLATES / "shared"
 NOTHING = "default-src 'none'; img-src data:; font-src data:; style-src 'unsafe-inline'"
 NOTHING += "; base-uri 'none'; form-action 'none'"
-STYLED = {"deck": ["deck"], "live": ["deck", "live"]}
+STYLED = {"deck": ["deck", "paper"], "live": ["deck", "paper", "live"]}
 RUN = {  # each is one module: they use each other's functions
-    "deck": ["fit", "speaker", "deck"],
-    "live": ["fit", "speaker", "live", "deck"],
+    "deck": ["fit", "keys", "speaker", "paper", "deck"],
+    "live": ["fit", "live", "keys", "speaker", "paper", "deck"],
 }
 PLAYS_LATER = "\ndocument.addEventListener('play-all', (event) => playAll(event.target));\n"
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
@@ -32,12 +32,18 @@ TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck", a "live" deck or a "page"."""
-    reading = (HERE / "reading.css").read_text(encoding="utf-8")
     if kind != "page":
         ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in STYLED[kind]]
-        return [reveal("dist/reveal.css"), player()[0], reading, *ours]
-    ours = (HERE / "page.css").read_text(encoding="utf-8")
-    return [player()[0], reading, ours, filter_box.style(), prediction.STYLE]
+        return [reveal("dist/reveal.css"), player()[0], reading(), *ours]
+    ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
+    wide = (SHARED / "wide.css").read_text(encoding="utf-8")
+    return [player()[0], reading(), ours, wide, filter_box.style(), prediction.STYLE]
+
+
+def reading() -> str:
+    """Return the style that all that is published shares: colours, text, code."""
+    names = ("reading.css", "formulas.css")
+    return "\n".join((SHARED / name).read_text(encoding="utf-8").strip() for name in names)
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
@@ -45,7 +51,8 @@ def scripts(kind: str) -> list[tuple[str, str]]:
     an "early" one runs before anything is seen.
     """
     if kind == "page":
-        late = (player()[1], filter_box.page_script(), prediction.page_script())
+        wide = (SHARED / "wide.js").read_text(encoding="utf-8")
+        late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
         return [("early", prediction.EARLY), *(("module", script) for script in late)]
     ours = "\n".join((DECK / f"{name}.js").read_text(encoding="utf-8") for name in RUN[kind])
     plays = player()[1] + (PLAYS_LATER if kind == "live" else "")

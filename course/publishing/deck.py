@@ -28,7 +28,9 @@ def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False, live: boo
     """
     made = prepared(notebook, notes=True, trust=trust)
     title = title_of(made)
-    slides = slides_of(made, Faces(folder, trust=trust, language=language(made)), title)
+    slides = slides_of(
+        made, Faces(folder, trust=trust, language=made.metadata.language_info.pygments_lexer), title
+    )
     if not slides:
         raise NoSlides(
             "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
@@ -64,13 +66,6 @@ def asked(slides: list[Slide]) -> dict[str, int]:
     """Return the number of each slide that asks for a guess, by its cell."""
     found = [slide for slide in slides if isinstance(slide, Round) and slide.is_question]
     return {slide.cell: number for number, slide in enumerate(found, start=1)}
-
-
-def language(notebook: NotebookNode) -> str:
-    """Return by which name pygments knows the language of the code."""
-    info = notebook.metadata.get("language_info", {})
-    named = info.get("pygments_lexer") or info.get("name") if isinstance(info, dict) else None
-    return named if isinstance(named, str) else "python"
 
 
 def plain(html: str) -> str:

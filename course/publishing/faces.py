@@ -12,15 +12,18 @@ from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
-from pygments.util import ClassNotFound
 
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.slides import Result
+from course.publishing.walks import table, walk_of
+from course.publishing.wording import ticked
 
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
+ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
 RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
 LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # at the left: alone
@@ -39,7 +42,7 @@ class Faces:
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
-        html = led_to_pages(markdown2html(source))
+        html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
         if self.trust:
             return html
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
@@ -52,10 +55,7 @@ class Faces:
 
     def code(self, source: str, failed: int = 0) -> str:
         """Return code in colours, each line an element; the one that failed is marked."""
-        try:
-            lexer = get_lexer_by_name(self.language, stripnl=False)
-        except ClassNotFound:
-            lexer = get_lexer_by_name("text", stripnl=False)
+        lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
         for number, line in enumerate(lines, start=1):
@@ -66,14 +66,18 @@ class Faces:
 
     def _code_line(self, line: str, failed: bool) -> str:
         mark = " failed" if failed else ""
-        return f'<span class="ln{mark}">{BREAKS.sub(OPENS, line) or " "}</span>'
+        words = TAG.sub("", line)
+        indent = len(words) - len(words.lstrip(" "))  # where the line hangs that is too long
+        style = f' style="--in:{indent}"' if indent else ""
+        return f'<span class="ln{mark}"{style}>{BREAKS.sub(OPENS, line) or " "}</span>'
 
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
         html = "".join(self.output(output) for output in cell.outputs)
         kind = "player" if PLAYER in html else "picture" if PICTURE in html else "text"
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
-        return Result(html, kind, failed)
+        turns = walk_of(html)
+        return Result(html, kind, failed, table(turns, filled=True) if turns else "")
 
     def output(self, output: NotebookNode) -> str:
         if output.output_type == "stream":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from html.parser import HTMLParser
 from pathlib import Path
@@ -16,42 +17,61 @@ REMEDIES = {
     "ask": "shorten what stands after **Predict.**, or the code above it",
     "votes": "shorten its options",
     "cards": "shorten the questions of the lab, or their answers",
+    "asked": "shorten a question of the lab, or its answer",
     "code": "shorten the code, or what it prints",
     "output": "let the code print less",
     "picture": "draw less in one picture",
     "table": "take rows out of the table, or words",
-    "flow": "split it into two slides",
+    "flow": "split it into two slides, or let its code print less",
+    "wide": "show fewer columns",
 }
 
 
 @dataclass(frozen=True)
 class Unfit:
-    """One slide that is too full: its number, the cell it was made from, what does not fit."""
+    """One slide that is too full: its number, the cell it was made from, what does not fit, and how
+    many screens it is tall and wide where it scrolls.
+    """
 
     number: int
     cell: str
     what: tuple[str, ...]
-    screens: str = ""
+    tall: float = 0
+    wide: float = 0
 
     def __str__(self) -> str:
-        tall = f"is {self.screens} screens tall and scrolls" if self.screens else "is too full"
+        sides = [f"{self.tall} screens tall"] if self.tall > 1 else []
+        sides += [f"{self.wide} screens wide"] if self.wide > 1 else []
+        is_how = f"is {' and '.join(sides)} and scrolls" if sides else "is too full"
         remedies = "; ".join(REMEDIES.get(one, "make it shorter") for one in self.what)
-        return f"slide {self.number} (cell {self.cell}) {tall}: {remedies}."
+        return f"slide {self.number} ({self.cell}) {is_how}: {remedies}."
 
 
-def unfit(deck: Path, program: str) -> list[Unfit]:
-    """Return the slides of a deck that are too full. Raises Unpublishable where the browser fails."""
-    page = chromium.page_after_scripts(program, f"{deck.resolve().as_uri()}?handout=check")
-    slides = Sections(page).found
+def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
+    """Return the slides of a deck that are too full; `places` says of an id how to find its cell.
+
+    Raises Unpublishable where the browser fails.
+    """
+    address = f"{deck.resolve().as_uri()}?handout=check"
+    # On a busy machine Chromium sometimes hands the page over before its scripts are done.
+    tries = (Sections(chromium.page_after_scripts(program, address)).found for _ in range(3))
+    slides = next(filter(None, tries), None)
     if not slides:
         raise Unpublishable(
             f"Whether all of {deck} fits could not be seen: {program} showed no slide of it. Try --no-check."
         )
     return [
-        Unfit(number, slide["data-cell"], tuple(what), slide.get("data-screens", ""))
+        one_unfit(number, slide, places)
         for number, slide in enumerate(slides, start=1)
-        if (what := troubles(slide))
+        if troubles(slide)
     ]
+
+
+def one_unfit(number: int, slide: dict[str, str], places: Mapping[str, str]) -> Unfit:
+    """Return what the attributes of a slide say."""
+    cell = slide.get("data-cell", "")
+    sizes = (float(slide.get(f"data-{side}") or 0) for side in ("tall", "wide"))
+    return Unfit(number, places.get(cell, f"cell {cell}"), tuple(troubles(slide)), *sizes)
 
 
 def troubles(slide: dict[str, str]) -> list[str]:

@@ -11,6 +11,7 @@ from html.parser import HTMLParser
 import nh3
 from pygments.token import STANDARD_TYPES
 
+from course.publishing.cell_colours import CELLS, safe_style
 from helpers.answers import STYLES
 
 TEXT = "a abbr b blockquote br caption center code col colgroup dd del details dfn div dl dt em figcaption figure"
@@ -18,7 +19,7 @@ TEXT += " h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p pre q s samp small spa
 TEXT += " table tbody td tfoot th thead tr u ul var"
 MATH = "math mrow mi mn mo mtext mspace ms mfrac msqrt mroot msub msup msubsup munder mover munderover mtable mtr mtd"
 MATH += " mpadded mphantom menclose mstyle mmultiscripts mprescripts none"
-DROPPED = {"style"}  # with all that is in it: a table of pandas brings one, and reads well without
+DROPPED = {"style"}  # with all that is in it: what it says of cells is kept by `cell_colours`
 TAGS = set(TEXT.split()) | set(MATH.split())
 SHAPE = {
     "mathvariant",
@@ -42,6 +43,12 @@ SHAPE |= {
     "rspace",
     "minsize",
     "maxsize",
+    "displaystyle",
+    "scriptlevel",
+    "movablelimits",
+    "largeop",
+    "accentunder",
+    "mathcolor",
 }
 ATTRIBUTES = {
     "*": {"title", "lang", "dir", "role", "aria-label", "aria-hidden"},
@@ -57,7 +64,11 @@ ATTRIBUTES = {
 }
 HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
 COLOURS = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values())}  # of code, by pygments
-STYLED = {tag: {"style"} for tag in ("div", "b")}  # as our cards have it, to the letter
+RULES = {"mtd": {"ruled-left", "ruled-above"}, "mrow": {"boxed", "struck"}}  # of formulas
+COLOUR = re.compile(r"[a-zA-Z]+|#[0-9a-fA-F]{3,8}")
+STYLED = {  # of our cards to the letter; of cells their colours
+    tag: ATTRIBUTES.get(tag, set()) | {"style"} for tag in ("div", "b", *CELLS)
+}
 UNSEEN = {
     "class",
     "id",
@@ -97,7 +108,9 @@ def clean(
         if name == "href":
             return value if LINK.match(value.strip()) else None
         if name == "style":
-            return value if value in STYLES else None
+            return value if value in STYLES else (tag in CELLS and safe_style(value)) or None
+        if name == "mathcolor":
+            return value if COLOUR.fullmatch(value) else None
         return value
 
     return nh3.clean(
@@ -107,7 +120,7 @@ def clean(
         attribute_filter=kept,
         clean_content_tags={"script", "template", "noscript", "iframe", "object", "svg", *DROPPED},
         url_schemes={"http", "https", "mailto", "data"},
-        allowed_classes={"table": {"dataframe"}} | (COLOURS if rendered else {}),
+        allowed_classes={"table": {"dataframe"}} | RULES | (COLOURS if rendered else {}),
         link_rel=None,
     )
 

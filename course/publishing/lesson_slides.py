@@ -80,7 +80,7 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title = faces.line(found[1]) if found else "Title"
     lead = faces.line(paragraphs[0]) if paragraphs and not paragraphs[0].startswith("- ") else ""
     hints = "".join(faces.text(note) for note in said_in(group)) + "".join(told)
-    notes_ = ("<p>Run the set-up cell before they come in.</p>" + hints,)
+    notes_ = ("<p>Before they come in: a light or a dark room? L changes it.</p>" + hints,)
     made: list[Slide] = [Opening(title, group[0].id, notes_, seconds=60, lead=lead, goals=goals)]
     runs = with_role(group, "run")
     made += [run_slide(cell, faces, title, "", notes_[0]) for cell in runs]
@@ -115,7 +115,8 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
         )
     ]
     made += tables(reasons, faces, title, group[0].id, last)
-    made += [run_slide(cell, faces, title, takeaway, last) for cell in runs[1:]]
+    going_on = last.removeprefix(notes.right_line(asked))
+    made += [run_slide(cell, faces, title, takeaway, going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 
@@ -141,15 +142,16 @@ def asked_in_group(group: list[NotebookNode]) -> Question | None:
 
 
 def run_slide(cell: NotebookNode, faces: Faces, title: str, lead: str, told: str) -> Slide:
-    """Return the slide of a further run: its code and "And now?", then what came of it."""
+    """Return the slide of a further run: its code and what it asks, then what came of it."""
     result = faces.result(cell)
+    usual = "What will be drawn?" if result.kind == "picture" else "And now?"
     return Round(
         title=title,
         cell=cell.id,
-        notes=("<p>Let them say what comes, then run it.</p>" + told, told),
+        notes=("<p>Goes on from the question before. Let them say what comes.</p>" + told, told),
         seconds=pace.of_code(cell),
         lead=lead,
-        ask="And now?",
+        ask=faces.line(cell.metadata.course.get("ask", usual)),
         code=faces.code(cell.source, result.failed),
         run=cell.id,
         result=result,
@@ -168,7 +170,7 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
         Lab(
             title=title,
             cell=group[0].id,
-            notes=tuple(notes.of_lab(faces, said_in(group), why)),
+            notes=tuple(notes.of_lab(faces, said_in(group), why, bool(result.html))),
             seconds=pace.of_lab(group),
             lead=faces.line(text.set_up),
             code=faces.code(runs[0].source) if runs else "",
@@ -239,7 +241,7 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
         if role(cell) == "stub":  # that nobody has answered yet is no news for a room
             cell.outputs = []
         parts.append((faces.cell(cell, source), 0, cell.id))
-    told = "".join(faces.text(note) for note in said_in(group))
+    told = "".join(faces.text(note) for note in said_in(group)) + "".join(map(notes.solved, shown))
     told = told or "<p>Let them read.</p>"
     return Flow(
         title=faces.line(found[1]) if found else title,

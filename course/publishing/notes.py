@@ -7,10 +7,13 @@ from __future__ import annotations
 import re
 from html import escape
 
+from nbformat import NotebookNode
+
 from course.publishing.faces import Faces
 from course.publishing.round_text import Reason
 from helpers.predicting.questions import Question
 
+CHECK = re.compile(r'^check\(("[\d.]+")', re.M)
 NAMED = re.compile(r"\*\*(Guesses|Wait|Ask next)\.?\*\*\.?\s*", re.S)
 
 
@@ -29,20 +32,24 @@ def parts(texts: list[str]) -> dict[str, str]:
 def of_round(faces: Faces, texts: list[str], asked: Question | None, why: Reason) -> list[str]:
     """Return the notes of the question, of the result and of the takeaway of a round."""
     said = parts(texts)
-    right = shown_right(asked)
-    first = f"<p class='right'>Right: <b>{escape(right)}</b></p>" if right else ""
+    first = right_line(asked)
     before = first + faces.text(said.get("", "")) + titled(faces, "They guess", said.get("Guesses"))
     before += titled(faces, "Wait", said.get("Wait"))
     tempting = "".join(f"<li>{line}</li>" for line in wrong_answers(faces, why))
     before = before or "<p>Hands for each letter. A later lesson answers it.</p>"
-    after = first + "<p>Who changes their mind, now that it ran?</p>"
-    after += f"<h3>Why the others tempt</h3><ul>{tempting}</ul>" if tempting else ""
+    after = first + titled(faces, "Wait", said.get("Wait"))
+    after += "<p>Who changes their mind?</p>"
+    if tempting:
+        after += f"<div class='tempt'><h3>Why the others tempt</h3><ul>{tempting}</ul></div>"
     last = titled(faces, "Say", why.mechanism) + titled(faces, "Ask next", said.get("Ask next"))
     return [before, after, first + last or "<p>On to the next.</p>"]
 
 
-def of_lab(faces: Faces, texts: list[str], why: Reason) -> list[str]:
-    """Return the notes of a lab: before it runs, while they work, for each answer, at the end."""
+def of_lab(faces: Faces, texts: list[str], why: Reason, is_seen: bool) -> list[str]:
+    """Return the notes of a lab: before it runs, at each question and at its answer, at the end.
+
+    Where the lab itself is not seen on the slide, there is a step for each answer only.
+    """
     said = parts(texts)
     before = faces.text(said.get("", "")) + titled(faces, "They guess", said.get("Guesses"))
     before += titled(faces, "Wait", said.get("Wait"))
@@ -52,15 +59,32 @@ def of_lab(faces: Faces, texts: list[str], why: Reason) -> list[str]:
         for label, answer in zip(why.numbers, why.answers, strict=True)
     ]
     last = titled(faces, "Say", why.mechanism) + titled(faces, "Ask next", said.get("Ask next"))
-    told = [
-        f"<p>Answered so far:</p>{''.join(answers[:count])}" for count in range(1, len(answers) + 1)
-    ]
-    at_work = "<p>They work. Each key brings an answer.</p>" + "".join(answers)
-    return [before, at_work, *told[:-1], *[one + last for one in told[-1:]]]
+    if not is_seen:
+        return [before, *answers[:-1], "".join(answers) + last]
+    told = []
+    for answer in answers or ["<p>They work.</p>"]:
+        told += [f"<p>They try it in the lab. Then, with a key:</p>{answer}", answer]
+    return [before, *told, "".join(answers) + last]
+
+
+def solved(cell: NotebookNode) -> str:
+    """Say where the solution of the exercise is that a cell checks, "" where it checks none."""
+    called = CHECK.search(cell.source) if cell.cell_type == "code" else None
+    if not called:
+        return ""
+    return (
+        f"<p>In the notebook <code>solution({called[1]})</code> prints code that solves it,"
+        f" <code>hint({called[1]})</code> a hint at each call.</p>"
+    )
 
 
 def titled(faces: Faces, title: str, words: str | None) -> str:
     return f"<h3>{title}</h3>{faces.text(words)}" if words else ""
+
+
+def right_line(asked: Question | None) -> str:
+    right = shown_right(asked)
+    return f"<p class='right'>Right: <b>{escape(right)}</b></p>" if right else ""
 
 
 def shown_right(asked: Question | None) -> str:

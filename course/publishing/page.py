@@ -1,6 +1,4 @@
-"""Print a notebook as a page to read, one HTML string, by nbconvert and the templates beside this
-module.
-"""
+"""Print a notebook as a page to read, one HTML string."""
 
 from __future__ import annotations
 
@@ -8,61 +6,63 @@ import re
 from html import escape, unescape
 from pathlib import Path
 
-from nbconvert import HTMLExporter
+from jinja2 import Environment, FileSystemLoader
+from nbconvert.filters import Highlight2HTML, ansi2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
-from traitlets.config import Config
 
 from course.publishing import assets
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
+from course.publishing.terminal import COLOUR
+from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
 
-TEMPLATES = Path(__file__).parent / "templates"
-PLAIN = re.compile(r"\x1b\[[0-9;]*m")
+TEMPLATES = Path(__file__).parent / "templates" / "page"
+UNTOLD = re.compile(r"<img(?![^>]*\salt=)")
+NOT_TOLD = '<img alt="A picture that came without a description"'
 
 
 def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     """Return a page to read, without notes; pictures of text cells are looked for in `folder`."""
     made = prepared(notebook, notes=False, trust=trust)
-    for cell in made.cells:
-        cell.metadata.slideshow.slide_type = ""
-        for output in cell.get("outputs", ()):
-            if "text/html" in output.get("data", {}):
-                output.data["text/html"] = led_to_pages(output.data["text/html"])
-    html = printed(made, folder, trust)
-    return html.replace("<table", '<table tabindex="0"')  # a wide one scrolls, by the keyboard too
-
-
-def printed(notebook: NotebookNode, folder: Path, trust: bool) -> str:
-    """Return a prepared notebook as one HTML string."""
-    config = Config()
-    config.TemplateExporter.extra_template_basedirs = [str(TEMPLATES)]
-    config.HTMLExporter.exclude_anchor_links = True
+    for output in (output for cell in made.cells for output in cell.get("outputs", ())):
+        if "text/html" in output.get("data", {}):
+            html = led_to_pages(output.data["text/html"])
+            output.data["text/html"] = UNTOLD.sub(NOT_TOLD, html)
+    # It escapes nothing: what it is given is HTML, made safe.
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
     names: set[str] = set()
-    filters = {
-        "published": lambda html: named(finished(html, folder, trust), names),
+    environment.filters |= {
+        "text": lambda source: named(finished(source, folder, trust), names),
+        "code": Highlight2HTML(pygments_lexer=made.metadata.language_info.pygments_lexer),
+        "coloured": ansi2html,
         "traceback_parts": traceback_parts,
     }
-    made = HTMLExporter(
-        template_name="published", template_file="page.html.j2", config=config, filters=filters
+    return environment.get_template("page.html.j2").render(
+        cells=made.cells,
+        trusted=trust,
+        title=title_of(made),
+        policy=assets.policy("page", trust),
+        styles=assets.styles("page"),
+        scripts=assets.scripts("page"),
     )
-    ours = {
-        "title": title_of(notebook),
-        "policy": assets.policy("page", trust),
-        "styles": assets.styles("page"),
-        "scripts": assets.scripts("page"),
-        "trusted": trust,
-    }
-    return made.from_notebook_node(notebook, resources={"ours": ours})[0]
 
 
-def finished(html: str, folder: Path, trust: bool) -> str:
-    """Return a text cell in HTML: its pictures in it, links to notebooks lead to what is published
+def finished(source: str, folder: Path, trust: bool) -> str:
+    """Return a text cell as HTML: its pictures in it, links to notebooks lead to what is published
     of them.
     """
-    html = led_to_pages(html)
+    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+    html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
     return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
 
 
@@ -88,7 +88,7 @@ def traceback_parts(output: NotebookNode) -> tuple[str, str]:
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
     start = output.get("ename", "")
     at = max(
-        (nr for nr, line in enumerate(lines) if start and PLAIN.sub("", line).startswith(start)),
+        (nr for nr, line in enumerate(lines) if start and COLOUR.sub("", line).startswith(start)),
         default=0,
     )
     return "\n".join(lines[:at]).rstrip(), "\n".join(

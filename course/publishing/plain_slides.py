@@ -1,15 +1,21 @@
-"""Make slides of any notebook: by its slide types, or where it has none by its headings."""
+"""Make slides of any notebook: by its slide types, or where it has none by its headings and by what
+fits.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from nbformat import NotebookNode
 
 from course.publishing.faces import Faces, heading
-from course.publishing.slides import Flow, Slide
+from course.publishing.portions import portioned
+from course.publishing.slides import Flow, Opening, Slide
 
 BEGINS = ("slide", "subslide")
+NO_BLOCK = r"(?![-+*]\s|[>#|<!`~$]|\d+[.)])"  # a line of plain words
+TITLE = re.compile(rf"#\s+[^\n]+(?:\n+{NO_BLOCK}[^\n]+(?:\n{NO_BLOCK}[^\n]+){{0,3}})?")
 NO_NOTES = "<p>No notes on this slide.</p>"
 
 
@@ -17,15 +23,15 @@ def plain_slides(cells: list[NotebookNode], faces: Faces, name: str) -> list[Sli
     """Return the slides of a notebook called `name`; a title is carried on until the next heading."""
     cells = [cell for cell in cells if slide_type(cell) != "skip" and "asks" not in cell.metadata]
     if not any(map(slide_type, cells)):
-        for cell in cells:
-            cell.metadata.slideshow.slide_type = "slide" if heading(cell) else ""
+        cells = portioned(cells)
     made: list[Slide] = []
     title, times = faces.line(name), 0
     for group in grouped(cells):
         found = next(filter(None, map(heading, of_room(group))), None)
         title, times = (faces.line(found[1]), 1) if found else (title, times + 1)
         shown = title if times < 2 else f"{title} ({times})"
-        made.append(flow(group, faces, shown))
+        is_first_of_all = not made and is_opening(group)
+        made.append((opening if is_first_of_all else flow)(group, faces, shown))
     return made
 
 
@@ -50,6 +56,28 @@ def grouped(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
         yield group
 
 
+def is_opening(group: list[NotebookNode]) -> bool:
+    """Tell whether a slide is a title: a heading of the first level, and one short paragraph or
+    nothing.
+    """
+    cells = of_room(group)
+    words = cells[0].source.strip()
+    return len(cells) == 1 and cells[0].cell_type == "markdown" and bool(TITLE.fullmatch(words))
+
+
+def opening(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+    """Return the slide of a title."""
+    (cell,) = of_room(group)
+    lead = cell.source[heading(cell).end() :].strip()
+    return Opening(title=title, cell=cell.id, notes=(told(group, faces),), lead=faces.line(lead))
+
+
+def told(group: list[NotebookNode], faces: Faces) -> str:
+    """Return what the speaker is told on a slide."""
+    notes = [faces.text(cell.source) for cell in group if slide_type(cell) == "notes"]
+    return "".join(notes) or NO_NOTES
+
+
 def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
     """Return one slide: its heading is its title, a fragment comes with a key."""
     shown = of_room(group)
@@ -60,6 +88,5 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
         step += slide_type(cell) == "fragment"
         if source.strip() or cell.cell_type == "code":
             parts.append((faces.cell(cell, source), step, cell.id))
-    notes = [faces.text(cell.source) for cell in group if slide_type(cell) == "notes"]
-    told = "".join(notes) or NO_NOTES
-    return Flow(title=title, cell=shown[0].id, notes=(told,) * (step + 1), parts=tuple(parts))
+    notes = (told(group, faces),) * (step + 1)
+    return Flow(title=title, cell=shown[0].id, notes=notes, parts=tuple(parts))

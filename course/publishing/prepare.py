@@ -12,10 +12,15 @@ import re
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
+from pygments.lexers import get_lexer_by_name
+from pygments.util import ClassNotFound
 
-from course.publishing import rounds
-from course.publishing.films import VIEW, film_of
+from course.publishing import rounds, terminal
+from course.publishing.cell_colours import with_colours
+from course.publishing.films import IDENTITY, STATE, VIEW, film_of
+from course.publishing.grounds import grounded
 from course.publishing.inert import inert
+from course.publishing.tex import Macros
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
 from helpers.playing.player import FILM, slot_of
@@ -26,11 +31,13 @@ LEFT_OUT = "(This output is left out: it could run code in your browser.)"
 NO_FILM = (
     "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
 )
-SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
-MOST_COLOURED = (
-    100_000  # characters of a printed text: nbconvert takes a minute over the colours of a million
+NO_KERNEL = (
+    "({}: a widget, which needs a running kernel. Open the notebook in JupyterLab to use it.)"
 )
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
+NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
+SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
+OF_TEXT = {"text/plain", "text/markdown", "text/latex"}
+REPR = re.compile(r"([A-Z]\w*)\(.*\)", re.DOTALL)  # how a widget writes itself
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 
 
@@ -55,20 +62,33 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
             course=rounds.course_of(cell),
         )
     rounds.mark(made.cells)
+    macros: Macros = {}
     for cell in made.cells:
         if not notes:
             rounds.for_readers(cell)
         if cell.cell_type == "markdown":
             cell.source = pasted(cell.source, cell.pop("attachments", {}))
-            cell.source = cell.source if trust else safe_markdown(cell.source)
+            cell.source = cell.source if trust else safe_markdown(cell.source, macros)
         else:
-            cell.outputs = [shown(notebook, output, trust) for output in cell.outputs]
+            cell.outputs = [shown(notebook, output, trust, macros) for output in cell.outputs]
             told(cell, notes)
-    kept = ("kernelspec", "language_info", "title") + (("widgets",) if trust else ())
-    made.metadata = NotebookNode(
-        {name: made.metadata[name] for name in kept if name in made.metadata}
-    )
+    kept = ("kernelspec", "title") + (("widgets",) if trust else ())
+    metadata = {name: made.metadata[name] for name in kept if name in made.metadata}
+    lexer = language(notebook)
+    metadata["language_info"] = NotebookNode(name=lexer, pygments_lexer=lexer)
+    made.metadata = NotebookNode(metadata)
     return made
+
+
+def language(notebook: NotebookNode) -> str:
+    """Return by which name pygments knows the language of the code; "text" where it does not."""
+    info = notebook.metadata.get("language_info", {})
+    named = info.get("pygments_lexer") or info.get("name") if isinstance(info, dict) else None
+    try:
+        get_lexer_by_name(named or "python")
+    except (ClassNotFound, AttributeError):
+        return "text"
+    return named or "python"
 
 
 def told(cell: NotebookNode, notes: bool) -> None:
@@ -87,16 +107,14 @@ def slide_type(cell: NotebookNode) -> str:
     return found if found in SLIDE_TYPES else ""
 
 
-def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> NotebookNode:
+def shown(
+    notebook: NotebookNode, output: NotebookNode, trust: bool, macros: Macros
+) -> NotebookNode:
     """Return an output with the one form that is printed, and its text."""
-    if output.output_type == "stream" and len(output.text) > MOST_COLOURED:
-        output = NotebookNode(output | {"text": ANSI.sub("", output.text)})
-    if output.output_type == "error" and sum(map(len, output.traceback)) > MOST_COLOURED:
-        output = NotebookNode(
-            output | {"traceback": [ANSI.sub("", line) for line in output.traceback]}
-        )
-    if output.output_type not in ("display_data", "execute_result"):
-        return output
+    if output.output_type == "stream":
+        return NotebookNode(output | {"text": terminal.settled(output.text)})
+    if output.output_type == "error":
+        return raised(output)
     data = output.data
     text = str(data.get("text/plain", ""))
     ours = slot_in_page(notebook, output, text)
@@ -104,10 +122,19 @@ def shown(notebook: NotebookNode, output: NotebookNode, trust: bool) -> Notebook
         return _only(output, ours, text)
     if trust and VIEW not in data:
         return output
-    page = html_of(output, text)
+    page = html_of(output, text, macros)
     if page is not None:
-        return _only(output, page + f"<p>{NO_FILM}</p>" * (FILM in data), text)
-    return _only(output, None, "\n".join(filter(None, (text, left_out(data)))))
+        return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+    said = left_out(notebook, data, text)
+    is_widget = said and VIEW in data and REPR.fullmatch(text)
+    return _only(output, None, "\n".join(filter(None, ("" if is_widget else text, said))))
+
+
+def raised(output: NotebookNode) -> NotebookNode:
+    """Return an error with nothing in it but words and colours."""
+    lines = terminal.settled("\n".join(output.traceback)).split("\n")
+    words = {name: terminal.plain(output[name]) for name in ("ename", "evalue")}
+    return NotebookNode(output | {"traceback": lines} | words)
 
 
 def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str:
@@ -123,39 +150,48 @@ def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str
     return filter_box.listed() if filter_box.BOX in output.data else ""
 
 
-def html_of(output: NotebookNode, text: str) -> str | None:
+def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:
     """Return the first form of an output that is safe to print, as HTML; None where there is its
     text alone.
     """
     data = output.data
     if "text/html" in data:
-        found = inert(data["text/html"])
+        found = inert(with_colours(str(data["text/html"])))
         if found is not None:
             return found
     if "text/markdown" in data:
-        return rendered(str(data["text/markdown"]))
+        return rendered(str(data["text/markdown"]), macros)
     if "text/latex" in data:
-        return formula(str(data["text/latex"]))
+        return formula(str(data["text/latex"]), macros)
     if "image/svg+xml" in data:  # as a picture it is inert: nothing in it runs or is fetched
         return image(
             "image/svg+xml",
             base64.b64encode(str(data["image/svg+xml"]).encode()).decode(),
             alt_of(output, text),
+            width_of(output, "image/svg+xml"),
         )
     for kind in PIXELS:
         if kind in data:
-            return image(kind, data[kind], alt_of(output, text))
+            return image(kind, data[kind], alt_of(output, text), width_of(output, kind))
     return None
 
 
-def image(kind: str, data: str, alt: str) -> str | None:
+def image(kind: str, data: str, alt: str, width: int = 0) -> str | None:
     """Return an <img> that holds its picture; None for what is no picture."""
     squeezed = "".join(str(data).split())
     try:
         base64.b64decode(squeezed, validate=True)
     except (binascii.Error, ValueError):
         return None
-    return f'<img alt="{html.escape(alt)}" src="data:{kind};base64,{squeezed}">'
+    wide = f' width="{width}"' if width else ""
+    return f'<img alt="{html.escape(alt)}"{wide} src="data:{kind};base64,{squeezed}">'
+
+
+def width_of(output: NotebookNode, kind: str) -> int:
+    """Return how wide a picture says it is, as those for fine screens do; 0 where it does not."""
+    said = output.get("metadata", {}).get(kind)
+    width = said.get("width") if isinstance(said, dict) else None
+    return width if type(width) is int and 0 < width <= 10_000 else 0
 
 
 def alt_of(output: NotebookNode, text: str) -> str:
@@ -167,13 +203,28 @@ def alt_of(output: NotebookNode, text: str) -> str:
     return " ".join(str(said).split())[:400]
 
 
-def left_out(data: NotebookNode) -> str:
+def left_out(notebook: NotebookNode, data: NotebookNode, text: str) -> str:
     """Return what to say where only the text of an output is printed; "" where that is all there
     was.
     """
-    if VIEW in data or FILM in data:
+    if FILM in data or is_player(notebook, data.get(VIEW)):
         return NO_FILM
-    return LEFT_OUT if SCRIPTED & set(data) else ""
+    if VIEW in data:
+        name = REPR.fullmatch(text)
+        return NO_KERNEL.format(name[1] if name else "What stood here")
+    if SCRIPTED & set(data):
+        return LEFT_OUT
+    others = sorted(set(data) - OF_TEXT - {prediction.ASKED, filter_box.BOX})
+    return NO_VIEWER.format(terminal.plain(others[0])[:80]) if others else ""
+
+
+def is_player(notebook: NotebookNode, view: object) -> bool:
+    """Tell whether a widget is one of our players, saved in the notebook."""
+    try:
+        models = notebook.metadata["widgets"][STATE]["state"]
+        return models[view["model_id"]]["state"]["_anywidget_id"] == IDENTITY
+    except (KeyError, TypeError, IndexError, AttributeError):
+        return False
 
 
 def pasted(source: str, attachments: NotebookNode) -> str:
@@ -187,5 +238,5 @@ def pasted(source: str, attachments: NotebookNode) -> str:
 
 
 def _only(output: NotebookNode, page: str | None, text: str) -> NotebookNode:
-    data = {"text/plain": ANSI.sub("", text)} | ({"text/html": page} if page is not None else {})
+    data = {"text/plain": terminal.plain(text)} | ({"text/html": page} if page is not None else {})
     return new_output("display_data", data=data)

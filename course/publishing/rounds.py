@@ -17,7 +17,7 @@ ROLES = {"title", "setup", "question", "guess", "run", "because", "notes"}
 ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
 ENDS = ("title", "question", "lab", "text", "exercise", "recap")  # a round ends where one stands
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
-MOST_OF_A_CAPTION = 300  # characters
+SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
 CALL = re.compile(r"""\s*predict\(["'][^"']*["']\)\s*""")
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
@@ -27,19 +27,21 @@ CODE = re.compile(r"`([^`]+)`")
 
 
 def course_of(cell: NotebookNode) -> NotebookNode:
-    """Return what a cell says of its place in the course: role, id, caption, each where it is well
-    formed. What answers a question is not among it.
+    """Return what a cell says of its place in the course: role, id, caption, what a slide asks
+    before it, each where it is well formed. What answers a question is not among it.
     """
     said = cell.metadata.get("course")
     said = said if isinstance(said, dict) else {}
-    role, name, caption, minutes = (said.get(key) for key in ("role", "id", "caption", "minutes"))
+    role, name, minutes = (said.get(key) for key in ("role", "id", "minutes"))
     kept = NotebookNode()
     if isinstance(role, str) and role in ROLES:
         kept.role = role
     if isinstance(name, str) and ID.fullmatch(name):
         kept.id = name
-    if isinstance(caption, str) and 0 < len(caption) <= MOST_OF_A_CAPTION:
-        kept.caption = " ".join(caption.split())
+    for key, most in SENTENCES.items():
+        words = said.get(key)
+        if isinstance(words, str) and 0 < len(words) <= most:
+            kept[key] = " ".join(words.split())
     if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
         kept.minutes = minutes
     return kept

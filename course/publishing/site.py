@@ -1,8 +1,8 @@
 """The lessons as pages that open from disk: lays their sources out in a scratch folder, where
 Sphinx builds them.
 
-Reads the notebooks, README.md and figs/ beside them, and the two files in pages/; writes only the
-folder it is given.
+Reads the notebooks, README.md and figs/ beside them, and what is in templates/site/; writes only
+the folder it is given.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from helpers.clinic.entries import entries
 from helpers.playing import player
 from helpers.predicting import prediction
 
-OURS = Path(__file__).parent / "pages"
+TEMPLATES = Path(__file__).parent / "templates"
+STYLES = [TEMPLATES / "site" / "site.css", TEMPLATES / "shared" / "wide.css"]
+SCRIPTS = [TEMPLATES / "site" / "site.js", TEMPLATES / "shared" / "wide.js"]
 MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
 LINK = re.compile(r'href="((?:\d\d_\w+|glossary)\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
@@ -50,9 +52,10 @@ SETTINGS = {
     ],  # a level left out: MyST puts the heading one below its parent, as it should be
     "html_theme": "furo",
     "html_title": "The graphs behind PyTorch's gradients",
-    "html_static_path": [str(OURS)],
-    "html_css_files": ["pages.css"],
-    "html_js_files": ["pages.js"],
+    "templates_path": [str(TEMPLATES / "site")],
+    "html_static_path": [str(path) for path in (*STYLES, *SCRIPTS)],
+    "html_css_files": [path.name for path in STYLES],
+    "html_js_files": [path.name for path in SCRIPTS],
     # it fetches pages, which a browser forbids to pages from disk
     "html_show_search_summary": False,
     "html_show_copyright": False,

@@ -28,12 +28,13 @@ class Slide:
 @dataclass(frozen=True)
 class Result:
     """What a cell put out: `kind` is "text", "picture" or "player"; `failed` is the number of the
-    line that raised, 0 where none did.
+    line that raised, 0 where none did; `walk` is a table of what a player shows, "" without one.
     """
 
     html: str
     kind: str = "text"
     failed: int = 0
+    walk: str = ""
 
 
 @dataclass(frozen=True)

@@ -26,24 +26,33 @@ class NoSlides(Unpublishable):
 
 def read(path: str | Path) -> NotebookNode:
     """Return the notebook in a file, every code cell of it run. Raises Unpublishable."""
+    notebook = opened(path)
+    if waits := not_run(notebook, path):
+        raise Unpublishable(waits)
+    return notebook
+
+
+def opened(path: str | Path) -> NotebookNode:
+    """Return the notebook in a file, run or not. Raises Unpublishable."""
     path = Path(path)
     notebook = parsed(path, text_of(path))
-    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
-    waiting = [cell for cell in code if cell.execution_count is None and not cell.outputs]
     if not notebook.cells:
         raise Unpublishable(
             f"{path} has no cell, so there is nothing to publish. Is it the file that you mean?"
         )
-    if code and len(waiting) == len(code):
-        raise Unpublishable(
-            f"{path} was never run: it would be published without any output. {RUN}"
-        )
-    if waiting:
-        first = waiting[0].source.strip().splitlines()[0][:60]
-        raise Unpublishable(
-            f"{path}: {len(waiting)} of {len(code)} code cells were not run; the first is {first!r}. {RUN}"
-        )
     return notebook
+
+
+def not_run(notebook: NotebookNode, path: str | Path) -> str:
+    """Return what to say of code cells that were never run; "" where all were."""
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    waiting = [cell for cell in code if cell.execution_count is None and not cell.outputs]
+    if not waiting:
+        return ""
+    if len(waiting) == len(code):
+        return f"{path} was never run, so there is no output to show. {RUN}"
+    first = waiting[0].source.strip().splitlines()[0][:60]
+    return f"{path}: {len(waiting)} of {len(code)} code cells were not run; the first is {first!r}. {RUN}"
 
 
 def text_of(path: Path) -> str:

@@ -1,5 +1,9 @@
 """Make the source of text cells safe to render: raw HTML tag by tag, math as MathML. Code in it
 stays as it is.
+
+Math stands where JupyterLab sees it: `$…$`, `$$…$$`, `\\\\(…\\\\)`, `\\\\[…\\\\]`, and an environment without
+any sign around it, such as `\\begin{equation}…\\end{equation}`. Dollars with a space inside or a digit
+behind are money. A formula that cannot be read is shown as it was written.
 """
 
 from __future__ import annotations
@@ -7,23 +11,36 @@ from __future__ import annotations
 import re
 from html import escape
 
-from latex2mathml.converter import convert
 from markdown_it import MarkdownIt
 
+from course.publishing import formulas
 from course.publishing.inert import clean
+from course.publishing.tex import Macros, Unread
 
 ATTRIBUTE = r"""\s+[A-Za-z_:][\w.:-]*(?:\s*=\s*(?:[^\s"'=<>`]+|'[^']*'|"[^"]*"))?"""
+LINE = r"(?!\n[ \t>]*\n)"  # a formula ends where a paragraph does
 PIECES = re.compile(
-    rf"""(?P<escape>\\[\\`*_{{}}\[\]()#+.!$<>|~-])
+    rf"""\\\\(?P<round>\((?P<curved>(?:{LINE}.)+?)\\\\\))
+    |\\\\(?P<square>\[(?P<bracketed>(?:{LINE}.)+?)\\\\\])
+    |(?P<environment>\\begin\{{(?P<named>[A-Za-z]+\*?)\}}(?:{LINE}.)*?\\end\{{(?P=named)\}})
+    |(?P<escape>\\[\\`*_{{}}\[\]()#+.!$<>|~-])
     |(?P<code>(?<!`)(?P<ticks>`+)(?!`).+?(?<!`)(?P=ticks)(?!`))
-    |(?P<block>\$\$(?P<shown>[^$]+?)\$\$)
-    |(?P<inline>\$(?P<small>[^\s$](?:[^$\n]*[^\s$\\])?)\$(?!\d))
+    |(?P<block>\$\$(?P<shown>(?:\\.|[^$\\]|\$(?!\$))+?)\$\$)
+    |(?P<inline>\$(?P<small>(?=[^\s$])(?:{LINE}(?:\\.|[^$\\]))*?(?<!\s))\$(?!\d))
     |(?P<link><(?:https?://|mailto:)[^\s<>]*>)
     |(?P<tag></?(?P<name>[A-Za-z][A-Za-z0-9-]*)(?:{ATTRIBUTE})*\s*/?>)
     |(?P<comment><!--.*?-->)
     |(?P<open><(?=[A-Za-z/!?]))""",
     re.DOTALL | re.VERBOSE,
 )
+MATH = {
+    "round": ("curved", "inline"),
+    "square": ("bracketed", "block"),
+    "environment": ("environment", "block"),
+    "block": ("shown", "block"),
+    "inline": ("small", "inline"),
+}  # which group holds the formula, and how it is set
+BOX = re.compile(r'<input class="task-list-item-checkbox" type="checkbox" disabled( checked)?/>')
 SPECIAL = re.compile(r"[*_`\[\]|\\~$#{}:!]")
 VOID = {"br", "hr", "img", "col"}
 PARTS = {
@@ -40,19 +57,25 @@ PARTS = {
 DIRECTIVE = re.compile(r"^([`~:]{3,})\s*\{([^}]*)\}", re.MULTILINE)
 
 
-def safe_markdown(source: str) -> str:
+def safe_markdown(
+    source: str, macros: Macros | None = None, unread: list[str] | None = None
+) -> str:
     """Return the source of a text cell with no HTML in it that could run or fetch, and its math as
     MathML.
+
+    `macros` are those that earlier cells defined; what the cell defines is added. What cannot be
+    read is told in `unread`.
     """
+    macros, unread = ({} if macros is None else macros), ([] if unread is None else unread)
     lines = source.splitlines(keepends=True)
     pieces, at = [], 0
     for first, last in code_blocks(source):
         pieces += [
-            words("".join(lines[at:first])),
+            words("".join(lines[at:first]), macros, unread),
             DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])),
         ]
         at = last
-    return "".join([*pieces, words("".join(lines[at:]))])
+    return "".join([*pieces, words("".join(lines[at:]), macros, unread)])
 
 
 def code_blocks(source: str) -> list[tuple[int, int]]:
@@ -63,19 +86,23 @@ def code_blocks(source: str) -> list[tuple[int, int]]:
     ]
 
 
-def words(text: str) -> str:
+def words(text: str, macros: Macros, unread: list[str]) -> str:
     """Return text between blocks of code, made safe."""
-    return PIECES.sub(_piece, DIRECTIVE.sub(r"\\\1\2", text))
+
+    def safe(found: re.Match) -> str:
+        kind = found.lastgroup
+        if kind in MATH:
+            tex = re.sub(r"^[ \t]*>", "", found[MATH[kind][0]], flags=re.MULTILINE)  # of a quote
+            return mathml(tex, MATH[kind][1], macros, unread)
+        return _piece(found)
+
+    return PIECES.sub(safe, DIRECTIVE.sub(r"\\\1\2", text))
 
 
 def _piece(found: re.Match) -> str:
     match found.lastgroup:
         case "escape" | "code" | "link":
             return found[0]
-        case "block":
-            return mathml(found["shown"], "block")
-        case "inline":
-            return mathml(found["small"])
         case "tag":
             return tag(found[0], found["name"].lower())
         case "comment":
@@ -98,26 +125,35 @@ def tag(written: str, name: str) -> str:
     return start[0] if start else escape(written)
 
 
-def mathml(tex: str, display: str = "inline") -> str:
-    """Return a formula as MathML on one line, its signs hidden from Markdown; code where it cannot
-    be read.
+def mathml(tex: str, display: str, macros: Macros, unread: list[str]) -> str:
+    """Return a formula as MathML on one line, its signs hidden from Markdown; as code where it
+    cannot be read, which `unread` is told.
     """
     try:
-        made = clean(convert(tex.strip(), display=display).replace("\n", " "))
-    except Exception:  # whatever the reader of TeX raises: the formula is shown as it was written
-        return f"`{tex.strip()}`"
+        made = clean(formulas.mathml(tex, display, macros).replace("\n", " "))
+    except Unread as why:
+        written = " ".join(tex.split())
+        unread.append(f"{written[:60]} ({why})")
+        made = f"<code>{escape(written)}</code>"
     return re.sub(r">([^<]+)<", lambda text: f">{SPECIAL.sub(_hidden, text[1])}<", made)
 
 
-def formula(source: str) -> str:
-    """Return an output of LaTeX as HTML: MathML, or what was written."""
-    made = mathml(source.strip().strip("$"), "block")
-    return f"<p>{escape(made) if made.startswith('`') else made}</p>"
+def formula(source: str, macros: Macros, unread: list[str] | None = None) -> str:
+    """Return an output of LaTeX as HTML: its formulas as MathML, what else was written as words."""
+    unread = [] if unread is None else unread
+    alone = re.sub(r"\A\$([^$]+)\$\Z", r"$$\1$$", source.strip())
+    return clean(f"<p>{words(alone, macros, unread)}</p>")
 
 
-def rendered(source: str) -> str:
+def ticked(html: str) -> str:
+    """Return rendered Markdown with signs for the boxes of a list of tasks, which are no inputs here."""
+    return BOX.sub(lambda found: "☑ " if found[1] else "☐ ", html)
+
+
+def rendered(source: str, macros: Macros) -> str:
     """Return an output of Markdown as HTML."""
-    return clean(MarkdownIt("commonmark").enable("table").render(safe_markdown(source)))
+    safe = safe_markdown(source, macros)
+    return clean(MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(safe))
 
 
 def _hidden(sign: re.Match) -> str:

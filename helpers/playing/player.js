@@ -178,7 +178,8 @@ class Base {
     return innerHeight;
   }
 
-  // What the page that holds a player asks for, in px: its height (--player-high), its smallest text (--player-least).
+  // What the page that holds a player asks for: its height in px (--player-high), its smallest text in px
+  // (--player-least), and that the picture of a lab fills its place (--player-near).
   asked(what) {
     return parseFloat(getComputedStyle(this.room).getPropertyValue(`--player-${what}`)) || 0;
   }
@@ -226,7 +227,7 @@ class Base {
     if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
+    this.unit = this.isWide ? between(this.asked("least") * this.times || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;
@@ -1219,6 +1220,7 @@ class Lab extends Base {
     this.paintPicture();
     this.paintStacks();
     this.paintRow();
+    this.comeNear();
     this.title.textContent = this.line(title);
     const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
     this.actions.forEach((button, at) => {
@@ -1443,6 +1445,16 @@ class Lab extends Base {
     }
   }
 
+  // On a slide the picture is as large as what is seen of it now allows; elsewhere it keeps the room of its largest.
+  comeNear() {
+    if (!this.asked("near")) return;
+    const { x, y, width, height } = this.svg.getBBox(), margin = 10;
+    if (!width) return;
+    const [wide, high] = [width + 2 * margin, height + 2 * margin];
+    this.svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
+    this.svg.style.cssText = `--wide:${wide};--high:${high}`;
+  }
+
   // The longest of all that may be said.
   longest() {
     const { states } = this.film, said = new Map();
@@ -1464,7 +1476,7 @@ const LAB = {
 };
 
 const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
-const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93]];
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.88]];
 
 // The name of an error and its first sentence, without what it adds in brackets.
 function inShort(error) {

@@ -8,6 +8,20 @@ furo have no such finding.
 from axe_playwright_python.base import AXE_SCRIPT
 
 GRAVE = ("serious", "critical")
+# What axe calls moderate, and who jumps from landmark to landmark cannot do without.
+LANDMARKS = [
+    "landmark-banner-is-top-level",
+    "landmark-complementary-is-top-level",
+    "landmark-contentinfo-is-top-level",
+    "landmark-main-is-top-level",
+    "landmark-no-duplicate-banner",
+    "landmark-no-duplicate-contentinfo",
+    "landmark-no-duplicate-main",
+    "landmark-one-main",
+    "landmark-unique",
+    "page-has-heading-one",
+    "region",
+]
 RUN = """async ([within, runOnly]) => {
     const context = within.length ? { include: within.map((one) => [one]) } : document;
     const options = { resultTypes: ["violations", "passes"], preload: false }; // else it asks for style sheets
@@ -21,11 +35,21 @@ def grave(page, *within, rules=()):
     """Return what is serious or critical in a page, or only inside of what selectors name; of all
     rules, or of some.
     """
+    return [what for impact, what in found_in(page, within, rules) if impact in GRAVE]
+
+
+def lost_landmarks(page):
+    """Return what is wrong with the landmarks of a page, however grave."""
+    return [what for _, what in found_in(page, (), LANDMARKS)]
+
+
+def found_in(page, within, rules):
+    """Return (impact, words) of each finding."""
     if not page.evaluate("Boolean(window.axe)"):
         page.evaluate(AXE_SCRIPT)
     said = page.evaluate(RUN, [list(within), list(rules)])
     assert said["passes"], "axe found nothing that it could judge"
-    return [what for impact, what in said["found"] if impact in GRAVE]
+    return said["found"]
 
 
 def grave_in_both_themes(page, *within):
@@ -34,3 +58,12 @@ def grave_in_both_themes(page, *within):
     found = grave(page, *within)
     page.emulate_media(color_scheme="dark")
     return found + [f"dark: {one}" for one in grave(page, *within, rules=["color-contrast"])]
+
+
+def grave_by_the_switch(page):
+    """Return what is grave in the colours of a page of the site that is dark by its own switch,
+    where the system asks for light.
+    """
+    page.emulate_media(color_scheme="light")
+    page.evaluate("document.body.dataset.theme = 'dark'")
+    return [f"switched: {one}" for one in grave(page, rules=["color-contrast"])]

@@ -94,7 +94,7 @@ def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_de
                 page.evaluate(f"{SEEN}[{number}].focus()")
                 before, slide = page.evaluate(f"{SEEN}[{number}].innerText"), page.evaluate(SLIDE)
                 seen = set()
-                for key in ("1", "2", "3", "ArrowRight"):
+                for key in ("Home", "1", "2", "3", "ArrowRight"):
                     page.keyboard.press(key)
                     seen.add(page.evaluate(f"{SEEN}[{number}].innerText"))
                 assert seen - {before}
@@ -135,35 +135,101 @@ def test_a_small_deck_fits_and_its_traceback_shows_its_last_line(deck):
     assert whole.evaluate("(one) => one.scrollHeight > one.clientHeight && one.tabIndex === 0")
 
 
-def test_keys_are_the_players_while_it_has_the_focus_and_one_sees_it(deck):
-    deck.keyboard.press("ArrowRight")
-    deck.keyboard.press("ArrowRight")
-    assert deck.evaluate(SLIDE) == 1
+AT = "[Reveal.getSlidePastCount(), document.querySelector('.present .player-count')?.textContent]"
+OPEN = "[Reveal.isPaused(), document.querySelector('dialog[open]')?.id ?? null]"
+
+
+@pytest.mark.parametrize(("on", "back"), [("ArrowRight", "ArrowLeft"), ("PageDown", "PageUp")])
+@pytest.mark.parametrize("focused", [False, True])
+def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back, focused):
+    deck.evaluate("Reveal.slide(1)")
+    assert deck.evaluate(AT) == [1, "4 steps"]
+    if focused:
+        deck.focus(".player")
+    ways = []
+    for _ in range(6):
+        deck.keyboard.press(on)
+        ways.append(deck.evaluate(AT))
+    steps = ["step 1 of 4", "step 2 of 4", "step 3 of 4", "step 4 of 4", "the end"]
+    assert ways == [*([1, step] for step in steps), [2, None]]
+    deck.keyboard.press(back)
+    assert deck.evaluate(AT) == [1, "the end"]
+    deck.keyboard.press(back)
+    assert deck.evaluate(AT) == [1, "step 4 of 4"]
+
+
+def test_keys_that_only_a_player_knows_are_its_own_wherever_the_focus_is(deck):
+    deck.evaluate("Reveal.slide(1)")
+    deck.keyboard.press("End")
+    assert deck.evaluate(AT) == [1, "the end"]
+    deck.keyboard.press("Home")
+    assert deck.evaluate(AT) == [1, "4 steps"]
+    deck.keyboard.press("g")
+    assert deck.get_attribute(".present .player-guess", "aria-pressed") == "true"
     assert deck.inner_text(".keys") == ""
+
+
+def test_a_focused_player_has_the_letters_and_escape_gives_them_back(deck):
+    deck.evaluate("Reveal.slide(1)")
     deck.focus(".player")
     assert deck.inner_text(".keys") == "Keys: player · Esc for slides"
     ring = deck.evaluate("getComputedStyle(document.querySelector('.player')).outlineWidth")
     assert ring == "3px"
-    deck.keyboard.press("ArrowRight")
-    assert (deck.inner_text(".player-count"), deck.evaluate(SLIDE)) == ("step 1 of 4", 1)
-    for key in ("ArrowDown", "n", "o", "s", "f", "b", "PageDown"):
+    for key in ("ArrowDown", "n", "o", "s", "f", "b", "?"):
         deck.keyboard.press(key)
-    assert deck.evaluate(f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused()]") == [1, False, False]
+    assert deck.evaluate(OPEN) == [False, None]
     deck.keyboard.press("Escape")
     expect(deck.locator(".keys")).to_have_text("")
-    assert not deck.evaluate("Reveal.isOverview()")
+    assert deck.evaluate(OPEN) == [False, None]
+    assert deck.evaluate(SLIDE) == 1
+
+
+def test_escape_never_leads_away_and_any_key_ends_the_black_screen(deck):
+    deck.keyboard.press("Escape")
+    assert deck.evaluate(f"[{SLIDE}, ...{OPEN}]") == [0, False, None]
+    deck.keyboard.press("b")
+    assert deck.evaluate(OPEN) == [True, None]
     deck.keyboard.press("ArrowRight")
-    assert (deck.evaluate(SLIDE), deck.locator(".player-count").text_content()) == (
-        2,
-        "step 1 of 4",
-    )
+    assert deck.evaluate(f"[{SLIDE}, ...{OPEN}]") == [0, False, None]
+
+
+def test_the_list_of_slides_leads_to_where_a_slide_begins(deck):
+    where = "[Reveal.getIndices().h, Reveal.getCurrentSlide().dataset.step]"
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(where) == [0, "1"]
+    deck.keyboard.press("o")
+    assert deck.evaluate(OPEN) == [False, "contents"]
+    titles = deck.locator("#contents button").all_inner_texts()
+    assert len(titles) == deck.evaluate("Reveal.getTotalSlides()")
+    deck.keyboard.press("Enter")
+    assert deck.evaluate(f"[...{where}, ...{OPEN}]") == [0, "0", False, None]
+    deck.keyboard.press("o")
+    deck.keyboard.press("ArrowDown")
+    deck.keyboard.press("Enter")
+    assert deck.evaluate(where) == [1, "0"]
+
+
+def test_every_key_that_the_help_names_does_something(deck):
+    deck.keyboard.press("?")
+    assert deck.evaluate(OPEN) == [False, "help"]
+    named = deck.locator("#help kbd").all_inner_texts()
+    assert named == ["→ ← Space", "1 … 9, g, Home", *"OSNCLBF", "Esc", "?"]
+    deck.keyboard.press("Escape")
+    assert deck.evaluate(OPEN) == [False, None]
+    state = "[document.documentElement.className, document.getElementById('say').hidden, document.querySelector('.present.peek') !== null]"
+    for key in "lnc":
+        before = deck.evaluate(state)
+        deck.keyboard.press(key)
+        assert deck.evaluate(state) != before, key
 
 
 def test_no_documented_key_moves_the_slides(deck):
     deck.evaluate("Reveal.slide(1)")
-    state = f"[{SLIDE}, Reveal.isOverview(), Reveal.isPaused(), document.querySelectorAll('section').length]"
+    state = f"[{SLIDE}, ...{OPEN}, document.querySelectorAll('section').length]"
     before = deck.evaluate(state)
-    keys = "ArrowRight ArrowLeft End Home g 2 Enter g n i f / Escape + - 0 Shift+ArrowUp Shift+ArrowLeft o"
+    keys = (
+        "Home ArrowRight ArrowLeft g 2 Enter g n i f / Escape + - 0 Shift+ArrowUp Shift+ArrowLeft o"
+    )
     for key in [*keys.split(), " ", " "]:
         deck.focus(".player" if key != "Escape" else ":focus")
         deck.keyboard.press(key)
@@ -206,8 +272,8 @@ def test_a_click_beside_the_player_gives_the_keys_back(deck):
     assert deck.inner_text(".keys").startswith("Keys: player")
     deck.mouse.click(20, 300)
     expect(deck.locator(".keys")).to_have_text("")
-    deck.keyboard.press("ArrowRight")
-    assert deck.evaluate(SLIDE) == 2
+    deck.keyboard.press("o")
+    assert deck.evaluate(OPEN) == [False, "contents"]
 
 
 def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromium, published):
@@ -271,8 +337,39 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
     window.reload()
     expect(deck.locator("h1, h2").nth(1)).to_be_visible()
     assert deck.evaluate(SLIDE) == 1
-    deck.keyboard.press("ArrowRight")
-    assert deck.evaluate(SLIDE) == 2
+
+
+def test_keys_in_the_speakers_window_are_pressed_in_the_deck_and_it_says_what_the_room_sees(deck):
+    deck.evaluate("Reveal.slide(1)")
+    with deck.expect_popup() as opening:
+        deck.keyboard.press("s")
+    window = opening.value
+    window.keyboard.press("ArrowRight")
+    assert deck.evaluate(AT) == [1, "step 1 of 4"]
+    window.keyboard.press("o")
+    assert deck.evaluate(OPEN) == [False, "contents"]
+    expect(window.locator("#room")).to_have_text("The room sees: Slides")
+    window.keyboard.press("ArrowUp")
+    window.keyboard.press("Enter")
+    assert deck.evaluate(f"[{SLIDE}, ...{OPEN}]") == [0, False, None]
+    window.keyboard.press("b")
+    expect(window.locator("#room")).to_have_text("The room sees: black")
+    window.keyboard.press("Escape")
+    expect(window.locator("#room")).to_have_text("")
+    assert deck.evaluate(OPEN) == [False, None]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_of_the_next_step_has_the_colours_of_the_deck(chromium, published, scheme):
+    colours = """(one) => [getComputedStyle(one).color, getComputedStyle(one.querySelector('h2')).color]"""
+    with watched(chromium, color_scheme=scheme) as watch:
+        page = opened(watch, published(small()))
+        with page.expect_popup() as opening:
+            page.keyboard.press("s")
+        picture = opening.value.locator("#picture section")
+        slide = page.locator("section.present")
+        assert picture.evaluate(colours) == slide.evaluate(colours)
+        assert opening.value.evaluate("document.getElementById('picture').inert")
 
 
 def test_only_the_slide_that_is_seen_is_in_the_accessibility_tree(deck):
@@ -294,6 +391,38 @@ def test_on_paper_every_slide_has_its_page_and_shows_everything(chromium, publis
         assert page.locator(".player svg").first.is_visible()
         pdf = page.pdf(prefer_css_page_size=True)
     assert pdf.count(b"/Type /Page\n") == 4
+
+
+def test_plain_printing_shows_every_slide_at_its_end_and_then_the_deck_goes_on(chromium, published):
+    with watched(chromium, color_scheme="light") as watch:
+        page = opened(watch, published(small()))
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("l")  # dark
+        before = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        page.emulate_media(media="print")
+        for what, colour in (
+            ("backgroundColor", "rgb(255, 255, 255)"),
+            ("color", "rgb(31, 41, 51)"),
+        ):
+            assert page.evaluate(f"getComputedStyle(document.body).{what}") == colour
+        for slide in page.locator(".slides > section").all():
+            assert slide.is_visible()
+            assert slide.evaluate("one => +one.dataset.step === one.dataset.steps - 1")
+            assert slide.evaluate("one => one.getBoundingClientRect().right") < 980, (
+                "Letter on its side"
+            )
+        page.emulate_media(media="screen")
+        page.evaluate("dispatchEvent(new Event('afterprint'))")
+        after = page.evaluate(
+            "[JSON.stringify(Reveal.getIndices()), document.documentElement.className]"
+        )
+        assert after == before
+        shown = page.locator("section.present")
+        assert shown.get_attribute("data-step") == str(len(shown.locator(".tick.visible").all()))
+        assert page.locator(".slides > section:visible").count() == 1
 
 
 CUT = """() => [...document.querySelectorAll(".pdf-page")].flatMap((page) => {

@@ -2,11 +2,15 @@
 keyboard, on any screen.
 """
 
+import io
 from pathlib import Path
 
 import pytest
 from driver import GUESS_ALL, photograph, watched
+from PIL import Image
+from playwright.sync_api import expect
 
+from course.publish import publish
 from helpers.drawing.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
@@ -15,9 +19,9 @@ LESSONS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
 TOGGLE = ".theme-toggle:visible"
 OUTSIDE = """() => [...document.querySelectorAll("article *")].filter((one) => {
     const box = one.getBoundingClientRect();
-    return box.width && box.right > innerWidth && !one.closest("pre, .table-wrapper, .output, .player-pane, math");
+    return box.width && box.right > innerWidth && !one.closest("pre, p:has(> img), .table-wrapper, .output, .player-pane, math");
 }).map((one) => one.outerHTML.slice(0, 100))"""
-SCROLLS = """() => [...document.querySelectorAll("article pre, .table-wrapper, .output.text_html")]
+SCROLLS = """() => [...document.querySelectorAll("article pre, article p:has(> img), .table-wrapper, .output.text_html")]
     .filter((box) => box.checkVisibility({ contentVisibilityAuto: true }) && box.scrollWidth > box.clientWidth)
     .map((box) => box.tabIndex)"""
 CUT = """() => [...document.querySelectorAll(".player, .player-panel, .player-eq, .player-say")]
@@ -27,6 +31,17 @@ CUT = """() => [...document.querySelectorAll(".player, .player-panel, .player-eq
 IN_SIGHT = """() => { const seen = [...document.querySelectorAll("article .highlighted")].find((one) => one.checkVisibility());
     const { top, bottom } = seen.getBoundingClientRect();
     return top > 0 && bottom < innerHeight; }"""
+
+
+WIDE = "03_leaf_and_non_leaf"  # a lesson with a graph that is wider than a telephone
+PLOTTED = "05_backward_and_the_chain_rule"
+UNDERLINED = """() => [...document.querySelectorAll(".highlight span")]
+    .filter((one) => getComputedStyle(one).textDecorationLine !== "none").map((one) => one.textContent)"""
+CELL_COLOURS = """() => [".cell_input", ".output.traceback", ".output.text_plain .highlight"].map((one) => {
+    const { backgroundColor, borderTopColor } = getComputedStyle(document.querySelector(one));
+    return [backgroundColor, borderTopColor];
+})"""
+OPPOSITE = {"dark": "light", "light": "dark"}
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +223,135 @@ def test_what_scrolls_no_more_is_no_stop_for_the_keyboard(reader, site):
     reader.goto(address(site, LESSONS[0]))
     reader.evaluate(GUESS_ALL)
     reader.set_viewport_size({"width": 320, "height": 640})
-    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 10")
+    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 5")
     reader.set_viewport_size({"width": 1280, "height": 640})
-    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length < 10")
+    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length <= 2")
+
+
+@pytest.mark.parametrize("chosen", ["dark", "light"])
+def test_pictures_follow_the_switch_and_not_the_system(reader, site, chosen):
+    reader.goto(address(site, PLOTTED))
+    reader.evaluate(GUESS_ALL)
+    reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", chosen)
+    reader.emulate_media(color_scheme=OPPOSITE[chosen])
+    ground = (DARK if chosen == "dark" else LIGHT)["ground"]
+    graph = reader.locator(".cell_output img[src^='data:image/svg']").first
+    assert rgb(ground) == f"rgb{corner(graph)}"
+    plot = reader.locator(".cell_output img[src^='data:image/png']").first
+    assert max(corner(plot)) < 60 if chosen == "dark" else min(corner(plot)) > 200
+
+
+def corner(picture):
+    """Return the colour of a picture near its corner, where its ground is seen."""
+    seen = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
+    return seen.getpixel((12, 12))
+
+
+def test_colours_of_cells_follow_the_switch_and_not_the_system(reader, site):
+    reader.goto(address(site, PLOTTED))
+    reader.evaluate(GUESS_ALL)
+    seen = {}
+    for chosen in ("dark", "light"):
+        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", chosen)
+        for system in ("dark", "light"):
+            reader.emulate_media(color_scheme=system)
+            seen[chosen, system] = reader.evaluate(CELL_COLOURS)
+        assert seen[chosen, "dark"] == seen[chosen, "light"]
+    assert seen["dark", "dark"] != seen["light", "light"]
+
+
+@pytest.mark.parametrize("name", [PLOTTED, "09_in_place_and_versions"])
+def test_only_links_are_underlined(reader, site, name):
+    """The dark colours of code would underline names of modules, and files of a traceback."""
+    reader.goto(address(site, name))
+    reader.evaluate(GUESS_ALL)
+    assert reader.locator(".cell_input .nn").count()
+    assert reader.locator(".traceback .nn").count()
+    for theme in ("light", "dark", "auto"):
+        reader.emulate_media(color_scheme="dark")
+        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", theme)
+        assert reader.evaluate(UNDERLINED) == []
+    link = reader.locator("article p a").first
+    assert link.evaluate("(one) => getComputedStyle(one).textDecorationLine") == "underline"
+
+
+@pytest.fixture(params=["site", "page"])
+def wide_lesson(request, site, tmp_path):
+    """Return the address of a lesson with a wide graph, as a page of the site and as one file."""
+    if request.param == "site":
+        return address(site, WIDE)
+    publish(ROOT / "notebooks" / f"{WIDE}.ipynb", "page", tmp_path / "page.html")
+    return (tmp_path / "page.html").as_uri()
+
+
+def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium, wide_lesson):
+    with watched(chromium, viewport={"width": 390, "height": 844}, has_touch=True) as watch:
+        page = watch.page
+        page.goto(wide_lesson)
+        page.evaluate(GUESS_ALL)
+        box = page.locator("[data-wide]:has(img)").first
+        hint = page.locator(".wide-hint:visible").first
+        assert hint.evaluate("(one) => getComputedStyle(one, '::before').content") == '"swipe →"'
+        assert hint.get_attribute("aria-hidden") == "true"
+        expect(box).to_have_role("group")
+        expect(box).to_have_accessible_name("Wide picture")
+        expect(box).to_have_attribute("data-more", "right")
+        assert box.evaluate("(one) => getComputedStyle(one).maskImage").startswith(
+            "linear-gradient"
+        )
+        box.focus()
+        high, top = page.evaluate("document.body.scrollHeight"), box.bounding_box()["y"]
+        page.keyboard.press("ArrowRight")
+        expect(box).to_have_attribute("data-more", "both")
+        expect(hint).to_be_hidden()
+        assert (high, top) == (page.evaluate("document.body.scrollHeight"), box.bounding_box()["y"])
+        box.evaluate("(one) => one.scrollTo(one.scrollWidth, 0)")
+        expect(box).to_have_attribute("data-more", "left")
+        assert not page.locator(".wide-hint:visible").count(), "it is known now"
+
+
+def test_what_fits_says_nothing_and_has_no_role(chromium, wide_lesson):
+    with watched(chromium, viewport={"width": 390, "height": 844}) as watch:
+        page = watch.page
+        page.goto(wide_lesson)
+        page.evaluate(GUESS_ALL)
+        expect(page.locator(".wide-hint:visible")).not_to_have_count(0)
+        page.set_viewport_size({"width": 1440, "height": 900})
+        expect(page.locator(".wide-hint:visible")).to_have_count(0)
+        assert not page.locator("[aria-label='Wide picture'], [data-wide]:has(img)").count()
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_a_link_to_a_heading_leads_under_the_header(chromium, site, width):
+    with watched(chromium, viewport={"width": width, "height": 800}) as watch:
+        page = watch.page
+        for name, place in (
+            (WIDE, "when-must-one-ask"),
+            (WIDE, "a-view-of-a-leaf"),
+            ("glossary", "leaf"),
+        ):
+            page.goto("about:blank")
+            page.goto(f"{address(site, name)}#{place}")
+            header = page.locator(".mobile-header").bounding_box()
+            under = header["y"] + header["height"] if header else 0
+            page.wait_for_function(
+                """([place, under]) => {
+                  const { top } = document.getElementById(place).querySelector("h2, h3").getBoundingClientRect();
+                  return top >= under && top < under + 100;
+                }""",
+                arg=[place, under],
+            )
+
+
+def test_what_was_printed_is_wrapped_and_a_photograph_is_not_turned(chromium, site):
+    with watched(chromium, viewport={"width": 390, "height": 844}, color_scheme="dark") as watch:
+        page = watch.page
+        page.goto(address(site, PLOTTED))
+        page.evaluate(GUESS_ALL)
+        for printed in page.locator(".cell_output .output:not(.text_html) pre").all():
+            assert printed.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
+        plot = page.locator(".cell_output img[src^='data:image/png']").first
+        turned = "(one) => getComputedStyle(one).filter"
+        assert plot.evaluate(turned).startswith("invert")
+        plot.evaluate("(one) => { one.dataset.ground = 'own'; }")
+        assert plot.evaluate(turned) == "none"

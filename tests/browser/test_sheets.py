@@ -2,7 +2,9 @@
 
 import base64
 import re
+from pathlib import Path
 
+import deck_plan
 import made_up_guesses
 import nbformat
 import pytest
@@ -25,37 +27,139 @@ def notebook(tmp_path, monkeypatch):
     return path
 
 
-@pytest.mark.parametrize("kind", handouts.KINDS)
-def test_a_sheet_of_questions_keeps_the_answers_and_one_of_answers_shows_them(
-    chromium, notebook, tmp_path, kind
-):
+def sheet_of(watch, notebook, tmp_path, kind):
+    """Open a sheet of a notebook as it is printed; return its page."""
     publish(notebook, "slides", tmp_path / "deck.html")
+    watch.page.goto(f"{(tmp_path / 'deck.html').as_uri()}?handout={kind}")
+    watch.page.wait_for_selector("html[data-paper=ready]", state="attached")
+    watch.page.emulate_media(media="print")
+    return watch.page
+
+
+def test_a_sheet_of_questions_holds_no_answer_seen_or_hidden(chromium, notebook, tmp_path):
     with watched(chromium) as watch:
-        watch.page.goto(f"{(tmp_path / 'deck.html').as_uri()}?handout={kind}")
-        watch.page.wait_for_selector("html[data-paper=ready]", state="attached")
-        seen = watch.page.inner_text("body")
-        sheets = watch.page.locator(".sheet").count()
-        guesses = watch.page.locator(".guess").count()
-    asks = kind == "questions"
+        page = sheet_of(watch, notebook, tmp_path, "questions")
+        seen, holds = page.inner_text("body"), page.inner_html("main")
+        rounds = page.locator(".sheet .round").count()
+        guesses = page.locator(".guess:has-text('My guess')").count()
     assert "99 · Rounds" in seen
     assert "1 · One" in seen
     assert "draw()" in seen
-    assert ("Which?" in seen) == asks
-    assert ("it printed two" in seen) == (not asks)
-    assert ("It multiplies." in seen) == (not asks)
-    assert guesses == (sheets if asks else 0)
-    assert "draw_again" not in seen, "what only goes on from a question is no sheet"
+    assert "Which?" in seen
+    assert guesses == rounds, "a lab has room for its answers itself"
+    assert "draw_again" not in holds, "what only goes on from a question is no sheet"
+    for told in (
+        "it printed two",
+        "It multiplies.",
+        "Most say a",
+        "One sees it.",
+        "x waits for both",
+    ):
+        assert told not in holds, "a PDF can be searched and read aloud"
+    assert 'class="right' not in holds
 
 
-def test_both_sheets_are_printed(notebook, tmp_path):
+def test_a_sheet_of_answers_shows_them_and_only_what_has_one(chromium, notebook, tmp_path):
+    with watched(chromium) as watch:
+        page = sheet_of(watch, notebook, tmp_path, "answers")
+        seen, holds = page.inner_text("body"), page.inner_html("main")
+    assert "it printed two" in seen
+    assert "It multiplies." in seen
+    assert "Which?" not in seen
+    assert "My guess" not in seen
+    assert "draw_again" not in holds
+
+
+LESSONS = Path(__file__).resolve().parents[2] / "notebooks"
+
+
+def test_a_player_is_printed_at_its_end_with_a_table_of_its_walk(chromium, tmp_path):
+    lesson = next(LESSONS.glob("05_*.ipynb"))
+    with watched(chromium) as watch:
+        page = sheet_of(watch, lesson, tmp_path, "answers")
+        sheets = [one.inner_text() for one in page.locator(".sheet:has(.player-room)").all()]
+        tables = page.locator(".sheet > .walk:visible").count()
+    assert tables == 3
+    assert "backward() is done" in sheets[0]
+    assert "cos(x) = cos(2)" in sheets[0]
+    assert "27 + 6 = 33" in sheets[1]
+
+
+def test_on_the_wall_no_such_table_is_seen_and_on_questions_none_is_left(chromium, tmp_path):
+    lesson = next(LESSONS.glob("05_*.ipynb"))
+    with watched(chromium) as watch:
+        page = sheet_of(watch, lesson, tmp_path, "questions")
+        assert page.locator(".walk").count() == 0
+        assert "-0.7568" not in page.inner_html("main")
+        page.goto((tmp_path / "deck.html").as_uri())
+        page.wait_for_selector(".reveal.ready")
+        assert page.locator(".walk").count() == 3
+        assert page.locator(".walk:visible").count() == 0
+
+
+def test_a_table_that_gives_a_reason_is_no_question(chromium, tmp_path):
+    lesson = next(LESSONS.glob("09_*.ipynb"))
+    with watched(chromium) as watch:
+        page = sheet_of(watch, lesson, tmp_path, "questions")
+        assert "output 0 of Add" not in page.inner_html("main")
+        assert page.locator(".sheet .table").count() == 1, "the recap, to fill in"
+        page = sheet_of(watch, lesson, tmp_path, "answers")
+        assert "output 0 of Add" in page.inner_text("main")
+
+
+# The smallest words in points, of text on the sheet and of text drawn in pictures; that in a plot is not known.
+SMALLEST = """() => {
+  let least = [99];
+  const note = (px, words) => { if (px > 1 && px * 0.75 < least[0]) least = [px * 0.75, words.trim().slice(0, 40)]; };
+  const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
+  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+    const parent = node.parentElement;
+    if (!node.textContent.trim() || parent.closest("svg") || !parent.checkVisibility({ visibilityProperty: true })) continue;
+    note(parseFloat(getComputedStyle(parent).fontSize) * parent.currentCSSZoom, node.textContent);
+  }
+  for (const one of document.querySelectorAll("img[data-words]")) {
+    if (one.src.includes("svg") && one.checkVisibility({ visibilityProperty: true })) note(one.dataset.words * one.getBoundingClientRect().width / one.naturalWidth, one.alt);
+  }
+  return least;
+}"""
+
+
+@pytest.mark.parametrize("kind", handouts.KINDS)
+@pytest.mark.parametrize("number", ["02", "05", "07"])
+def test_words_on_paper_can_be_read(chromium, tmp_path, number, kind):
+    lesson = next(LESSONS.glob(f"{number}_*.ipynb"))
+    with watched(chromium) as watch:
+        least, *words = sheet_of(watch, lesson, tmp_path, kind).evaluate(SMALLEST)
+    assert least >= 7.95, words
+
+
+def pages(path):
+    """Return (width, height) of each page of a PDF, in points."""
+    sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", path.read_bytes())
+    return [(round(float(wide)), round(float(high))) for wide, high in sizes]
+
+
+def test_both_sheets_are_printed_two_slides_on_a_page_of_a4(notebook, tmp_path):
     made = handouts.sheets(notebook, tmp_path / "out", program())
     assert [path.name for path in made] == [
         "99_rounds-questions.pdf",
         "99_rounds-answers.pdf",
     ]
-    for path in made:
-        assert path.read_bytes().startswith(b"%PDF")
-        assert path.read_bytes().count(b"/Type /Page\n") >= 2
+    upright = (595, 842)
+    assert pages(made[0]) == [upright] * 2, "three rounds and a lab"
+    assert pages(made[1]) == [upright] * 2, "two rounds and a lab: the quiz has no answer here"
+
+
+@pytest.mark.parametrize("number", ["04", "05"])
+def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
+    made = handouts.sheets(next(LESSONS.glob(f"{number}_*.ipynb")), tmp_path / "out", program())
+    counted = {path.stem.partition("-")[2]: len(pages(path)) for path in made}
+    told = (LESSONS.parent / "TEACHING.md").read_text(encoding="utf-8")
+    assert counted["questions"] == deck_plan.question_pages(number)
+    if number == "04":
+        assert f"The graphs of 04 ({counted['graphs']} pages)" in told
+    else:
+        assert f"the chain rule of 05 ({counted['chain-rule']} page)" in told
 
 
 def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path, capsys):
@@ -64,7 +168,7 @@ def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path
     assert "cannot be made" in capsys.readouterr().err
 
 
-TOO_MUCH = "\n\n".join(f"Line {number}." for number in range(60))
+TOO_MUCH = "\n".join(f"- Line {number}." for number in range(60))  # a list is not cut
 
 
 def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path, capsys):
@@ -74,7 +178,7 @@ def test_a_slide_that_is_too_tall_is_named_with_its_cell_and_what_to_do(tmp_path
     assert main(given) == 0, "a notebook of one's own is published all the same"
     said = capsys.readouterr().out
     assert re.search(
-        r"slide 2 \(cell long\) is \d\.\d screens tall and scrolls: split it into two slides\.",
+        r"slide 2 \(cell 2, “# Long”\) is \d\.\d screens tall and scrolls: split it into two slides,",
         said,
     )
     assert "slide 1" not in said

@@ -10,7 +10,7 @@ CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
     "question": {"id", "right", "answer", "tolerance", "minutes", "settled"},
     "lab": {"id", "minutes"},
-    "run": {"caption", "expects"},
+    "run": {"ask", "caption", "expects"},
 }
 ORDER = re.compile(r"question guess run because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*")
 LAB_ORDER = re.compile(
@@ -56,8 +56,9 @@ def metadata_is_what_the_role_carries(lesson):
         minutes = cell.course.get("minutes")
         if cell.role in ("question", "lab") and not (_is_number(minutes) and minutes > 0):
             yield f"{cell} says minutes {minutes!r}: set course.minutes to a number above 0."
-        if not isinstance(cell.course.get("caption", ""), str):
-            yield f"{cell} has a caption that is no text: write one sentence."
+        for key in ("ask", "caption"):
+            if not isinstance(cell.course.get(key, ""), str):
+                yield f"{cell} has {key!r} that is no text: write one sentence."
         if not _is_list_of_texts(cell.course.get("expects", [])):
             yield f"{cell} has `expects` that are no list of texts: write one text for each attempt()."
 

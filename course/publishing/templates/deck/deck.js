@@ -1,43 +1,14 @@
-// Starts the slides: steps, themes, keys. Keys belong to the slides until something on a slide has the focus that
-// wants them itself.
+// Starts the slides: steps, themes, what they look like on paper.
 
-const WANTS = ".player, .scrolls, .out pre[tabindex], input, select, textarea";
-const PRESSED = "summary, a, button"; // they want the space bar and Enter only
-const sign = document.querySelector(".keys");
 const root = document.documentElement;
-
-function forSlides(event) {
-  const at = event.target?.closest ? event.target : document.body;
-  if (at.closest(WANTS)) return false;
-  return !(at.closest(PRESSED) && [" ", "Enter"].includes(event.key));
-}
-
-function tell() {
-  const has = document.activeElement?.closest(WANTS);
-  const who = has?.closest(".player") ? "player" : "scrolling";
-  const words = has ? `Keys: ${who} · Esc for slides` : "";
-  if (sign.textContent !== words) sign.textContent = words;
-}
-
-function release() {
-  if (document.activeElement !== document.body) document.activeElement.blur();
-}
-
-// Before the slides see the key: Escape only gives the keys back, and does not open the overview as well.
-window.addEventListener("keydown", (event) => {
-  if (event.key !== "Escape" || !document.activeElement?.closest(WANTS)) return;
-  event.stopPropagation();
-  release();
-}, true);
-document.addEventListener("focusin", tell);
-document.addEventListener("focusout", () => setTimeout(tell));
 
 // Show a slide at one of its steps: what comes later is hidden, but has its place.
 function show(slide, step) {
   slide.dataset.step = step;
   const last = +slide.dataset.steps - 1;
   slide.classList.toggle("told", step > 0 && step === last && slide.matches(":has(.takeaway)"));
-  for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at);
+  slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
+  for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
 }
 
@@ -46,8 +17,10 @@ function follow() {
   if (!slide) return;
   show(slide, slide.querySelectorAll(".tick.visible").length);
   slide.classList.remove("peek");
+  for (const fold of document.querySelectorAll(".slides details[open]")) fold.open = false;
   fit(slide);
   document.getElementById("say").innerHTML = slide.querySelector("aside.notes")?.innerHTML || "";
+  document.getElementById("say").classList.toggle("early", !slide.matches(".told"));
 }
 
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, follow);
@@ -64,6 +37,7 @@ Reveal.on("pdf-ready", () => {
     const last = +slide.dataset.steps - 1;
     show(slide, asked === null ? last : Math.min(+asked, last));
     fit(slide);
+    if (asked === null) playToTheEnd(slide);
   }
   root.dataset.paper = "ready";
 });
@@ -86,7 +60,9 @@ function start() {
     width: upright ? 720 : 1280, height: upright ? Math.round((720 * innerHeight) / innerWidth) : 720, margin: 0, minScale: 0.1, maxScale: 4,
     center: false, hash: true, transition: "none", backgroundTransition: "none", slideNumber: false, controls: false, progress: true,
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, scrollActivationWidth: null, display: "flex", keyboardCondition: forSlides,
+    overview: false, jumpToSlide: false, help: false, keyboard: { 72: null, 74: null, 75: null, 80: null, 86: null, 191: null },
   });
+  bind(79, "O", "All slides", showContents);
   bind(76, "L", "Light or dark", () => {
     const dark = isDark();
     root.classList.toggle("dark", !dark);
@@ -95,36 +71,6 @@ function start() {
   bind(67, "C", "The code again", () => Reveal.getCurrentSlide().classList.toggle("peek"));
   bind(78, "N", "Notes on this screen", () => { const box = document.getElementById("say"); box.hidden = !box.hidden; });
   startSpeaker();
-}
-
-// Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
-function fitAll() {
-  root.classList.add("handout", "print-pdf");
-  for (const slide of document.querySelectorAll(".slides section")) {
-    show(slide, +slide.dataset.steps - 1);
-    fit(slide);
-  }
-  root.dataset.paper = "ready";
-}
-
-// A sheet to hand out, of questions with room for a guess, or of answers: two slides a page.
-function handOut(answers) {
-  root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
-  document.body.prepend(Object.assign(document.createElement("h1"), { textContent: document.title, className: "sheet-title" }));
-  for (const slide of document.querySelectorAll(".slides section")) {
-    if (!slide.matches(".round:not([data-goes-on]),.lab,.table")) {
-      slide.remove();
-      continue;
-    }
-    const sheet = document.createElement("div");
-    sheet.className = "sheet";
-    slide.replaceWith(sheet);
-    sheet.append(slide);
-    if (!answers) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p>");
-    show(slide, answers ? +slide.dataset.steps - 1 : 0);
-    fit(slide);
-  }
-  root.dataset.paper = "ready";
 }
 
 await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));

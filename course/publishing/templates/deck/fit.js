@@ -92,7 +92,7 @@ function fitLead(slide, note) {
   if (!lead) return;
   const high = slide.classList.contains("panel") ? 230 : lead.clientHeight;
   for (const one of lead.children) {
-    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1), 24);
+    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1 && !isWide(one)), 24);
   }
 }
 
@@ -123,6 +123,7 @@ function fitCards(slide, note) {
   const cards = slide.querySelector(".cards");
   if (!cards) return;
   note("cards", largest(CARDS, every("li", cards), () => !isHigh(cards) && !isWide(cards)), 20);
+  for (const one of every(".asked>*", slide)) note("asked", largest(CARDS, [one], () => one.offsetHeight <= 100 && !isWide(one)), 20);
   const out = slide.querySelector(".out");
   if (!out) return;
   fitPlayers(out);
@@ -272,14 +273,12 @@ function fitOverCode(parts, note) {
   }
 }
 
-// A player takes the place of the set-up as well; the takeaway has its own below it.
+// A player takes the whole slide below the title; the takeaway comes in the place of the title.
 function fitPlayer(slide, parts, note) {
   fitOverCode(parts, note);
-  const strip = slide.querySelector(".votes");
-  slide.style.setProperty("--foot", `${24 + (strip ? strip.offsetHeight + 14 : 0)}px`);
   slide.classList.add("plays");
   const takeaway = slide.querySelector(".takeaway");
-  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 72), 24);
+  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 70), 24);
   fitPlayers(parts.out, roomFor(parts));
 }
 
@@ -306,36 +305,72 @@ function fitTable(slide, note) {
   note("table", largest(TABLE, [table], () => table.offsetHeight <= box.clientHeight && !isWide(box)), 24);
 }
 
+// Cells below each other: long lines hang, then pictures become smaller, before words do.
 function fitFlow(slide, note) {
   const flow = slide.querySelector(".flow");
   if (!flow) return;
+  const pictures = every(".pic img,.words img", flow);
   fitPlayers(flow, 320);
-  const size = largest(FLOW, [flow], () => !isHigh(flow) && !isWide(flow));
-  if (size) growPictures(flow);
-  if (size) stretchPlayers(flow);
-  if (!size) {
-    slide.dataset.screens = (flow.scrollHeight / flow.clientHeight).toFixed(1);
-    flow.classList.add("scrolls");
-    flow.tabIndex = 0;
+  if (scrollWide(slide, flow)) note("wide", 0, Infinity);
+  const tries = [[1, false], [1, true], ...(pictures.length ? [0.8, 0.65, 0.5, 0.35].map((times) => [times, true]) : [])];
+  let best = { size: 0, times: 1, wraps: true };
+  for (const [times, wraps] of tries) {
+    const size = sizeOfFlow(flow, pictures, times, wraps);
+    if (size > best.size) best = { size, times, wraps };
+    if (best.size >= 24) break;
   }
-  note("flow", size, 20);
+  sizeOfFlow(flow, pictures, best.times, best.wraps, [best.size || 24]);
+  note("flow", best.size, 24);
+  if (!best.size) return scrollFlow(slide, flow);
+  growPictures(flow, pictures, best.times);
+  stretchPlayers(flow);
+}
+
+// Tables that are too wide at the smallest size scroll by themselves; tell whether there is one.
+function scrollWide(slide, flow) {
+  resize([flow], 20);
+  flow.classList.add("wrapped");
+  const boxes = every(".cell>.out,.words table", flow).filter((one) => isWide(one) || one.offsetWidth > flow.clientWidth + 1);
+  if (boxes.length) slide.dataset.wide = (Math.max(...boxes.map((one) => Math.max(one.scrollWidth, one.offsetWidth))) / flow.clientWidth).toFixed(1);
+  for (const one of boxes) {
+    one.classList.add("scrolls");
+    one.tabIndex = 0;
+  }
+  return boxes.length > 0;
+}
+
+function sizeOfFlow(flow, pictures, times, wraps, sizes = FLOW) {
+  flow.classList.toggle("wrapped", wraps);
+  pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
+  return largest(sizes, [flow], () => !isHigh(flow) && !isWide(flow));
+}
+
+const widthOf = (picture) => +picture.getAttribute("width") || picture.naturalWidth;
+
+function scrollFlow(slide, flow) {
+  const wide = Math.max(+slide.dataset.wide || 0, flow.scrollWidth / flow.clientWidth);
+  slide.dataset.tall = (flow.scrollHeight / flow.clientHeight).toFixed(1);
+  slide.dataset.wide = wide.toFixed(1);
+  flow.classList.add("scrolls");
+  flow.tabIndex = 0;
 }
 
 // Pictures among other cells grow into the room that is left.
-function growPictures(flow) {
-  const pictures = every(".pic img,.words img", flow);
-  const sizes = pictures.map((one) => one.clientWidth);
-  for (let times = 2.4; times > 1; times -= 0.1) {
-    pictures.forEach((one, at) => { one.style.width = `${Math.round(sizes[at] * times)}px`; });
+function growPictures(flow, pictures, from) {
+  const to = (times) => pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
+  for (let times = 2.4; times > from; times -= 0.1) {
+    to(times);
     if (!isHigh(flow) && !isWide(flow)) return;
   }
-  pictures.forEach((one, at) => { one.style.width = `${sizes[at]}px`; });
+  to(from);
 }
 
 // The first player among other cells gets the height that is left.
 function stretchPlayers(flow) {
   const player = flow.querySelector(".player");
   if (!player) return;
-  const end = Math.max(...[...flow.children].map((one) => one.offsetTop + one.offsetHeight));
-  fitPlayers(flow, player.offsetHeight + flow.offsetTop + flow.clientHeight - end - 4);
+  const parts = [...flow.children];
+  const top = Math.min(...parts.map((one) => one.offsetTop));
+  const bottom = Math.max(...parts.map((one) => one.offsetTop + one.offsetHeight));
+  fitPlayers(flow, player.offsetHeight + flow.clientHeight - (bottom - top) - 4);
 }

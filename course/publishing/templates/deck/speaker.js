@@ -1,17 +1,26 @@
 // The speaker's window (key S): notes of this step, the next step as a picture, clock and plan, counts of votes. It holds
 // no script of its own and loads nothing, so it works from disk; opening, closing or reloading it moves nothing here.
 
-const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:#14181d;color:#e6e9ed;color-scheme:dark;font:20px/1.45 system-ui,"DejaVu Sans",sans-serif}
+const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:#14181d;color:#e6e9ed;color-scheme:dark;font:20px/1.45 system-ui,"DejaVu Sans",sans-serif}
 #bar{grid-column:1/3;display:flex;flex-wrap:wrap;gap:6px 28px;align-items:baseline;font-variant-numeric:tabular-nums}
 #time{font-size:34px}#plan.late{color:#fdba74}#slide{color:#a9b4c0}
 #notes{overflow:auto}#notes p{margin:0 0 .5em}#notes h3{margin:.7em 0 .2em;font-size:17px;color:#a9b4c0}#notes code{font-family:"DejaVu Sans Mono",monospace}
-#notes .right{font-size:26px;color:#86efac}
-#next p{margin:0 0 6px;color:#a9b4c0}#picture{position:relative;overflow:hidden;border:2px solid #39424d;border-radius:8px;background:var(--ground)}
+#notes pre{margin:0;font:17px/1.4 "DejaVu Sans Mono",monospace;white-space:pre-wrap}#notes .right{font-size:26px;color:#86efac}#room{color:#fdba74;font-weight:600}
+#next p{margin:0 0 6px;color:#a9b4c0}#picture{position:relative;overflow:hidden;border:2px solid #39424d;border-radius:8px;background:var(--ground);color:var(--ink);line-height:1.3}
 #picture .reveal{position:absolute;left:0;top:0;transform-origin:0 0;pointer-events:none}
-#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#votes input{width:4em;font:inherit}button{font:inherit;font-size:17px;padding:2px 12px}`;
+#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#votes input{width:4em;font:inherit}#reset{justify-self:start}button{font:inherit;font-size:17px;padding:2px 12px}`;
 const KEPT = `votes: ${document.title}`;
+const BEGAN = `began: ${document.title}`;
 let view = null;
 let began = 0;
+
+// The time goes on when the slides are loaded again, the window does not: it would belong to nobody.
+try {
+  began = Number(sessionStorage.getItem(BEGAN)) || 0;
+} catch {
+  // it begins anew
+}
+addEventListener("pagehide", () => { if (isOpen()) view.close(); });
 
 const own = (id) => view.document.getElementById(id);
 
@@ -41,8 +50,26 @@ function openView() {
   if (isOpen()) return view.focus();
   view = window.open("", "speaker", "width=1100,height=760");
   if (!view) return;
-  began ||= Date.now(); // a window that was closed by mistake goes on with the time
+  if (!began) startTime(); // a window that was closed by mistake goes on with the time
   fillView();
+}
+
+function startTime() {
+  began = Date.now();
+  try {
+    sessionStorage.setItem(BEGAN, began);
+  } catch {
+    // it is kept as long as the slides are open
+  }
+}
+
+// The first press asks, for the time that is gone cannot be had back.
+function askRestart() {
+  const asks = own("reset");
+  if (asks.dataset.asked) startTime();
+  tick();
+  asks.dataset.asked = asks.dataset.asked ? "" : "yes";
+  asks.textContent = asks.dataset.asked ? "Sure? Start at 00:00" : "Start the time again";
 }
 
 // Write the window, or write it anew.
@@ -52,28 +79,40 @@ function fillView() {
   page.documentElement.lang = "en";
   const styles = [...document.querySelectorAll("style")].map((one) => page.importNode(one, true));
   page.head.replaceChildren(...styles, made("style", "", LOOK));
-  const restart = () => { began = Date.now(); tick(); };
   page.body.replaceChildren(
-    made("div", "bar", made("span", "time"), made("span", "plan"), made("span", "slide"), button("reset", "Start the time again", restart)),
+    made("div", "bar", made("span", "time"), made("span", "plan"), made("span", "slide"), made("span", "room")),
     made("div", "notes"),
     made("div", "next", made("p", "then"), made("div", "picture")),
     made("div", "votes"),
+    button("reset", "Start the time again", askRestart),
   );
+  own("picture").inert = true;
   page.onkeydown = pass;
   tick();
   tellView();
 }
 
-// Keys of this window are keys of the deck, but for those that one types into a count.
+// Keys of this window are pressed in the deck, wherever the keys are there, but for those of this window's fields.
 function pass(event) {
   if (event.key === "F5" || (event.key === "r" && (event.ctrlKey || event.metaKey))) {
     event.preventDefault();
     return fillView();
   }
-  if (event.target.closest("input")) return;
+  if (event.target.closest("input")) return void (event.key === "Enter" && event.target.blur());
   if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
-  if (Reveal.getConfig().keyboard) Reveal.triggerKey(event.keyCode);
-  if (event.key.startsWith("Arrow") || event.key === " ") event.preventDefault();
+  if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { key, code, keyCode, shiftKey } = event;
+  const pressed = new KeyboardEvent("keydown", { key, code, keyCode, shiftKey, bubbles: true, cancelable: true });
+  (document.querySelector("dialog[open] :focus") || document.activeElement || document.body).dispatchEvent(pressed);
+  if (["Escape", "Enter", " "].includes(key) && document.querySelector("dialog[open]")) pressInDialog(key);
+  event.preventDefault();
+}
+
+// What a browser itself does in a dialog it does for real keys only.
+function pressInDialog(key) {
+  const shown = document.querySelector("dialog[open]");
+  if (key === "Escape") shown.close();
+  else shown.querySelector(":focus")?.click();
 }
 
 const pair = (number) => String(number).padStart(2, "0");
@@ -87,7 +126,16 @@ function tick() {
   const off = Math.round((gone - planned) / 60);
   own("plan").className = off > 1 ? "late" : "";
   const words = off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
+  own("room").textContent = seen();
   own("plan").textContent = `plan ${minutes(planned)} of ${minutes(plannedIn(Reveal.getSlides()))} · ${words}`;
+}
+
+// What the room sees in the place of the slide, or who has the keys there.
+function seen() {
+  if (Reveal.isPaused()) return "The room sees: black";
+  const shown = document.querySelector("dialog[open] h2");
+  if (shown) return `The room sees: ${shown.textContent}`;
+  return sign.textContent;
 }
 
 const plannedIn = (slides) => slides.reduce((sum, one) => sum + Number(one.dataset.seconds), 0);
@@ -148,6 +196,7 @@ function kept() {
 // Hands that were counted, by letter: they stay in this browser until they are saved as a file.
 function askVotes(slide) {
   const letters = [...slide.querySelectorAll(".votes li")].map((one) => one.dataset.letter);
+  if (!letters.length && slide.dataset.asks === "numbers") letters.push("right", "other");
   const counts = kept()[slide.dataset.cell]?.counts || {};
   const fields = letters.map((letter) => {
     const field = Object.assign(made("input"), { type: "number", min: 0, value: counts[letter] ?? "" });
@@ -160,7 +209,7 @@ function askVotes(slide) {
 
 function keep(slide, letter, count) {
   const all = kept();
-  const right = slide.querySelector(".votes .right")?.dataset.letter || "";
+  const right = slide.querySelector(".votes .right")?.dataset.letter || (slide.dataset.asks ? "right" : "");
   const entry = all[slide.dataset.cell] || { title: slide.ariaLabel, right, counts: {} };
   entry.counts[letter] = count;
   counted = JSON.stringify({ ...all, [slide.dataset.cell]: entry });
@@ -176,9 +225,10 @@ function saveVotes() {
   const rows = Object.values(kept()).flatMap(({ title, right, counts }) =>
     Object.entries(counts).map(([letter, count]) => [quoted(title), letter, count, right].join(",")));
   const text = ["question,letter,hands,right", ...rows].join("\r\n");
+  const lesson = document.title.replace(/[^\w]+/g, "-").slice(0, 40);
   const link = made("a");
   link.href = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  link.download = "votes.csv";
+  link.download = `votes-${lesson}-${new Date().toISOString().slice(0, 10)}.csv`;
   link.click();
 }
 

@@ -1,0 +1,50 @@
+"""Tell on which ground a picture stands, for a theme that is dark: a plot on paper may change light
+and dark, a photograph may not, and a foreign drawing needs its paper.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import io
+import re
+import warnings
+
+from PIL import Image  # which matplotlib brings
+
+PICTURE = re.compile(r'<img(?=[^>]* src="data:image/(png|svg\+xml);base64,([^"]+)")')
+WHITE = 230  # of 255: what is lighter is paper
+CLEAR = 25  # of 255: what is less opaque is none
+FOLLOWS = b"prefers-color-scheme"  # a drawing that knows both themes
+
+
+def grounded(html: str) -> str:
+    """Return HTML in which a picture that a dark page must treat otherwise says so: `data-ground`
+    is "own" of pixels that are not on white, "paper" of a drawing that knows no dark theme.
+    """
+    return PICTURE.sub(_with_ground, html)
+
+
+def _with_ground(picture: re.Match) -> str:
+    try:
+        data = base64.b64decode(picture[2])
+    except (binascii.Error, ValueError):
+        return picture[0]
+    if picture[1] == "png":
+        ground = "" if is_on_white(data) else "own"
+    else:
+        ground = "" if FOLLOWS in data else "paper"
+    return f'{picture[0]} data-ground="{ground}"' if ground else picture[0]
+
+
+def is_on_white(png: bytes) -> bool:
+    """Tell whether all corners of a picture are white or clear; True of what cannot be read."""
+    try:
+        with warnings.catch_warnings(), Image.open(io.BytesIO(png), formats=["PNG"]) as image:
+            warnings.simplefilter("error")  # of pictures too large to be opened
+            pixels = image.convert("RGBA")
+    except (OSError, ValueError, SyntaxError, Warning, Image.DecompressionBombError):
+        return True
+    right, bottom = pixels.width - 1, pixels.height - 1
+    corners = [pixels.getpixel((x, y)) for x in (0, right) for y in (0, bottom)]
+    return all(alpha < CLEAR or min(colour) > WHITE for *colour, alpha in corners)

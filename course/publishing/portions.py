@@ -1,0 +1,130 @@
+"""Cut a notebook that has no slide types into slides: one begins at each heading, and where what
+follows would not fit. How much fits is guessed here; a browser measures later.
+"""
+
+from __future__ import annotations
+
+import copy
+import re
+from math import ceil
+
+from markdown_it import MarkdownIt
+from nbformat import NotebookNode
+
+ROOM = 15.0  # lines of text of 30 px below a title
+ALONE = 3.0  # no more than these lines stay with what follows, however long that is
+WIDE = 76  # characters of such a line
+CODE = 0.86  # as high as a line of text
+PICTURE, PLAYER, FORMULA, ROW = 9.0, 13.0, 2.5, 1.4  # lines
+TITLES = ("h1", "h2", "h3")
+TITLE = re.compile(r"\A\s*#{1,3}\s.*\n?")
+TAG = re.compile(r"<[^>]*>")
+BOX = re.compile(r"<(/?)(?:details|div|table|center|ul|ol|dl|blockquote|figure)\b")
+REFERENCE = re.compile(r"^ {0,3}\[[^\]\n]+\]:.*$", re.MULTILINE)
+
+
+def portioned(cells: list[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells with slide types: text cells cut where a slide ends within them."""
+    made: list[NotebookNode] = []
+    filled = 0.0
+    for cell in (piece for whole in cells for piece in cut(whole)):
+        lines = lines_of(cell)
+        if cell.cell_type == "markdown" and TITLE.match(cell.source):
+            kind, filled = "slide", 0.0
+        elif filled > ALONE and filled + lines > ROOM:
+            kind, filled = "subslide", 0.0
+        else:
+            kind = ""
+        cell.metadata.slideshow.slide_type = kind
+        filled += lines
+        made.append(cell)
+    return made
+
+
+def cut(cell: NotebookNode) -> list[NotebookNode]:
+    """Return a text cell in pieces: at headings, and between blocks where a slide is full."""
+    if cell.cell_type != "markdown":
+        return [cell]
+    references = REFERENCE.findall(cell.source)
+    pieces: list[str] = []
+    for block, is_title in blocks(cell.source):
+        is_full = pieces and height(pieces[-1]) + height(block) > ROOM
+        if not pieces or (is_title and pieces[-1].strip()) or is_full:
+            pieces.append(block)
+        else:
+            pieces[-1] += block
+    if len(pieces) < 2:
+        return [cell]
+    return [with_source(cell, "\n".join([piece, "", *references])) for piece in pieces]
+
+
+def blocks(source: str) -> list[tuple[str, bool]]:
+    """Return the paragraphs, lists, tables … of a text, and of each whether it is a title."""
+    lines = source.splitlines(keepends=True)
+    tokens = MarkdownIt("commonmark").enable("table").parse(source)
+    starts = [
+        (token.map[0], token.type == "heading_open" and token.tag in TITLES)
+        for token in tokens
+        if token.map and token.level == 0 and token.nesting >= 0
+    ]
+    if not starts:
+        return [(source, False)]
+    found: list[tuple[str, bool]] = []
+    opened = 0  # elements of HTML, which nothing may cut
+    ends = [at for at, _ in starts[1:]] + [len(lines)]
+    for (at, is_title), end in zip(starts, ends, strict=True):
+        block = "".join(lines[at:end])
+        if opened > 0 and found:
+            found[-1] = (found[-1][0] + block, found[-1][1])
+        else:
+            found.append((block, is_title))
+        opened += sum(-1 if one[1] else 1 for one in BOX.finditer(block))
+    return found
+
+
+def with_source(cell: NotebookNode, source: str) -> NotebookNode:
+    made = copy.deepcopy(cell)
+    made.source = source
+    return made
+
+
+def lines_of(cell: NotebookNode) -> float:
+    """Return how many lines a cell takes; narrow code has its output beside it."""
+    if cell.cell_type == "markdown":
+        return height(cell.source)
+    code = cell.source.split("\n")
+    printed = [line for output in cell.outputs for line in words_of(output).split("\n")]
+    out = CODE * sum(ceil(len(line) / WIDE) for line in printed)
+    out += sum(shown(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
+    is_beside = longest(code) + longest(printed) < WIDE
+    high = CODE * len(code) + 0.5
+    return (max(high, out) if is_beside else high + out) + 0.5
+
+
+def longest(lines: list[str]) -> int:
+    return max(map(len, lines), default=0)
+
+
+def words_of(output: NotebookNode) -> str:
+    """Return what is shown as text of an output."""
+    if output.output_type == "stream":
+        return output.text.rstrip("\n")
+    if output.output_type == "error":
+        return output.evalue
+    data = output.get("data", {})
+    return "" if "text/html" in data else data.get("text/plain", "")
+
+
+def shown(html: str) -> float:
+    """Return how many lines pictures, players, tables and formulas take."""
+    high = PICTURE * html.count("<img") + PLAYER * html.count("player-slot")
+    return high + ROW * html.count("<tr") + FORMULA * html.count('display="block"')
+
+
+def height(markdown: str) -> float:
+    """Return how many lines a text takes below its title."""
+    markdown = TITLE.sub("", markdown).strip("\n")
+    lines = [TAG.sub("", line) for line in markdown.split("\n")]
+    words = sum(ceil(len(line) / WIDE) for line in lines if line.strip())
+    gaps = 0.4 * len(re.findall(r"\n\s*\n", markdown))
+    return words + gaps + shown(markdown)

@@ -1,0 +1,76 @@
+"""Say of a notebook what a reader will miss in what is published of it: the build prints it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from nbformat import NotebookNode
+
+from course.publishing import rounds
+from course.publishing.source import not_run
+from course.publishing.terminal import plain
+from course.publishing.tex import Macros
+from course.publishing.wording import formula, safe_markdown
+
+MOST = 10  # formulas that are named one by one
+
+
+def remarks(notebook: NotebookNode, path: Path) -> list[str]:
+    """Return sentences, each with what to do: cells that were not run, formulas that are no TeX we
+    know, the cell that raised.
+    """
+    formulas = unread(notebook)
+    found = [waits] if (waits := not_run(notebook, path)) else []
+    found += [
+        f"{cell}: a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
+        for cell, why in formulas[:MOST]
+    ]
+    if len(formulas) > MOST:
+        found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
+    names = places(notebook)
+    for cell in notebook.cells:
+        kinds = [
+            output.ename for output in cell.get("outputs", []) if output.output_type == "error"
+        ]
+        if kinds and "raises-exception" not in cell.metadata.get("tags", []):
+            found.append(
+                f"{names[cell.id]} ended in {plain(kinds[0])[:40]}: its error is shown as it is."
+            )
+    return found
+
+
+def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
+    """Return (cell, formula and why) of each formula that cannot be read, outputs among them."""
+    names = places(notebook)
+    macros: Macros = {}
+    found: list[tuple[str, str]] = []
+    for cell in notebook.cells:
+        here: list[str] = []
+        if cell.cell_type == "markdown":
+            safe_markdown(cell.source, macros, here)
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if "text/html" not in data and "text/latex" in data:
+                formula(str(data["text/latex"]), macros, here)
+        found += [(names[cell.id], why) for why in here]
+    return found
+
+
+def places(notebook: NotebookNode) -> dict[str, str]:
+    """Return by its id how to find each cell: its id in a lesson, else its number and first words."""
+    if is_lesson(notebook):
+        return {cell.id: f"cell {cell.id}" for cell in notebook.cells}
+    return {
+        cell.id: f"cell {number}, “{first_words(cell.source)}”"
+        for number, cell in enumerate(notebook.cells, start=1)
+    }
+
+
+def first_words(source: str) -> str:
+    line = plain(next(iter(source.strip().splitlines()), ""))
+    return line if len(line) <= 32 else f"{line[:30].rstrip()} …"
+
+
+def is_lesson(notebook: NotebookNode) -> bool:
+    """Tell whether cells have the roles of a lesson of the course."""
+    return any("role" in rounds.course_of(cell) for cell in notebook.cells)

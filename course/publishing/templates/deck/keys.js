@@ -1,0 +1,142 @@
+// Who gets a key. A player that is seen takes → and ← until its end, wherever the focus is, and the keys that only it
+// knows. The rest is the slides', unless one types or scrolls.
+
+const WANTS = ".player, .scrolls, .out pre[tabindex], input, select, textarea, dialog";
+const PRESSED = "summary, a, button"; // they want the space bar and Enter only
+const WAYS = { ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "back", PageUp: "back" };
+const OF_PLAYERS = /^([1-9giu]|Home|End)$/;
+const HELP = {
+  "→ ← Space": "On and back; through a player, too", "1 … 9, g, Home": "The keys of a player or lab that is seen", "O": "All slides: choose one",
+  "S": "Notes, clock and hands, in a window of their own", "N": "Notes on this screen, without the answer", "C": "The code again, or the questions of a lab",
+  "L": "Light or dark", "B": "Black; any key brings the slides back", "F": "The whole screen", "Esc": "Out of a box or player; closes what is open", "?": "This list",
+};
+const sign = document.querySelector(".keys");
+let isPassing = false; // a key is on its way to a player
+
+function forSlides(event) {
+  const at = event.target?.closest ? event.target : document.body;
+  if (at.closest(WANTS)) return false;
+  return !(at.closest(PRESSED) && [" ", "Enter"].includes(event.key));
+}
+
+function tell() {
+  const has = document.activeElement?.closest(WANTS);
+  const who = has?.closest(".player") ? "player" : "scrolling";
+  const words = has && !has.closest("dialog") ? `Keys: ${who} · Esc for slides` : "";
+  if (sign.textContent !== words) sign.textContent = words;
+}
+
+function release() {
+  if (document.activeElement !== document.body) document.activeElement.blur();
+}
+
+const playerHere = () => every(".player", Reveal.getCurrentSlide()).find((one) => one.checkVisibility({ visibilityProperty: true }));
+
+// One step in a player; false where it has none left.
+function stepped(player, way) {
+  const button = player.querySelector(`.player-${way}`);
+  if (!button || button.ariaDisabled === "true") return false;
+  button.click();
+  return true;
+}
+
+// What is typed in, dragged or scrolled keeps its arrows; a line of text until its end.
+function keepsArrows({ target, key }) {
+  if (target.matches("input[type=text]")) return key.startsWith("Arrow") && target.selectionStart !== (WAYS[key] === "next" ? target.value.length : 0);
+  return target.matches("input, textarea, select, .player-pane") || Boolean(target.closest(".player-told, .scrolls"));
+}
+
+// Give a key to the player that is seen; tell whether it, or the step out of it, took the key.
+function toPlayer(event) {
+  const { target, key } = event, player = playerHere(), inside = target.closest?.(".player");
+  if (!player || event.ctrlKey || event.altKey || event.metaKey || event.shiftKey) return false;
+  if (key in WAYS) {
+    const isOwn = key === " " && target.closest(`.player, ${PRESSED}`);
+    if (isOwn || keepsArrows(event) || (inside && !inside.querySelector(".player-next"))) return false;
+    if (stepped(player, WAYS[key])) return true;
+    if (!inside) return false;
+    release();
+    WAYS[key] === "next" ? Reveal.next() : Reveal.prev();
+    return true;
+  }
+  if (inside || !OF_PLAYERS.test(key)) return false;
+  isPassing = true;
+  const taken = !player.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+  isPassing = false;
+  return taken;
+}
+
+// Escape gives the keys back, or closes what is open; it never leads away from what the room sees.
+function escaped() {
+  const fold = Reveal.getCurrentSlide().querySelector("details[open]");
+  if (document.activeElement?.closest(WANTS)) release();
+  if (fold) fold.open = false;
+}
+
+// Before the slides see the key.
+window.addEventListener("keydown", (event) => {
+  if (isPassing || root.classList.contains("print-pdf") || document.querySelector("dialog[open]")) return; // on paper nothing is pressed
+  const isPaused = Reveal.isPaused() && !["Shift", "Control", "Alt", "Meta"].includes(event.key);
+  if (isPaused) Reveal.togglePause(false);
+  else if (event.key === "Escape") escaped();
+  else if (event.key === "?" && forSlides(event)) showHelp();
+  else if (!toPlayer(event)) return;
+  event.preventDefault();
+  event.stopImmediatePropagation();
+}, true);
+document.addEventListener("focusin", tell);
+document.addEventListener("focusout", () => setTimeout(tell));
+
+// A whole traceback opens at its end, where the error stands.
+document.addEventListener("toggle", ({ target }) => {
+  const text = target.open && target.querySelector?.("pre[tabindex]");
+  if (!text) return;
+  text.scrollTop = text.scrollHeight;
+  text.focus();
+}, true);
+
+function panel(id, title, ...inside) {
+  const made = Object.assign(document.createElement("dialog"), { id });
+  made.append(Object.assign(document.createElement("h2"), { textContent: title }), ...inside);
+  document.body.append(made);
+  made.addEventListener("close", () => Reveal.layout());
+  return made;
+}
+
+function showHelp() {
+  const rows = Object.entries(HELP).map(([key, words]) => {
+    const row = document.createElement("p");
+    row.append(Object.assign(document.createElement("kbd"), { textContent: key }), words);
+    return row;
+  });
+  (document.getElementById("help") || panel("help", "Keys", ...rows)).showModal();
+}
+
+// All slides by number and title. One that is chosen begins at its question, whatever was seen of it before.
+function showContents() {
+  const list = document.createElement("ol");
+  Reveal.getSlides().forEach((slide, at) => {
+    const crumb = slide.querySelector(".crumb")?.textContent;
+    const button = Object.assign(document.createElement("button"), { textContent: slide.ariaLabel });
+    if (crumb) button.append(Object.assign(document.createElement("small"), { textContent: crumb }));
+    button.addEventListener("click", () => {
+      shown.close();
+      release(); // else the keys are for a while those of a list that is gone
+      Reveal.slide(at, 0, -1);
+    });
+    list.append(document.createElement("li"));
+    list.lastChild.append(button);
+  });
+  const shown = document.getElementById("contents") || panel("contents", "Slides", list);
+  shown.onkeydown = (event) => move(event, shown);
+  shown.showModal();
+  every("button", shown)[Reveal.getSlides().indexOf(Reveal.getCurrentSlide())].focus();
+}
+
+function move(event, shown) {
+  const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
+  const all = every("button", shown);
+  if (by) all[(all.indexOf(document.activeElement) + by + all.length) % all.length].focus();
+  if (event.key === "o") shown.close();
+  if (by) event.preventDefault();
+}

@@ -1,0 +1,96 @@
+// Makes sheets of the slides: ?handout=questions and ?handout=answers, and ?handout=check for the build.
+
+const SHEET = "@page{size:A4 portrait;margin:10mm}"; // after that of the slides, which lie on their side
+const READABLE = 19.1; // px on a slide are 8 points on a sheet
+
+// Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
+function fitAll() {
+  root.classList.add("handout", "answers", "print-pdf"); // no room to write is kept
+  for (const slide of document.querySelectorAll(".slides section")) {
+    show(slide, +slide.dataset.steps - 1);
+    fit(slide);
+  }
+  root.dataset.paper = "ready";
+}
+
+// Players stand at their end: there all that was handed on is seen.
+function playToTheEnd(within) {
+  for (const player of within.querySelectorAll(".player:not(.player-lab)")) {
+    player.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
+  }
+}
+
+// Plain printing: each slide on a page, at its end; afterwards the deck goes on where it was.
+let onTheWall = "";
+
+function layOut() {
+  if (root.dataset.paper) return; // it is laid out already
+  onTheWall = root.className;
+  root.classList.remove("dark");
+  root.classList.add("light", "handout", "answers", "print-pdf", "on-paper");
+  for (const slide of document.querySelectorAll(".slides section")) {
+    show(slide, +slide.dataset.steps - 1);
+    delete slide.dataset.fitted;
+    fit(slide);
+    playToTheEnd(slide);
+  }
+}
+
+function takeUp() {
+  if (!root.classList.contains("on-paper")) return;
+  root.className = onTheWall;
+  for (const slide of document.querySelectorAll(".slides section")) delete slide.dataset.fitted;
+  Reveal.layout();
+  follow();
+}
+
+addEventListener("beforeprint", layOut);
+addEventListener("afterprint", takeUp);
+
+// A sheet of questions, or of answers: two slides a page, and below each what one writes on, or looks up.
+function handOut(answers) {
+  root.classList.add("handout", "light", "print-pdf"); // the last keeps what reveal.js does for plain printing away
+  root.classList.toggle("answers", answers);
+  document.head.append(Object.assign(document.createElement("style"), { textContent: SHEET }));
+  document.body.prepend(Object.assign(document.createElement("h1"), { textContent: document.title, className: "sheet-title" }));
+  const asked = new Set();
+  for (const slide of document.querySelectorAll(".slides section")) {
+    const explains = slide.matches(".table") && asked.has(slide.dataset.cell); // the reason of a round, as a table
+    asked.add(slide.dataset.cell);
+    const isOpen = slide.dataset.steps === "1"; // a question that is answered elsewhere, as those of the quiz
+    const isWanted = slide.matches(".round:not([data-goes-on]),.lab,.table") && !(answers ? isOpen : explains);
+    isWanted ? sheetOf(slide, answers) : slide.remove();
+  }
+  root.dataset.paper = "ready";
+}
+
+function sheetOf(slide, answers) {
+  const sheet = document.createElement("div");
+  sheet.className = "sheet";
+  slide.replaceWith(sheet);
+  sheet.append(slide);
+  show(slide, answers ? +slide.dataset.steps - 1 : 0);
+  slide.classList.toggle("tall", answers && Boolean(slide.querySelector(".stage .player")));
+  fit(slide);
+  if (answers && +slide.dataset.least < READABLE) fitAgain(slide);
+  if (answers) {
+    playToTheEnd(slide);
+    sheet.append(...slide.querySelectorAll(".stage:is([data-layout=wide],[data-layout=over]) pre.src,.walk")); // what is covered
+    return;
+  }
+  if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");
+  takeAnswersOut(slide);
+}
+
+function fitAgain(slide) {
+  slide.classList.add("tall");
+  delete slide.dataset.fitted;
+  fit(slide);
+}
+
+// What is only hidden would still stand in the file: a PDF can be searched, and read aloud.
+function takeAnswersOut(slide) {
+  for (const one of slide.querySelectorAll(".out,.takeaway,.walk,aside,.tick")) one.remove();
+  for (const one of slide.querySelectorAll("[data-at]")) one.replaceChildren();
+  for (const one of slide.querySelectorAll(".right,.wrong")) one.classList.remove("right", "wrong");
+}

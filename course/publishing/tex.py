@@ -1,0 +1,137 @@
+"""Bring TeX, as notebooks hold it, to the part of it that latex2mathml reads.
+
+Understood: what MathJax in JupyterLab reads most: `\\newcommand`, `\\renewcommand`, `\\def` and
+`\\DeclareMathOperator` with arguments, for the rest of the notebook; the environments of
+ENVIRONMENTS; `\\operatorname*`, `\\mathop`; `\\tag` (behind its formula). Equations are not numbered
+and `\\label` is left out, as in JupyterLab.
+"""
+
+from __future__ import annotations
+
+import re
+
+from latex2mathml.commands import MATRICES
+
+ENVIRONMENTS = {
+    **{name[1:].removesuffix("*"): name[1:].removesuffix("*") for name in MATRICES},
+    **dict.fromkeys(["equation", "displaymath", "math"], ""),
+    **dict.fromkeys(["align", "aligned", "flalign", "alignat", "alignedat"], "align*"),
+    **dict.fromkeys(["gather", "gathered", "multline"], "displaylines"),
+    "eqnarray": "array",
+    "dcases": "cases",
+}
+MOST_MACROS, LONGEST = 1_000, 50_000  # expansions, characters: macros can grow without end
+DEFINES = re.compile(
+    r"\\(?:(?P<new>newcommand|renewcommand|providecommand)|(?P<def>def)|DeclareMathOperator(?P<star>\*?))"
+    r"\*?\s*\{?\s*(?P<name>\\[A-Za-z]+)\s*\}?\s*(?:\[(?P<count>\d)\])?(?P<places>(?:#\d)*)\s*"
+)
+BRACED = r"\{([^{}]*(?:\{[^{}]*\}[^{}]*)*)\}"
+SIGN = re.compile(r"\s*(\\[A-Za-z]+|\\?\S)")
+BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # a written brace is none
+COMMAND = re.compile(r"\\[A-Za-z]+")
+BEGIN = re.compile(r"\\(begin|end)\s*\{([A-Za-z]+)\*?\}")
+COLUMNS = re.compile(r"(\\begin\s*\{aligne?d?at\*?\})\s*\{\d+\}")
+OPERATOR = re.compile(r"\\(?:operatorname(\*?)|(mathop))\s*" + BRACED)
+SPACE_BELOW = re.compile(r"\\\\\s*(?:\*|\[\s*-?[\d.]+\s*[a-z]{2}\s*\])")
+LETTER = re.compile(r"\\mathrm\{(\w)\}")
+MIXED = re.compile(r"\\text\{([^{}$]*\$[^{}]*)\}")
+UNSHOWN = re.compile(r"\\(?:label\s*\{[^{}]*\}|nonumber\b|notag\b)")
+TAG = re.compile(r"\\tag(\*?)\s*" + BRACED)
+
+Macros = dict[str, tuple[int, str]]
+
+
+class Unread(ValueError):
+    """Say what of a formula cannot be read."""
+
+
+def plain_tex(tex: str, macros: Macros) -> str:
+    """Return a formula without macros, each environment one that latex2mathml knows.
+
+    Macros that it defines are added to `macros`. Raises Unread.
+    """
+    tex = TAG.sub(_tagged, UNSHOWN.sub("", expanded(defined(tex, macros), macros)))
+    tex = COLUMNS.sub(r"\1", SPACE_BELOW.sub(r"\\\\", tex))
+    tex = LETTER.sub(r"\\mathrm{ \1}", MIXED.sub(_apart, tex))  # a lone letter would become italic
+    return BEGIN.sub(_environment, OPERATOR.sub(_operator, tex)).strip()
+
+
+def defined(tex: str, macros: Macros) -> str:
+    """Return a formula without the definitions in it; note them in `macros`."""
+    while found := DEFINES.search(tex):
+        body, end = argument(tex, found.end())
+        if not found["new"] and not found["def"]:
+            body = f"\\operatorname{found['star']}{{{body}}}"
+        count = int(found["count"] or 0) or len(found["places"]) // 2
+        macros[found["name"]] = (count, body)
+        tex = tex[: found.start()] + tex[end:]
+    return tex
+
+
+def expanded(tex: str, macros: Macros) -> str:
+    """Return a formula with its macros written out. Raises Unread where they have no end."""
+    at = 0
+    for _ in range(MOST_MACROS):
+        found = COMMAND.search(tex, at)
+        while found and found[0] not in macros:
+            found = COMMAND.search(tex, found.end())
+        if not found:
+            return tex
+        at, end = found.span()
+        count, body = macros[found[0]]
+        for place in range(1, count + 1):
+            words, end = argument(tex, end)
+            body = body.replace(f"#{place}", words)
+        tex = f"{tex[:at]}{body} {tex[end:]}"
+        if len(tex) > LONGEST:
+            break
+    raise Unread("its macros have no end")
+
+
+def argument(tex: str, at: int) -> tuple[str, int]:
+    """Return what stands in the braces at a place, or the sign there, and where it ends.
+
+    Raises Unread.
+    """
+    found = SIGN.match(tex, at)
+    if not found:
+        raise Unread("a macro lacks an argument")
+    if found[1] != "{":
+        return found[1], found.end()
+    depth = 0
+    for brace in BRACE.finditer(tex, found.start(1)):
+        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if not depth:
+            return tex[found.end() : brace.start()], brace.end()
+    raise Unread("a brace is not closed")
+
+
+def _tagged(found: re.Match) -> str:
+    words = found[2] if found[1] else f"({found[2]})"
+    return f"\\qquad\\text{{{words}}}"
+
+
+def _apart(found: re.Match) -> str:
+    """Write words that hold formulas as words and formulas beside each other."""
+    pieces = found[1].split("$")
+    return "".join(
+        f"{{{piece}}}" if number % 2 else f"\\text{{{piece}}}"
+        for number, piece in enumerate(pieces)
+        if piece
+    )
+
+
+def _operator(found: re.Match) -> str:
+    """Write the name of an operator in letters alone, a thin space in it as "*"."""
+    word = re.sub(r"\\(?:mathrm|text|rm)\b|[{}\s]", "", re.sub(r"\\[,;: ]|~", "*", found[3]))
+    limits = "*" if found[1] or found[2] else ""
+    return f"\\operatorname{limits}{{{word}}}" if re.fullmatch(r"[A-Za-z*]+", word) else found[0]
+
+
+def _environment(found: re.Match) -> str:
+    edge, name = found[1], found[2]
+    if name not in ENVIRONMENTS:
+        raise Unread(f"\\begin{{{name}}} is not known")
+    ours = ENVIRONMENTS[name]
+    columns = "{rcl}" if name == "eqnarray" and edge == "begin" else ""
+    return f"\\{edge}{{{ours}}}{columns}" if ours else ""

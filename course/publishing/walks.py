@@ -1,0 +1,129 @@
+"""Make a table of what a stored player shows of a backward: for each node what arrives, its local
+derivative, and what it hands on.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+SLOT = re.compile(
+    r'<div class="player-slot"><script type="application/json">(.*?)</script>', re.DOTALL
+)
+TIMES = ["arrives", "sign", "factor", "sign", "handed"]  # of a row of the panel, cell by cell
+ADDS = ["before", "sign", "arrives", "sign", "total"]
+LEAST = 2  # nodes, leaves apart, that make it worth a table
+
+
+@dataclass(frozen=True)
+class Way:
+    """What a node hands on to one of its inputs: `to` says which, `rule` is the derivative in the
+    program's words, `factor` the same with its numbers.
+    """
+
+    to: str
+    rule: str
+    factor: str
+    handed: str
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One node at its turn. A leaf hands nothing on: `keeps` says where its gradient is, and `total`
+    what stands there then.
+    """
+
+    node: str
+    arrives: str
+    ways: tuple[Way, ...] = ()
+    keeps: str = ""
+    total: str = ""
+
+
+def walk_of(html: str) -> list[Turn]:
+    """Return the turns of the first player in an output; none where it plays no backward, or one
+    that is more than numbers times numbers.
+    """
+    found = SLOT.search(html)
+    film = json.loads(found[1]) if found else {}
+    if "moments" not in film:
+        return []
+    moments = film["moments"][1 : film["steps"] + 1]  # the first only starts the walk
+    turns = [turn(film, step, moment) for step, moment in enumerate(moments)]
+    read = [one for one in turns if one]
+    is_worth_it = sum(bool(one.ways) for one in read) >= LEAST
+    return read if is_worth_it and len(read) == len(turns) else []
+
+
+def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn | None:
+    """Return what happens at a step; None for what does not go into a line of a table."""
+    if not isinstance(moment, dict) or "kind" not in moment:
+        return None
+    lines, rows = film["lines"], moment.get("rows", [])
+    if not rows or not all(isinstance(cell[1], str) for row in rows for cell in row):
+        return None
+    title, kind = lines[moment["title"]], lines[moment["kind"]]
+    signs = [[cell[0] for cell in row] for row in rows]
+    if all(row == TIMES for row in signs):
+        made = tag_of(film, step)
+        node = f"{title}{kind} → {made}" if made else title + kind
+        return Turn(node, rows[0][0][1], tuple(way(lines, row) for row in rows))
+    if signs[-1] == ADDS:
+        *sums, last = rows
+        arrives = " ".join(cell[1] for cell in sums[-1]) if sums else last[2][1]
+        return Turn(kind.strip(), arrives, keeps=title, total=last[-1][1])
+    return None
+
+
+def tag_of(film: dict[str, Any], step: int) -> str:
+    """Return what the drawing calls the tensor that the node of a step made; "" where it has no
+    name.
+    """
+    scene = film["scenes"][0]
+    for node, (stretches, *_) in enumerate(scene["turns"], start=1):
+        if step in stretches[::2]:
+            for _, role, _, *rest in scene["marks"][node]:
+                if film["roles"][role] == "tagged" and len(rest) > 2:
+                    return str(rest[2])
+    return ""
+
+
+def way(lines: list[str], row: list[list[Any]]) -> Way:
+    _, _, factor, _, handed = row
+    return Way(lines[handed[2]], lines[factor[2]], factor[1], handed[1])
+
+
+def table(turns: list[Turn], *, filled: bool) -> str:
+    """Return a table of them in HTML, or the same with room to write."""
+    heads = ("Node", "What arrives", "Local derivative", "What it hands on")
+    head = "".join(f'<th scope="col">{words}</th>' for words in heads)
+    body = "".join(line for one in turns for line in rows(one, filled))
+    return f'<table class="walk"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def rows(one: Turn, filled: bool) -> list[str]:
+    """Return the rows of one node, one for each input."""
+    count = max(1, len(one.ways))
+    span = f' rowspan="{count}"' if count > 1 else ""
+    opening = f'<th scope="row"{span}>{escape(one.node)}</th>'
+    opening += f"<td{span}>{escape(one.arrives) if filled else ''}</td>"
+    if not one.ways:
+        total = escape(one.total) if filled else ""
+        return [f'<tr>{opening}<td class="none">–</td><td>{escape(one.keeps)} = {total}</td></tr>']
+    cells = []
+    for each in one.ways:
+        to = f"<small>{escape(each.to)}</small>"
+        if filled:
+            cells.append(f"<td>{escape(derivative(each))}</td><td>{escape(each.handed)} {to}</td>")
+        else:
+            cells.append(f'<td></td><td class="room">{to}</td>')
+    return [f"<tr>{opening if nr == 0 else ''}{cell}</tr>" for nr, cell in enumerate(cells)]
+
+
+def derivative(one: Way) -> str:
+    """Return a local derivative in words and in numbers: "cos(x) = cos(2)"."""
+    words = one.rule if one.rule != "unchanged" else ""
+    return f"{words} = {one.factor}" if words and words != one.factor else one.factor

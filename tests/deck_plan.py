@@ -1,0 +1,59 @@
+"""What the decks say of the time and the paper that a lesson takes, idea by idea. Needs no browser."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+from course.publishing.deck import slides_of
+from course.publishing.faces import Faces
+from course.publishing.naming import title_of
+from course.publishing.prepare import prepared
+from course.publishing.slides import Flow, Lab, Round, Table
+from course.publishing.source import read
+
+NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
+IDEA = re.compile(r"(\d) · ")
+
+
+@cache
+def slides(lesson):
+    """Return the slides of a lesson, by its number."""
+    made = prepared(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), notes=True)
+    return slides_of(made, Faces(NOTEBOOKS, language=made.metadata.language_info.pygments_lexer), title_of(made))
+
+
+@cache
+def seconds(lesson):
+    """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
+    belongs to it. A lab is "lab", the quiz "quiz".
+    """
+    found, part = {}, ""
+    for slide in slides(lesson):
+        idea = IDEA.match(slide.title)
+        is_new = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
+        if slide.title.startswith("Quiz"):
+            part = "quiz"
+        elif isinstance(slide, Lab):
+            part = "lab"
+        elif idea:
+            part = idea[1]
+        elif isinstance(slide, (Flow, Table)):
+            part = ""
+        if part and is_new:
+            found.setdefault(part, []).append(slide.seconds)
+        elif part in found:
+            found[part][-1] += slide.seconds
+    return found
+
+
+def question_pages(lesson):
+    """Return how many pages the sheet of questions has: two slides a page, rounds, labs and tables
+    that are no reason of a round.
+    """
+    asked, count = set(), 0
+    for slide in slides(lesson):
+        is_round = isinstance(slide, Round) and slide.is_question
+        is_table = isinstance(slide, Table) and slide.cell not in asked
+        count += is_round or isinstance(slide, Lab) or is_table
+        asked.add(slide.cell)
+    return -(-count // 2)

@@ -1,0 +1,334 @@
+"""A stranger's notebook without a browser: which TeX is read, what tables keep, what is said of what is
+missing, how it is cut into slides.
+"""
+
+import json
+
+import hostile_outputs
+import nbformat
+import pytest
+import strangers
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from strangers import code, printed, shown, text
+
+from course.publish import main, publish
+from course.publishing import assets, formulas, portions, terminal
+from course.publishing.cell_colours import safe_style, with_colours
+from course.publishing.deck import slides_of
+from course.publishing.faces import Faces
+from course.publishing.inert import clean, inert
+from course.publishing.prepare import prepared
+from course.publishing.remarks import remarks
+from course.publishing.source import Unpublishable, opened
+from course.publishing.tex import Unread, plain_tex
+from course.publishing.wording import safe_markdown
+
+
+def mathml(tex, display="block"):
+    return formulas.mathml(tex, display, {})
+
+
+SEEN = {
+    "$x$": 1,
+    "$$x$$ and $y$": 2,
+    r"\\(x\\) and \\[y\\]": 2,
+    "\\begin{equation}\nx\n\\end{equation}": 1,
+    "\\begin{align*}\nx &= y \\\\\nz &= 1\n\\end{align*}": 1,
+    "wrapped $a +\nb$ here": 1,
+    r"$$\text{if $x$ is $y$}$$": 1,
+    "> $$\n> x\n> $$": 1,
+    "costs $5 and $6": 0,
+    "from $5-$6": 0,
+    r"\$x\$ and `$x$` and \(x\)": 0,
+    "```\n$x$\n\\begin{equation}\n```": 0,
+    "\\begin{equation}\n\nx": 0,
+    "$a\n\nb$": 0,
+}
+
+
+@pytest.mark.parametrize("source", SEEN)
+def test_formulas_stand_where_jupyterlab_sees_them_and_money_is_none(source):
+    assert safe_markdown(source).count("<math") == SEEN[source]
+
+
+READ = [
+    *(
+        rf"\begin{{{name}}} a &= b \\ c &= d \end{{{name}}}"
+        for name in ("align", "aligned", "split")
+    ),
+    *(rf"\begin{{{name}}} a \\ b \end{{{name}}}" for name in ("gather", "gathered", "multline")),
+    *(rf"\begin{{{x}matrix}} 1 & 2 \\ 3 & 4 \end{{{x}matrix}}" for x in ("", "p", "b", "v", "V")),
+    r"\begin{eqnarray} a &=& b \\ c &=& d \end{eqnarray}",
+    r"\begin{alignat}{2} a &= b & c &= d \end{alignat}",
+    r"\begin{array}{l|r} a & b \\ \hline c & d \end{array}",
+    r"\begin{dcases} a \\[4pt] b \end{dcases}",
+    r"\operatorname*{arg\,min}_x \operatorname{softmax}(x) \mathop{\mathrm{max}}_x",
+    r"\left\{ \frac{a}{b} \right. \left. x \right|_{x=0} \lVert x \rVert",
+    r"\sum_{\substack{i<j}} \underbrace{a}_{\text{b}} \binom{n}{k} \sqrt[3]{x} \boxed{x} \cancel{x}",
+    r"\mathbb{R} \mathcal{L} \mathbf{W} \boldsymbol{\theta} \mathrm{d}x \hat{y} \vec{x}",
+    r"x \tag{1} \label{eq:a}",
+    r"a \\ b",
+]
+
+
+@pytest.mark.parametrize("tex", READ)
+def test_tex_that_notebooks_use_is_read(tex):
+    for display in ("block", "inline"):
+        made = clean(mathml(tex, display))
+        assert made.startswith("<math")
+        assert "\\" not in made
+        assert "&amp;" not in made
+
+
+def test_equations_are_not_numbered_and_tags_stand_behind():
+    made = mathml(r"\begin{align} a &= b \nonumber \\ c &= d \tag{7} \end{align}")
+    assert "(7)" in made
+    assert "(1)" not in made
+    assert "label" not in mathml(r"a \label{eq:x}")
+
+
+def test_limits_stand_below_words_and_fences_are_as_tall_as_their_matrix():
+    assert 'movablelimits="true"' in mathml(r"\operatorname*{argmin}_x f")
+    assert "<munder>" in mathml(r"\lim_{n} f")
+    assert "<munder>" not in mathml(r"\log_2 f")
+    kept = clean(mathml(r"\dfrac{a}{b} \max_x", "inline"))
+    assert 'displaystyle="true"' in kept
+    assert 'movablelimits="true"' in kept
+    made = mathml(r"x \begin{pmatrix} 1 \\ 2 \end{pmatrix} y")
+    assert '<mrow><mo form="prefix" stretchy="true" fence="true">(</mo><mtable' in made
+
+
+def test_letters_of_other_alphabets_are_characters_of_their_own():
+    made = mathml(r"\boldsymbol{\theta} \mathrm{d}x")
+    assert "𝜽" in made
+    assert '<mi mathvariant="normal">d</mi>' in made
+
+
+def test_macros_hold_for_the_rest_of_the_notebook():
+    cells = [
+        text(r"$\newcommand{\norm}[1]{\left\lVert #1 \right\rVert} \def\R{\mathbb{R}}$"),
+        text(r"$\norm{x} \in \R$"),
+    ]
+    first, second = prepared(new_notebook(cells=cells), notes=True).cells
+    assert "math" not in first.source
+    assert "ℝ" in second.source
+    assert "code" not in second.source
+    assert "<code>" in safe_markdown(r"$\R$"), "not for another notebook"
+
+
+ENDLESS = [
+    r"\def\a{\a\a}\a",
+    r"\newcommand{\z}[1]{#1#1#1#1#1#1#1#1}\z{\z{\z{\z{\z{\z{\z{x}}}}}}}",
+    r"\def\a{{\b}{\b}}\def\b{{\c}{\c}}\def\c{{\a}{\a}}\a",
+]
+
+
+@pytest.mark.parametrize("tex", ENDLESS)
+def test_macros_without_end_are_given_up(tex):
+    with pytest.raises(Unread, match="no end"):
+        plain_tex(tex, {})
+
+
+def test_what_cannot_be_read_is_shown_as_written_and_the_build_names_the_cell(tmp_path, capsys):
+    cells = [text("# A"), text("Odd.\n\n" r"$\foobar{x}$ and \begin{nothing}x\end{nothing}.")]
+    cells.append(code("x", shown(text_plain="t", text_latex=r"$\odd{x}$")))
+    path = tmp_path / "own.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+    page = tmp_path / "page.html"
+    assert main([str(path), "--to", "page", "-o", str(page)]) == 0
+    said = capsys.readouterr().out
+    assert r"cell 2, “Odd.”: a formula is shown as it was written: \foobar{x} (" in said
+    assert r"\begin{nothing} is not known" in said
+    assert r"cell 3, “x”: a formula is shown as it was written: \odd{x} (" in said
+    assert r"<code>\foobar{x}</code>" in page.read_text()
+
+
+def test_of_a_style_sheet_cells_keep_their_colours_alone():
+    made = inert(with_colours(strangers.STYLER))
+    assert 'style="background-color:rgb(255,255,0);color:rgb(0,0,0)"' in made
+    assert 'style="background-color:rgb(68,1,84);color:rgb(241,241,241)"' in made
+    assert "color:light-dark(rgb(230,0,0),rgb(" in made
+    assert ";font-weight:bold" in made
+    assert "far.example" not in made
+    assert "<style" not in made
+    assert clean(made) == made, "cleaning twice changes nothing"
+
+
+STYLES = {
+    "color:red;position:fixed": "color:light-dark(rgb(230,0,0),rgb(",
+    "background:url(http://far.example/x) red": "",
+    "background-color:#fff;color:#fff": "background-color:rgb(255,255,255);color:rgb(0,0,0)",
+    "color:expression(x);text-align:center": "text-align:center",
+    'font-weight:bold"onload=x;font-style:italic': "",
+    "color:transparent;color:nothing": "",
+    "}</style><script>": "",
+    "text-align:right": "text-align:right",
+}
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_styles_are_written_anew(style):
+    assert safe_style(style).startswith(STYLES[style])
+    assert bool(safe_style(style)) == bool(STYLES[style])
+
+
+PRINTED = {
+    "10%\r50%\r100%\n": "100%\n",
+    "a\r\nb\r\n": "a\nb\n",
+    "12%\b\b\b15%": "15%",
+    "\x1b]8;;http://far.example\x1b\\link\x1b]8;;\x07": "link",
+    "\x1b[38mone\x1b[38;5mtwo\x1b[1;31mthree": "onetwo\x1b[1;31mthree",
+    "\x1b[48;2;1;2mx\x1b[38;5;9my": "x\x1b[38;5;9my",
+    "\x1b[2K\x1b[?25l\x00\x07x": "x",
+}
+
+
+@pytest.mark.parametrize("words", PRINTED)
+def test_printed_text_is_what_a_terminal_shows_at_its_end(words):
+    assert terminal.settled(words) == PRINTED[words]
+
+
+def of(output):
+    return prepared(new_notebook(cells=[code("x", output)]), notes=True).cells[0].outputs[0].data
+
+
+def test_what_needs_a_kernel_or_jupyterlab_says_so():
+    said = of(strangers.widget("IntSlider(value=0)"))["text/plain"]
+    assert said.startswith("(IntSlider: a widget, which needs a running kernel.")
+    bar = of(strangers.widget("100%|####| 10/10"))["text/plain"]
+    assert bar.startswith("100%|####| 10/10\n(What stood here: a widget")
+    said = of(shown(**{"application_vnd.plotly.v1+json": {"data": []}}))["text/plain"]
+    assert (
+        said
+        == "(An output of the kind application/vnd.plotly.v1+json, which needs JupyterLab to be seen.)"
+    )
+    assert of(shown(text_plain="45"))["text/plain"] == "45"
+
+
+def test_a_picture_for_a_fine_screen_is_as_wide_as_it_says():
+    output = shown(text_plain="t", image_png=strangers.png(8, 4))
+    output.metadata["image/png"] = {"width": 4, "height": 2}
+    assert ' width="4" ' in of(output)["text/html"]
+    for odd in ('4" onload="x', -1, True, 10**9, None, []):
+        output.metadata["image/png"] = {"width": odd}
+        assert " width" not in of(output)["text/html"]
+
+
+def slides(*cells):
+    return slides_of(prepared(new_notebook(cells=list(cells)), notes=True), Faces(None), "Mine")
+
+
+def test_a_title_is_a_slide_of_its_own_and_what_does_not_fit_goes_on_on_the_next():
+    long = "\n\n".join(f"Paragraph {number}." for number in range(30))
+    made = slides(text("# All\n\nBy me"), text(f"## A\n\n{long}\n\n## B\n\n- x\n- y"), code("1"))
+    assert [(slide.kind, slide.title) for slide in made] == [
+        ("opening", "All"),
+        *(("flow", title) for title in ("A", "A (2)", "A (3)", "B")),
+    ]
+    told = "".join(html for slide in made[1:] for html, *_ in slide.parts)
+    assert [f"<p>Paragraph {number}.</p>" in told for number in range(30)] == [True] * 30
+    assert len(made[-1].parts) == 2, "code stays below its text"
+
+
+def test_nothing_is_cut_within_a_fold_or_a_list():
+    items = "\n".join(f"- item {number}" for number in range(60))
+    fold = f"<details><summary>s</summary>\n\n{items}\n\nend\n\n</details>\n\nafter"
+    assert [len(slide.parts) for slide in slides(text("## A"), text(fold), text(items))] == [1, 2]
+    assert (
+        portions.cut(text(f"[a][b]\n\n{items}\n\nmore\n\n[b]: #x"))[0].source.count("[b]: #x") == 1
+    )
+
+
+def test_boxes_of_tasks_are_signs_and_headings_carry_no_mark():
+    html = Faces(None).text("#### Small\n\n- [x] done\n- [ ] not")
+    assert "☑ done" in html
+    assert "☐ not" in html
+    assert "¶" not in html
+
+
+def test_slide_types_of_the_author_are_left_alone():
+    long = "\n\n".join(f"Paragraph {number}." for number in range(90))
+    assert len(slides(text(f"## A\n\n{long}", "slide"), code("1"), code("2"))) == 1
+
+
+def test_what_was_not_run_is_published_and_said(tmp_path, capsys):
+    path, out = tmp_path / "own.ipynb", tmp_path / "own.html"
+    given = [str(path), "--to", "page", "-o", str(out)]
+    nbformat.write(new_notebook(cells=[text("# A"), new_code_cell("1 + 1")]), path)
+    assert main(given) == 0
+    assert (
+        "own.ipynb was never run, so there is no output to show. Run all its cells"
+        in capsys.readouterr().out
+    )
+    assert "<h1" in out.read_text()
+    nbformat.write(new_notebook(cells=[code("1"), new_code_cell("2 + 2")]), path)
+    assert main(given) == 0
+    assert "1 of 2 code cells were not run; the first is '2 + 2'" in capsys.readouterr().out
+    role = {"course": {"role": "run"}}
+    nbformat.write(new_notebook(cells=[new_code_cell("1 + 1", metadata=role)]), path)
+    with pytest.raises(Unpublishable, match="was never run"):
+        publish(path, "page", out)
+
+
+def test_an_error_in_the_middle_is_shown_and_said(tmp_path):
+    path = tmp_path / "own.ipynb"
+    nbformat.write(strangers.notebook(), path)
+    said = remarks(opened(path), path)
+    assert "cell 33, “frame = load()” ended in ValueError: its error is shown as it is." in said
+    html = publish(path, "page", tmp_path / "own.html")
+    assert "no such column" in html
+
+
+def test_five_hundred_cells_and_a_format_of_long_ago(tmp_path):
+    cells = [
+        text(f"## Part {n}\n\nwords") if n % 2 else code("x", printed("1\n")) for n in range(500)
+    ]
+    nbformat.write(new_notebook(cells=cells), tmp_path / "many.ipynb")
+    html = publish(tmp_path / "many.ipynb", "slides", tmp_path / "many.html")
+    assert html.count("<section") == 251
+    old = {
+        "cell_type": "code",
+        "language": "python",
+        "input": ["1+1"],
+        "outputs": [],
+        "prompt_number": 1,
+    }
+    title = {"cell_type": "heading", "level": 1, "source": ["Old"], "metadata": {}}
+    sheets = [{"cells": [title, old | {"metadata": {}, "collapsed": False}]}]
+    notebook = {
+        "nbformat": 3,
+        "nbformat_minor": 0,
+        "metadata": {"name": "old"},
+        "worksheets": sheets,
+    }
+    (tmp_path / "old.ipynb").write_text(json.dumps(notebook))
+    assert "Old" in publish(tmp_path / "old.ipynb", "slides", tmp_path / "old.html")
+
+
+HOSTILE_IDS = ['"><script>window.hit=1</script>', "a b", "", "x" * 100]
+
+
+@pytest.mark.parametrize("minor", [4, 5])
+@pytest.mark.parametrize("name", HOSTILE_IDS)
+def test_an_id_that_is_none_is_refused_or_not_printed(tmp_path, capsys, name, minor):
+    cell = new_markdown_cell("words") | {"id": name}
+    notebook = {"nbformat": 4, "nbformat_minor": minor, "metadata": {}, "cells": [cell]}
+    path, out = tmp_path / "own.ipynb", tmp_path / "own.html"
+    path.write_text(json.dumps(notebook))
+    for to in ("slides", "page"):
+        failed = main([str(path), "--to", to, "-o", str(out), "--no-check"])
+        assert failed == ("broken notebook" in capsys.readouterr().err)
+        assert failed or f'data-cell="{name}"' not in out.read_text()
+
+
+def test_hostile_outputs_are_each_published(tmp_path):
+    """What a browser does with them is seen in tests/browser/test_own_deck.py."""
+    (tmp_path / "own.ipynb").write_text(json.dumps(hostile_outputs.notebook()))
+    for to in ("slides", "page"):
+        html = publish(tmp_path / "own.ipynb", to, tmp_path / "own.html")
+        late = [
+            kind
+            for kind, _ in assets.scripts("deck" if to == "slides" else "page")
+            if kind != "early"
+        ]
+        assert html.partition("<body")[2].count("<script") == len(late)

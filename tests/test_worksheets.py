@@ -1,0 +1,217 @@
+"""Sheets to work on: they tell nothing that is to be found out, and their tables say what torch does."""
+
+import base64
+import json
+import math
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from course import handouts
+from course.publishing import worksheets
+from course.publishing.prepare import prepared
+from course.publishing.source import read
+from course.publishing.walks import table, walk_of
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = {path.name[:2]: path for path in sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))}
+DRAWN = re.compile(r"data:image/svg\+xml;base64,([^\"]+)")
+TEXT = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
+CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
+TAGS = re.compile(r"<[^>]*>")
+WITH_GRAPHS = {"00", "01", "02", "04", "05", "07", "08", "09", "10"}
+WITH_WALKS = {"00", "05", "07"}
+
+
+def walks(number):
+    """Return (code, turns) of each cell of a lesson whose walk goes into a table."""
+    for cell in prepared(read(LESSONS[number]), notes=False).cells:
+        for output in cell.get("outputs", ()):
+            turns = walk_of(output.get("data", {}).get("text/html", ""))
+            if turns:
+                yield cell.source, turns
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
+    html = worksheets.graphs(read(LESSONS[number]), ROOT / "notebooks")
+    assert (html is not None) == (number in WITH_GRAPHS)
+    for drawn in DRAWN.findall(html or ""):
+        svg = base64.b64decode(drawn).decode()
+        assert set(TEXT.findall(svg)) <= {".grad"}
+        assert "<title" not in svg
+        assert "<desc" not in svg
+        assert svg.count("<rect") >= 3, "the boxes stay"
+        assert "<polygon" in svg, "the arrows stay"
+    assert not re.search(r'alt="[^"]', html or ""), "read aloud, an alternative text tells it all"
+
+
+@pytest.mark.parametrize("number", sorted(WITH_GRAPHS))
+def test_a_sheet_of_graphs_tells_no_takeaway_and_no_output(number):
+    notebook = read(LESSONS[number])
+    html = worksheets.graphs(notebook, ROOT / "notebooks")
+    words = " ".join(TAGS.sub("", html).split())
+    reasons = [
+        cell.source for cell in notebook.cells if cell.metadata["course"]["role"] == "because"
+    ]
+    for takeaway in re.findall(r"^\*\*(.+?)\*\*", "\n".join(reasons), re.MULTILINE):
+        assert takeaway.replace("`", "") not in words
+
+
+@pytest.mark.parametrize("number", LESSONS)
+def test_a_table_to_fill_in_has_the_nodes_and_no_number(number):
+    html = worksheets.walks(read(LESSONS[number]), ROOT / "notebooks")
+    assert (html is not None) == (number in WITH_WALKS)
+    cells = [TAGS.sub("", cell) for cell in CELL.findall(html or "")]
+    told = [cell for cell in cells if cell and not re.fullmatch(r"to .+|\w+\.grad = |–", cell)]
+    assert not told
+    for _, turns in walks(number):
+        assert all(f"{turn.node}</th>" in html for turn in turns)
+
+
+def test_lesson_05_has_a_table_for_each_walk():
+    html = worksheets.walks(read(LESSONS["05"]), ROOT / "notebooks")
+    assert html.count("<table") == len(list(walks("05"))) == 3
+
+
+def nodes_of(root):
+    """Return every node behind a tensor, leaves included, held."""
+    found, waiting = [], [root.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is not None and node not in found:
+            found.append(node)
+            waiting += [before for before, _ in node.next_functions]
+    return found
+
+
+def walked(source, before=""):
+    """Run the code of a cell with torch and walk from what it steps through; return, in torch's own
+    order, (name of the node, what arrived, what it handed on), and the gradients of the leaves.
+    """
+    roots = []
+    names = {"torch": torch, "step_through": roots.append}
+    exec(before + source, names)
+    seen = []
+
+    def watch(node):
+        name = type(node).__name__
+        if name == "AccumulateGrad":
+            return node.register_prehook(lambda got: seen.append((name, got[0].item(), [])))
+        return node.register_hook(
+            lambda made, got: seen.append(
+                (name, got[0].item(), [one.item() for one in made if one is not None])
+            )
+        )
+
+    held = nodes_of(roots[0])
+    for node in held:
+        watch(node)
+    roots[0].backward()
+    return seen, {
+        name: one.grad for name, one in names.items() if torch.is_tensor(one) and one.is_leaf
+    }
+
+
+def number(words):
+    """Return the value of a cell: "2·0.9093", "3·5²", "cos(2)", "27 + 6 = 33"."""
+    last = words.split(" = ")[-1].replace("·", "*").replace("²", "**2")
+    return eval(last, {"cos": math.cos})
+
+
+BEFORE = {
+    "00": "a, b, c = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))\ne = (a * b + c) ** 2\n"
+}
+
+
+@pytest.mark.parametrize("lesson", sorted(WITH_WALKS))
+def test_the_tables_say_what_torch_does(lesson):
+    for source, turns in walks(lesson):
+        seen, gradients = walked(source, BEFORE.get(lesson, ""))
+        assert len(seen) == len(turns)
+        for turn, (name, arrived, handed) in zip(turns, seen, strict=True):
+            assert turn.node.startswith(name)
+            assert number(turn.arrives) == pytest.approx(arrived, rel=1e-3)
+            assert [number(way.handed) for way in turn.ways] == pytest.approx(handed, rel=1e-3)
+            for way in turn.ways:
+                assert arrived * number(way.factor) == pytest.approx(number(way.handed), rel=1e-3)
+            if turn.keeps:
+                kept = gradients[turn.keeps.removesuffix(".grad")].item()
+                assert number(turn.total) == pytest.approx(kept, rel=1e-3)
+
+
+def test_a_filled_table_has_every_number():
+    _, turns = next(walks("05"))
+    words = TAGS.sub(" ", table(turns, filled=True))
+    for told in ("2 · s = 2·0.9093", "1.819", "cos(x) = cos(2)", "-0.7568", "SinBackward0 → s"):
+        assert told in words
+
+
+def test_names_from_a_program_are_text():
+    _, (first, *_) = next(walks("05"))
+    hostile = type(first)("<script>", "<b>1</b>", first.ways)
+    assert "<script>" not in table([hostile], filled=True)
+    assert "<b>1" not in table([hostile], filled=True)
+
+
+@pytest.mark.parametrize(
+    "film",
+    [
+        {},
+        {"states": []},
+        {"moments": [0], "steps": 1, "lines": []},
+        {"moments": [0, 0], "steps": 1, "lines": []},
+        {"moments": [{}, {"title": 0, "kind": 0, "rows": [[]]}], "steps": 1, "lines": ["x"]},
+        {
+            "moments": [{}, {"title": 0, "kind": 0, "rows": [[["total", "1", 0]]]}],
+            "steps": 1,
+            "lines": ["x"],
+        },
+    ],
+)
+def test_a_film_that_shows_no_such_walk_has_no_table(film):
+    slot = '<div class="player-slot"><script type="application/json">'
+    assert walk_of(f"{slot}{json.dumps(film)}</script></div>") == []
+
+
+PRINTS = """#!{python}
+import sys
+from pathlib import Path
+for given in sys.argv:
+    if given.startswith("--print-to-pdf="):
+        Path(given.partition("=")[2]).write_text("%PDF")
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a program by its first line")
+def test_what_a_lesson_has_no_sheet_of_is_said(tmp_path, monkeypatch, capsys):
+    browser = tmp_path / "browser"
+    browser.write_text(PRINTS.format(python=sys.executable))
+    browser.chmod(0o755)
+    monkeypatch.setenv("CHROMIUM", str(browser))
+    out = tmp_path / "out"
+    out.mkdir()
+    old = out / f"{LESSONS['03'].stem}-graphs.pdf"
+    old.write_text("of a lesson that drew one")
+    assert handouts.main([str(LESSONS["03"]), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "no graphs sheet of 03_leaf_and_non_leaf.ipynb: none of its rounds draws a graph" in said
+    assert "no chain-rule sheet" in said
+    assert sorted(path.name for path in out.iterdir()) == [
+        "03_leaf_and_non_leaf-answers.pdf",
+        "03_leaf_and_non_leaf-questions.pdf",
+    ]
+    assert handouts.main([str(LESSONS["05"]), "-o", str(out)]) == 0
+    assert " no " not in capsys.readouterr().out
+    assert len(list(out.glob("05_*.pdf"))) == 4
+
+
+def test_teaching_md_says_which_lessons_have_such_sheets():
+    told = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    without = ", ".join(sorted(set(LESSONS) - WITH_GRAPHS))
+    assert f"graphs to draw (not of {without})" in told
+    assert f"tables of the chain rule to fill in ({', '.join(sorted(WITH_WALKS))})" in told
