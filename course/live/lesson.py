@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+import zmq
 from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
@@ -92,6 +93,8 @@ class LiveLesson:
             client = Client(self.notebook, self.folder, self.look)
             try:
                 client.create_kernel_manager()
+                if zmq.has("curve"):
+                    client.km.transport_encryption = "auto"
                 await client.async_start_new_kernel()
                 await client.async_start_new_kernel_client()
             except (NoSuchKernel, RuntimeError, OSError) as error:

@@ -133,7 +133,8 @@ class Enter(Guarded):
         )
         self.room.announce(self.room.new_address())
         # A page of its own, not a redirect: a Strict cookie is not sent along a way that began elsewhere.
-        self.write(f'<!doctype html><meta http-equiv="refresh" content="0;url=/{self.room.first}">')
+        self.write('<!doctype html><link rel="icon" href="data:,">')
+        self.write(f'<meta http-equiv="refresh" content="0;url=/{self.room.first}">')
 
 
 class Lessons(Guarded):

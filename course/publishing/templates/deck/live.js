@@ -6,12 +6,15 @@ const cells = {}; // by id: source, code, edited, state, seconds, html, kind, fa
 const asked = new Set(); // cells that were run from this window, whose slide is to go on
 let kernel = { kernel: "starting", words: "" };
 let socket = null;
+let hasMet = false; // the server has answered once
 let since = 0; // when what runs began, in ms
 
 function connect() {
   socket = new WebSocket(`${address.replace(/^http/, "ws")}/channel`);
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
+  socket.onopen = () => { hasMet = true; };
   socket.onclose = () => {
+    hasMet = true;
     for (const one of Object.values(cells)) if (["waiting", "running"].includes(one.state)) one.state = "stored";
     tellState();
     setTimeout(connect, 2000);
@@ -139,7 +142,7 @@ const KEYS = {
 
 // Before the slides see the key. Escape stops what runs, unless a player or a box has the keys.
 window.addEventListener("keydown", (event) => {
-  if (!forSlides(event) || event.altKey || event.metaKey) return;
+  if (!forSlides(event) || event.altKey || event.metaKey || Reveal.isPaused()) return;
   const key = `${event.ctrlKey ? "ctrl+" : ""}${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`;
   const action = event.key === "Escape" && isBusy() ? () => order("interrupt") : KEYS[key];
   if (!action) return;
@@ -153,6 +156,7 @@ const isBusy = () => Object.values(cells).some((one) => one.state === "running")
 // What somebody in the back row must know of this slide: [words, mood].
 function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
+  if (!hasMet) return ["Connecting …", "busy"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];
   if (kernel.kernel === "dead") return [`${kernel.words} Stored outputs. Shift+K starts a new one`, "bad"];
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
@@ -178,9 +182,10 @@ function tellState() {
 
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellState);
 Reveal.on("ready", () => {
-  const help = { R: "Run this slide", "Shift R": "Run all up to here", E: "Edit the code", "Shift E": "The lesson's own code again",
-    Esc: "Stop what runs", "Shift K": "Start a new kernel", "Ctrl S": "Save what was run as a notebook" };
-  for (const [key, words] of Object.entries(help)) Reveal.registerKeyboardShortcut(key, words);
+  Object.assign(HELP, {
+    "R, Shift R": "Run this slide; all up to here", "E, Shift E": "Edit the code (Shift Enter runs it); the lesson's own again",
+    "Esc": "Stops what runs; else out of a box or player, closes what is open", "Shift K": "A new kernel", "Ctrl S": "Save what was run as a notebook",
+  });
   setInterval(tellState, 500);
   connect();
 });
