@@ -42,7 +42,7 @@ class Room:
 
     def __init__(self, notebooks: dict[str, Path], first: str, ours: Path | None) -> None:
         self.notebooks, self.first, self.ours = notebooks, first, ours
-        self.port, self.ticket = 0, ""
+        self.port, self.ticket = 0, secrets.token_urlsafe(32)
         self.shown: dict[str, LiveLesson] = {}
         self.watching: dict[str, set[Channel]] = {name: set() for name in notebooks}
         self.tasks: set[asyncio.Task] = set()
@@ -202,9 +202,10 @@ class Channel(WebSocketHandler):
     def on_message(self, message: str | bytes) -> None:
         try:
             order = json.loads(message)
+            json.dumps(order, ensure_ascii=False).encode()  # half a character is no code
             do, cells = order["do"], [str(name) for name in order.get("cells", [])]
             source = order.get("source")
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return
         cells = [name for name in cells if name in self.lesson.index]
         if do == "interrupt":
@@ -228,6 +229,7 @@ def application(room: Room) -> Application:
         cookie_secret=secrets.token_bytes(32),
         xsrf_cookies=True,
         websocket_ping_interval=20,
+        websocket_max_message_size=1_000_000,
     )
     made.add_handlers(
         OURS,
