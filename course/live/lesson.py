@@ -14,7 +14,7 @@ from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook, new_output
+from nbformat.v4 import new_output
 
 from course.publishing.faces import Faces
 from course.publishing.prepare import language, prepared
@@ -35,6 +35,7 @@ class Client(NotebookClient):
             notebook,
             timeout=None,
             allow_errors=True,
+            iopub_timeout=60,  # seconds for what was printed and has not come yet
             resources={"metadata": {"path": str(folder)}},
         )
         self.told = told
@@ -163,7 +164,7 @@ class LiveLesson:
             self.tell_cell(name, state="waiting")
         while waiting and await self.in_turn(waiting[0], began):
             waiting.popleft()
-        for name in waiting:
+        for name in (name for name in names if self.known[name]["state"] == "waiting"):
             self.tell_cell(name, state=self.ended.get(name, "stored"))
 
     async def in_turn(self, name: str, began: int) -> bool:
@@ -243,11 +244,12 @@ class LiveLesson:
 
     def face(self, cell: NotebookNode) -> dict:
         """Return what a cell has put out as safe HTML, just as it is published."""
-        alone = new_code_cell(cell.source, outputs=copy.deepcopy(cell.outputs))
+        alone = NotebookNode(cell_type="code", metadata=NotebookNode(), source=cell.source)
+        alone.outputs = copy.deepcopy(cell.outputs)  # no new_code_cell: it takes ms to check each
         for output in alone.outputs:
             if output.output_type == "stream":
                 output.text = shortened(output.text)
-        made = new_notebook(cells=[alone], metadata=self.notebook.metadata)
+        made = NotebookNode(cells=[alone], metadata=self.notebook.metadata)
         result = self.faces.result(prepared(made, notes=True).cells[0])
         if len(result.html) > MOST_SHOWN:
             return {"html": TOO_LARGE, "kind": "text", "failed": result.failed}
