@@ -7,6 +7,7 @@ import os
 import re
 import socket
 from pathlib import Path
+from urllib.parse import quote
 
 import hostile_outputs
 import nbformat
@@ -68,7 +69,7 @@ class Live:
         self.run(self._start(folder))
 
     async def _start(self, folder):
-        names = {"small": self.path, "none": folder / "none.ipynb"}
+        names = {"small": self.path, "none": folder / "none.ipynb", "Übung-好": self.path}
         self.room = Room(names, "small", None)
         self.room.announce = self.tickets.append
         self.server = listen(self.room, 0)
@@ -461,6 +462,18 @@ def test_a_socket_of_no_lesson_is_closed(live):
         assert live.run(sit()) is None
 
 
+def test_a_notebook_may_have_any_letters_in_its_name(live):
+    name = quote("Übung-好")
+    assert live.get(f"/{name}").code == 200
+    assert live.get(f"/{name}/notebook").code == 200
+
+    async def sit():
+        async with live.seat(name) as seat:
+            return await seat.kernel("starting")
+
+    assert live.run(sit())
+
+
 # Orders
 
 
@@ -647,7 +660,7 @@ def test_what_comes_right_after_is_seen_while_the_cell_goes_on(seated):
         "for number in range(100_000): print('line', number)",
         "print('x' * 5_000_000)",
         "import sys\nfor n in range(300): print(n, flush=True, file=(sys.stdout, sys.stderr)[n % 2])",
-        "for number in range(3000): display(number)",
+        "for number in range(1000): display(number)",
     ],
     ids=["lines", "one line", "two streams", "outputs"],
 )
@@ -730,7 +743,9 @@ def test_the_notebook_stays_as_it_is_and_the_copy_has_what_was_typed_and_what_ca
     async def work(seat):
         await seat.ran("free", "print('typed', 'here')")
         answer = await live.fetch("/small/notebook")
-        assert answer.headers["Content-Disposition"] == 'attachment; filename="small-live.ipynb"'
+        assert (
+            answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''small-live.ipynb"
+        )
         copy = nbformat.reads(answer.body.decode(), as_version=4)
         nbformat.validate(copy)
         by_name = {cell.id: cell for cell in copy.cells}
@@ -823,11 +838,12 @@ def test_a_new_kernel_comes_while_the_old_one_runs(seated):
 
 def test_a_key_pressed_twice_leaves_one_kernel(live, seated):
     async def work(seat):
+        before = len(children())
         for _ in range(3):
             await seat.say("restart")
         await seat.kernel("ready")
         assert words(await seat.ran("also")) == "also"
-        assert len(children()) == 1
+        assert len(children()) == before
 
     seated(work)
 

@@ -13,6 +13,7 @@ import secrets
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 from jinja2 import Environment, FileSystemLoader
@@ -168,8 +169,8 @@ class Copy(Guarded):
     def get(self, name: str) -> None:
         lesson = self.room.lesson(self.named(name))
         self.set_header("Content-Type", "application/x-ipynb+json")
-        file = f"{self.room.notebooks[name].stem}-live.ipynb"
-        self.set_header("Content-Disposition", f'attachment; filename="{file}"')
+        file = quote(f"{self.room.notebooks[name].stem}-live.ipynb")
+        self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{file}")
         self.write(nbformat.writes(lesson.notebook))
 
 
@@ -236,9 +237,9 @@ def application(room: Room) -> Application:
         [
             ("/enter", Enter, shared),
             ("/", Lessons, shared),
-            (r"/([\w.-]+)/channel", Channel, shared),
-            (r"/([\w.-]+)/notebook", Copy, shared),
-            (r"/([\w.-]+)", Deck, shared),
+            (r"/([^/]+)/channel", Channel, shared),
+            (r"/([^/]+)/notebook", Copy, shared),
+            (r"/([^/]+)", Deck, shared),
         ],
     )
     return made
