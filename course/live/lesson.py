@@ -14,12 +14,16 @@ from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
-from nbformat.v4 import new_code_cell, new_notebook
+from nbformat.v4 import new_output
 
 from course.publishing.faces import Faces
 from course.publishing.prepare import language, prepared
 
 MOST_PRINTED = 20_000  # characters of one stream that are kept: a loop may print without end
+MOST_OUTPUTS = 100  # of one cell that are kept, for the same reason
+MOST_SHOWN = 10_000_000  # characters of HTML that a browser is given at once
+TOO_LARGE = '<pre class="o">(This output is too large to show: print or draw less.)</pre>'
+LEFT_OUT = "… left out …\n"
 PAUSE = 0.25  # seconds between two looks at a cell that still runs
 
 
@@ -31,7 +35,7 @@ class Client(NotebookClient):
             notebook,
             timeout=None,
             allow_errors=True,
-            coalesce_streams=True,
+            iopub_timeout=60,  # seconds for what was printed and has not come yet
             resources={"metadata": {"path": str(folder)}},
         )
         self.told = told
@@ -44,12 +48,37 @@ class Client(NotebookClient):
         return made
 
     def output(self, outs: list, msg: dict, display_id: str | None, cell_index: int):
-        """Put what a stream prints to what it printed before, and keep its beginning and its end."""
+        """Put what a stream prints to what it printed before, and keep its beginning and its end;
+        of many outputs keep the first ones and the last.
+        """
         same = outs and outs[-1].get("name") == msg["content"].get("name", "")
         if not same or self.clear_before_next_output or display_id:
+            if len(outs) >= MOST_OUTPUTS:
+                outs[-2:] = [new_output("stream", text=LEFT_OUT)]
+                self.clear_display_id_mapping(cell_index)  # it counts outputs
             return super().output(outs, msg, display_id, cell_index)
         outs[-1].text = shortened(outs[-1].text + msg["content"]["text"])
         return outs[-1]
+
+
+async def begin(client: Client) -> None:
+    """Start the kernel of a client.
+
+    Raises NoSuchKernel, RuntimeError or OSError.
+    """
+    client.create_kernel_manager()
+    if zmq.has("curve"):
+        client.km.transport_encryption = "auto"
+    await client.async_start_new_kernel()
+    await client.async_start_new_kernel_client()
+
+
+async def end(client: Client) -> None:
+    """End the kernel of a client, whatever it does, and let go of what it holds."""
+    if client.km is not None and client.km.has_kernel:
+        await client.km.shutdown_kernel(now=True)
+    if client.kc is not None:
+        client.kc.stop_channels()
 
 
 def shortened(text: str) -> str:
@@ -58,7 +87,7 @@ def shortened(text: str) -> str:
         return text
     half = MOST_PRINTED // 2
     start, end = text[:half].rpartition("\n")[0], text[-half:].partition("\n")[2]
-    return f"{start or text[:half]}\n… left out …\n{end or text[-half:]}"
+    return f"{start or text[:half]}\n{LEFT_OUT}{end or text[-half:]}"
 
 
 class LiveLesson:
@@ -77,40 +106,46 @@ class LiveLesson:
         self.client: Client | None = None
         self.turn = asyncio.Lock()
         self.rounds = 0  # grows when all that waits is to give up
+        self.starts = 0  # grows when a kernel that starts is no longer wanted
         self.looked = 0.0
-        self.kernel = {"kernel": "starting"}
-        self.results: dict[str, dict] = {}
+        self.next_look: asyncio.TimerHandle | None = None
+        self.kernel = {"kernel": "starting", "words": ""}
+        self.known = {name: {"cell": name, "source": self.cell(name).source} for name in self.index}
+        self.ended: dict[str, str] = {}  # how the last run of a cell did, by its name
 
     def state(self) -> list[dict]:
         """Return what somebody must be told who begins to watch now."""
-        sources = [{"cell": name, "source": self.cell(name).source} for name in self.index]
-        return [self.kernel, *sources, *self.results.values()]
+        return [self.kernel, *self.known.values()]
 
     async def start(self) -> None:
         """Start a kernel and run the set-up in it; tell where that fails."""
+        mine = self.starts
         async with self.turn:
+            if mine != self.starts or self.client is not None:
+                return  # another one was asked for meanwhile, or is there
             self.tell_kernel("starting")
             client = Client(self.notebook, self.folder, self.look)
             try:
-                client.create_kernel_manager()
-                if zmq.has("curve"):
-                    client.km.transport_encryption = "auto"
-                await client.async_start_new_kernel()
-                await client.async_start_new_kernel_client()
+                await begin(client)
             except (NoSuchKernel, RuntimeError, OSError) as error:
+                await end(client)
                 self.tell_kernel("dead", f"No kernel could be started: {error}")
+                return
+            if mine != self.starts:
+                await end(client)
                 return
             self.client = client
         await self.run([name for name in self.index if self.role(name) == "setup"])
-        self.tell_kernel("ready" if self.client else "dead")
+        if client is self.client:
+            self.tell_kernel("ready")
 
     async def stop(self) -> None:
         """End the kernel, whatever it does; what waits gives up."""
         self.rounds += 1
+        self.starts += 1
         client, self.client = self.client, None
-        if client is not None and client.km is not None:
-            await client.km.shutdown_kernel(now=True)
-            client.kc.stop_channels()
+        if client is not None:
+            await end(client)
 
     async def restart(self) -> None:
         await self.stop()
@@ -126,11 +161,11 @@ class LiveLesson:
         """Run cells in order, up to the first that fails without being expected to."""
         began, waiting = self.rounds, deque(names)
         for name in names:
-            self.tell({"cell": name, "state": "waiting"})
+            self.tell_cell(name, state="waiting")
         while waiting and await self.in_turn(waiting[0], began):
             waiting.popleft()
-        for name in waiting:
-            self.tell({"cell": name, "state": self.results.get(name, {}).get("state", "stored")})
+        for name in (name for name in names if self.known[name]["state"] == "waiting"):
+            self.tell_cell(name, state=self.ended.get(name, "stored"))
 
     async def in_turn(self, name: str, began: int) -> bool:
         """Run a cell when those before it are done; return whether the next may run."""
@@ -143,20 +178,27 @@ class LiveLesson:
         await self.run(names[: names.index(name) + 1])
 
     async def run_one(self, name: str) -> bool:
-        """Run a cell and tell what came; return whether the next may run."""
+        """Run a cell and tell what came; return whether the next may run.
+
+        What a cell put out whose kernel has died gives way to what is stored.
+        """
         cell, client, began = self.cell(name), self.client, time.monotonic()
         cell.outputs = []
-        self.tell({"cell": name, "state": "running"})
+        client.clear_display_id_mapping(self.index[name])  # of its last run
+        self.tell_cell(name, state="running")
         try:
             await client.async_execute_cell(cell, self.index[name])
         except DeadKernelError:
-            self.tell_result(cell, "stopped", time.monotonic() - began)
+            stored = self.given.cells[self.index[name]]
+            self.tell_result(name, "stopped", time.monotonic() - began, self.face(stored))
             if client is self.client:  # nobody has ended it
                 self.client = None
                 self.tell_kernel("dead", "The kernel died.")
+                await end(client)
             return False
         failed = any(output.output_type == "error" for output in cell.outputs)
-        self.tell_result(cell, "failed" if failed else "done", time.monotonic() - began)
+        state = "failed" if failed else "done"
+        self.tell_result(name, state, time.monotonic() - began, self.face(cell))
         return not failed or "raises-exception" in cell.metadata.get("tags", [])
 
     def edit(self, name: str, source: str | None) -> None:
@@ -164,26 +206,37 @@ class LiveLesson:
         given = self.given.cells[self.index[name]].source
         cell = self.cell(name)
         cell.source = given if source is None else source
-        edited = cell.source != given
-        told = {
-            "cell": name,
-            "code": self.faces.code(cell.source),
-            "source": cell.source,
-            "edited": edited,
-        }
-        self.results[name] = self.results.get(name, {"cell": name}) | told
-        self.tell(told)
+        self.tell_cell(
+            name,
+            code=self.faces.code(cell.source),
+            source=cell.source,
+            edited=cell.source != given,
+        )
 
     def look(self, cell: NotebookNode) -> None:
-        """Tell what a running cell has put out so far, a few times a second."""
-        if cell.outputs and time.monotonic() - self.looked > PAUSE:
-            self.looked = time.monotonic()
-            self.tell({"cell": cell.id, "state": "running"} | self.face(cell))
+        """Tell what a running cell has put out so far: soon, and a few times a second at most."""
+        if self.next_look is None:
+            wait = max(0, self.looked + PAUSE - time.monotonic())
+            loop = asyncio.get_running_loop()
+            self.next_look = loop.call_later(wait, self.look_now, cell)
 
-    def tell_result(self, cell: NotebookNode, state: str, seconds: float) -> None:
-        told = {"cell": cell.id, "state": state, "seconds": round(seconds, 1)} | self.face(cell)
-        self.results[cell.id] = self.results.get(cell.id, {}) | told
-        self.tell(told)
+    def look_now(self, cell: NotebookNode) -> None:
+        self.next_look = None
+        if cell.outputs:
+            self.tell_cell(cell.id, state="running", **self.face(cell))
+        self.looked = time.monotonic()
+
+    def tell_result(self, name: str, state: str, seconds: float, face: dict) -> None:
+        if self.next_look is not None:
+            self.next_look.cancel()
+            self.next_look = None
+        self.ended[name] = state
+        self.tell_cell(name, state=state, seconds=round(seconds, 1), **face)
+
+    def tell_cell(self, name: str, **told) -> None:
+        """Tell what is new of a cell, and keep it for those who come later."""
+        self.known[name] |= told
+        self.tell({"cell": name} | told)
 
     def tell_kernel(self, state: str, words: str = "") -> None:
         self.kernel = {"kernel": state, "words": words}
@@ -191,13 +244,22 @@ class LiveLesson:
 
     def face(self, cell: NotebookNode) -> dict:
         """Return what a cell has put out as safe HTML, just as it is published."""
-        alone = new_code_cell(cell.source, outputs=copy.deepcopy(cell.outputs))
+        alone = NotebookNode(cell_type="code", metadata=NotebookNode(), source=cell.source)
+        alone.outputs = copy.deepcopy(cell.outputs)  # no new_code_cell: it takes ms to check each
         for output in alone.outputs:
             if output.output_type == "stream":
                 output.text = shortened(output.text)
-        made = new_notebook(cells=[alone], metadata=self.notebook.metadata)
+        made = NotebookNode(cells=[alone], metadata=self.notebook.metadata)
         result = self.faces.result(prepared(made, notes=True).cells[0])
-        return {"html": result.html, "kind": result.kind, "failed": result.failed}
+        if len(result.html) > MOST_SHOWN:
+            return {"html": TOO_LARGE, "kind": "text", "failed": result.failed}
+        failed = self.shown_line(cell.source, result.failed)
+        return {"html": result.html, "kind": result.kind, "failed": failed}
+
+    def shown_line(self, source: str, failed: int) -> int:
+        """Return which of the lines that are shown has failed, 0 for none: not every blank one is shown."""
+        lines = self.faces.code(source, failed).split('<span class="ln')[1:]
+        return next((at for at, line in enumerate(lines, 1) if line.startswith(" failed")), 0)
 
     def cell(self, name: str) -> NotebookNode:
         return self.notebook.cells[self.index[name]]

@@ -13,6 +13,7 @@ import secrets
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 from jinja2 import Environment, FileSystemLoader
@@ -42,7 +43,7 @@ class Room:
 
     def __init__(self, notebooks: dict[str, Path], first: str, ours: Path | None) -> None:
         self.notebooks, self.first, self.ours = notebooks, first, ours
-        self.port, self.ticket = 0, ""
+        self.port, self.ticket = 0, secrets.token_urlsafe(32)
         self.shown: dict[str, LiveLesson] = {}
         self.watching: dict[str, set[Channel]] = {name: set() for name in notebooks}
         self.tasks: set[asyncio.Task] = set()
@@ -168,8 +169,8 @@ class Copy(Guarded):
     def get(self, name: str) -> None:
         lesson = self.room.lesson(self.named(name))
         self.set_header("Content-Type", "application/x-ipynb+json")
-        file = f"{self.room.notebooks[name].stem}-live.ipynb"
-        self.set_header("Content-Disposition", f'attachment; filename="{file}"')
+        file = quote(f"{self.room.notebooks[name].stem}-live.ipynb")
+        self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{file}")
         self.write(nbformat.writes(lesson.notebook))
 
 
@@ -202,9 +203,10 @@ class Channel(WebSocketHandler):
     def on_message(self, message: str | bytes) -> None:
         try:
             order = json.loads(message)
+            json.dumps(order, ensure_ascii=False).encode()  # half a character is no code
             do, cells = order["do"], [str(name) for name in order.get("cells", [])]
             source = order.get("source")
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
             return
         cells = [name for name in cells if name in self.lesson.index]
         if do == "interrupt":
@@ -228,15 +230,16 @@ def application(room: Room) -> Application:
         cookie_secret=secrets.token_bytes(32),
         xsrf_cookies=True,
         websocket_ping_interval=20,
+        websocket_max_message_size=1_000_000,
     )
     made.add_handlers(
         OURS,
         [
             ("/enter", Enter, shared),
             ("/", Lessons, shared),
-            (r"/([\w.-]+)/channel", Channel, shared),
-            (r"/([\w.-]+)/notebook", Copy, shared),
-            (r"/([\w.-]+)", Deck, shared),
+            (r"/([^/]+)/channel", Channel, shared),
+            (r"/([^/]+)/notebook", Copy, shared),
+            (r"/([^/]+)", Deck, shared),
         ],
     )
     return made

@@ -7,18 +7,27 @@ const asked = new Set(); // cells that were run from this window, whose slide is
 let kernel = { kernel: "starting", words: "" };
 let socket = null;
 let hasMet = false; // the server has answered once
+let isStranger = false; // it was started anew since and knows this window no more
 let since = 0; // when what runs began, in ms
 
 function connect() {
   socket = new WebSocket(`${address.replace(/^http/, "ws")}/channel`);
   socket.onmessage = ({ data }) => hear(JSON.parse(data));
-  socket.onopen = () => { hasMet = true; };
+  socket.onopen = () => { hasMet = true; isStranger = false; };
   socket.onclose = () => {
     hasMet = true;
     for (const one of Object.values(cells)) if (["waiting", "running"].includes(one.state)) one.state = "stored";
     tellState();
     setTimeout(connect, 2000);
+    askWhetherKnown();
   };
+}
+
+// A socket does not say why it was refused, an address does.
+async function askWhetherKnown() {
+  const answer = await fetch(`${address}/channel`).catch(() => null);
+  isStranger = answer?.status === 403;
+  tellState();
 }
 
 const isConnected = () => socket?.readyState === WebSocket.OPEN;
@@ -58,7 +67,10 @@ const cellsOf = (slide) => every("[data-of], .part:has(.cell)", slide).map((one)
 
 function showCode({ code, slide }, html) {
   const before = code?.querySelector("pre.src");
-  if (before) before.outerHTML = html;
+  if (!before) return;
+  const { hidden } = before; // behind a box to type in
+  before.outerHTML = html;
+  code.querySelector("pre.src").hidden = hidden;
   refit(slide);
 }
 
@@ -109,7 +121,7 @@ function edit() {
   source.after(area);
   area.addEventListener("blur", () => {
     area.remove();
-    source.hidden = false;
+    box.code.querySelector("pre.src").hidden = false;
     if (area.value !== before) order("edit", { cells: [box.cell], source: area.value });
   });
   area.addEventListener("keydown", (event) => {
@@ -157,6 +169,7 @@ const isBusy = () => Object.values(cells).some((one) => one.state === "running")
 function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
   if (!hasMet) return ["Connecting …", "busy"];
+  if (isStranger) return ["The server was started anew: open the address in its terminal", "bad"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];
   if (kernel.kernel === "dead") return [`${kernel.words} Stored outputs. Shift+K starts a new one`, "bad"];
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];

@@ -1,0 +1,894 @@
+"""What the server of live decks lets in, what it does with orders, and what it never does; no browser."""
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import socket
+from pathlib import Path
+from urllib.parse import quote
+
+import hostile_outputs
+import nbformat
+import pytest
+from jupyter_core.paths import jupyter_runtime_dir
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.simple_httpclient import HTTPStreamClosedError
+from tornado.websocket import WebSocketClosedError, websocket_connect
+
+from course.live import lesson as live_lesson
+from course.live.server import Room, listen
+from course.publishing.faces import Faces
+from course.publishing.prepare import prepared
+
+pytestmark = [pytest.mark.slow]
+LONGEST = 60  # seconds until a test gives up
+SLIDE = {"slideshow": {"slide_type": "slide"}}
+SECRET = "what stands in no deck"
+
+
+def code(name, source, tags=(), outputs=()):
+    cell = new_code_cell(source, id=name, metadata=SLIDE | {"tags": [*tags]}, outputs=[*outputs])
+    return cell
+
+
+def cells():
+    return [
+        new_markdown_cell("# Live", id="title", metadata=SLIDE),
+        code(
+            "first",
+            "seen = []\nseen.append('first')",
+            outputs=[new_output("stream", text="stored")],
+        ),
+        code("second", "seen.append('second')"),
+        code("expected", "seen.append('expected')\n1 / 0", tags=["raises-exception"]),
+        code("third", "seen.append('third')"),
+        code("fails", "seen.append('fails')\n1 / 0"),
+        code("never", "seen.append('never')"),
+        code("free", "print(seen)"),
+        code("also", "print('also')"),
+    ]
+
+
+class Live:
+    """A server with a small lesson, and somebody who has entered."""
+
+    def __init__(self, folder):
+        self.runner = asyncio.Runner()
+        self.path = folder / "small.ipynb"
+        self.scheme = "http"
+        kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+        nbformat.write(new_notebook(cells=cells(), metadata=kernel), self.path)
+        none = {"kernelspec": {"name": "nowhere", "display_name": "Nowhere"}}
+        nbformat.write(new_notebook(cells=cells(), metadata=none), folder / "none.ipynb")
+        (folder / "secret.txt").write_text(SECRET)
+        self.bytes = self.path.read_bytes()
+        self.tickets = []
+        self.run(self._start(folder))
+
+    async def _start(self, folder):
+        names = {"small": self.path, "none": folder / "none.ipynb", "Übung-好": self.path}
+        self.room = Room(names, "small", None)
+        self.room.announce = self.tickets.append
+        self.server = listen(self.room, 0)
+        self.cookie = await self.entered(self.room.new_address())
+
+    def run(self, work):
+        async def within():
+            async with asyncio.timeout(LONGEST):
+                return await work
+
+        return self.runner.run(within())
+
+    async def fetch(self, path, cookie=None, method="GET", **headers):
+        """Ask for a path as it is written; `cookie` is that of somebody who has entered, unless given."""
+        cookie = self.cookie if cookie is None else cookie
+        request = HTTPRequest(
+            f"http://127.0.0.1:{self.room.port}{path}",
+            method=method,
+            headers={"Cookie": cookie} | headers,
+            follow_redirects=False,
+            allow_nonstandard_methods=True,
+        )
+        return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
+
+    def get(self, path, **more):
+        return self.run(self.fetch(path, **more))
+
+    async def entered(self, address):
+        answer = await self.fetch(address.removeprefix(f"http://127.0.0.1:{self.room.port}"), "")
+        assert answer.code == 200
+        return answer.headers["Set-Cookie"].partition(";")[0]
+
+    @contextlib.asynccontextmanager
+    async def seat(self, name="small", cookie=None, origin=None):
+        host = f"127.0.0.1:{self.room.port}"
+        headers = {
+            "Cookie": self.cookie if cookie is None else cookie,
+            "Origin": origin or f"http://{host}",
+        }
+        request = HTTPRequest(f"ws://{host}/{name}/channel", headers=headers)
+        made = Seat(await websocket_connect(request, max_message_size=50_000_000))
+        try:
+            yield made
+        finally:
+            made.connection.close()
+
+    def close(self):
+        self.server.stop()
+        self.run(self.room.close())
+        self.runner.close()
+
+
+class Seat:
+    """A socket of somebody who watches a lesson."""
+
+    def __init__(self, connection):
+        self.connection = connection
+        self.heard = []
+        self.longest = 0
+
+    async def say(self, do, *names, **more):
+        await self.connection.write_message(json.dumps({"do": do, "cells": names} | more))
+
+    async def next(self):
+        message = await self.connection.read_message()
+        assert message is not None, "the server has closed the socket"
+        self.longest = max(self.longest, len(message))
+        self.heard.append(json.loads(message))
+        return self.heard[-1]
+
+    async def until(self, wanted):
+        """Return the next that is told and wanted."""
+        while not wanted(told := await self.next()):
+            pass
+        return told
+
+    async def kernel(self, state):
+        return await self.until(lambda told: told.get("kernel") == state)
+
+    async def result(self, name):
+        ended = ("done", "failed", "stopped")
+        return await self.until(
+            lambda told: told.get("cell") == name and told.get("state") in ended
+        )
+
+    async def ran(self, name, source=None):
+        if source is not None:
+            await self.say("edit", name, source=source)
+        await self.say("run", name)
+        return await self.result(name)
+
+
+def words(told):
+    return re.sub(r"<[^>]*>", "", told["html"]).replace("&#39;", "'").strip()
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory):
+    made = Live(tmp_path_factory.mktemp("live"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def seated(live):
+    """Run what a test does in the seat of somebody whose kernel is ready."""
+
+    def run(work):
+        async def all_of_it():
+            async with live.seat() as seat:
+                for _ in range(1 + len(live.room.lesson("small").index)):
+                    await seat.next()  # what there was before
+                if seat.heard[0]["kernel"] != "ready":
+                    await seat.kernel("ready")
+                return await work(seat)
+
+        return live.run(all_of_it())
+
+    return run
+
+
+# The way in
+
+
+PATHS = ["/", "/small", "/small/notebook", "/small/channel", "/none", "/other", "/enter"]
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_no_address_answers_without_the_cookie(live, path):
+    answer = live.get(path, cookie="")
+    assert answer.code == 403
+    assert b"works once" in answer.body
+    assert len(answer.body) < 100
+    assert "Set-Cookie" not in answer.headers
+
+
+FORGED = [
+    "presenter",
+    '"presenter"',
+    "",
+    "2|1:0|10:1700000000|12:present-8911|12:cHJlc2VudGVy|" + "0" * 64,
+    "1|cHJlc2VudGVy|1700000000|0000000000000000000000000000000000000000",
+    "é\x01;;=",
+]
+
+
+@pytest.mark.parametrize("value", FORGED)
+def test_a_forged_cookie_lets_nobody_in(live, value):
+    cookie = f"present-{live.room.port}={value}"
+    assert live.get("/small", cookie=cookie).code in (400, 403)
+
+
+def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live):
+    name, _, value = live.cookie.partition("=")
+    for changed in (value[:-3] + 'ff"', value.replace("cHJl", "cHJm"), value[2:]):
+        assert changed != value
+        assert live.get("/small", cookie=f"{name}={changed}").code == 403
+    other = Room(live.room.notebooks, "small", None)
+    listening = None
+
+    async def start():
+        nonlocal listening
+        listening = listen(other, 0)
+
+    live.run(start())
+    name = name.replace(str(live.room.port), str(other.port))
+    port, live.room.port = live.room.port, other.port
+    try:
+        assert live.get("/small", cookie=f"{name}={value}").code == 403
+    finally:
+        live.room.port = port
+        listening.stop()
+        other.scratch.cleanup()
+
+
+def test_the_address_in_the_terminal_works_once_and_the_next_one_is_announced(live):
+    path = live.room.new_address().partition(str(live.room.port))[2]
+    told = len(live.tickets)
+    first, again = live.get(path, cookie=""), live.get(path, cookie="")
+    assert (first.code, again.code) == (200, 403)
+    assert len(live.tickets) == told + 1
+    new = live.tickets[-1].partition(str(live.room.port))[2]
+    assert live.get(new, cookie="").code == 200
+    assert live.get(new, cookie="").code == 403
+
+
+def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
+    right = live.room.new_address().partition("once=")[2]
+    told = len(live.tickets)
+    asked = ["", "once", "once=", "once=x", f"once={right[:-1]}", f"once={right}&once=", "once=%00"]
+    asked += [
+        f"Once={right}",
+        "once=%C3%A9",
+        "once=%ff",
+        f"once={'x' * 5000}",
+        f"once={right.swapcase()}",
+    ]
+    for query in asked:
+        answer = live.get(f"/enter?{query}", cookie="")
+        assert answer.code in (400, 403), query
+        assert "Set-Cookie" not in answer.headers
+    assert len(live.tickets) == told
+    assert live.get(f"/enter?once={right}", cookie="").code == 200
+
+
+def test_a_server_that_has_announced_nothing_lets_nobody_in(live):
+    room = Room({}, "", None)
+    room.scratch.cleanup()
+    assert len(room.ticket) > 30
+
+
+def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts(live):
+    path = live.room.new_address().partition(str(live.room.port))[2]
+    answer = live.get(path, cookie="")
+    cookie, *kinds = answer.headers["Set-Cookie"].split("; ")
+    assert cookie.startswith(f"present-{live.room.port}=2|")
+    assert {"HttpOnly", "SameSite=Strict", "Path=/"} <= set(kinds)
+    assert not any(kind.startswith(("Domain", "expires", "Max-Age")) for kind in kinds)
+    ticket = path.partition("once=")[2]
+    assert ticket not in answer.body.decode() + str(dict(answer.headers))
+
+
+@pytest.mark.parametrize("path", ["/", "/small", "/small/notebook", "/enter", "/nothing", "/a/b/c"])
+def test_no_answer_is_kept_framed_or_tells_where_it_was_asked_from(live, path):
+    headers = live.get(path).headers
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+UNKNOWN = [
+    "/api",
+    "/api/kernels",
+    "/api/contents",
+    "/api/contents/secret.txt",
+    "/api/sessions",
+    "/api/terminals",
+    "/terminals",
+    "/terminals/1",
+    "/terminals/websocket/1",
+    "/files/secret.txt",
+    "/files/small.ipynb",
+    "/static/",
+    "/static/x.js",
+    "/metrics",
+    "/login",
+    "/logout",
+    "/tree",
+    "/lab",
+    "/lab/tree",
+    "/nbconvert/html/small.ipynb",
+    "/view/small.ipynb",
+    "/kernelspecs",
+    "/config",
+    "/small/channel/x",
+    "/small/",
+    "/small/secret.txt",
+    "/small.ipynb",
+    "/secret.txt",
+    "/favicon.ico",
+    "/robots.txt",
+    "/.git/config",
+    "/..",
+    "/../secret.txt",
+    "/../../etc/passwd",
+    "/small/../secret.txt",
+    "/%2e%2e/secret.txt",
+    "/%2e%2e%2fsecret.txt",
+    "/..%2fsecret.txt",
+    "/small%2f..%2fsecret.txt",
+    "/small/%2e%2e/secret.txt",
+    "/%2e%2e",
+    "/%252e%252e%252fsecret.txt",
+    "/..\\secret.txt",
+    "/small%00",
+    "/small%00.txt",
+    "//small",
+    "//127.0.0.1/small",
+    "/small/notebook/../../secret.txt",
+    "/./secret.txt",
+    "/;/secret.txt",
+    "/%2fetc%2fpasswd",
+    "/etc/passwd",
+    "/small/notebook%2f..%2f..%2fsecret.txt",
+    "/__proto__",
+    "/items",
+    "/keys",
+    "/get",
+]
+
+
+@pytest.mark.parametrize("cookie", [None, ""], ids=["entered", "not entered"])
+def test_nothing_is_at_any_other_address(live, cookie):
+    for path in UNKNOWN:
+        answer = live.get(path, cookie=cookie)
+        assert answer.code in (403, 404), path
+        assert SECRET.encode() not in answer.body
+        assert len(answer.body) < 100, path
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "evil.example:{port}",
+        "127.0.0.1.evil.example",
+        "x127.0.0.1",
+        "127.0.0.1:{port}.evil",
+        "0.0.0.0:{port}",
+        "localhost.evil",
+        "[::1]:{port}",
+        "10.0.0.1",
+    ],
+)
+def test_who_asks_for_another_machine_finds_nothing(live, host):
+    for path in (
+        "/small",
+        "/enter",
+        "/",
+        live.room.new_address().partition(str(live.room.port))[2],
+    ):
+        answer = live.get(path, Host=host.format(port=live.room.port))
+        assert answer.code in (400, 404)
+        assert "Set-Cookie" not in answer.headers
+        assert len(answer.body) < 100
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "HEAD", "TRACE"])
+def test_nothing_but_reading_is_answered(live, method):
+    ticket = live.room.new_address().partition(str(live.room.port))[2]
+    for path in ("/", "/small", "/small/notebook", "/small/channel", ticket):
+        answer = live.get(path, method=method, **{"Content-Length": "0"})
+        assert answer.code in (400, 403, 405), path
+        assert "Set-Cookie" not in answer.headers
+    assert live.get(ticket, cookie="").code == 200
+
+
+def test_no_form_gets_through_with_a_token_of_its_own(live):
+    headers = {"Content-Length": "0", "X-Xsrftoken": "aa"}
+    answer = live.get("/small", method="POST", cookie=f"{live.cookie}; _xsrf=aa", **headers)
+    assert answer.code in (403, 405)
+
+
+def test_only_this_machine_is_listened_to(live):
+    (own,) = live.server._sockets.values()
+    assert own.family == socket.AF_INET
+    assert own.getsockname() == ("127.0.0.1", live.room.port)
+    with socket.socket() as other:  # the whole of 127/8 is this machine, yet nobody listens there
+        assert other.connect_ex(("127.0.0.2", live.room.port)) != 0
+
+
+ORIGINS = [
+    "http://evil.example",
+    "http://127.0.0.1:1",
+    "null",
+    "https://127.0.0.1.evil.example",
+    "file://",
+]
+
+
+@pytest.mark.parametrize("origin", ORIGINS)
+def test_a_socket_is_refused_to_the_page_of_another_origin(live, origin):
+    async def sit():
+        async with live.seat(origin=origin):
+            pass
+
+    with pytest.raises(HTTPClientError, match="403"):
+        live.run(sit())
+
+
+@pytest.mark.parametrize("cookie", ["", "x=y"])
+def test_a_socket_is_refused_without_the_cookie(live, cookie):
+    async def sit():
+        async with live.seat(cookie=cookie):
+            pass
+
+    with pytest.raises(HTTPClientError, match="403"):
+        live.run(sit())
+
+
+def test_a_socket_of_no_lesson_is_closed(live):
+    async def sit():
+        async with live.seat("other") as seat:
+            return await seat.connection.read_message()
+
+    with contextlib.suppress(HTTPClientError, HTTPStreamClosedError):
+        assert live.run(sit()) is None
+
+
+def test_a_notebook_may_have_any_letters_in_its_name(live):
+    name = quote("Übung-好")
+    assert live.get(f"/{name}").code == 200
+    assert live.get(f"/{name}/notebook").code == 200
+
+    async def sit():
+        async with live.seat(name) as seat:
+            return await seat.kernel("starting")
+
+    assert live.run(sit())
+
+
+# Orders
+
+
+def test_an_order_runs_the_code_of_its_cell_and_no_other(live, seated):
+    async def work(seat):
+        await seat.ran("free", "import sys; seen = []; print('it', 'runs')")
+        told = seat.heard[-1]
+        assert told["state"] == "done"
+        assert words(told) == "it runs"
+        told = await seat.ran("also")
+        assert words(told) == "also"
+
+    seated(work)
+
+
+def test_up_to_runs_in_order_passes_an_expected_failure_and_stops_at_another(seated):
+    async def work(seat):
+        await seat.say("edit", "free", source=None)
+        await seat.say("run up to", "never")
+        ended = [
+            await seat.result(name) for name in ("first", "second", "expected", "third", "fails")
+        ]
+        assert [told["state"] for told in ended] == ["done", "done", "failed", "done", "failed"]
+        assert ended[2]["failed"] == 2
+        told = await seat.until(
+            lambda told: told.get("cell") == "never" and told["state"] != "waiting"
+        )
+        assert told["state"] == "stored"
+        told = await seat.ran("free")
+        assert words(told) == "['first', 'second', 'expected', 'third', 'fails']"
+
+    seated(work)
+
+
+MALFORMED = [
+    "",
+    "no JSON",
+    "[]",
+    "[1, 2]",
+    "null",
+    "7",
+    '"run"',
+    "{}",
+    '{"do": null}',
+    '{"do": "run"}',
+    '{"do": "run", "cells": null}',
+    '{"do": "run", "cells": 7}',
+    '{"do": "run", "cells": "first"}',
+    '{"do": "run", "cells": {"a": 1}}',
+    '{"do": "run", "cells": [null, 1, {}, [], "nowhere", "title"]}',
+    '{"do": ["run"], "cells": ["first"]}',
+    '{"do": "run all", "cells": ["first"]}',
+    '{"do": "__init__", "cells": ["first"]}',
+    '{"do": "run up to", "cells": []}',
+    '{"do": "edit", "cells": ["first"], "source": 7}',
+    '{"do": "edit", "cells": ["first"], "source": ["a"]}',
+    '{"do": "edit", "cells": ["title"], "source": "a"}',
+    '{"do": "edit", "cells": ["first"], "source": "\\ud800"}',
+    '{"do": "save", "cells": ["first"], "path": "/tmp/x"}',
+    "[" * 100_000,
+    '{"a":' * 100_000,
+    b"\xff\xfe",
+    b'{"do": "run"}',
+]
+
+
+def test_an_order_that_is_none_changes_nothing_and_ends_nothing(live, seated):
+    async def work(seat):
+        before = (await live.fetch("/small/notebook")).body
+        for order in MALFORMED:
+            await seat.connection.write_message(order, binary=isinstance(order, bytes))
+        assert (await live.fetch("/small/notebook")).body == before
+        seat.heard.clear()
+        assert words(await seat.ran("also")) == "also"
+        assert {told["cell"] for told in seat.heard} == {"also"}
+
+    seated(work)
+
+
+def test_a_huge_order_costs_its_own_socket_at_most(live, seated):
+    async def work(seat):
+        order = {"do": "edit", "cells": ["also"], "source": "#" * 20_000_000}
+        with contextlib.suppress(WebSocketClosedError):
+            await seat.connection.write_message(json.dumps(order))
+        assert await seat.connection.read_message() is None
+
+    seated(work)
+    seated(lambda seat: seat.ran("also"))
+    assert "####" not in live.get("/small/notebook").body.decode()
+
+
+def test_interrupt_ends_a_loop_and_what_waits_gives_up(seated):
+    async def work(seat):
+        await seat.say("edit", "first", source="print('begun', flush=True)\nwhile True: pass")
+        await seat.say("edit", "second", source="print('it never ran')")
+        await seat.say("run", "first", "second")
+        await seat.say("run", "also")
+        await seat.until(lambda told: "begun" in told.get("html", ""))
+        await seat.say("interrupt")
+        told = await seat.result("first")
+        assert told["state"] == "failed"
+        assert "KeyboardInterrupt" in told["html"]
+        await seat.until(
+            lambda told: told.get("cell") == "also" and told["state"] not in ("waiting", "running")
+        )
+        assert not any("never ran" in told.get("html", "") for told in seat.heard)
+        assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
+def test_who_comes_in_the_middle_is_told_what_runs_and_can_stop_it(live, seated):
+    async def work(seat):
+        await seat.say("edit", "first", source="while True: pass")
+        await seat.say("run", "first", "also")
+        await seat.until(lambda told: told.get("state") == "running")
+        async with live.seat() as late:
+            last = {}
+            while not {"first", "also"} <= {n for n in last if "state" in last[n]}:
+                told = await late.next()
+                if "cell" in told:
+                    last[told["cell"]] = last.get(told["cell"], {}) | told
+            assert (last["first"]["state"], last["also"]["state"]) == ("running", "waiting")
+            await late.say("interrupt")
+            assert (await late.result("first"))["state"] == "failed"
+        assert (await seat.result("first"))["state"] == "failed"
+
+    seated(work)
+
+
+def test_two_who_watch_are_told_the_same(live, seated):
+    async def work(seat):
+        async with live.seat() as other:
+            for _ in range(len(seat.heard)):
+                await other.next()
+            await other.say("edit", "free", source="print(6 * 7)")
+            await other.say("run", "free")
+            one, two = await seat.result("free"), await other.result("free")
+            assert one == two
+            assert words(one) == "42"
+
+    seated(work)
+
+
+def test_nothing_is_lost_by_one_who_leaves_in_the_middle(live, seated):
+    async def leave(seat):
+        await seat.say(
+            "edit",
+            "free",
+            source="input_given = 12\nfor n in range(3): print(n, flush=True)\nprint('end')",
+        )
+        await seat.say("run", "free")
+        await seat.until(lambda told: told.get("state") == "running")
+
+    async def come_back(seat):
+        told = next(
+            (one for one in seat.heard if one.get("cell") == "free" and "html" in one), None
+        )
+        while not (told and "end" in told["html"] and told["state"] == "done"):
+            told = await seat.until(lambda one: one.get("cell") == "free" and "html" in one)
+        assert words(told).split() == ["0", "1", "2", "end"]
+
+    seated(leave)
+    seated(come_back)
+
+
+def test_what_comes_right_after_is_seen_while_the_cell_goes_on(seated):
+    async def work(seat):
+        source = (
+            "display(1)\nprint('right after', flush=True)\nimport time\nwhile True: time.sleep(0.1)"
+        )
+        await seat.say("edit", "free", source=source)
+        await seat.say("run", "free")
+        await seat.until(lambda told: "right after" in told.get("html", ""))
+        await seat.say("interrupt")
+        await seat.result("free")
+
+    seated(work)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "for number in range(100_000): print('line', number)",
+        "print('x' * 5_000_000)",
+        "import sys\nfor n in range(300): print(n, flush=True, file=(sys.stdout, sys.stderr)[n % 2])",
+        "for number in range(1000): display(number)",
+    ],
+    ids=["lines", "one line", "two streams", "outputs"],
+)
+def test_what_is_put_out_without_measure_is_told_in_measure(seated, source):
+    async def work(seat):
+        told = await seat.ran("free", source + "\nprint('the end')")
+        assert told["state"] == "done"
+        assert "the end" in told["html"]
+        assert seat.longest < 200_000
+        assert "left out" in told["html"]
+
+    seated(work)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "while True: print('again')",
+        "while True: display('again')",
+        "n = 0\nwhile True: n += 1; print(n, end='\\r')",
+    ],
+)
+def test_what_prints_without_end_can_be_stopped(seated, source):
+    async def work(seat):
+        await seat.say("edit", "free", source=source)
+        await seat.say("run", "free")
+        await seat.until(lambda told: told.get("html"))
+        await seat.say("interrupt")
+        told = await seat.result("free")
+        assert "KeyboardInterrupt" in told["html"]
+        assert seat.longest < 200_000
+        assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
+SHOWN = {
+    "cleared": (
+        "from IPython.display import clear_output\nprint('before')\nclear_output()\nprint('after')",
+        "after",
+    ),
+    "cleared later": ("print('before')\nclear_output(wait=True)\nprint('after')", "after"),
+    "updated": ("handle = display('before', display_id=True)\nhandle.update('after')", "'after'"),
+    "progress": ("for part in range(4): print(f'{part} of 3', end='\\r', flush=True)", "3 of 3"),
+    "in turns": ("print('a')\ndisplay(1)\nprint('b')", "a1b"),
+    "nothing": ("", ""),
+}
+
+
+@pytest.mark.parametrize("what", SHOWN)
+def test_an_output_is_shown_as_a_notebook_shows_it(seated, what):
+    source, shown = SHOWN[what]
+
+    async def work(seat):
+        assert words(await seat.ran("free", source)) == shown
+
+    seated(work)
+
+
+def test_a_question_to_the_keyboard_is_refused_in_a_sentence(seated):
+    async def work(seat):
+        told = await seat.ran("free", "input('your name?')")
+        assert told["state"] == "failed"
+        assert "does not support input requests" in words(told)
+
+    seated(work)
+
+
+def test_the_line_that_failed_is_counted_as_it_is_shown(seated):
+    async def work(seat):
+        assert (await seat.ran("free", "a = 1\n\n\n\nb = 1 / 0"))["failed"] == 3
+
+    seated(work)
+
+
+# What is kept
+
+
+def test_the_notebook_stays_as_it_is_and_the_copy_has_what_was_typed_and_what_came(live, seated):
+    async def work(seat):
+        await seat.ran("free", "print('typed', 'here')")
+        answer = await live.fetch("/small/notebook")
+        assert (
+            answer.headers["Content-Disposition"] == "attachment; filename*=UTF-8''small-live.ipynb"
+        )
+        copy = nbformat.reads(answer.body.decode(), as_version=4)
+        nbformat.validate(copy)
+        by_name = {cell.id: cell for cell in copy.cells}
+        assert by_name["free"].source == "print('typed', 'here')"
+        assert by_name["free"].outputs == [new_output("stream", text="typed here\n")]
+        await seat.say("edit", "free", source=None)
+        told = await seat.until(lambda told: told.get("cell") == "free" and "code" in told)
+        assert (told["source"], told["edited"]) == ("print(seen)", False)
+
+    seated(work)
+    assert live.path.read_bytes() == live.bytes
+    assert {path.name for path in live.path.parent.iterdir()} == {
+        "small.ipynb",
+        "none.ipynb",
+        "secret.txt",
+    }
+
+
+def test_what_lets_in_is_in_no_file(live, seated):
+    seated(lambda seat: seat.ran("also"))
+    secrets = [live.room.ticket, live.tickets[-1][-43:], live.cookie.partition("=")[2].strip('"')]
+    connection = Path(live.room.lesson("small").client.km.connection_file)
+    assert connection.stat().st_mode & 0o077 == 0, "others may talk to the kernel"
+    folders = [Path(jupyter_runtime_dir()), Path(live.room.scratch.name), live.path.parent]
+    paths = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert len(paths) >= 3
+    for path in (connection, *paths):
+        assert not any(secret.encode() in path.read_bytes() for secret in secrets), path
+
+    async def work(seat):
+        told = await seat.ran(
+            "free", f"import os\nprint([n for n in os.environ if os.environ[n] in {secrets}])"
+        )
+        assert words(told) == "[]"
+
+    seated(work)
+
+
+# The kernel's end
+
+
+def children():
+    """Return the kernels that this process has started and that live."""
+    me, found = str(os.getpid()), []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            if (
+                parent == me
+                and state != "Z"
+                and b"ipykernel" in (path.parent / "cmdline").read_bytes()
+            ):
+                found.append(path.parent.name)
+    return found
+
+
+def test_a_kernel_that_dies_is_told_and_the_stored_output_stays(live, seated):
+    async def work(seat):
+        told = await seat.ran("first", "import os\nprint('last words', flush=True)\nos._exit(1)")
+        assert told["state"] == "stopped"
+        assert words(told) == "stored"
+        told = await seat.kernel("dead")
+        assert told["words"] == "The kernel died."
+        await seat.say("run", "also")
+        told = await seat.until(
+            lambda told: told.get("cell") == "also" and told["state"] != "waiting"
+        )
+        assert told["state"] != "running"
+        await seat.say("interrupt")
+        await seat.say("restart")
+        await seat.kernel("ready")
+        assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
+def test_a_new_kernel_comes_while_the_old_one_runs(seated):
+    async def work(seat):
+        await seat.say(
+            "edit", "first", source="kept = 1\nprint('begun', flush=True)\nwhile True: pass"
+        )
+        await seat.say("run", "first", "also")
+        await seat.until(lambda told: "begun" in told.get("html", ""))
+        await seat.say("restart")
+        await seat.kernel("ready")
+        assert words(await seat.ran("free", "print('kept' in globals())")) == "False"
+
+    seated(work)
+
+
+def test_a_key_pressed_twice_leaves_one_kernel(live, seated):
+    async def work(seat):
+        before = len(children())
+        for _ in range(3):
+            await seat.say("restart")
+        await seat.kernel("ready")
+        assert words(await seat.ran("also")) == "also"
+        assert len(children()) == before
+
+    seated(work)
+
+
+def test_a_kernel_that_cannot_be_started_is_told(live):
+    async def work():
+        async with live.seat("none") as seat:
+            told = seat.heard[-1] if seat.heard else await seat.next()
+            if told["kernel"] != "dead":
+                told = await seat.kernel("dead")
+            await seat.say("run", "also")
+            await seat.until(
+                lambda told: told.get("cell") == "also" and told.get("state") == "stored"
+            )
+            return told["words"]
+
+    assert "nowhere" in live.run(work())
+    assert live.get("/none").code == 200
+
+
+# What comes back
+
+
+def test_hostile_outputs_come_back_as_they_are_published(live, seated):
+    """Nothing that a kernel sends reaches the browser in another form than in a published file."""
+    outputs = hostile_outputs.outputs()
+    source = "from IPython import get_ipython\nimport json, sys\n"
+    source += "shell = get_ipython().kernel\nsent = json.loads(%r)\nfor one in sent:\n"
+    source += (
+        "    kind = one.pop('output_type')\n    if kind == 'display_data': one['transient'] = {}\n"
+    )
+    source += "    shell.session.send(shell.iopub_socket, kind, one, parent=shell.get_parent('shell'), ident=kind.encode())"
+
+    async def work(seat):
+        faces = Faces(live.path.parent)
+        for output in outputs:
+            told = await seat.ran("free", source % json.dumps([output]))
+            came = new_code_cell("x", outputs=[output])
+            published = faces.result(prepared(new_notebook(cells=[came]), notes=True).cells[0])
+            assert told["html"] == published.html
+            assert len(told["html"]) < live_lesson.MOST_PRINTED
+            assert not re.search(
+                r"<(script|iframe|object|embed|svg|form|base|meta|link|video|style)\b",
+                told["html"],
+                re.I,
+            )
+
+    seated(work)
