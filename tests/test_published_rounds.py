@@ -272,6 +272,13 @@ def test_a_reason_without_a_run_waits_for_a_key(tmp_path):
     assert '<div class="takeaway" data-at="1" ' in html
 
 
+def test_exercises_are_no_part_of_the_plan_and_the_speaker_knows_where_the_answer_is():
+    asked_ = [text("exercise", "## Exercises\n\n**05.1** · easy"), code("stub", 'check("05.1", 0)')]
+    (made,) = slides(new_notebook(cells=[text("title", "# T"), *asked_]))[1:]
+    assert made.seconds == 0
+    assert "solution(&quot;05.1&quot;)" in made.notes[0] or 'solution("05.1")' in made.notes[0]
+
+
 def test_what_stands_beside_the_table_of_a_recap_is_the_speakers():
     cell = text("recap", "## Recap\n\n|Q|A|\n|---|---|\n|one|two|\n\n**Where next.** On.")
     (made,) = slides(new_notebook(cells=[text("title", "# T"), cell]))[1:]

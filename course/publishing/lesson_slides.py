@@ -229,7 +229,7 @@ def text_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Sli
 
 
 def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
-    """Return a slide of cells below each other, all at once."""
+    """Return a slide of cells below each other, all at once; exercises are done at home."""
     shown = [cell for cell in group if role(cell) not in (*OF_STUDENTS, "notes")]
     shown = [cell for cell in shown if not FOR_ONE.fullmatch(cell.source)]
     found = heading(group[0])
@@ -247,6 +247,6 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
         title=faces.line(found[1]) if found else title,
         cell=group[0].id,
         notes=(told,),
-        seconds=pace.of_words(shown),
+        seconds=0 if role(group[0]) == "exercise" else pace.of_words(shown),
         parts=tuple(parts),
     )

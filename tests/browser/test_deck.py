@@ -2,6 +2,8 @@
 hostile notebooks.
 """
 
+import re
+
 import hostile
 import nbformat
 import pytest
@@ -337,6 +339,28 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
     window.reload()
     expect(deck.locator("h1, h2").nth(1)).to_be_visible()
     assert deck.evaluate(SLIDE) == 1
+
+
+def test_the_plan_stretches_to_the_minutes_that_one_has(chromium, lesson_deck):
+    with watched(chromium) as watch:
+        page = opened(watch, lesson_deck)
+        page.evaluate("Reveal.slide(6)")
+        with page.expect_popup() as opening:
+            page.keyboard.press("s")
+        window = opening.value
+        reckoned = int(window.input_value("#wanted"))
+        planned = [plan_in(window)]
+        for wanted in (2 * reckoned, reckoned):
+            window.fill("#wanted", str(wanted))
+            planned.append(plan_in(window))
+        assert planned[1] == pytest.approx(2 * planned[0], rel=0.05)
+        assert planned[2] == pytest.approx(planned[0], rel=0.05)
+
+
+def plan_in(window):
+    """Return the seconds that the plan allows until now."""
+    minutes, seconds = re.search(r"plan (\d+):(\d+)", window.inner_text("#plan")).groups()
+    return 60 * int(minutes) + int(seconds)
 
 
 def test_keys_in_the_speakers_window_are_pressed_in_the_deck_and_it_says_what_the_room_sees(deck):

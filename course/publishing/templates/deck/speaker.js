@@ -8,11 +8,12 @@ const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto auto/minma
 #notes pre{margin:0;font:17px/1.4 "DejaVu Sans Mono",monospace;white-space:pre-wrap}#notes .right{font-size:26px;color:#86efac}#room{color:#fdba74;font-weight:600}
 #next p{margin:0 0 6px;color:#a9b4c0}#picture{position:relative;overflow:hidden;border:2px solid #39424d;border-radius:8px;background:var(--ground);color:var(--ink);line-height:1.3}
 #picture .reveal{position:absolute;left:0;top:0;transform-origin:0 0;pointer-events:none}
-#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#votes input{width:4em;font:inherit}#reset{justify-self:start}button{font:inherit;font-size:17px;padding:2px 12px}`;
+#votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#wanted,#votes input{width:4em;font:inherit}#reset{justify-self:start}button{font:inherit;font-size:17px;padding:2px 12px}`;
 const KEPT = `votes: ${document.title}`;
 const BEGAN = `began: ${document.title}`;
 let view = null;
 let began = 0;
+let wanted = 0; // minutes; 0: what the slides reckon with
 
 // The time goes on when the slides are loaded again, the window does not: it would belong to nobody.
 try {
@@ -63,6 +64,16 @@ function startTime() {
   }
 }
 
+// Who has another time than the slides reckon with types it: the plan stretches.
+function askMinutes() {
+  const field = Object.assign(made("input", "wanted"), { type: "number", min: 1, value: wanted || Math.round(plannedIn(Reveal.getSlides()) / 60) });
+  field.oninput = () => {
+    wanted = Number(field.value);
+    tick();
+  };
+  return field;
+}
+
 // The first press asks, for the time that is gone cannot be had back.
 function askRestart() {
   const asks = own("reset");
@@ -80,7 +91,7 @@ function fillView() {
   const styles = [...document.querySelectorAll("style")].map((one) => page.importNode(one, true));
   page.head.replaceChildren(...styles, made("style", "", LOOK));
   page.body.replaceChildren(
-    made("div", "bar", made("span", "time"), made("span", "plan"), made("span", "slide"), made("span", "room")),
+    made("div", "bar", made("span", "time"), made("span", "plan"), made("label", "of", "of ", askMinutes(), " min"), made("span", "slide"), made("span", "room")),
     made("div", "notes"),
     made("div", "next", made("p", "then"), made("div", "picture")),
     made("div", "votes"),
@@ -121,13 +132,15 @@ const minutes = (seconds) => `${pair(Math.floor(seconds / 60))}:${pair(Math.floo
 function tick() {
   if (!isOpen()) return;
   const gone = (Date.now() - began) / 1000;
-  const planned = plannedUntilNow();
+  const all = plannedIn(Reveal.getSlides()), times = (60 * wanted) / all || 1;
+  const planned = times * plannedUntilNow();
   own("time").textContent = `${minutes(gone)} · ${new Date().toLocaleTimeString("en-GB")}`;
   const off = Math.round((gone - planned) / 60);
   own("plan").className = off > 1 ? "late" : "";
   const words = off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
   own("room").textContent = seen();
-  own("plan").textContent = `plan ${minutes(planned)} of ${minutes(plannedIn(Reveal.getSlides()))} · ${words}`;
+  const end = new Date(Date.now() + 1000 * (times * all - planned)).toLocaleTimeString("en-GB", { timeStyle: "short" });
+  own("plan").textContent = `${words}, to end at ${end} · plan ${minutes(planned)}`;
 }
 
 // What the room sees in the place of the slide, or who has the keys there.
