@@ -35,8 +35,8 @@ lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_A
 reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
 	@"$(PY)" -P course/workspace.py reset $(N)
 
-present: $(STUDENT)  ## show one lesson as live slides, in which cells run (N=05; OUTPUTS=yes keeps the stored outputs)
-	@"$(PY)" -m course.present "$(N)" $(if $(OUTPUTS),--with-outputs) $(AS_ROOT) $(LAB_ARGS)
+present: $(STUDENT)  ## present live: decks with a kernel (all, or N=05, or NOTEBOOK=mine.ipynb)
+	@"$(PY)" -m course.present "$(or $(NOTEBOOK),$(N))"
 
 slides: $(STUDENT)  ## each lesson as slides in one file, for no network at all: build/slides/
 	@"$(PY)" -m course.publish notebooks --to slides -o build/slides

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import re
 import sys
 import webbrowser
 from pathlib import Path
@@ -18,6 +17,7 @@ from course.live.server import Room, listen
 from course.publishing.source import Unpublishable, parsed, text_of
 
 PORT = 8899
+OWN = "own"  # the address of a notebook of one's own
 
 
 def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int:
@@ -43,17 +43,16 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
     lessons = {
         name: path for name, path in workspace.lessons(root).items() if name != workspace.PAGE
     }
+    if named.endswith(".ipynb"):
+        path = Path(named).resolve()
+        parsed(path, text_of(path))
+        return lessons | {OWN: path}, OWN
     number = named.partition("_")[0].zfill(2)
-    if not named or number in lessons:
-        return lessons, number if named else ""
-    if not named.endswith(".ipynb"):
+    if named and number not in lessons:
         raise Unpublishable(
             f"There is no lesson {named!r}, but {', '.join(lessons)}. For example: make present N=05"
         )
-    path = Path(named).resolve()
-    parsed(path, text_of(path))
-    name = re.sub(r"[^\w.-]+", "-", path.stem)
-    return lessons | {name: path}, name
+    return lessons, number if named else ""
 
 
 async def serve(room: Room, given: argparse.Namespace) -> None:

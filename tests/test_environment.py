@@ -308,7 +308,6 @@ def test_no_host_is_named_but_that_of_pytorchs_own_builds():
         ["reset"],
         ["reset", "N=77"],
         ["refresh", "N=77"],
-        ["present"],
         ["present", "N=77"],
         ["next", "TORCH=2.14.0", "N=77"],
     ],

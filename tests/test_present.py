@@ -1,254 +1,215 @@
-"""What `make present` writes, starts and says, with no browser: the copy, the settings, the shim.
-In tmp_path.
-"""
+"""What `make present` may show, how it starts and how it ends, without a browser. In tmp_path."""
 
-import errno
 import json
 import os
+import re
 import signal
+import socket
+import subprocess
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import closing
+from http.cookiejar import CookieJar
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import HTTPCookieProcessor, build_opener
 
+import nbformat
 import pytest
-from jupyter_core.paths import jupyter_config_path, jupyter_path
+import websocket
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from course import lab_settings, present, workspace
+from course import present
+from course.publishing.source import Unpublishable
 
-NAME = "03_leaf.ipynb"
-LESSON = [
-    ("markdown", "slide", "# 03 · Leaf"),
-    ("code", "skip", "import torch"),
-    ("markdown", "skip", "an aside"),
-    ("markdown", "slide", "## Who?"),
-    ("code", "fragment", "1 + 1"),
-    ("code", "subslide", "2 + 2"),
-    ("code", "skip", "# your turn"),
-    ("markdown", "notes", "wait a minute"),
-    ("markdown", "slide", "## Recap"),
-]
+ROOT = Path(__file__).resolve().parents[1]
+NUMBERS = ["03", "11"]
+CELL = "the-cell"
+PROGRAM = """
+import pathlib, sys
+from course import present
+sys.exit(present.main(sys.argv[2:], pathlib.Path(sys.argv[1])))
+"""
 
 
-def cell(number, kind, slide, source):
-    run = {
-        "execution_count": 1,
-        "outputs": [{"output_type": "stream", "name": "stdout", "text": "4\n"}],
-    }
-    metadata = {"slideshow": {"slide_type": slide}}
-    made = {
-        "cell_type": kind,
-        "id": f"c{number}",
-        "metadata": metadata,
-        "source": source.splitlines(keepends=True),
-    }
-    return made | (run if kind == "code" else {})
+def write(path, title):
+    """Write a notebook of a title and a cell that names its process; return its path."""
+    source = "import os\nos.getpid()"
+    cells = [new_markdown_cell(f"# {title}"), new_code_cell(source, id=CELL)]
+    nbformat.write(new_notebook(cells=cells), path)
+    return path
 
 
 @pytest.fixture
-def course(tmp_path, monkeypatch):
-    """A course of one lesson; trust is noted in a folder of this test."""
-    monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
-    cells = [cell(number, *what) for number, what in enumerate(LESSON)]
-    notebook = {
-        "cells": cells,
-        "metadata": {"widgets": {"saved": 1}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
+def course(tmp_path):
+    """A course of two lessons and the glossary, and nothing else in its folder."""
     (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / NAME).write_text(json.dumps(notebook), encoding="utf-8")
-    (tmp_path / "figs").mkdir()
-    (tmp_path / "figs" / "card.svg").write_text("<svg/>", encoding="utf-8")
+    for name in ("03_leaf", "11_training_loop", "glossary"):
+        write(tmp_path / "notebooks" / f"{name}.ipynb", name)
     return tmp_path
 
 
-def shown(course):
-    return json.loads((course / "work" / "present" / NAME).read_text(encoding="utf-8"))
+def files(folder):
+    """Return {path: bytes} of all files in a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_the_copy_has_the_notes_at_every_slide_of_their_idea_and_the_setup_in_sight(course):
-    present.prepare(["3"], course)
-    found = [
-        (one["metadata"]["slideshow"]["slide_type"], one["source"])
-        for one in shown(course)["cells"]
-    ]
-    note = ("notes", "wait a minute")
-    assert found == [
-        ("slide", "# 03 · Leaf"),
-        ("subslide", "import torch"),
-        ("-", "an aside"),
-        ("slide", "## Who?"),
-        ("fragment", "1 + 1"),
-        note,
-        ("subslide", "2 + 2"),
-        ("skip", "# your turn"),
-        note,
-        ("slide", "## Recap"),
-    ]
-    assert len({one["id"] for one in shown(course)["cells"]}) == len(found)
-    assert (course / "work" / "figs" / "card.svg").exists(), (
-        "../figs/ of the lesson is found from the copy"
-    )
+@pytest.mark.parametrize("named", ["03", "3", "03_leaf"])
+def test_a_lesson_is_named_by_its_number(course, named):
+    notebooks, first = present.chosen(named, course)
+    assert (list(notebooks), first) == (NUMBERS, "03")
+    assert notebooks["03"] == course / "notebooks" / "03_leaf.ipynb"
 
 
-def test_outputs_are_cleared_or_kept_as_one_says(course):
-    present.prepare(["03"], course)
-    assert not any(
-        one.get("outputs") or one.get("execution_count") for one in shown(course)["cells"]
-    )
-    assert "widgets" not in shown(course)["metadata"]
-    present.prepare(["03", "--with-outputs"], course)
-    assert [
-        len(one["outputs"]) for one in shown(course)["cells"] if one["cell_type"] == "code"
-    ] == [1, 1, 1, 1]
-    assert shown(course)["metadata"]["widgets"] == {"saved": 1}
+def test_without_a_number_the_list_of_lessons_comes_first(course):
+    notebooks, first = present.chosen("", course)
+    assert (list(notebooks), first) == (NUMBERS, "")
 
 
-def test_the_master_and_the_students_copy_are_left_alone_and_edits_are_kept(course):
-    workspace.sync(course)
-    before = {
-        path: path.read_bytes() for path in [course / "notebooks" / NAME, course / "work" / NAME]
-    }
-    present.prepare(["03"], course)
-    copy = course / "work" / "present" / NAME
-    copy.write_text(copy.read_text(encoding="utf-8").replace("1 + 1", "1 + 2"), encoding="utf-8")
-    present.prepare(["03"], course)
-    kept = copy.with_name("03_leaf-kept.ipynb")
-    assert "1 + 2" in kept.read_text(encoding="utf-8")
-    assert "1 + 2" not in copy.read_text(encoding="utf-8")
-    present.prepare(["03"], course)
-    assert len(list(copy.parent.glob("*.ipynb"))) == 2, "what was not edited is not kept"
-    assert before == {path: path.read_bytes() for path in before}
+@pytest.mark.parametrize("name", ["mine.ipynb", "my talk.ipynb", 'Übung "1" & 2.ipynb'])
+def test_a_notebook_of_ones_own_stands_beside_the_lessons(course, tmp_path, name):
+    path = write(tmp_path / name, "Mine")
+    notebooks, first = present.chosen(str(path), course)
+    assert list(notebooks) == [*NUMBERS, first]
+    assert notebooks[first] == path
 
 
-def test_the_shim_is_for_the_version_of_lab_that_is_installed(course):
-    present.prepare(["03"], course)
-    script = (
-        course / "work" / "present" / ".jupyter" / "labextensions" / present.NAME / "remoteEntry.js"
-    ).read_text()
-    assert f'{{ "{version("jupyterlab")}": {{ get:' in script
-    assert "LAB_VERSION" not in script
+@pytest.mark.parametrize("name", ["03_leaf.ipynb", "03.ipynb", "enter.ipynb"])
+def test_a_notebook_that_is_named_like_something_here_takes_nothing_from_it(
+    course, tmp_path, monkeypatch, name
+):
+    path = write(tmp_path / name, "Mine")
+    monkeypatch.chdir(tmp_path)
+    notebooks, first = present.chosen(name, course)
+    assert notebooks[first] == path
+    assert first not in [*NUMBERS, "enter"]
+    assert notebooks["03"] == course / "notebooks" / "03_leaf.ipynb"
 
 
-def test_only_the_server_that_is_started_is_told_of_the_shim_and_the_settings(course, monkeypatch):
-    monkeypatch.setenv("JUPYTER_PATH", "/theirs")
-    started = present.prepare(["03", "--no-browser"], course)
-    own = str(course / "work" / "present" / ".jupyter")
-    assert started["args"][-2:] == [f"--LabApp.default_url=/rise/present/{NAME}", "--no-browser"]
-    assert started["cwd"] == course / "work"
-    assert started["env"]["JUPYTER_PATH"].split(":") == [own, "/theirs"]
-    assert started["env"]["JUPYTER_CONFIG_PATH"] == own
-    places = [*jupyter_path("labextensions"), *jupyter_config_path()]
-    assert own not in str(places)
-    assert not [place for place in places if (Path(place) / present.NAME).exists()], (
-        "make lab does not have it"
-    )
-
-
-def test_rise_knows_every_setting(course):
-    place = next(
-        filter(
-            Path.exists, (Path(one) / "jupyterlab-rise" for one in jupyter_path("labextensions"))
-        )
-    )
-    known = json.loads((place / "schemas" / "jupyterlab-rise" / "plugin.json").read_text())[
-        "properties"
-    ]
-    ours = present.SETTINGS["jupyterlab-rise:plugin"]
-    assert set(ours) <= set(known)
-    for name, value in ours.items():
-        allowed = known[name].get("enum") or [
-            one for kind in known[name].get("oneOf", []) for one in kind.get("enum", [])
-        ]
-        assert not allowed or value in allowed, name
+@pytest.mark.parametrize("named", ["77", "../x", "glossary", "notes.txt", "03 11"])
+def test_a_lesson_that_is_not_there_gets_a_sentence(course, capsys, named):
+    assert present.main([named], course) == 1
+    said = f"There is no lesson {named!r}, but 03, 11. For example: make present N=05\n"
+    assert capsys.readouterr() == ("", said)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("text", "said"),
     [
-        ([], "Which lesson? There are 03."),
-        ([""], "Which lesson? There are 03."),
-        (["77"], "There is no lesson '77', but 03."),
-        (["../x"], "There is no lesson '../x', but 03."),
-        (["--with-outputs"], "Which lesson? There are 03."),
+        (None, "There is no file {}. Look at"),
+        ("no notebook", "{} is no notebook: it is no JSON (line 1)."),
+        ("{}", "{} is JSON, but no notebook: it names no nbformat."),
+        ('{"nbformat": 4, "cells": 3}', "{} is a broken notebook ("),
     ],
 )
-def test_a_wrong_number_gets_a_sentence(course, arguments, said):
-    with pytest.raises(SystemExit) as stop:
-        present.main(arguments, course)
-    assert str(stop.value) == f"{said} For example: make present N=03"
-    assert not (course / "work").exists()
+def test_a_file_that_is_no_notebook_gets_a_sentence(course, tmp_path, capsys, text, said):
+    path = tmp_path / "my talk.ipynb"
+    if text is not None:
+        path.write_text(text, encoding="utf-8")
+    assert present.main([str(path)], course) == 1
+    out, error = capsys.readouterr()
+    assert (out, error.count("\n")) == ("", 1)
+    assert error.startswith(said.format(path))
 
 
-@pytest.mark.parametrize("missing", present.NEEDED)
-def test_what_is_not_installed_gets_a_sentence(course, monkeypatch, missing):
-    def found(name):
-        if name == missing:
-            raise PackageNotFoundError(name)
-        return "4.6.6"
-
-    monkeypatch.setattr(present, "version", found)
-    with pytest.raises(
-        SystemExit, match=f"Live slides need {missing}, which is not installed here"
-    ):
-        present.main(["03"], course)
+def test_a_folder_gets_a_sentence(course, tmp_path):
+    (tmp_path / "many.ipynb").mkdir()
+    with pytest.raises(Unpublishable, match="is a folder"):
+        present.chosen(str(tmp_path / "many.ipynb"), course)
 
 
-def test_a_place_that_cannot_be_written_gets_a_sentence(course):
-    (course / "work").mkdir()
-    (course / "work" / "present").write_text("", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"present could not be written \(File exists\)"):
-        present.main(["03"], course)
+class Started:
+    """Hold `make present` as a process of its own; `address` is the one that it said first.
+
+    What it leaves stands in `scratch`, and in `opened` the address that it opened in a browser.
+    """
+
+    def __init__(self, course, *arguments):
+        self.scratch = course / "scratch"
+        self.scratch.mkdir()
+        self.opened = course / "opened"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, str(course), *arguments],
+            env=os.environ | self.surroundings(course),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        self.said = [self.process.stdout.readline(), self.process.stdout.readline()]
+        self.address = self.said[1].strip()
+        self.port = urlsplit(self.address).port
+
+    def surroundings(self, course):
+        """Return the variables of the process: where it may write, what it takes for a browser."""
+        browser = course / "browser"
+        browser.write_text(f'#!/bin/sh\nprintf %s "$1" > "{self.opened}"\n', encoding="utf-8")
+        browser.chmod(0o755)
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        return {"PYTHONPATH": path, "BROWSER": f"{browser} %s", "TMPDIR": str(self.scratch)}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.kill()
+        self.process.communicate()
+
+    def enter(self):
+        """Come in as a browser does; return what opens addresses from there on, and its cookie."""
+        cookies = CookieJar()
+        browser = build_opener(HTTPCookieProcessor(cookies))
+        browser.open(self.address).close()
+        return browser, "; ".join(f"{one.name}={one.value}" for one in cookies)
+
+    def interrupted(self):
+        """Press Ctrl+C; return the exit code and what was said from there."""
+        self.process.send_signal(signal.SIGINT)
+        said, _ = self.process.communicate(timeout=60)
+        return self.process.returncode, said
 
 
-def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(workspace, "write_notebook", full)
-    with pytest.raises(
-        SystemExit, match=r"^work/ could not be written \(No space left on device\)"
-    ):
-        present.main(["03"], course)
-
-
-def test_the_settings_of_the_students_lab_are_kept(course):
-    present.prepare(["03"], course)
-    config = course / "work" / "present" / ".jupyter" / "labconfig"
-    found = json.loads((config / "default_setting_overrides.json").read_text(encoding="utf-8"))
-    assert found.keys() == {"jupyterlab-rise:plugin", *lab_settings.SETTINGS}
-    assert found.items() >= lab_settings.SETTINGS.items()
+def result_of_the_cell(started, name):
+    """Run the cell of a lesson in its kernel; return the text that comes of it."""
+    _, cookie = started.enter()
+    socket = websocket.create_connection(
+        f"ws://127.0.0.1:{started.port}/{name}/channel", cookie=cookie, timeout=60
+    )
+    with closing(socket):
+        told = {}
+        while told.get("kernel") != "ready":
+            told = json.loads(socket.recv())
+        socket.send(json.dumps({"do": "run", "cells": [CELL]}))
+        while told.get("state") != "done":
+            told = json.loads(socket.recv())
+    return re.sub("<.*?>", "", told["html"])
 
 
-def test_a_lesson_that_is_no_notebook_gets_a_sentence(course):
-    (course / "notebooks" / NAME).write_text("{", encoding="utf-8")
-    with pytest.raises(SystemExit, match=r"03_leaf\.ipynb holds no readable notebook"):
-        present.main(["03"], course)
+@pytest.mark.slow
+def test_it_lists_the_lessons_and_opens_a_browser_where_a_port_is_free(course):
+    own = write(course / "my talk.ipynb", "My talk & yours")
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with Started(course, str(own), f"--port={port}") as started:
+            assert started.said[0].endswith("Ctrl+C ends it.\n")
+            assert started.port != port
+            browser, _ = started.enter()
+            with browser.open(f"http://127.0.0.1:{started.port}/") as page:
+                found = re.findall(r'<a href="/(.*?)">(.*?)</a>', page.read().decode())
+            assert started.opened.read_text(encoding="utf-8") == started.address
+    titles = ["03_leaf", "11_training_loop", "My talk &amp; yours"]
+    assert found == list(zip([*NUMBERS, present.OWN], titles, strict=True))
 
 
-STOPS_LATER = """
-import os, signal, sys
-os.kill(os.getppid(), signal.SIGINT)
-os.read(int(sys.argv[1]), 1)  # waits until the handler is through
-sys.exit(3)
-"""
-
-
-def test_control_c_is_for_the_server_which_is_not_killed_while_it_stops(course, monkeypatch):
-    """The server ends after the handler of `present` has run: what killed it would come first."""
-    told, tells = os.pipe()
-    before, install = signal.getsignal(signal.SIGINT), signal.signal
-
-    def noting(number, handler):
-        def noted(*given):
-            handler(*given)
-            os.write(tells, b".")
-
-        return install(number, handler if handler is before else noted)
-
-    server = {"args": [sys.executable, "-c", STOPS_LATER, str(told)], "pass_fds": [told]}
-    monkeypatch.setattr(present, "prepare", lambda *_: server)
-    monkeypatch.setattr(signal, "signal", noting)
-    with os.fdopen(told), os.fdopen(tells, "w"):
-        assert present.main(["03"], course) == 3
-    assert signal.getsignal(signal.SIGINT) is before
+@pytest.mark.slow
+def test_control_c_ends_it_and_its_kernels_and_nothing_is_written(course):
+    before = files(course / "notebooks")
+    with Started(course, "3", "--port=0", "--no-browser") as started:
+        kernel = int(result_of_the_cell(started, "03"))
+        os.kill(kernel, 0)
+        code, said = started.interrupted()
+    assert (code, said.splitlines()[-1]) == (0, "The kernels are stopped."), said
+    assert "Traceback" not in said
+    with pytest.raises(ProcessLookupError):
+        os.kill(kernel, 0)
+    assert files(course / "notebooks") == before
+    assert not started.opened.exists(), "--no-browser opens none"
+    assert [path for path in started.scratch.iterdir() if path.name.startswith("present-")] == []
