@@ -19,6 +19,7 @@ from nbformat.v4 import new_output
 from course.publishing.faces import Faces
 from course.publishing.prepare import language, prepared
 
+RAN = ("done", "failed", "changed")  # states of a cell whose output came from a kernel
 MOST_PRINTED = 20_000  # characters of one stream that are kept: a loop may print without end
 MOST_OUTPUTS = 100  # of one cell that are kept, for the same reason
 MOST_SHOWN = 10_000_000  # characters of HTML that a browser is given at once
@@ -105,6 +106,7 @@ class LiveLesson:
         }
         self.client: Client | None = None
         self.turn = asyncio.Lock()
+        self.settled = asyncio.Event()  # a kernel is there with its set-up, or cannot be had
         self.rounds = 0  # grows when all that waits is to give up
         self.starts = 0  # grows when a kernel that starts is no longer wanted
         self.looked = 0.0
@@ -119,6 +121,10 @@ class LiveLesson:
 
     async def start(self) -> None:
         """Start a kernel and run the set-up in it; tell where that fails."""
+        await self.started()
+        self.settled.set()
+
+    async def started(self) -> None:
         mine = self.starts
         async with self.turn:
             if mine != self.starts or self.client is not None:
@@ -135,9 +141,11 @@ class LiveLesson:
                 await end(client)
                 return
             self.client = client
-        await self.run([name for name in self.index if self.role(name) == "setup"])
-        if client is self.client:
-            self.tell_kernel("ready")
+            for name in (name for name in self.index if self.role(name) == "setup"):
+                if client is self.client:  # before anything else may run
+                    await self.run_one(name)
+            if client is self.client:
+                self.tell_kernel("ready")
 
     async def stop(self) -> None:
         """End the kernel, whatever it does; what waits gives up."""
@@ -148,7 +156,12 @@ class LiveLesson:
             await end(client)
 
     async def restart(self) -> None:
+        """Start another kernel; what ran before is still seen, and told as such."""
+        self.settled.clear()
         await self.stop()
+        for name in [name for name, known in self.known.items() if known.get("state") in RAN]:
+            self.ended[name] = "before"
+            self.tell_cell(name, state="before")
         await self.start()
 
     async def interrupt(self) -> None:
@@ -162,6 +175,7 @@ class LiveLesson:
         began, waiting = self.rounds, deque(names)
         for name in names:
             self.tell_cell(name, state="waiting")
+        await self.settled.wait()
         while waiting and await self.in_turn(waiting[0], began):
             waiting.popleft()
         for name in (name for name in names if self.known[name]["state"] == "waiting"):

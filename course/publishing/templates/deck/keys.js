@@ -21,7 +21,7 @@ function forSlides(event) {
 
 function tell() {
   const has = document.activeElement?.closest(WANTS);
-  const who = has?.closest(".player") ? "player" : "scrolling";
+  const who = has?.closest(".player") ? "player" : has?.matches("input, textarea") ? "typing" : "scrolling";
   const words = has && !has.closest("dialog") ? `Keys: ${who} · Esc for slides` : "";
   if (sign.textContent !== words) sign.textContent = words;
 }

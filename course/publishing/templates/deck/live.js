@@ -43,6 +43,7 @@ function hear(told) {
     cells[told.cell] = { ...cells[told.cell], ...told };
     const box = boxOf(told.cell);
     if (box && "code" in told) showCode(box, told.code);
+    if (box && told.state) box.out.classList.toggle("old", ["waiting", "running"].includes(told.state) && !("html" in told));
     if (box && "html" in told) showResult(box, told);
   }
   tellState();
@@ -81,7 +82,9 @@ async function showResult({ cell, out, code, slide }, { html, kind, failed, stat
   if (holder) holder.dataset.kind = kind;
   every(".ln", code || slide).forEach((line, at) => line.classList.toggle("failed", at + 1 === failed));
   await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
-  refit(slide);
+  if (state !== "running") refit(slide);
+  else out.classList.add("scrolls"); // while it grows, its end is seen, and nothing else moves
+  if (out.matches(".scrolls")) out.scrollTop = out.scrollHeight;
   if (slide !== Reveal.getCurrentSlide() || !asked.has(cell)) return;
   if (+slide.dataset.step === 0 && Reveal.availableFragments().next) Reveal.nextFragment();
   if (state !== "running") asked.delete(cell);
@@ -103,34 +106,46 @@ function refit(slide) {
 function run(what) {
   const names = cellsOf(Reveal.getCurrentSlide());
   if (!names.length) return;
+  if (!isConnected() || kernel.kernel === "dead") return tellState();
   names.forEach((name) => asked.add(name));
   order(what, { cells: names });
 }
 
 // A box to type in, in the place of the code. Leaving it keeps what was typed.
 function edit() {
-  const box = cellsOf(Reveal.getCurrentSlide()).map(boxOf).find((one) => one?.code);
+  const slide = Reveal.getCurrentSlide(), box = cellsOf(slide).map(boxOf).find((one) => one?.code);
   const source = box?.code.querySelector("pre.src");
-  if (!source || !isConnected()) return;
+  if (!source || !isConnected() || document.querySelector(".typing")) return;
+  slide.classList.add("peek"); // where an output stands over the code
   const area = document.createElement("textarea");
   const before = cells[box.cell]?.source ?? "";
   Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
-  area.style.fontSize = source.style.fontSize;
+  area.style.fontSize = getComputedStyle(source).fontSize;
   area.rows = before.split("\n").length;
   source.hidden = true;
   source.after(area);
   area.addEventListener("blur", () => {
     area.remove();
+    slide.classList.remove("peek");
     box.code.querySelector("pre.src").hidden = false;
+    setTimeout(tell);
     if (area.value !== before) order("edit", { cells: [box.cell], source: area.value });
   });
-  area.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || !(event.shiftKey || event.ctrlKey)) return;
-    event.preventDefault();
-    area.blur();
-    run("run");
-  });
+  area.addEventListener("keydown", (event) => typed(event, area));
   area.focus();
+}
+
+// Tab indents, Enter keeps the indentation, and with Shift it runs.
+function typed(event, area) {
+  if (!["Enter", "Tab"].includes(event.key) || (event.key === "Tab" && event.shiftKey)) return;
+  event.preventDefault();
+  if (event.key === "Enter" && (event.shiftKey || event.ctrlKey)) {
+    area.blur();
+    return run("run");
+  }
+  const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
+  const words = event.key === "Tab" ? "    " : `\n${line.match(/^ */)[0]}${line.trimEnd().endsWith(":") ? "    " : ""}`;
+  area.setRangeText(words, area.selectionStart, area.selectionEnd, "end");
 }
 
 function reset() {
@@ -140,7 +155,8 @@ function reset() {
 function save() {
   const link = document.createElement("a");
   link.href = `${address}/notebook`;
-  link.click();
+  if (isConnected()) link.click();
+  flash(isConnected() ? "Saved in the browser's folder for downloads" : "No connection: not saved");
 }
 
 const KEYS = {
@@ -157,27 +173,48 @@ window.addEventListener("keydown", (event) => {
   if (!forSlides(event) || event.altKey || event.metaKey || Reveal.isPaused()) return;
   const key = `${event.ctrlKey ? "ctrl+" : ""}${event.shiftKey ? "shift+" : ""}${event.key.toLowerCase()}`;
   const action = event.key === "Escape" && isBusy() ? () => order("interrupt") : KEYS[key];
-  if (!action) return;
+  if (!action && !scrolled(event.key)) return;
   event.preventDefault();
   event.stopImmediatePropagation();
-  action();
+  action?.();
 }, true);
+
+let said = ""; // for a moment in the place of the state
+
+function flash(words) {
+  said = words;
+  setTimeout(() => { said = ""; }, 2500);
+  tellState();
+}
+
+// Down and up scroll what does not fit.
+function scrolled(key) {
+  const out = Reveal.getCurrentSlide().querySelector(".out.scrolls"), by = { ArrowDown: 60, ArrowUp: -60 }[key];
+  if (!out || !by) return false;
+  out.scrollBy(0, by);
+  return true;
+}
 
 const isBusy = () => Object.values(cells).some((one) => one.state === "running");
 
 // What somebody in the back row must know of this slide: [words, mood].
 function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
+  if (said) return [said, "done"];
   if (!hasMet) return ["Connecting …", "busy"];
   if (isStranger) return ["The server was started anew: open the address in its terminal", "bad"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];
-  if (kernel.kernel === "dead") return [`${kernel.words} Stored outputs. Shift+K starts a new one`, "bad"];
+  if (kernel.kernel === "dead") return [`${kernel.words} Shift+K starts a new one`, "bad"];
   if (states.includes("running")) return [`Running … ${Math.round((Date.now() - since) / 1000)} s. Esc stops it`, "busy"];
-  if (states.includes("waiting")) return ["Waits for its turn", "busy"];
+  const before = Object.values(cells).filter((one) => ["waiting", "running"].includes(one.state)).length;
+  if (states.includes("waiting")) return [`Waits: ${before} to run, Esc stops them`, "busy"];
   if (kernel.kernel === "starting") return ["The kernel starts …", "busy"];
   const seconds = names.reduce((sum, name) => sum + (cells[name]?.seconds || 0), 0).toFixed(1);
   const edited = names.some((name) => cells[name]?.edited) ? ", edited" : "";
-  if (states.includes("failed")) return [`Raised an error, ${seconds} s${edited}`, "bad"];
+  if (states.includes("changed")) return ["Changed since it ran: R runs it", ""];
+  if (states.includes("before")) return ["Ran in the kernel before: R runs it", ""];
+  const lacks = names.some((name) => /NameError/.test(cells[name]?.html)) ? ". Shift+R runs what comes before" : "";
+  if (states.includes("failed")) return [`Raised an error, ${seconds} s${edited}${lacks}`, "bad"];
   if (names.length && states.every((one) => one === "done")) return [`Ran here, ${seconds} s${edited}`, "done"];
   if (!names.length) return ["", ""];
   return [+slide.dataset.step ? "Stored output: R runs it" : `R runs it${edited}`, ""];

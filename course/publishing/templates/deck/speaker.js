@@ -109,7 +109,11 @@ function pass(event) {
     event.preventDefault();
     return fillView();
   }
-  if (event.target.closest("input")) return void (event.key === "Enter" && event.target.blur());
+  if (event.target.closest("input")) {
+    if (/^(\d|Backspace|Delete|Tab|Home|End|Arrow\w+)$/.test(event.key)) return;
+    event.target.blur(); // what is no number is meant for the deck
+    if (["Enter", "Escape"].includes(event.key)) return;
+  }
   if (event.target.closest("button") && [" ", "Enter"].includes(event.key)) return;
   if (event.key === "Tab" || event.ctrlKey || event.metaKey || event.altKey) return;
   const { key, code, keyCode, shiftKey } = event;
