@@ -40,8 +40,9 @@ def write(path, title):
 
 
 @pytest.fixture
-def course(tmp_path):
-    """A course of two lessons and the glossary, and nothing else in its folder."""
+def course(tmp_path, monkeypatch):
+    """A course of two lessons and the glossary, and nothing else in its folder; none is served here."""
+    monkeypatch.setattr(present, "serve", None)
     (tmp_path / "notebooks").mkdir()
     for name in ("03_leaf", "11_training_loop", "glossary"):
         write(tmp_path / "notebooks" / f"{name}.ipynb", name)
