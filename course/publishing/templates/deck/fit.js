@@ -281,7 +281,7 @@ function fitPlayer(slide, parts, note) {
   fitOverCode(parts, note);
   slide.classList.add("plays");
   const takeaway = slide.querySelector(".takeaway");
-  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 70), 24);
+  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= (isUpright() ? 110 : 70)), 24);
   fitPlayers(parts.out, roomFor(parts));
 }
 
