@@ -9,6 +9,7 @@ const CARDS = [30, 28, 26, 24, 22, 20];
 const HEADINGS = [38, 36, 34, 32, 30, 28];
 const TABLE = [34, 32, 30, 28, 26, 24];
 const FLOW = [30, 28, 26, 24, 22, 20];
+const PLAIN = [36, 34, 32, ...FLOW]; // words and code alone
 const SPLITS = [50, 56, 62, 68];
 const LEAST = 18; // px of words in pictures and players
 const BESIDE = 262; // px of what was printed, beside a picture
@@ -84,25 +85,26 @@ function take(slide, [name, column]) {
 
 function fitHeading(slide, note) {
   const heading = slide.querySelector("h2");
-  if (heading) note("title", largest(HEADINGS, [heading], () => !isWide(heading.parentElement)), 28);
+  if (heading) note("title", largest(HEADINGS, [heading], () => !isWide(heading.parentElement) && heading.offsetHeight <= 104), 28);
 }
 
 function fitLead(slide, note) {
   const lead = slide.querySelector(".lead");
   if (!lead) return;
-  const high = slide.classList.contains("panel") ? 230 : lead.clientHeight;
+  const high = slide.classList.contains("panel") ? 230 : isUpright() ? 180 : lead.clientHeight;
   for (const one of lead.children) {
     if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1 && !isWide(one)), 24);
   }
 }
 
-// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a picture.
+// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a picture
+// and on a phone.
 function fitVotes(slide, note) {
   const strip = slide.querySelector(".votes");
   if (!strip) return;
   const items = every("li", strip);
   const fits = (high) => strip.offsetHeight <= high && !isWide(strip) && items.every((one) => !isWide(one));
-  if (slide.classList.contains("panel")) {
+  if (slide.classList.contains("panel") || isUpright()) {
     strip.dataset.form = "column";
     const column = () => !isHigh(strip) && items.every((one) => !isWide(one));
     note("votes", largest([28, 26, 24, 22], items, column), 22);
@@ -187,7 +189,8 @@ function growOut(parts, code) {
 }
 
 // On a phone held upright nothing stands beside anything.
-const hasRoom = ([layout]) => layout === "stacked" || !document.documentElement.classList.contains("upright");
+const isUpright = () => document.documentElement.classList.contains("upright");
+const hasRoom = ([layout]) => layout === "stacked" || !isUpright();
 
 function arrange({ stage }, [layout, split], wraps) {
   stage.dataset.layout = layout;
@@ -278,7 +281,7 @@ function fitPlayer(slide, parts, note) {
   fitOverCode(parts, note);
   slide.classList.add("plays");
   const takeaway = slide.querySelector(".takeaway");
-  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= 70), 24);
+  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= (isUpright() ? 110 : 70)), 24);
   fitPlayers(parts.out, roomFor(parts));
 }
 
@@ -339,7 +342,7 @@ function scrollWide(slide, flow) {
   return boxes.length > 0;
 }
 
-function sizeOfFlow(flow, pictures, times, wraps, sizes = FLOW) {
+function sizeOfFlow(flow, pictures, times, wraps, sizes = flow.querySelector("img, .player-room, table") ? FLOW : PLAIN) {
   flow.classList.toggle("wrapped", wraps);
   pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
   return largest(sizes, [flow], () => !isHigh(flow) && !isWide(flow));
