@@ -1,0 +1,443 @@
+"""A live deck in a real browser, beside a server and a kernel of its own: keys, results, endings, attacks."""
+
+import json
+import re
+import select
+import subprocess
+import sys
+
+import hostile
+import hostile_outputs
+import nbformat
+import pytest
+from deck import ROOT
+from driver import photograph, watched
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from playwright.sync_api import expect
+
+from course.publishing.faces import Faces
+from course.publishing.prepare import prepared
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
+LONG = 9_000  # ms: a kernel may take its time
+SIGN = "section.present .state"
+OUT = "section.present .out"
+SLIDE = "Reveal.getSlidePastCount()"
+STEP = "+document.querySelector('section.present').dataset.step"
+LOADS = "iframe, object, embed, foreignObject, form, base, link:not([rel=icon]), meta[http-equiv=refresh]"
+# A socket or an address that does not answer, or answers 403, is what these tests are about.
+NOISE = ("WebSocket connection to", "Failed to load resource")
+SHOWN = {
+    "print": "print('came', 'live')",
+    "show": "import torch\nfrom helpers import show\nx = torch.tensor(2.0, requires_grad=True)\nshow(x * x)",
+    "step_through": "import torch\nfrom helpers import step_through\nw = torch.tensor(3.0, requires_grad=True)\nstep_through(w * w)",
+    "lab": "from helpers import labs\nlabs.accumulation()",
+    "plot": "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3]);",
+    "traceback": "def broken():\n    return 1 / 0\n\n\nbroken()",
+    "stderr": "import sys\nprint('a warning', file=sys.stderr)",
+    "progress": "for part in range(4): print(f'{part} of 3', end='\\r', flush=True)",
+    "attempt": "import torch\nfrom helpers import attempt\nwith attempt():\n    torch.tensor(1.0).backward()",
+}
+
+
+def cell(name, source, **more):
+    return new_code_cell(source, id=name, **more)
+
+
+def part(name, **more):
+    return {"slideshow": {"slide_type": "slide"}, "course": {"role": name}} | more
+
+
+def round_of(name, source, stored):
+    """A round as lessons have it: what runs comes one step later."""
+    return [
+        new_markdown_cell(f"## {name}\n\nWhat comes?", id=f"q-{name}", metadata=part("question")),
+        cell(name, source, metadata=part("run"), outputs=stored, execution_count=1),
+    ]
+
+
+def small():
+    stored = [new_output("stream", text="stored\n")]
+    cells = [new_markdown_cell("# Live\n\nWords.", id="title", metadata=part("title"))]
+    for name, source in SHOWN.items():
+        cells += round_of(name, source, stored)
+    cells += round_of("loop", "print('begun', flush=True)\nwhile True: pass", stored)
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    return new_notebook(cells=cells, metadata=kernel)
+
+
+class Served:
+    """A server of live decks in a process of its own."""
+
+    def __init__(self, path, port=0):
+        self.path = path
+        command = [
+            sys.executable,
+            "-m",
+            "course.present",
+            str(path),
+            "--no-browser",
+            f"--port={port}",
+        ]
+        self.process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, bufsize=0)
+        self.address = self.next_address()
+        self.port = int(re.search(r":(\d+)/", self.address)[1])
+
+    def next_address(self):
+        """Return the next address that is printed."""
+        while True:
+            assert select.select([self.process.stdout], [], [], 30)[0], "the server says nothing"
+            line = self.process.stdout.readline().decode()
+            assert line, "the server has ended"
+            if "/enter?" in line:
+                return line.strip()
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+        self.process.stdout.close()
+
+
+def entered(page, address):
+    """Enter by an address; return the deck's page once its kernel is ready."""
+    page.goto(address)
+    page.wait_for_selector(".reveal.ready")
+    return page
+
+
+def ready(page):
+    """Wait for the kernel on the first slide that has code."""
+    page.evaluate("Reveal.slide(1, 0, -1)")
+    expect(page.locator(SIGN)).to_have_text("R runs it", timeout=LONG)
+    return page
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory):
+    path = tmp_path_factory.mktemp("live") / "small.ipynb"
+    nbformat.write(small(), path)
+    made = Served(path)
+    made.fresh = made.address
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def deck(chromium, served):
+    with watched(chromium, noise=NOISE) as watch:
+        page = entered(watch.page, served.fresh)
+        served.fresh = served.next_address()
+        yield ready_again(page)
+
+
+def ready_again(page):
+    """A new kernel and the lesson's own code, whatever the test before has done."""
+    page.evaluate("Reveal.slide(1, 0, -1)")
+    expect(page.locator(SIGN)).not_to_contain_text(re.compile("starts|Connecting"), timeout=LONG)
+    if "Running" in page.inner_text(SIGN):
+        page.keyboard.press("Escape")
+    return page
+
+
+def to(page, name):
+    """Go to the question of a round."""
+    at = list(SHOWN).index(name) if name in SHOWN else len(SHOWN)
+    page.evaluate(f"Reveal.slide({at + 1}, 0, -1)")
+    assert page.evaluate(STEP) == 0
+
+
+def ran(page, mood="done"):
+    expect(page.locator(f"{SIGN}[data-mood={mood}]")).to_contain_text(
+        re.compile("^(Ran here|Raised an error)"), timeout=LONG
+    )
+
+
+def pressed(page, name, mood="done"):
+    to(page, name)
+    page.keyboard.press("r")
+    page.wait_for_selector("section.present[data-step='1']", timeout=LONG)
+    ran(page, mood)
+
+
+def test_r_shows_what_came_and_not_what_was_stored(deck):
+    to(deck, "print")
+    assert not deck.locator(OUT).is_visible()
+    pressed(deck, "print")
+    expect(deck.locator(OUT)).to_have_text("came live")
+    assert deck.locator(OUT).is_visible()
+    deck.keyboard.press("ArrowLeft")
+    assert deck.evaluate(STEP) == 0
+    assert not deck.locator(OUT).is_visible(), "a prediction stays honest"
+
+
+@pytest.mark.parametrize("name", [name for name in SHOWN if name not in ("lab", "step_through")])
+def test_an_output_looks_as_in_a_published_deck(deck, name, tmp_path):
+    pressed(deck, name, "bad" if name == "traceback" else "done")
+    kept = saved(deck, tmp_path)
+    published = Faces(tmp_path).result(prepared(kept, notes=True).cells[at(kept, name)])
+    same = "(one, html) => { const made = document.createElement('template'); made.innerHTML = html; return made.innerHTML === one.innerHTML }"
+    assert deck.locator(OUT).evaluate(same, published.html)
+    photograph(deck, f"live/{name}")
+
+
+def saved(page, folder):
+    """Return the copy that Ctrl+S saves."""
+    with page.expect_download() as loading:
+        page.keyboard.press("Control+s")
+    loading.value.save_as(folder / "kept.ipynb")
+    assert loading.value.suggested_filename == "small-live.ipynb"
+    return nbformat.read(folder / "kept.ipynb", as_version=4)
+
+
+def at(notebook, name):
+    return next(number for number, cell in enumerate(notebook.cells) if cell.id == name)
+
+
+def test_a_traceback_marks_its_line_and_opens_whole(deck):
+    pressed(deck, "traceback", "bad")
+    assert deck.locator("section.present .ln.failed").all_inner_texts() == ["broken()"]
+    assert deck.inner_text("section.present .err").startswith("ZeroDivisionError")
+    deck.click("section.present summary")
+    assert "return 1 / 0" in deck.inner_text("section.present details pre")
+
+
+def test_a_player_that_came_live_plays_by_keys(deck):
+    pressed(deck, "step_through")
+    player = deck.locator("section.present .player")
+    expect(player).to_have_count(1)
+    assert player.bounding_box()["height"] > 400
+    seen = set()
+    for key in ("Home", "ArrowRight", "ArrowRight", "End"):
+        deck.keyboard.press(key)
+        seen.add(player.locator(".player-count").inner_text())
+    assert len(seen) == 4
+    deck.focus(".present .player")
+    assert deck.inner_text(".keys") == "Keys: player · Esc for slides"
+    deck.keyboard.press("r")
+    assert deck.inner_text(SIGN).startswith("Ran here"), "in a player R is the player's"
+    deck.keyboard.press("Escape")
+    expect(deck.locator(".keys")).to_have_text("")
+    deck.keyboard.press("r")
+    expect(player.locator(".player-count")).to_contain_text("steps", timeout=LONG)
+
+
+def test_a_lab_that_came_live_answers_its_keys(deck):
+    pressed(deck, "lab")
+    player = deck.locator("section.present .player")
+    expect(player).to_have_count(1)
+    before = player.inner_text()
+    deck.keyboard.press("1")
+    assert player.inner_text() != before
+
+
+def test_code_is_edited_run_and_reset_from_the_keyboard(deck):
+    to(deck, "print")
+    deck.keyboard.press("e")
+    box = deck.get_by_label("Code of this slide")
+    expect(box).to_be_focused()
+    deck.keyboard.press("Control+End")
+    deck.keyboard.type("\nprint('<b>typed</b> rnslbe?')")
+    deck.keyboard.press("Shift+Enter")
+    expect(deck.locator(OUT)).to_have_text("came live\n<b>typed</b> rnslbe?", timeout=LONG)
+    assert deck.locator("section.present pre.src").is_visible()
+    assert deck.locator("section.present .ln").count() == 2
+    expect(deck.locator(SIGN)).to_contain_text("edited")
+    deck.keyboard.press("Shift+E")
+    expect(deck.locator("section.present .ln")).to_have_count(1)
+    expect(deck.locator(SIGN)).not_to_contain_text("edited")
+
+
+def test_a_box_that_is_left_by_escape_keeps_what_was_typed_and_gives_the_keys_back(deck):
+    to(deck, "print")
+    deck.keyboard.press("e")
+    deck.keyboard.press("Control+a")
+    deck.keyboard.type("print('kept')")
+    deck.keyboard.press("Escape")
+    expect(deck.locator("section.present .ln")).to_have_text("print('kept')")
+    assert deck.locator("textarea").count() == 0
+    deck.keyboard.press("r")
+    expect(deck.locator(OUT)).to_have_text("kept", timeout=LONG)
+    deck.keyboard.press("Shift+E")
+    expect(deck.locator("section.present .ln")).to_have_text("print('came', 'live')")
+
+
+def test_escape_stops_a_cell_that_never_ends_and_nothing_else(deck):
+    to(deck, "loop")
+    deck.keyboard.press("r")
+    expect(deck.locator(OUT)).to_have_text("begun", timeout=LONG)
+    expect(deck.locator(SIGN)).to_contain_text("Running")
+    deck.evaluate("Reveal.slide(0)")
+    deck.keyboard.press("Escape")
+    deck.evaluate(f"Reveal.slide({len(SHOWN) + 1})")
+    ran(deck, "bad")
+    expect(deck.locator(f"{OUT} .err")).to_contain_text("KeyboardInterrupt")
+
+
+def test_up_to_here_runs_all_before(deck):
+    deck.keyboard.press("Shift+K")
+    expect(deck.locator(SIGN)).to_contain_text("starts")
+    to(deck, "step_through")
+    deck.keyboard.press("Shift+R")
+    ran(deck)
+    for name in ("print", "show"):
+        to(deck, name)
+        ran(deck)
+        assert not deck.locator(OUT).is_visible(), "only the slide that is seen goes on"
+
+
+def test_a_kernel_that_dies_is_said_and_the_stored_output_is_seen(deck):
+    to(deck, "print")
+    deck.keyboard.press("e")
+    deck.keyboard.press("Control+a")
+    deck.keyboard.type("import os; os._exit(1)")
+    deck.keyboard.press("Shift+Enter")
+    expect(deck.locator(f"{SIGN}[data-mood=bad]")).to_contain_text("The kernel died.", timeout=LONG)
+    expect(deck.locator(OUT)).to_have_text("stored")
+    assert deck.locator(OUT).is_visible()
+    deck.keyboard.press("Shift+E")
+    deck.keyboard.press("Shift+K")
+    expect(deck.locator(SIGN)).to_contain_text("starts", timeout=LONG)
+    expect(deck.locator(SIGN)).not_to_contain_text(re.compile("starts|died"), timeout=LONG)
+    pressed(deck, "print")
+    expect(deck.locator(OUT)).to_have_text("came live")
+
+
+def test_a_connection_that_is_lost_is_said_and_what_came_meanwhile_is_seen_after(deck):
+    to(deck, "loop")
+    deck.keyboard.press("r")
+    expect(deck.locator(OUT)).to_have_text("begun", timeout=LONG)
+    deck.context.set_offline(True)
+    deck.evaluate("dispatchEvent(new Event('offline'))")
+    deck.context.set_offline(False)
+    expect(deck.locator(SIGN)).to_contain_text("Running", timeout=LONG)
+    deck.keyboard.press("Escape")
+    ran(deck, "bad")
+
+
+def test_two_windows_see_the_same_and_only_the_one_that_ran_goes_on(deck):
+    other = deck.context.new_page()
+    entered(other, deck.url)
+    to(deck, "print")
+    to(other, "print")
+    pressed(deck, "print")
+    ran(other)
+    assert other.evaluate(STEP) == 0
+    assert deck.evaluate(STEP) == 1
+    expect(other.locator(OUT)).to_have_text("came live")
+    other.close()
+
+
+def test_the_speakers_window_follows_and_its_keys_run(deck):
+    to(deck, "print")
+    with deck.expect_popup() as opening:
+        deck.keyboard.press("s")
+    window = opening.value
+    expect(window.locator("#slide")).to_contain_text("print")
+    window.keyboard.press("r")
+    deck.wait_for_selector("section.present[data-step='1']", timeout=LONG)
+    expect(deck.locator(OUT)).to_have_text("came live")
+    expect(window.locator("#then")).not_to_have_text("Next: more on this slide")
+    window.close()
+
+
+def test_nothing_of_the_way_in_stays_in_the_address_or_is_told_to_scripts(deck):
+    assert deck.url.endswith("/small#/1")
+    assert deck.evaluate("document.cookie") == ""
+    assert deck.evaluate("document.referrer") == ""
+    assert "once" not in json.dumps(deck.evaluate("[{...localStorage}, {...sessionStorage}]"))
+
+
+@pytest.mark.parametrize("name", ["print", "show", "step_through", "traceback"])
+def test_on_a_wall_at_125_per_cent_all_fits(chromium, served, name):
+    options = {"viewport": {"width": 1536, "height": 864}, "device_scale_factor": 1.25}
+    with watched(chromium, noise=NOISE, **options) as watch:
+        page = entered(watch.page, served.fresh)
+        served.fresh = served.next_address()
+        ready_again(page)
+        pressed(page, name, "bad" if name == "traceback" else "done")
+        slide = page.evaluate(
+            "(({ scrollWidth, scrollHeight, clientWidth, clientHeight }) => [scrollWidth - clientWidth, scrollHeight - clientHeight])(Reveal.getCurrentSlide())"
+        )
+        assert max(slide) <= 1
+        sign, title = page.locator(SIGN).bounding_box(), page.locator(".present h2").bounding_box()
+        assert sign["y"] >= 0
+        assert sign["x"] > title["x"]
+        photograph(page, f"live/wall-{name}")
+
+
+# The server's end
+
+
+def test_a_server_that_ends_is_said_and_a_new_one_says_what_to_do(chromium, tmp_path):
+    nbformat.write(small(), tmp_path / "small.ipynb")
+    server = Served(tmp_path / "small.ipynb")
+    with watched(chromium, noise=NOISE) as watch:
+        page = ready(entered(watch.page, server.address))
+        server.close()
+        expect(page.locator(SIGN)).to_have_text("No connection: stored outputs", timeout=LONG)
+        page.keyboard.press("r")
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate(STEP) == 1
+        expect(page.locator(OUT)).to_have_text("stored")
+        server = Served(tmp_path / "small.ipynb", server.port)
+        try:
+            expect(page.locator(SIGN)).to_contain_text("started anew", timeout=LONG)
+            page.keyboard.press("ArrowRight")
+            entered(page, server.address)
+            ready(page)
+            pressed(page, "print")
+            expect(page.locator(OUT)).to_have_text("came live")
+        finally:
+            server.close()
+
+
+# Attacks
+
+
+def attacks():
+    """A cell for each hostile output, sent by the kernel itself when the cell runs."""
+    send = "from IPython.display import display\nimport json, sys\nshell = get_ipython().kernel\none = json.loads({!r})\n"
+    send += "kind = one.pop('output_type')\nif kind == 'display_data': one['transient'] = {{}}\n"
+    send += "shell.session.send(shell.iopub_socket, kind, one, parent=shell.get_parent('shell'), ident=kind.encode())"
+    outputs = [
+        *hostile_outputs.outputs(),
+        *(hostile.shown({"text/html": page}) for page in hostile.PAGES),
+    ]
+    cells = [cell(f"a{n}", send.format(json.dumps(one))) for n, one in enumerate(outputs)]
+    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    for one in cells:
+        one.metadata = {"slideshow": {"slide_type": "slide"}}
+    return new_notebook(cells=cells, metadata=kernel)
+
+
+def test_nothing_that_a_hostile_kernel_sends_runs_or_is_fetched(chromium, tmp_path):
+    nbformat.write(attacks(), tmp_path / "small.ipynb")
+    server = Served(tmp_path / "small.ipynb")
+    with watched(chromium, noise=NOISE) as watch:
+        page, dialogs = watch.page, []
+        page.on("dialog", lambda dialog: (dialogs.append(dialog.message), dialog.dismiss()))
+        try:
+            entered(page, server.address)
+            scripts = page.locator("script").count()
+            expect(page.locator(SIGN)).not_to_contain_text(re.compile("starts|Conn"), timeout=LONG)
+            ends = 0
+            for number in range(page.evaluate("Reveal.getTotalSlides()")):
+                page.evaluate(f"Reveal.slide({number})")
+                page.keyboard.press("r")
+                expect(page.locator(SIGN)).to_contain_text(
+                    re.compile("^(Ran here|Raised)"), timeout=LONG
+                )
+                page.mouse.move(640, 360)
+                ends += 1
+            assert ends > 60
+            assert page.evaluate("window.hit") is None
+            assert page.locator(LOADS).count() == 0
+            assert (
+                page.locator("script").count() - scripts
+                <= page.locator(".player-slot script").count()
+            )
+            assert page.locator("main").count() == 1
+            assert page.url.startswith(f"http://127.0.0.1:{server.port}/small")
+            assert dialogs == []
+        finally:
+            server.close()
