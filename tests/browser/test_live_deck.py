@@ -86,7 +86,7 @@ class Served:
     def next_address(self):
         """Return the next address that is printed."""
         while True:
-            assert select.select([self.process.stdout], [], [], 30)[0], "the server says nothing"
+            assert select.select([self.process.stdout], [], [], 90)[0], "the server says nothing"
             line = self.process.stdout.readline().decode()
             assert line, "the server has ended"
             if "/enter?" in line:
@@ -175,7 +175,12 @@ def test_an_output_looks_as_in_a_published_deck(deck, name, tmp_path):
     pressed(deck, name, "bad" if name == "traceback" else "done")
     kept = saved(deck, tmp_path)
     published = Faces(tmp_path).result(prepared(kept, notes=True).cells[at(kept, name)])
-    same = "(one, html) => { const made = document.createElement('template'); made.innerHTML = html; return made.innerHTML === one.innerHTML }"
+    same = """(one, html) => {
+      const made = document.createElement("template"), copy = one.cloneNode(true);
+      made.innerHTML = html;
+      for (const inside of copy.querySelectorAll("[style]")) inside.removeAttribute("style"); // sizes
+      return copy.innerHTML === made.innerHTML;
+    }"""
     assert deck.locator(OUT).evaluate(same, published.html)
     photograph(deck, f"live/{name}")
 
@@ -341,7 +346,7 @@ def test_the_speakers_window_follows_and_its_keys_run(deck):
 
 
 def test_nothing_of_the_way_in_stays_in_the_address_or_is_told_to_scripts(deck):
-    assert deck.url.endswith("/small#/1")
+    assert "enter" not in deck.url
     assert deck.evaluate("document.cookie") == ""
     assert deck.evaluate("document.referrer") == ""
     assert "once" not in json.dumps(deck.evaluate("[{...localStorage}, {...sessionStorage}]"))
