@@ -19,7 +19,9 @@ IDEA = re.compile(r"(\d) · ")
 def slides(lesson):
     """Return the slides of a lesson, by its number."""
     made = prepared(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), notes=True)
-    return slides_of(made, Faces(NOTEBOOKS, language=made.metadata.language_info.pygments_lexer), title_of(made))
+    return slides_of(
+        made, Faces(NOTEBOOKS, language=made.metadata.language_info.pygments_lexer), title_of(made)
+    )
 
 
 @cache
