@@ -163,7 +163,8 @@ def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
     html = template().render(
         slides=slides(given), asked={}, title="T", policy="", styles=[], scripts=[]
     )
-    assert html.count('<div class="out" data-at="1">') == html.count('<div class="out"')
+    assert html.count('<div class="out"') > 3
+    assert not re.search(r'<div class="out"(?! data-at="1")', html)
     assert html.count('<div class="takeaway" data-at=') == html.count('<div class="takeaway"')
 
 

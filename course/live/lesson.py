@@ -220,6 +220,9 @@ class LiveLesson:
         given = self.given.cells[self.index[name]].source
         cell = self.cell(name)
         cell.source = given if source is None else source
+        if self.known[name].get("state") in RAN:
+            self.ended[name] = "changed"
+            self.tell_cell(name, state="changed")
         self.tell_cell(
             name,
             code=self.faces.code(cell.source),

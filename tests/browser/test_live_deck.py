@@ -443,7 +443,7 @@ def test_nothing_that_a_hostile_kernel_sends_runs_or_is_fetched(chromium, tmp_pa
                 <= page.locator(".player-slot script").count()
             )
             assert page.locator("main").count() == 1
-            assert page.url.startswith(f"http://127.0.0.1:{server.port}/small")
+            assert page.url.startswith(f"http://127.0.0.1:{server.port}/own")
             assert dialogs == []
         finally:
             server.close()
