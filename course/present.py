@@ -74,6 +74,15 @@ async def serve(room: Room, given: argparse.Namespace) -> None:
         await room.close()
 
 
+def port(given: str) -> int:
+    """Return the number of a port. Raises ArgumentTypeError, which argparse says in a sentence."""
+    if not given.isdecimal() or int(given) > 65535:
+        raise argparse.ArgumentTypeError(
+            f"{given!r} is no port: give a number up to 65535, 0 for a free one"
+        )
+    return int(given)
+
+
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="python -m course.present", description=__doc__.split("\n\n")[0]
@@ -82,7 +91,7 @@ def parser() -> argparse.ArgumentParser:
         "lesson", nargs="?", default="", help="its number, or the path of your own notebook"
     )
     made.add_argument(
-        "--port", type=int, default=PORT, help="another one is taken where it is not free"
+        "--port", type=port, default=PORT, help="another one is taken where it is not free"
     )
     made.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"

@@ -836,6 +836,30 @@ def test_a_new_kernel_comes_while_the_old_one_runs(seated):
     seated(work)
 
 
+def test_what_is_run_at_once_after_a_new_start_waits_for_the_kernel(seated):
+    async def work(seat):
+        await seat.say("restart")
+        assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
+def test_what_ran_before_the_code_or_the_kernel_changed_is_told_as_such(seated):
+    async def work(seat):
+        await seat.ran("also")
+        await seat.say("edit", "also", source="print('other')")
+        told = await seat.until(lambda told: told.get("cell") == "also" and "state" in told)
+        assert told["state"] == "changed"
+        await seat.say("edit", "also", source=None)
+        await seat.ran("also")
+        await seat.say("restart")
+        told = await seat.until(lambda told: told.get("cell") == "also" and "state" in told)
+        assert told["state"] == "before"
+        await seat.kernel("ready")
+
+    seated(work)
+
+
 def test_a_key_pressed_twice_leaves_one_kernel(live, seated):
     async def work(seat):
         before = len(children())

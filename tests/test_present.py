@@ -214,3 +214,10 @@ def test_control_c_ends_it_and_its_kernels_and_nothing_is_written(course):
     assert files(course / "notebooks") == before
     assert not started.opened.exists(), "--no-browser opens none"
     assert [path for path in started.scratch.iterdir() if path.name.startswith("present-")] == []
+
+
+@pytest.mark.parametrize("given", ["65536", "-3", "x", "99999"])
+def test_what_is_no_port_is_said_in_a_sentence(given, capsys):
+    with pytest.raises(SystemExit):
+        present.main([f"--port={given}"])
+    assert f"{given!r} is no port" in capsys.readouterr().err

@@ -122,7 +122,8 @@ class LiveLesson:
     async def start(self) -> None:
         """Start a kernel and run the set-up in it; tell where that fails."""
         await self.started()
-        self.settled.set()
+        if self.client is not None or self.kernel["kernel"] == "dead":
+            self.settled.set()
 
     async def started(self) -> None:
         mine = self.starts
@@ -209,6 +210,11 @@ class LiveLesson:
                 self.client = None
                 self.tell_kernel("dead", "The kernel died.")
                 await end(client)
+            return False
+        except Exception as error:  # of the machinery: the lesson goes on, and the room is told
+            words = f"This could not be run to its end ({type(error).__name__})."
+            face = {"html": f'<pre class="stderr">{words}</pre>', "kind": "text", "failed": 0}
+            self.tell_result(name, "failed", time.monotonic() - began, face)
             return False
         failed = any(output.output_type == "error" for output in cell.outputs)
         state = "failed" if failed else "done"

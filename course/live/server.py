@@ -229,6 +229,7 @@ def application(room: Room) -> Application:
         default_handler_args=shared,
         cookie_secret=secrets.token_bytes(32),
         xsrf_cookies=True,
+        log_function=lambda handler: None,  # no addresses in the terminal but the one to open
         websocket_ping_interval=20,
         websocket_max_message_size=1_000_000,
     )
