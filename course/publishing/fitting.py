@@ -24,12 +24,15 @@ REMEDIES = {
     "table": "take rows out of the table, or words",
     "flow": "split it into two slides, or let its code print less",
     "wide": "show fewer columns",
+    "heading": "give its first cell a heading",
+    "notes": "write a cell with the role or slide type of notes",
 }
+LACKS = {"heading": "has no heading", "notes": "has a step without notes"}
 
 
 @dataclass(frozen=True)
 class Unfit:
-    """One slide that is too full: its number, the cell it was made from, what does not fit, and how
+    """One slide that is too full, or lacks something: its number, the cell it was made from, what does not fit, and how
     many screens it is tall and wide where it scrolls.
     """
 
@@ -42,13 +45,16 @@ class Unfit:
     def __str__(self) -> str:
         sides = [f"{self.tall} screens tall"] if self.tall > 1 else []
         sides += [f"{self.wide} screens wide"] if self.wide > 1 else []
-        is_how = f"is {' and '.join(sides)} and scrolls" if sides else "is too full"
+        lacking = [words for one, words in LACKS.items() if one in self.what]
+        is_full = set(self.what) - set(LACKS)
+        full = f"is {' and '.join(sides)} and scrolls" if sides else "is too full" * bool(is_full)
+        is_how = " and ".join(filter(None, [full, *lacking]))
         remedies = "; ".join(REMEDIES.get(one, "make it shorter") for one in self.what)
         return f"slide {self.number} ({self.cell}) {is_how}: {remedies}."
 
 
 def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
-    """Return the slides of a deck that are too full; `places` says of an id how to find its cell.
+    """Return the slides of a deck that are too full, or lack a heading or notes; `places` says of an id how to find its cell.
 
     Raises Unpublishable where the browser fails.
     """

@@ -14,6 +14,7 @@ from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course import handouts
 from course.publish import main, publish
+from course.publishing.fitting import REMEDIES, unfit
 from helpers.predicting import questions
 
 pytestmark = pytest.mark.browser
@@ -216,3 +217,31 @@ def picture(wide):
     svg = f'<svg xmlns="http://www.w3.org/2000/svg" {size}>{words}</svg>'
     data = base64.b64encode(svg.encode()).decode()
     return f'<img alt="words" src="data:image/svg+xml;base64,{data}">'
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ("## 2 · Two\n\n", "has no heading: give its first cell a heading."),
+        ("## 1 · One\n\n", "has no heading: give its first cell a heading."),
+    ],
+)
+def test_a_round_without_a_heading_fails_the_build(notebook, tmp_path, capsys, changed, said):
+    made = nbformat.read(notebook, 4)
+    cell = next(cell for cell in made.cells if cell.source.startswith(changed))
+    cell.source = cell.source.removeprefix(changed)
+    nbformat.write(made, notebook)
+    assert main([str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]) == 1
+    assert re.search(rf"slide \d+ \(cell .*\) {re.escape(said)}", capsys.readouterr().out)
+
+
+def test_a_step_without_notes_is_found(tmp_path, notebook):
+    publish(notebook, "slides", tmp_path / "deck.html")
+    page = (tmp_path / "deck.html").read_text()
+    emptied = re.sub(r'(<aside class="say" data-step="1">).*?(</aside>)', r"\1\2", page, flags=re.S)
+    (tmp_path / "deck.html").write_text(emptied)
+    found = unfit(tmp_path / "deck.html", program(), {})
+    assert found
+    assert all(
+        str(one).endswith("has a step without notes: " + REMEDIES["notes"] + ".") for one in found
+    )

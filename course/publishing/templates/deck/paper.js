@@ -9,8 +9,17 @@ function fitAll() {
   for (const slide of document.querySelectorAll(".slides section")) {
     show(slide, +slide.dataset.steps - 1);
     fit(slide);
+    slide.dataset.trouble = `${slide.dataset.trouble} ${lacksOf(slide).join(" ")}`.trim();
   }
   root.dataset.paper = "ready";
+}
+
+// What every slide is to have: a heading, and at each step something for the speaker.
+function lacksOf(slide) {
+  const lacks = [], told = every("aside.say", slide);
+  if (!slide.querySelector("h1, h2")?.textContent.trim()) lacks.push("heading");
+  if (told.length < +slide.dataset.steps || told.some((one) => !one.textContent.trim())) lacks.push("notes");
+  return lacks;
 }
 
 // Players stand at their end: there all that was handed on is seen.
