@@ -83,11 +83,17 @@ async function showResult({ cell, out, code, slide }, { html, kind, failed, stat
   every(".ln", code || slide).forEach((line, at) => line.classList.toggle("failed", at + 1 === failed));
   await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
   if (state !== "running") refit(slide);
-  else out.classList.add("scrolls"); // while it grows, its end is seen, and nothing else moves
+  else grows(out);
   if (out.matches(".scrolls")) out.scrollTop = out.scrollHeight;
   if (slide !== Reveal.getCurrentSlide() || !asked.has(cell)) return;
   if (+slide.dataset.step === 0 && Reveal.availableFragments().next) Reveal.nextFragment();
   if (state !== "running") asked.delete(cell);
+}
+
+// While an output grows, its end is seen, and nothing else moves.
+function grows(out) {
+  out.classList.add("scrolls");
+  resize(every("pre, .err", out), 24);
 }
 
 // Fit a slide anew; an output that does not fit at its smallest size scrolls.
@@ -121,7 +127,8 @@ function edit() {
   const before = cells[box.cell]?.source ?? "";
   Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
   area.style.fontSize = getComputedStyle(source).fontSize;
-  area.rows = before.split("\n").length;
+  const grow = () => { area.rows = area.value.split("\n").length; };
+  grow();
   source.hidden = true;
   source.after(area);
   area.addEventListener("blur", () => {
@@ -132,6 +139,7 @@ function edit() {
     if (area.value !== before) order("edit", { cells: [box.cell], source: area.value });
   });
   area.addEventListener("keydown", (event) => typed(event, area));
+  area.addEventListener("input", grow);
   area.focus();
 }
 
@@ -146,6 +154,7 @@ function typed(event, area) {
   const line = area.value.slice(0, area.selectionStart).split("\n").at(-1);
   const words = event.key === "Tab" ? "    " : `\n${line.match(/^ */)[0]}${line.trimEnd().endsWith(":") ? "    " : ""}`;
   area.setRangeText(words, area.selectionStart, area.selectionEnd, "end");
+  area.dispatchEvent(new Event("input"));
 }
 
 function reset() {
