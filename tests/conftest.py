@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,11 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ["FOLDING_FAULTS"] = (
     "raise"  # see helpers/folding/fold.py: a test has to hear of what readers are spared
 )
+
+
+# A run in the background ignores Ctrl+C, and so would every kernel and server that it starts.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 _progress = tempfile.TemporaryDirectory()  # no test writes beside the course
