@@ -9,7 +9,8 @@ STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
 OURS := --no-deps --no-build-isolation -e .
-PYTEST := PYTHONPATH=tests IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" -m pytest
+IPYTHON := build/ipython
+PYTEST := mkdir -p $(IPYTHON) && PYTHONPATH=tests IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
@@ -64,7 +65,7 @@ browser-ready: $(DEV)
 	@"$(PY)" tests/browser/chromium.py
 
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
-	@IPYTHONDIR="$(CURDIR)/build/ipython" "$(PY)" tests/refresh.py $(N)
+	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
 
 rounds: $(DEV)  ## how the lessons stand: letters, sizes, minutes, complaints (N=05)
 	@PYTHONPATH=tests "$(PY)" -m notebook_rules $(N)

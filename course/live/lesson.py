@@ -10,7 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import zmq
-from jupyter_client.kernelspec import NoSuchKernel
 from nbclient import NotebookClient
 from nbclient.exceptions import DeadKernelError
 from nbformat import NotebookNode
@@ -63,10 +62,7 @@ class Client(NotebookClient):
 
 
 async def begin(client: Client) -> None:
-    """Start the kernel of a client.
-
-    Raises NoSuchKernel, RuntimeError or OSError.
-    """
+    """Start the kernel of a client; what jupyter_client raises comes through."""
     client.create_kernel_manager()
     if zmq.has("curve"):
         client.km.transport_encryption = "auto"
@@ -134,7 +130,7 @@ class LiveLesson:
             client = Client(self.notebook, self.folder, self.look)
             try:
                 await begin(client)
-            except (NoSuchKernel, RuntimeError, OSError) as error:
+            except Exception as error:  # whatever it is: those who wait must hear of it
                 await end(client)
                 self.tell_kernel("dead", f"No kernel could be started: {error}")
                 return
