@@ -12,11 +12,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from course.publish import LESSON, publish
+from course.publish import publish
 from course.publishing import chromium, source, worksheets
 from course.publishing.source import NoSlides, Unpublishable, reason
 
 KINDS = ("questions", "answers")
+ASKS = 'class="round"'  # in a deck: a slide that asks something
 LACKING = {
     "graphs": "none of its rounds draws a graph",
     "chain-rule": "it steps through no backward of numbers alone",
@@ -52,7 +53,7 @@ def path_of(notebook: Path, folder: Path, kind: str) -> Path:
 def pages_of(notebook: Path, there: Path) -> dict[str, str]:
     """Write the pages that are to be printed; return their addresses by kind. Raises Unpublishable."""
     deck = there / "deck.html"
-    if LESSON not in publish(notebook, "slides", deck):
+    if ASKS not in publish(notebook, "slides", deck):
         raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
     pages = {kind: f"{deck.as_uri()}?handout={kind}" for kind in KINDS}
     read = source.read(notebook)

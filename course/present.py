@@ -1,7 +1,8 @@
 """Present lessons with a kernel (`python -m course.present 05`, or the path of a notebook of one's
 own): decks on a server that only this machine can reach.
 
-Writes nothing but a folder for what the code itself writes, which is gone at the end.
+Writes nothing itself. What a lesson's code writes goes into a folder that is gone at the end; the code
+of your own notebook runs beside it.
 """
 
 from __future__ import annotations

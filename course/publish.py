@@ -23,7 +23,6 @@ from course.publishing.weight import weight
 
 FORMS = {"slides": deck, "page": page}
 MOST = 20  # slides that are named one by one
-LESSON = 'class="round"'  # in a deck of the course: there all has to fit
 
 
 def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = False) -> str:
@@ -81,7 +80,7 @@ def main(arguments: list[str] | None = None) -> int:
             notebook = opened(source)
             for remark in remarks(notebook, source):
                 print(f"  {remark}")
-            if program and not fits(out, program, places(notebook)) and LESSON in html:
+            if program and not fits(out, program, places(notebook)) and is_lesson(notebook):
                 failed = 1
         except Unpublishable as error:
             print(f"{source.name}: {error}" if folder else error, file=sys.stderr)

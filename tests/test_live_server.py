@@ -433,20 +433,12 @@ ORIGINS = [
 ]
 
 
-@pytest.mark.parametrize("origin", ORIGINS)
-def test_a_socket_is_refused_to_the_page_of_another_origin(live, origin):
+@pytest.mark.parametrize(
+    "stranger", [*({"origin": one} for one in ORIGINS), {"cookie": ""}, {"cookie": "x=y"}]
+)
+def test_a_socket_is_refused_to_the_page_of_another_origin_and_without_the_cookie(live, stranger):
     async def sit():
-        async with live.seat(origin=origin):
-            pass
-
-    with pytest.raises(HTTPClientError, match="403"):
-        live.run(sit())
-
-
-@pytest.mark.parametrize("cookie", ["", "x=y"])
-def test_a_socket_is_refused_without_the_cookie(live, cookie):
-    async def sit():
-        async with live.seat(cookie=cookie):
+        async with live.seat(**stranger):
             pass
 
     with pytest.raises(HTTPClientError, match="403"):
@@ -888,6 +880,22 @@ def test_a_kernel_that_cannot_be_started_is_told(live):
     assert live.get("/none").code == 200
 
 
+def test_whatever_keeps_a_kernel_from_starting_is_told_and_another_can_be_had(seated, monkeypatch):
+    async def fails(client):
+        raise UserWarning("a folder is not writable")
+
+    async def work(seat):
+        with monkeypatch.context() as patched:
+            patched.setattr(live_lesson, "begin", fails)
+            await seat.say("restart")
+            told = await seat.kernel("dead")
+            assert told["words"] == "No kernel could be started: a folder is not writable"
+        await seat.say("restart")
+        assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
 # What comes back
 
 
@@ -916,3 +924,17 @@ def test_hostile_outputs_come_back_as_they_are_published(live, seated):
             )
 
     seated(work)
+
+
+def test_a_notebook_that_cannot_be_read_is_listed_by_its_file_and_its_deck_says_why(live):
+    broken = live.path.with_name("broken.ipynb")
+    broken.write_text("{")
+    live.room.notebooks["broken"] = broken
+    live.room.watching["broken"] = set()
+    try:
+        listed, shown = live.get("/"), live.get("/broken")
+    finally:
+        del live.room.notebooks["broken"], live.room.watching["broken"]
+    assert (listed.code, shown.code) == (200, 200)
+    assert b">broken.ipynb</a>" in listed.body
+    assert b"is no notebook" in shown.body

@@ -142,12 +142,17 @@ class Lessons(Guarded):
     """The list of all that may be shown."""
 
     def get(self) -> None:
-        titles = {
-            name: title_of(parsed(path, text_of(path)))
-            for name, path in self.room.notebooks.items()
-        }
+        titles = {name: titled(path) for name, path in self.room.notebooks.items()}
         page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
         self.write(page.get_template("lessons.html.j2").render(titles=titles))
+
+
+def titled(path: Path) -> str:
+    """Return what a notebook is called, its file where it cannot be read: its deck says why."""
+    try:
+        return title_of(parsed(path, text_of(path)))
+    except Unpublishable:
+        return path.name
 
 
 class Deck(Guarded):
@@ -177,7 +182,7 @@ class Copy(Guarded):
 class Channel(WebSocketHandler):
     """Carries orders to a lesson, and to those who watch what comes of them.
 
-    Orders are objects with "do" and, but for two, "cell"; whatever is none is passed over.
+    Orders are objects with "do" and, but for two, the ids of "cells"; whatever is none is passed over.
     """
 
     initialize, prepare, named = Guarded.initialize, Guarded.prepare, Guarded.named

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, Template
+from jinja2 import Template
 from nbformat import NotebookNode
 
 from course.publishing import assets
@@ -16,6 +16,7 @@ from course.publishing.plain_slides import plain_slides
 from course.publishing.prepare import prepared
 from course.publishing.slides import Round, Slide
 from course.publishing.source import NoSlides
+from course.publishing.templating import environment
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
 TAG = re.compile(r"<[^>]*>")
@@ -47,12 +48,10 @@ def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False, live: boo
 
 
 def template() -> Template:
-    """Return the template of a deck; it escapes nothing: what it is given is HTML, made safe."""
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=False, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters["plain"] = plain
-    return environment.get_template("deck.html.j2")
+    """Return the template of a deck."""
+    templates = environment(TEMPLATES)
+    templates.filters["plain"] = plain
+    return templates.get_template("deck.html.j2")
 
 
 def slides_of(notebook: NotebookNode, faces: Faces, title: str) -> list[Slide]:

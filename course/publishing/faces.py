@@ -16,10 +16,10 @@ from pygments.lexers import get_lexer_by_name
 from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.slides import Result
+from course.publishing.terminal import COLOUR
 from course.publishing.walks import table, walk_of
 from course.publishing.wording import ticked
 
-ANSI = re.compile(r"\x1b\[[0-9;]*m")
 ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
@@ -97,9 +97,9 @@ class Faces:
         """Return what was printed; what `attempt` says of an error stands out, in one paragraph."""
         pieces: list[str] = []
         for line in unfolded(text.rstrip("\n").split("\n")):
-            found = RAISED.match(ANSI.sub("", line))
+            found = RAISED.match(COLOUR.sub("", line))
             if found and name == "stdout":
-                words = ANSI.sub("", line)[found.end() + 2 :]
+                words = COLOUR.sub("", line)[found.end() + 2 :]
                 pieces.append(error_line(found[0], words))
             elif pieces and not pieces[-1].startswith("<div"):
                 pieces[-1] += "\n" + line
@@ -161,7 +161,7 @@ def error_line(kind: str, words: str) -> str:
 
 def raised(output: NotebookNode) -> str:
     """Return an error as its kind and message, the whole traceback in a fold."""
-    whole = ANSI.sub("", "\n".join(output.get("traceback", [])))
+    whole = COLOUR.sub("", "\n".join(output.get("traceback", [])))
     kind, words = output.get("ename", ""), output.get("evalue", "")
     fold = '<details><summary>whole traceback</summary><pre tabindex="0">'
     fold += f"{escape(whole)}</pre></details>"
@@ -170,5 +170,5 @@ def raised(output: NotebookNode) -> str:
 
 def failed_line(output: NotebookNode) -> int:
     """Return which line of the cell raised, by the first arrow of its traceback; 0 if none says."""
-    found = ARROW.search(ANSI.sub("", "\n".join(output.get("traceback", []))))
+    found = ARROW.search(COLOUR.sub("", "\n".join(output.get("traceback", []))))
     return int(found[1]) if found else 0

@@ -6,7 +6,6 @@ import re
 from html import escape, unescape
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
 from nbconvert.filters import Highlight2HTML, ansi2html
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
@@ -16,6 +15,7 @@ from course.publishing.addresses import embedded, led_to_pages
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
+from course.publishing.templating import environment
 from course.publishing.terminal import COLOUR
 from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
@@ -32,22 +32,15 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
         if "text/html" in output.get("data", {}):
             html = led_to_pages(output.data["text/html"])
             output.data["text/html"] = UNTOLD.sub(NOT_TOLD, html)
-    # It escapes nothing: what it is given is HTML, made safe.
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=False,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    templates = environment(TEMPLATES)
     names: set[str] = set()
-    environment.filters |= {
+    templates.filters |= {
         "text": lambda source: named(finished(source, folder, trust), names),
         "code": Highlight2HTML(pygments_lexer=made.metadata.language_info.pygments_lexer),
         "coloured": ansi2html,
         "traceback_parts": traceback_parts,
     }
-    return environment.get_template("page.html.j2").render(
+    return templates.get_template("page.html.j2").render(
         cells=made.cells,
         trusted=trust,
         title=title_of(made),

@@ -11,7 +11,6 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader
 from nbformat import NotebookNode
 
 from course.publishing import assets
@@ -20,6 +19,7 @@ from course.publishing.faces import Faces
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
 from course.publishing.slides import Lab, Round, Slide
+from course.publishing.templating import environment
 from course.publishing.walks import table, walk_of
 
 TEMPLATES = Path(__file__).parent / "templates" / "paper"
@@ -96,13 +96,14 @@ def emptied(slide: Round | Lab) -> str:
 def sheet(kind: str, notebook: NotebookNode, tasks: list[Task]) -> str | None:
     if not tasks:
         return None
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES), autoescape=False, trim_blocks=True, lstrip_blocks=True
-    )
     style = (TEMPLATES / "worksheet.css").read_text(encoding="utf-8")
-    return environment.get_template(f"{kind}.html.j2").render(
-        title=title_of(notebook),
-        policy=assets.NOTHING,
-        styles=[assets.reading(), style],
-        tasks=tasks,
+    return (
+        environment(TEMPLATES)
+        .get_template(f"{kind}.html.j2")
+        .render(
+            title=title_of(notebook),
+            policy=assets.NOTHING,
+            styles=[assets.reading(), style],
+            tasks=tasks,
+        )
     )

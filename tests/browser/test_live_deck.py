@@ -146,6 +146,14 @@ def to(page, name):
     assert page.evaluate(STEP) == 0
 
 
+def typed(page, name, code):
+    """Go to the question of a round, and type code in the place of its own."""
+    to(page, name)
+    for key in ("e", "Control+a"):
+        page.keyboard.press(key)
+    page.keyboard.type(code)
+
+
 def ran(page, mood="done"):
     expect(page.locator(f"{SIGN}[data-mood={mood}]")).to_contain_text(
         re.compile("^(Ran here|Raised an error)"), timeout=LONG
@@ -254,10 +262,7 @@ def test_code_is_edited_run_and_reset_from_the_keyboard(deck):
 
 
 def test_a_box_that_is_left_by_escape_keeps_what_was_typed_and_gives_the_keys_back(deck):
-    to(deck, "print")
-    deck.keyboard.press("e")
-    deck.keyboard.press("Control+a")
-    deck.keyboard.type("print('kept')")
+    typed(deck, "print", "print('kept')")
     deck.keyboard.press("Escape")
     expect(deck.locator("section.present .ln")).to_have_text("print('kept')")
     assert deck.locator("textarea").count() == 0
@@ -292,10 +297,7 @@ def test_up_to_here_runs_all_before(deck):
 
 
 def test_a_kernel_that_dies_is_said_and_the_stored_output_is_seen(deck):
-    to(deck, "print")
-    deck.keyboard.press("e")
-    deck.keyboard.press("Control+a")
-    deck.keyboard.type("import os; os._exit(1)")
+    typed(deck, "print", "import os; os._exit(1)")
     deck.keyboard.press("Shift+Enter")
     expect(deck.locator(f"{SIGN}[data-mood=bad]")).to_contain_text("The kernel died.", timeout=LONG)
     expect(deck.locator(OUT)).to_have_text("stored")

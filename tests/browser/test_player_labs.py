@@ -725,3 +725,25 @@ def test_on_a_slide_it_grows(play):
     size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
     assert shown.eval_on_selector(".player", size) >= 18
     assert shown.eval_on_selector(".player-action code", size) >= 16
+
+
+FILLED = """() => {
+  const svg = document.querySelector(".player-pane>svg"), pane = svg.parentElement.getBoundingClientRect();
+  const box = svg.getBBox(), scale = svg.getScreenCTM().a;
+  return [box.width * scale / pane.width, box.height * scale / pane.height, scale];
+}"""
+
+
+def test_where_it_is_asked_to_the_picture_fills_its_place_in_every_state(play):
+    shown = play(accumulation(), (1280, 720))
+    far = shown.evaluate(FILLED)
+    shown.evaluate(
+        """() => { const room = document.querySelector(".player-room");
+        room.style.cssText = "--player-high:640px;--player-least:18px;--player-near:1"; }"""
+    )
+    for key in ("1", "1", "5", "3"):
+        press(shown, key)
+        near = shown.evaluate(FILLED)
+        assert max(near[:2]) <= 1, key
+        assert max(near[:2]) > 0.75 or near[2] > 1.3, key
+    assert near[2] > far[2]

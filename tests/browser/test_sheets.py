@@ -210,6 +210,16 @@ def test_a_picture_whose_words_cannot_be_read_from_afar_fails_the_build(notebook
     assert re.search(r"slide 2 \(cell \w+\) is too full: draw less in one picture\.", said)
 
 
+def test_words_that_a_picture_leaves_no_room_for_fail_the_build(notebook, tmp_path, capsys):
+    made = nbformat.read(notebook, 4)
+    drawn = next(cell for cell in made.cells if cell.source == "draw()")
+    drawn.outputs[0].text = "".join(f"line {number}\n" for number in range(40))
+    drawn.outputs[-1] = made_up_guesses.shown({"text/html": picture(600)})
+    nbformat.write(made, notebook)
+    assert main([str(notebook), "--to", "slides", "-o", str(tmp_path / "deck.html")]) == 1
+    assert "let the code print less" in capsys.readouterr().out
+
+
 def picture(wide):
     """Return an image of this width and half as high, with words of 13 px."""
     words = '<text x="20" y="20" font-size="13">words</text>'

@@ -48,8 +48,17 @@ function isDark() {
   return said ? root.classList.contains("dark") : matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
-function bind(keyCode, key, description, action) {
-  Reveal.addKeyBinding({ keyCode, key, description }, action);
+function changeTheme() {
+  const dark = isDark();
+  root.classList.toggle("dark", !dark);
+  root.classList.toggle("light", dark);
+}
+
+const peek = () => Reveal.getCurrentSlide().classList.toggle("peek");
+
+function showNotes() {
+  const box = document.getElementById("say");
+  box.hidden = !box.hidden;
 }
 
 const upright = innerHeight > innerWidth * 1.2; // a phone: the slide has the shape of its screen
@@ -62,14 +71,8 @@ function start() {
     pdfSeparateFragments: false, pdfMaxPagesPerSlide: 1, scrollActivationWidth: null, display: "flex", keyboardCondition: forSlides,
     overview: false, jumpToSlide: false, help: false, keyboard: { 72: null, 74: null, 75: null, 80: null, 86: null, 191: null },
   });
-  bind(79, "O", "All slides", showContents);
-  bind(76, "L", "Light or dark", () => {
-    const dark = isDark();
-    root.classList.toggle("dark", !dark);
-    root.classList.toggle("light", dark);
-  });
-  bind(67, "C", "The code again", () => Reveal.getCurrentSlide().classList.toggle("peek"));
-  bind(78, "N", "Notes on this screen", () => { const box = document.getElementById("say"); box.hidden = !box.hidden; });
+  const keys = { o: showContents, l: changeTheme, c: peek, n: showNotes, s: openView };
+  for (const [key, action] of Object.entries(keys)) Reveal.addKeyBinding(key.toUpperCase().charCodeAt(0), action);
   startSpeaker();
 }
 

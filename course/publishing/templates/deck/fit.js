@@ -28,6 +28,13 @@ function largest(sizes, elements, fits) {
   return 0;
 }
 
+// Forget how a slide was fitted, so that it is fitted anew.
+function forget(slide) {
+  delete slide.dataset.fitted;
+  slide.classList.remove("plays");
+  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "row", "scrolls");
+}
+
 function fit(slide) {
   if (slide.dataset.fitted) return;
   slide.dataset.fitted = "yes";
@@ -289,16 +296,14 @@ function fitPlayer(slide, parts, note) {
 function fitPanel(parts, note) {
   fitOverCode(parts, note);
   parts.stage.classList.add("wrapped-out");
-  const fits = () => outFits(parts) && zoom(parts) >= LEAST;
-  let size = 0;
-  for (const row of parts.texts.length ? [false, true] : [false]) {
+  const sizeAs = (row) => {
     parts.out.classList.toggle("row", row);
-    size = size || largest(CODE, parts.texts, fits);
-    if (size) break;
-  }
-  if (!size) parts.out.classList.remove("row");
-  note("output", size || 20, 20);
-  noteWords(zoom(parts), note);
+    return largest(CODE, parts.texts, () => outFits(parts) && zoom(parts) >= LEAST);
+  };
+  const size = sizeAs(false) || (parts.texts.length && sizeAs(true)) || sizeAs(false);
+  const words = zoom(parts);
+  note("output", size || (outFits(parts) ? CODE.at(-1) : 0), 20);
+  noteWords(words, note);
 }
 
 function fitTable(slide, note) {

@@ -99,7 +99,6 @@ function panel(id, title, ...inside) {
   const made = Object.assign(document.createElement("dialog"), { id });
   made.append(Object.assign(document.createElement("h2"), { textContent: title }), ...inside);
   document.body.append(made);
-  made.addEventListener("close", () => Reveal.layout());
   return made;
 }
 
@@ -114,6 +113,12 @@ function showHelp() {
 
 // All slides by number and title. One that is chosen begins at its question, whatever was seen of it before.
 function showContents() {
+  const shown = document.getElementById("contents") || contents();
+  shown.showModal();
+  every("button", shown)[Reveal.getSlides().indexOf(Reveal.getCurrentSlide())].focus();
+}
+
+function contents() {
   const list = document.createElement("ol");
   Reveal.getSlides().forEach((slide, at) => {
     const crumb = slide.querySelector(".crumb")?.textContent;
@@ -127,10 +132,9 @@ function showContents() {
     list.append(document.createElement("li"));
     list.lastChild.append(button);
   });
-  const shown = document.getElementById("contents") || panel("contents", "Slides", list);
+  const shown = panel("contents", "Slides", list);
   shown.onkeydown = (event) => move(event, shown);
-  shown.showModal();
-  every("button", shown)[Reveal.getSlides().indexOf(Reveal.getCurrentSlide())].focus();
+  return shown;
 }
 
 function move(event, shown) {

@@ -98,9 +98,7 @@ function grows(out) {
 
 // Fit a slide anew; an output that does not fit at its smallest size scrolls.
 function refit(slide) {
-  delete slide.dataset.fitted;
-  slide.classList.remove("plays");
-  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "row", "scrolls");
+  forget(slide);
   if (slide !== Reveal.getCurrentSlide()) return;
   fit(slide);
   for (const one of every(".stage .out", slide).filter((out) => isHigh(out) || isWide(out))) {
@@ -164,8 +162,9 @@ function reset() {
 function save() {
   const link = document.createElement("a");
   link.href = `${address}/notebook`;
-  if (isConnected()) link.click();
-  flash(isConnected() ? "Saved in the browser's folder for downloads" : "No connection: not saved");
+  if (!isConnected()) return flash("No connection: not saved", "bad");
+  link.click();
+  flash("Saved in the browser's folder for downloads", "done");
 }
 
 const KEYS = {
@@ -188,11 +187,11 @@ window.addEventListener("keydown", (event) => {
   action?.();
 }, true);
 
-let said = ""; // for a moment in the place of the state
+let said = null; // for a moment in the place of the state
 
-function flash(words) {
-  said = words;
-  setTimeout(() => { said = ""; }, 2500);
+function flash(words, mood) {
+  said = [words, mood];
+  setTimeout(() => { said = null; }, 2500);
   tellState();
 }
 
@@ -209,7 +208,7 @@ const isBusy = () => Object.values(cells).some((one) => one.state === "running")
 // What somebody in the back row must know of this slide: [words, mood].
 function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
-  if (said) return [said, "done"];
+  if (said) return said;
   if (!hasMet) return ["Connecting …", "busy"];
   if (isStranger) return ["The server was started anew: open the address in its terminal", "bad"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];

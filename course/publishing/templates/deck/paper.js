@@ -39,7 +39,7 @@ function layOut() {
   root.classList.add("light", "handout", "answers", "print-pdf", "on-paper");
   for (const slide of document.querySelectorAll(".slides section")) {
     show(slide, +slide.dataset.steps - 1);
-    delete slide.dataset.fitted;
+    forget(slide);
     fit(slide);
     playToTheEnd(slide);
   }
@@ -48,7 +48,7 @@ function layOut() {
 function takeUp() {
   if (!root.classList.contains("on-paper")) return;
   root.className = onTheWall;
-  for (const slide of document.querySelectorAll(".slides section")) delete slide.dataset.fitted;
+  for (const slide of document.querySelectorAll(".slides section")) forget(slide);
   Reveal.layout();
   follow();
 }
@@ -93,7 +93,7 @@ function sheetOf(slide, answers) {
 
 function fitAgain(slide) {
   slide.classList.add("tall");
-  delete slide.dataset.fitted;
+  forget(slide);
   fit(slide);
 }
 

@@ -250,7 +250,6 @@ function saveVotes() {
 }
 
 function startSpeaker() {
-  Reveal.addKeyBinding({ keyCode: 83, key: "S", description: "Notes and time for the speaker" }, openView);
   for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellView);
   setInterval(tick, 1000);
 }
