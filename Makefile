@@ -5,6 +5,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 AUDIT := build/audit/.ready
 BENCH := build/bench/packages/.ready
+PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -23,7 +24,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
+.PHONY: help lab present slides handouts pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -87,7 +88,7 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	@"$(PY)" -m venv --clear build/lock
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
-	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt -o constraints.txt
+	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt classroom/requirements.txt -o constraints.txt
 
 audit: $(AUDIT)  ## ask for known advisories on every package of the lock (AUDIT_ARGS="-s osv" for another service)
 	@build/audit/bin/python tests/audit.py $(AUDIT_ARGS)
@@ -98,6 +99,10 @@ next: $(PY)  ## run the lessons on another torch and report which outputs moved 
 
 bench: $(DEV) $(BENCH)  ## time show() beside torchviz, torchview, torchlens, and the rest (half an hour; ONLY=growth ROUNDS=5): build/bench/
 	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub, then kernels that are forked (N=20): build/class/
+	@"$(PY)" -m benchmarks.classroom $(if $(N),--students $(N))
+	@"$(PY)" -m benchmarks.classroom.forked
 
 clean:  ## remove what was installed and built; work/ stays
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
@@ -120,6 +125,11 @@ $(BENCH): $(PY) benchmarks/requirements.txt
 	@$(PIP) --no-deps --upgrade --target build/bench/packages -r benchmarks/requirements.txt
 	@touch $@
 
+$(PROXY): $(PY)
+	@echo 'Installing JupyterHub'"'"'s proxy into build/class, with npm ...'
+	@npm install --silent --no-fund --no-audit --prefix build/class configurable-http-proxy@5.3.0
+	@touch $@
+
 $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@rm -f $(DEV)
 	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
@@ -128,9 +138,9 @@ $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@$(PIP) $(OURS)
 	@touch $@
 
-$(DEV): $(STUDENT) requirements-dev.txt
+$(DEV): $(STUDENT) requirements-dev.txt classroom/requirements.txt
 	@echo 'Installing what the tests need ...'
-	@$(PIP) -r requirements.txt -r requirements-dev.txt
+	@$(PIP) -r requirements.txt -r requirements-dev.txt -r classroom/requirements.txt
 	@$(PIP) $(OURS)
 	@touch $@
 

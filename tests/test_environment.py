@@ -20,6 +20,7 @@ from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
 PIN = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*")
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 SECURITY_FLOORS = {
     "jupyterlab": "4.6.2",
     "jupyter-server": "2.20.0",
@@ -57,7 +58,7 @@ def make(*words):
     return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", REQUIREMENTS)
 def test_every_direct_dependency_is_pinned_with_a_reason(name):
     for line in lines(name):
         requirement, _, reason = line.partition("#")
@@ -109,7 +110,7 @@ def test_constraints_hold_one_version_for_every_python():
             )
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", REQUIREMENTS)
 def test_constraints_cover_every_requirement_with_the_same_pin(name):
     locked = pins("constraints.txt")
     for package, (requirement,) in pins(name).items():
@@ -119,13 +120,13 @@ def test_constraints_cover_every_requirement_with_the_same_pin(name):
 
 
 def closure():
-    """Return {package: installed version} of all that the two requirement files bring on this
+    """Return {package: installed version} of all that the requirement files bring on this
     machine.
     """
     found = {}
     todo = [
         r
-        for name in ("requirements.txt", "requirements-dev.txt")
+        for name in REQUIREMENTS
         for rs in pins(name).values()
         for r in rs
     ]
