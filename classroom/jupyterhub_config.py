@@ -14,8 +14,9 @@ STATE = Path(os.environ.get("CLASS_STATE", "/srv/class-hub"))  # cookie secret a
 
 
 def open_to_students(path):
-    """Return whether every user may pass through the folders above `path`."""
-    return all(folder.stat().st_mode & 0o001 for folder in path.parents)
+    """Return whether every user may read `path` and pass through the folders above it."""
+    above = all(folder.stat().st_mode & 0o001 for folder in path.parents)
+    return above and path.stat().st_mode & 0o005 == 0o005
 
 
 for needed in (

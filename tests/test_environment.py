@@ -124,12 +124,7 @@ def closure():
     machine.
     """
     found = {}
-    todo = [
-        r
-        for name in REQUIREMENTS
-        for rs in pins(name).values()
-        for r in rs
-    ]
+    todo = [r for name in REQUIREMENTS for rs in pins(name).values() for r in rs]
     while todo:
         requirement = todo.pop()
         name = canonicalize_name(requirement.name)

@@ -84,9 +84,7 @@ def measured(name, started, count):
         total = sum(each) + processes.memory(others)
         for kernel in kernels:
             ended.callback(end, kernel)
-    return (
-        f"| {name} | {statistics.median(each):.0f} | {total:.0f} | {statistics.median(seconds):.1f} |"
-    )
+    return f"| {name} | {statistics.median(each):.0f} | {total:.0f} | {statistics.median(seconds):.1f} |"
 
 
 def fresh(folder, ended):

@@ -3,6 +3,7 @@ it, and a hub with classroom/jupyterhub_config.py. Needs root; everything is rem
 """
 
 import contextlib
+import importlib.util
 import os
 import pwd
 import secrets
@@ -38,6 +39,8 @@ def wanting():
         return "Making Unix users needs root: run it as root, on a machine where that does no harm."
     if not shutil.which("useradd"):
         return "Making Unix users needs the command useradd, which was not found."
+    if not importlib.util.find_spec("jupyterhub"):
+        return "JupyterHub is not installed here: classroom/requirements.txt has it."
     return ""
 
 
