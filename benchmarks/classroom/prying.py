@@ -38,12 +38,12 @@ def attempts(folder, other, ports, server):
     public, hub, proxy = (f"http://127.0.0.1:{port}" for port in ports)
     lesson = other / "work" / "00_start_here.ipynb"
     packages = next(course.glob(".venv/lib/*/site-packages"))
-    sockets = sorted(other.glob(".jupyter-run/*-ipc-1"))
+    line = next(other.glob(".jupyter-run/*-ipc-1"), other / ".jupyter-run" / "no kernel is there")
     return {
         "list another's home": f"os.listdir({str(other)!r})",
         "read another's lesson": f"open({str(lesson)!r}).read()",
         "write into another's home": f"open({str(other / 'planted')!r}, 'w')",
-        "talk to another's kernel": f"call({str(sockets[0])!r})",
+        "talk to another's kernel": f"call({str(line)!r})",
         "read what another's server was told": f"open('/proc/{server}/environ').read()",
         "stop another's server": f"os.kill({server}, 15)",
         "ask another's server with one's own token": f"ask('{public}/user/{other.name}/api/contents', OWN)",
