@@ -15,9 +15,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.version import Version
-from test_environment import SECURITY_FLOORS, lines
 
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = "--extra-index-url https://download.pytorch.org/whl/cpu"
@@ -27,6 +24,12 @@ POST_BUILD = ["chmod +x binder/postBuild", "./binder/postBuild"]
 NOT_IN_AN_IMAGE = shutil.ignore_patterns(
     ".*", "build", "work", "tests", "__pycache__", "*.egg-info"
 )
+
+
+def lines(name):
+    """Return the lines of a file at the root that are neither empty nor a comment."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
 
 
 def dockerfile(folder):
@@ -126,10 +129,10 @@ def test_binder_installs_what_students_have_and_a_hubs_server():
     requirement, _, reason = server.partition("#")
     assert re.fullmatch(r"jupyterhub==[\d.]+", requirement.strip())
     assert len(reason.split()) > 2
-    (pin,) = Requirement(requirement.strip()).specifier
-    assert Version(pin.version) >= Version(SECURITY_FLOORS["jupyterhub"])
     locked = [line for line in lines("constraints.txt") if line.startswith("jupyterhub==")]
     assert locked in ([], [requirement.strip()]), "binder/requirements.txt: take the lock's version"
+    version = tuple(map(int, re.findall(r"\d+", requirement)))
+    assert version >= (5, 4, 5), "older ones have known holes"
 
 
 def test_binder_needs_no_system_package_and_starts_by_itself():
