@@ -152,17 +152,20 @@ def lay_out(folder: Path, wheels: dict[System, list[Path]], parts: list[str]) ->
 
 
 def of_system(wheels: list[Path]) -> dict[str, object]:
-    """Return what start.py has to know of a system's wheels: their sizes, and how large they unpack."""
+    """Return what start.py has to know of a system's wheels: their sizes, how large they unpack, and
+    how long the longest path in them is.
+    """
     return {
         "wheels": {wheel.name: wheel.stat().st_size for wheel in wheels},
         "pip": next(wheel.name for wheel in wheels if wheel.name.startswith(f"{INSTALLER}-")),
-        "unpacked": sum(map(unpacked, wheels)),
+        "unpacked": sum(entry.file_size for wheel in wheels for entry in entries(wheel)),
+        "longest": max(len(entry.filename) for wheel in wheels for entry in entries(wheel)),
     }
 
 
-def unpacked(wheel: Path) -> int:
+def entries(wheel: Path) -> list[zipfile.ZipInfo]:
     with zipfile.ZipFile(wheel) as archive:
-        return sum(entry.file_size for entry in archive.infolist())
+        return archive.infolist()
 
 
 def copy_course(folder: Path) -> dict[str, str]:

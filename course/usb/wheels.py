@@ -16,6 +16,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
 
 from course.usb.systems import System
 
@@ -106,15 +107,16 @@ class Walk:
         return marker is None or marker.evaluate(self.environment | {"extra": extra})
 
     def brought(self, pins: Iterable[Requirement]) -> dict[str, Path]:
-        """Return the wheels of these pins by name; fetch those that are not at hand."""
+        """Return the wheels of these pins by name; fetch those that are not at hand. Raises Missing."""
         pins = list(pins)
-        missing = [pin for pin in pins if not at_hand(pin, self.system, self.folder)]
+        found = at_hand(pins, self.system, self.folder)
+        missing = [pin for pin in pins if pin.name not in found]
         if missing:
             self.fetch(missing, self.system, self.environment["python_full_version"])
-        found = {pin.name: at_hand(pin, self.system, self.folder) for pin in pins}
-        for name, wheel in found.items():
-            if wheel is None:
-                raise Missing(f"pip brought no wheel of {name} for {self.system}.")
+            found |= at_hand(missing, self.system, self.folder)
+        for pin in pins:
+            if pin.name not in found:
+                raise Missing(f"pip brought no wheel of {pin} for {self.system}.")
         return found
 
     def needs(self, wheel: Path, extra: str) -> list[Requirement]:
@@ -142,18 +144,20 @@ def requires(wheel: Path) -> list[Requirement]:
     return [requirement(text) for text in metadata.get_all("Requires-Dist", [])]
 
 
-def at_hand(pin: Requirement, system: System, folder: Path) -> Path | None:
-    """Return the newest wheel in the folder that fits a pin and a system, or None."""
-    accepted, best = set(system.tags()), None
-    for path in folder.glob("*.whl"):
+def at_hand(pins: list[Requirement], system: System, folder: Path) -> dict[str, Path]:
+    """Return the newest wheels in the folder that fit these pins and the system, by name."""
+    specifiers = {pin.name: pin.specifier for pin in pins}
+    accepted = set(system.tags())
+    best: dict[str, tuple[Version, Path]] = {}
+    for path in sorted(folder.glob("*.whl")):
         try:
             name, version, _, tags = parse_wheel_filename(path.name)
         except InvalidWheelFilename:
             continue
-        fits = name == pin.name and pin.specifier.contains(version)
-        if fits and tags & accepted and (best is None or version > best[0]):
-            best = version, path
-    return best and best[1]
+        fits = name in specifiers and specifiers[name].contains(version) and tags & accepted
+        if fits and (name not in best or version > best[name][0]):
+            best[name] = version, path
+    return {name: path for name, (_, path) in best.items()}
 
 
 def by_pip(folder: Path, index: str = "") -> Fetch:

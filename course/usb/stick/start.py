@@ -28,6 +28,7 @@ KINDS = {
     "linux-arm": "Linux on ARM",
 }
 PLATFORMS = {"win-amd64": "windows", "linux-x86_64": "linux", "linux-aarch64": "linux-arm"}
+WINDOWS_LONGEST = 259  # characters of a path, unless its owner allowed more
 GLIBC, MACOS = (2, 28), 14  # the oldest that torch runs on
 MOST_SAID = 12  # lines of a complaint
 
@@ -91,6 +92,9 @@ def set_up(folder, stick):
     new = python != [python_of(folder)]
     if new:
         check_room(folder, system["unpacked"])
+        check_length(folder, system["longest"], os.name)
+    if (folder / ".venv" / READY).is_file():
+        (folder / ".venv" / READY).unlink()
     say(f"1 of 3: copying the course to {folder}")
     copy_course(stick, folder)
     say(f"2 of 3: installing {len(system['wheels'])} packages, which takes some minutes")
@@ -146,6 +150,16 @@ def check_room(folder, needed):
         raise Stop(
             f"{folder}: there are {free / 1e9:.1f} GB free, and the course takes {needed * 1.2 / 1e9:.1f} GB."
             " Make room, or name a folder on another disk: --to FOLDER"
+        )
+
+
+def check_length(folder, longest, os_name):
+    """Stop where Windows may not take the paths that the packages would have."""
+    length = len(str(folder)) + len("/.venv/Lib/site-packages/") + longest
+    if os_name == "nt" and length > WINDOWS_LONGEST:
+        raise Stop(
+            f"{folder} has too long a name: files in it would have paths of {length} characters, and Windows takes"
+            f" {WINDOWS_LONGEST}. Name a folder nearer to the root: --to C:\\graphs"
         )
 
 
@@ -348,7 +362,8 @@ def install(folder, pip):
     offline += ["--find-links", str(HERE / "wheels")]
     python = python_of(folder)
     if not works(python):
-        run([python, str(HERE / "wheels" / pip / "pip"), *offline, "pip"], folder, failure)
+        zipped = str(HERE / "wheels" / pip / "pip")
+        run([python, zipped, *offline, "--no-compile", "pip"], folder, failure)
     files = ["-c", "constraints.txt", "-r", "requirements.txt", "setuptools"]
     run([python, "-m", "pip", *offline, *files], folder, failure)
     ours = ["--no-deps", "--no-build-isolation", "-e", "."]
@@ -362,7 +377,7 @@ def try_it(folder):
         more = (
             "\nOn Windows torch needs Microsoft's Visual C++ Redistributable (vc_redist.x64.exe)."
         )
-    command = [python_of(folder), "-c", "import torch, jupyterlab, helpers"]
+    command = [python_of(folder), "-c", "import helpers, jupyterlab, torch"]
     run(command, folder / ".venv", "What was installed does not run", more)
 
 
