@@ -64,7 +64,9 @@ def there(tmp_path_factory):
         pytest.skip("this Python carries no wheel of pip")
     for path in [made, *made.rglob("*")]:
         path.chmod(0o555 if path.is_dir() else 0o444)
-    said = start(made / "start.sh", HOME=str(folder / "höme"), PYTHONPATH="/nowhere", PIP_USER="1")
+    astray = made_up_stick.wheel(folder / "astray", "jupyterlab", "9", files={"torch.py": "1 / 0"})
+    settings = {"HOME": str(folder / "höme"), "PYTHONPATH": str(astray), "PIP_USER": "1"}
+    said = start(made / "start.sh", **settings)
     yield made, folder / "höme", said
     for path in [made, *made.rglob("*")]:
         path.chmod(0o755)
