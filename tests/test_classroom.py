@@ -181,3 +181,18 @@ def test_what_the_readme_names_is_there():
     assert "$(VENV)/.students-ready" in makefile
     assert re.search(r"^class:", makefile, re.M)
     assert 'c.Spawner.mem_limit = "2G"' in (CLASSROOM / "jupyterhub_config.py").read_text()
+
+
+def test_the_image_and_the_machine_have_the_same_jupyterhub():
+    pins = [
+        re.findall(r"^jupyterhub==\S+", (ROOT / name).read_text(encoding="utf-8"), re.M)
+        for name in ("classroom/requirements.txt", "binder/requirements.txt")
+    ]
+    assert pins[0] == pins[1] != []
+    assert pins[0][0].partition("==")[2] in (CLASSROOM / "README.md").read_text(encoding="utf-8")
+
+
+def test_no_host_is_named():
+    for path in (path for path in CLASSROOM.iterdir() if path.is_file()):
+        hosts = set(re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8")))
+        assert hosts <= {"127.0.0.1"}, path.name
