@@ -5,6 +5,7 @@ and the commands do what README.md says. No hub runs here; tests/test_classroom_
 import os
 import re
 import shutil
+import socket
 import stat
 import subprocess
 import sys
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from benchmarks.classroom import processes, report
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSROOM = ROOT / "classroom"
@@ -196,3 +199,29 @@ def test_no_host_is_named():
     for path in (path for path in CLASSROOM.iterdir() if path.is_file()):
         hosts = set(re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8")))
         assert hosts <= {"127.0.0.1"}, path.name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_socket_at_another_address_is_found():
+    with (
+        socket.create_server(("127.0.0.2", 0)) as other,
+        socket.create_server(("127.0.0.1", 0)) as own,
+    ):
+        ports = {one.getsockname()[1] for one in (other, own)}
+        (found,) = processes.open_to_others(set(), ports)
+    assert found.startswith("0200007F:")
+
+
+@pytest.mark.parametrize(("values", "found"), [(range(1, 21), 19), (range(1, 41), 38), ([5], 5)])
+def test_95_of_100_is_a_value_that_was_measured(values, found):
+    assert report.p95(values) == found
+
+
+def test_a_table_names_failures_what_got_through_and_what_is_extrapolated():
+    found = report.Found(2, ("log in",), times={"class-01": {"log in": 2.0}}, memory=[300.0, 310.0])
+    found.kernels, found.processor, found.kept = [200.0, 200.0], [5.0, 7.0], True
+    found.failures, found.pried = ["class-02, log in: no"], {"read all": "got through: 1"}
+    text = report.table(found)
+    assert "Failures: 1 of 2 students.\n- class-02, log in: no" in text
+    assert "- **read all**: got through: 1" in text
+    assert f"**Extrapolated, not measured**, for {report.LARGER} students" in text
