@@ -40,8 +40,12 @@ def lessons(folder):
     """Both students at work: {name: (user id, student)}, the hub, and what the second one's attempts
     came to.
     """
-    with school.hub(folder, NAMES, f"c.ConfigurableHTTPProxy.command = {PROXY}") as hub:
-        yield hub, asyncio.run(at_work(hub, folder))
+    more = f"c.ConfigurableHTTPProxy.command = {PROXY}"
+    with school.hub(folder, NAMES, more) as hub:
+        seen = asyncio.run(at_work(hub, folder))
+    with school.hub(folder, NAMES, more, hub.ports) as again:
+        seen["after a restart"] = asyncio.run(back_at_work(again))
+        yield again, seen
 
 
 async def at_work(hub, folder):
@@ -49,7 +53,7 @@ async def at_work(hub, folder):
     first, second = students = [Student(hub.address, name, school.PASSWORD) for name in NAMES]
     await asyncio.gather(*(student.log_in() for student in students))
     await asyncio.gather(*(student.open_lesson() for student in students))
-    await first.run("open('mine.txt', 'w').write('secret')")
+    await first.run("kept = open('mine.txt', 'w').write('secret')")
     await first.save()
     home = folder / "homes" / first.name
     server = prying.server_of(uid_of(first.name))
@@ -68,6 +72,16 @@ async def at_work(hub, folder):
     for student in students:
         await student.leave()
     return seen
+
+
+async def back_at_work(hub):
+    """Log the first student in again; return what the kernel still knows."""
+    student = Student(hub.address, NAMES[0], school.PASSWORD)
+    await student.log_in()
+    await student.open_lesson()
+    outputs = await student.run("kept + 1")
+    await student.leave()
+    return str(outputs)
 
 
 def uid_of(name):
@@ -108,6 +122,11 @@ def test_what_a_student_saves_is_the_students_alone(lessons, folder):
     assert mode(home) == 0o700
     for path in (home / LESSON, home / "work" / "mine.txt", home / "work" / ".handed_out.json"):
         assert (mode(path), path.stat().st_uid) == (0o600, uid_of(NAMES[0]))
+
+
+def test_a_hub_that_is_started_again_finds_servers_and_kernels_as_they_were(lessons):
+    _, seen = lessons
+    assert "'text/plain': '7'" in seen["after a restart"]
 
 
 def test_nobody_enters_without_the_password(lessons):

@@ -218,12 +218,12 @@ c.ConfigurableHTTPProxy.api_url = "http://127.0.0.1:{proxy}"
 
 
 @contextlib.contextmanager
-def hub(folder, names, more="", patience=60):
+def hub(folder, names, more="", ports=None, patience=60):
     """Run a hub for these users, with `more` lines of configuration; give a Hub, and stop it.
 
     Its log is hub.log in `folder`. Raises NoSchool if it does not start.
     """
-    ports = tuple(free_ports(3))
+    ports = ports or tuple(free_ports(3))
     address = f"http://127.0.0.1:{ports[0]}"
     config = folder / "hub_config.py"
     config.write_text(overriding(folder, names, ports, more), "utf-8")
