@@ -73,7 +73,7 @@ if Path("/run/systemd/system").is_dir():
     c.SystemdSpawner.isolate_devices = True
 else:
     c.JupyterHub.spawner_class = "localprocess"
-c.Spawner.mem_limit = "2G"  # a lesson takes about 0.4 GB
+c.Spawner.mem_limit = "2G"  # a lesson takes about 0.3 GB
 c.Spawner.cpu_limit = 2.0
 
 # A whole class logs in at once: starts are slow then, and none of them is to be given up.

@@ -220,6 +220,7 @@ def test_95_of_100_is_a_value_that_was_measured(values, found):
 def test_a_table_names_failures_what_got_through_and_what_is_extrapolated():
     found = report.Found(2, ("log in",), times={"class-01": {"log in": 2.0}}, memory=[300.0, 310.0])
     found.kernels, found.processor, found.kept = [200.0, 200.0], [5.0, 7.0], True
+    found.attempts = 16
     found.failures, found.pried = ["class-02, log in: no"], {"read all": "got through: 1"}
     text = report.table(found)
     assert "Failures: 1 of 2 students.\n- class-02, log in: no" in text

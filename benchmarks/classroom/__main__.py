@@ -83,8 +83,10 @@ async def a_class(hub, folder, names):
     )
     found.whole = time.monotonic() - began
     found.times = {student.name: student.times for student in students}
-    measure(found, uids, hub)
-    await pry(students, folder, hub, uids, found)
+    through = [student for student in students if PHASES[-1] in student.times]
+    measure(found, uids, [uids[student.name] for student in through], hub)
+    if len(through) > 1:
+        await pry(through, folder, hub, uids, found)
     for student in students:
         await student.leave()
     return found
@@ -169,9 +171,11 @@ async def until(true, patience):
     return None
 
 
-def measure(found, uids, hub):
-    """Note memory, processor time and open ports while all kernels are still there."""
-    for uid in uids.values():
+def measure(found, uids, through, hub):
+    """Note memory and processor time of those who got `through`, while their kernels are there, and
+    what ports are open.
+    """
+    for uid in through:
         theirs = processes.owned_by(uid)
         kernels = [one for one in theirs if "ipykernel" in processes.command(one)]
         found.memory.append(processes.memory(theirs))

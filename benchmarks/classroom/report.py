@@ -122,6 +122,8 @@ def accident(found):
 
 def safety(found):
     """Return what was reached that should not be."""
+    if not found.attempts:
+        return ["Too few got through for one to try what belongs to others."]
     through = [f"- **{what}**: {said}" for what, said in found.pried.items()] or ["- none"]
     return [
         f"One student made {found.attempts} attempts on what belongs to others; got through:",
