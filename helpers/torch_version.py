@@ -1,4 +1,7 @@
-"""Say whether the torch that is here is one that the lessons run on. Reads its version, nothing else."""
+"""Say whether the torch that is here is one that the lessons run on.
+
+Reads its version, nothing else.
+"""
 
 import re
 
