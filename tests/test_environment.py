@@ -256,9 +256,11 @@ def imported_by_helpers():
 
 
 def test_the_package_asks_for_what_helpers_imports_and_no_more():
-    asked, imported = set(package_needs()), imported_by_helpers()
-    assert asked <= imported
-    assert imported <= set(closure(package_needs().values()))
+    asked, imported = package_needs(), imported_by_helpers()
+    brought = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
+    assert imported == asked.keys() | brought.keys()
+    for name, by in brought.items():
+        assert name in closure([asked[by]]), f"{by} no longer brings {name}"
 
 
 def test_the_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is():
