@@ -15,7 +15,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-wi
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
 NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
-PYTHON ?= python3.13 python3.12 python3.11 python3 python
+PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
 LAB_ARGS ?=
 LOCK_ARGS ?=
 AUDIT_ARGS ?=
@@ -91,6 +91,7 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt -o constraints.txt
+	@build/lock/bin/python tests/wheels.py build/lock/bin/uv
 
 audit: $(AUDIT)  ## ask for known advisories on every package of the lock (AUDIT_ARGS="-s osv" for another service)
 	@build/audit/bin/python tests/audit.py $(AUDIT_ARGS)

@@ -26,6 +26,7 @@ ALLOWED = {
     "stepping": "playing recording",
     "quiz": "exercises predicting progress_file untrusted",
     "gpu": "",
+    "torch_version": "looking",
     "plots": "drawing looking text",
     "memory": "",
     "labs": "labs.engine recording looking graph text",
