@@ -25,8 +25,11 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .NOTPARALLEL:
 .PHONY: help lab present slides handouts pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
 
+##@ For those who learn and teach; README, "Without make", has a line for each
+
 help:  ## list these targets
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
+	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-14s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P course/lab_settings.py
@@ -47,6 +50,8 @@ handouts: $(STUDENT)  ## sheets on paper, questions and answers, by Chromium: bu
 
 pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages
+
+##@ For those who change the course
 
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare
