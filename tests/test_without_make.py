@@ -1,4 +1,4 @@
-"""What the README says for people without make: every line of its PowerShell blocks is run here, as it
+"""What the README says for people without make: every line of the PowerShell blocks there is run, as it
 stands but for what this system writes otherwise, in a copy of the course with an environment of its own.
 
 Nothing is fetched: pip only looks whether it has what it is asked for. Run on Linux and macOS; PowerShell
@@ -22,8 +22,10 @@ from course.publishing import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"```powershell\n(.*?)```", README, re.S)
+SECTION = README.partition("\n## Without make\n")[2].partition("\n## ")[0]
+BLOCKS = re.findall(r"```powershell\n(.*?)```", SECTION, re.S)
 LINES = [line for block in BLOCKS for line in block.splitlines() if line.strip()]
+MODULE = re.compile(r"-m [\w.]+|course/\w+\.py")
 HERE = r".venv\Scripts\python "
 LESSON, FIRST = (
     "00_start_here",
@@ -48,20 +50,28 @@ def command(line):
     return line.partition("  #")[0].strip()
 
 
-def targets(heading):
-    """Return the targets that make help lists under a heading."""
+def recipes(heading):
+    """Return by target, of those that make help lists under a heading, the modules that it runs."""
     text = (ROOT / "Makefile").read_text(encoding="utf-8")
     part = re.search(rf"^##@ {heading}.*?$(.*?)(?=^##@|\Z)", text, re.M | re.S)[1]
-    return re.findall(r"^([a-z][a-z-]*):.*## ", part, re.M)
+    found = re.findall(r"^([a-z][a-z-]*):.*## .*\n((?:\t.*\n)*)", part, re.M)
+    return {target: set(map(module, MODULE.findall(recipe))) for target, recipe in found}
+
+
+def module(words):
+    """Return the name of a module that is run by it, or by its path."""
+    return words.removesuffix(".py").replace("/", ".").removeprefix("-m ")
 
 
 def test_each_target_for_those_who_learn_and_teach_has_its_line():
-    wanted = set(targets("For those who learn and teach")) - {"help"}
-    assert {"lab", "reset", "present", "slides", "handouts", "pages"} <= wanted
-    assert "test" in targets("For those who change the course")
-    named = set(re.findall(r"# make ([a-z-]+)", "\n".join(LINES)))
-    assert wanted - named == {"lab"}, "the first block is make lab"
-    assert named <= wanted
+    found = recipes("For those who learn and teach")
+    assert {"lab", "reset", "present", "slides", "handouts", "pages"} <= set(found) - {"help"}
+    assert "test" in recipes("For those who change the course")
+    anywhere = re.findall(r"```powershell\n(.*?)```", README, re.S)
+    named = set(map(module, re.findall(r"-m [\w.]+", "".join(anywhere))))
+    for target, modules in found.items():
+        assert modules or target == "help", target
+        assert modules <= named, f"README, Without make, has no line for make {target}"
 
 
 def test_a_line_needs_no_activation_and_no_shell_that_is_newer_than_windows():
@@ -69,14 +79,6 @@ def test_a_line_needs_no_activation_and_no_shell_that_is_newer_than_windows():
     for line in LINES:
         assert command(line).startswith((HERE, "py -m venv ")), line
         assert not re.search(r"&&|\|\||[;|<>$`\"'&/]", command(line)), line
-
-
-def test_make_runs_the_same_modules():
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8").replace("/", "\\")
-    run = {re.search(r"-m (\S+)", command(line))[1] for line in LINES} - {"venv", "pip"}
-    for module in run:
-        by_path = module.replace(".", "\\") + ".py"
-        assert f"-m {module}" in makefile or by_path in makefile, module
 
 
 @pytest.fixture(scope="module")
