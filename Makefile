@@ -23,7 +23,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
+.PHONY: help lab present slides handouts pages usb reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
 
 ##@ For those who learn and teach; README, "Without make", has a line for each
 
@@ -50,6 +50,9 @@ handouts: $(STUDENT)  ## sheets on paper, questions and answers, by Chromium: bu
 
 pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk: build/pages/
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages
+
+usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
+	@"$(PY)" -m course.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
 
 ##@ For those who change the course
 
