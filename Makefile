@@ -25,8 +25,11 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .NOTPARALLEL:
 .PHONY: help lab present slides handouts pages usb reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready
 
+##@ For those who learn and teach; README, "Without make", has a line for each
+
 help:  ## list these targets
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
+	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-14s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P course/lab_settings.py
@@ -50,6 +53,8 @@ pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk
 
 usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
 	@"$(PY)" -m course.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
+
+##@ For those who change the course
 
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare
