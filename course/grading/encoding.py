@@ -12,7 +12,6 @@ from helpers.untrusted.plain import NotRead, is_a, plain
 from helpers.untrusted.sandbox import Failed
 
 
-
 def taken(answer, reader=None):
     """Return what an answer is, ready for JSON; of a function what its `reader` sees in each case."""
     if is_stub(answer):

@@ -48,7 +48,9 @@ class Sandboxed(NbGraderPreprocessor):
     def _try(self, folder):
         """Try once whether the sandbox holds: a student must not find solutions or the gradebook."""
         if not Sandboxed.tried:
-            trouble = sandbox.trouble(folder, Path("gradebook.db"), *Path("source").rglob("*.ipynb"))
+            trouble = sandbox.trouble(
+                folder, Path("gradebook.db"), *Path("source").rglob("*.ipynb")
+            )
             if trouble:
                 raise SystemExit(trouble)
             Sandboxed.tried = True
@@ -74,7 +76,9 @@ def _write_points(nb, asked, heard, ended):
     for step, id in asked.items():
         records = [by_step[one] for one in range(first, step + 1) if one in by_step]
         found = by_step.get(step, {}).get("found")
-        found = mark(find(id), found, _trouble(records) if step in by_step else NOT_REACHED.get(ended))
+        found = mark(
+            find(id), found, _trouble(records) if step in by_step else NOT_REACHED.get(ended)
+        )
         first = step + 1
         most = float(cells[id].metadata.nbgrader["points"])
         cells[id].outputs = [

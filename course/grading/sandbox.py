@@ -178,7 +178,9 @@ def run(steps, folder, limits=None):
         process.kill()  # with it all that it started: they have no other parent, and die with it
         process.wait()
         process.stdout.close()
-    heard = [record for one in text.decode("utf-8", "replace").splitlines() if (record := parsed(one))]
+    heard = [
+        record for one in text.decode("utf-8", "replace").splitlines() if (record := parsed(one))
+    ]
     ended = len([one for one in heard if "step" in one]) >= len(steps)
     return heard, "late" if late.is_set() else "loud" if loud else "" if ended else "died"
 
