@@ -23,9 +23,7 @@ class Whole(NbGraderPreprocessor):
 
     def preprocess(self, nb, resources):
         """Return the release with the student's code in it."""
-        named = resources["nbgrader"]
-        path = Path("release", named["assignment"], f"{named['notebook']}.ipynb")
-        return whole(nb, nbformat.read(path, as_version=4)), resources
+        return whole(nb, _release(resources)), resources
 
 
 class Sandboxed(NbGraderPreprocessor):
@@ -38,6 +36,10 @@ class Sandboxed(NbGraderPreprocessor):
     def preprocess(self, nb, resources):
         """Return the notebook with points; ends the program where there is no sandbox."""
         steps, asked = _steps(nb)
+        if _code_of(nb) == _code_of(_release(resources)):
+            empty = [{"step": step, "found": {"kind": "stub"}} for step in asked]
+            _write_points(nb, asked, empty, "")
+            return nb, resources
         limits = sandbox.Limits(cell_seconds=self.cell_seconds, all_seconds=self.all_seconds)
         with sandbox.furnished(sorted({id[:2] for id in asked.values()})) as folder:
             self._try(folder)
@@ -54,6 +56,17 @@ class Sandboxed(NbGraderPreprocessor):
             if trouble:
                 raise SystemExit(trouble)
             Sandboxed.tried = True
+
+
+def _release(resources):
+    """Return what students were given of the notebook that is being graded."""
+    named = resources["nbgrader"]
+    path = Path("release", named["assignment"], f"{named['notebook']}.ipynb")
+    return nbformat.read(path, as_version=4)
+
+
+def _code_of(nb):
+    return [cell.source for cell in nb.cells if cell.cell_type == "code"]
 
 
 def _steps(nb):
