@@ -26,7 +26,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready
+.PHONY: help lab present slides handouts pages usb assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready
 
 help:  ## list these targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
@@ -56,6 +56,9 @@ assignment: $(DEV) $(GRADING)  ## an assignment of the lessons' exercises, for n
 
 grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with bubblewrap (N="03 05"): assignments/points/
 	@$(WITH_GRADING) "$(PY)" -m course.grade $(N) $(GRADE_ARGS)
+
+usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
+	@"$(PY)" -m course.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
 
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
 	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit compare

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
 import webbrowser
 from pathlib import Path
@@ -29,6 +30,9 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     except Unpublishable as error:
         print(error, file=sys.stderr)
         return 1
+    for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed: end as Ctrl+C does
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
     try:
         asyncio.run(serve(Room(notebooks, first, root / "notebooks"), given))
     except KeyboardInterrupt:

@@ -161,9 +161,9 @@ class Started:
         browser.open(self.address).close()
         return browser, "; ".join(f"{one.name}={one.value}" for one in cookies)
 
-    def interrupted(self):
-        """Press Ctrl+C; return the exit code and what was said from there."""
-        self.process.send_signal(signal.SIGINT)
+    def ended_by(self, what):
+        """Send a signal; return the exit code and what was said from there."""
+        self.process.send_signal(what)
         said, _ = self.process.communicate(timeout=60)
         return self.process.returncode, said
 
@@ -200,13 +200,21 @@ def test_it_lists_the_lessons_and_opens_a_browser_where_a_port_is_free(course):
     assert found == list(zip([*NUMBERS, present.OWN], titles, strict=True))
 
 
+ENDS = {
+    "Ctrl+C": signal.SIGINT,
+    "a closed terminal": signal.SIGHUP,
+    "an end of the session": signal.SIGTERM,
+}
+
+
 @pytest.mark.slow
-def test_control_c_ends_it_and_its_kernels_and_nothing_is_written(course):
+@pytest.mark.parametrize("end", ENDS)
+def test_it_ends_with_its_kernels_and_nothing_is_written(course, end):
     before = files(course / "notebooks")
     with Started(course, "3", "--port=0", "--no-browser") as started:
         kernel = int(result_of_the_cell(started, "03"))
         os.kill(kernel, 0)
-        code, said = started.interrupted()
+        code, said = started.ended_by(ENDS[end])
     assert (code, said.splitlines()[-1]) == (0, "The kernels are stopped."), said
     assert "Traceback" not in said
     with pytest.raises(ProcessLookupError):

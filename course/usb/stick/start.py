@@ -1,0 +1,425 @@
+"""Set the course up from this stick, or start it in the folder where it was set up: no network.
+
+The standard library is enough, and any Python from 3.6 on can run this; which Python the course
+itself gets, the wheels on the stick decide. Nothing on the stick is written.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+STICK = HERE / "stick.json"  # what is on a stick; where there is none, this is a student's folder
+USUAL = "~/pytorch-graphs"
+TAKEN = ".from_stick.json"  # in a student's folder: what was copied into it
+READY = ".from_stick"  # in its .venv: which stick it was installed from, and where
+FIRST = "00_start_here.ipynb"
+KINDS = {
+    "windows": "Windows",
+    "macos": "macOS on Apple silicon",
+    "linux": "Linux",
+    "linux-arm": "Linux on ARM",
+}
+PLATFORMS = {"win-amd64": "windows", "linux-x86_64": "linux", "linux-aarch64": "linux-arm"}
+WINDOWS_LONGEST = 259  # characters of a path, unless its owner allowed more
+GLIBC, MACOS = (2, 28), 14  # the oldest that torch runs on
+MOST_SAID = 12  # lines of a complaint
+
+
+class Stop(Exception):
+    """What keeps the course from being set up; its text says what to do."""
+
+
+def main(words=None):
+    """Do what the command line asks for; return 0, or 1 after a sentence."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # no terminal is to fail at a folder's name
+    asked, for_lab = parser().parse_known_args(words)
+    if asked.name:
+        print(own_name())
+        return 0
+    try:
+        return start(asked, for_lab)
+    except Stop as stop:
+        print(stop, file=sys.stderr)
+    except OSError as error:
+        print(f"{error.filename or 'A file'}: {error.strerror or error}.", file=sys.stderr)
+        print("Make room, or look who may write there; then start again.", file=sys.stderr)
+    except KeyboardInterrupt:
+        print("Stopped. Start again: nothing half-done is taken for done.", file=sys.stderr)
+    return 1
+
+
+def start(asked, for_lab):
+    """Set up what is not there yet, then open JupyterLab; return its exit status. Raises Stop."""
+    folder = HERE
+    if STICK.is_file():
+        folder = Path(os.path.expanduser(asked.to)).resolve()
+        set_up(folder, read_json(STICK))
+    elif not is_ready(folder, None):
+        raise Stop(
+            f"{folder} was moved, or not set up to its end. Start from the stick again; work/ stays as it is."
+        )
+    bring_lessons(folder)
+    return 0 if asked.no_lab else open_lab(folder, for_lab)
+
+
+def parser():
+    made = argparse.ArgumentParser(prog="start", description=__doc__.split("\n")[0])
+    made.add_argument("--to", default=USUAL, help=f"the folder for the course ({USUAL})")
+    made.add_argument("--no-lab", action="store_true", help="set up, and do not open JupyterLab")
+    made.add_argument("--name", action="store_true", help="say what system this is, no more")
+    made.epilog = "Everything else goes to JupyterLab: --no-browser, --port 8890."
+    return made
+
+
+def set_up(folder, stick):
+    """Bring a folder to what is on the stick; do nothing where that was done. Raises Stop."""
+    claim(folder)
+    if is_ready(folder, stick["id"]):
+        return
+    python, name = fitting_python(stick["systems"], folder)
+    system = stick["systems"][name]
+    check_wheels(system["wheels"])
+    new = python != [python_of(folder)]
+    if new:
+        check_room(folder, system["unpacked"])
+        check_length(folder, system["longest"], os.name)
+    if (folder / ".venv" / READY).is_file():
+        (folder / ".venv" / READY).unlink()
+    say(f"1 of 3: copying the course to {folder}")
+    copy_course(stick, folder)
+    say(f"2 of 3: installing {len(system['wheels'])} packages, which takes some minutes")
+    if new:
+        make_environment(python, folder)
+    install(folder, system["pip"])
+    say("3 of 3: trying what was installed")
+    try_it(folder)
+    ready = {"stick": stick["id"], "folder": str(folder)}
+    (folder / ".venv" / READY).write_text(json.dumps(ready), encoding="utf-8")
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def read_json(path):
+    """Return what a file holds; {} where that cannot be read."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+# ---- the folder and what is in it
+
+
+def claim(folder):
+    """Make the folder ours, or leave one alone that holds something else. Raises Stop."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / TAKEN).is_file():
+        raise Stop(
+            f"{folder} holds something else than the course from a stick. Name another folder: --to FOLDER"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / TAKEN).is_file():
+        write(folder / TAKEN, b"{}")
+
+
+def is_ready(folder, stick):
+    """Tell whether the folder was set up to its end, where it is now, from this stick (or from any:
+    None), and its Python runs.
+    """
+    ready = read_json(folder / ".venv" / READY)
+    same = stick is None or ready.get("stick") == stick
+    return same and ready.get("folder") == str(folder) and works(python_of(folder))
+
+
+def check_room(folder, needed):
+    """Stop where the disk has less room than the packages take, and a fifth for compiled files."""
+    free = shutil.disk_usage(str(folder)).free
+    if free < needed * 1.2:
+        raise Stop(
+            f"{folder}: there are {free / 1e9:.1f} GB free, and the course takes {needed * 1.2 / 1e9:.1f} GB."
+            " Make room, or name a folder on another disk: --to FOLDER"
+        )
+
+
+def check_length(folder, longest, os_name):
+    """Stop where Windows may not take the paths that the packages would have."""
+    length = len(str(folder)) + len("/.venv/Lib/site-packages/") + longest
+    if os_name == "nt" and length > WINDOWS_LONGEST:
+        raise Stop(
+            f"{folder} has too long a name: files in it would have paths of {length} characters, and Windows takes"
+            f" {WINDOWS_LONGEST}. Name a folder nearer to the root: --to C:\\graphs"
+        )
+
+
+def check_wheels(wheels):
+    """Stop where a wheel is missing on the stick or not all there. wheels: {name: size}"""
+    for name, size in wheels.items():
+        path = HERE / "wheels" / name
+        found = path.stat().st_size if path.is_file() else 0
+        if found != size:
+            raise Stop(
+                f"This stick is not whole: wheels/{name} has {found} of {size} bytes. Copy the folder to it again."
+            )
+
+
+def copy_course(stick, folder):
+    """Copy the course's files. What somebody edited here is kept beside as NAME.kept, what the
+    course had once and has no more goes, and work/ is no part of it.
+    """
+    before = read_json(folder / TAKEN)
+    now = dict(stick["course"], **stick["scripts"])
+    for name, digest in now.items():
+        source = (HERE / name) if name in stick["scripts"] else HERE / "course" / name
+        bring(source, folder / name, digest, before.get(name))
+    for name in set(before) - set(now):
+        if digest_of(folder / name) == before[name]:
+            (folder / name).unlink()
+    write(folder / TAKEN, json.dumps(now, indent=1).encode())
+
+
+def bring(source, target, digest, before):
+    """Copy one file, unless it is there; keep what is neither this nor what was `before`."""
+    found = digest_of(target)
+    if found == digest:
+        return
+    content = source.read_bytes() if source.is_file() else b""
+    if hashlib.sha256(content).hexdigest() != digest:
+        raise Stop(f"This stick is not whole: {source} is damaged. Copy the folder to it again.")
+    if found and found != before:
+        kept = free_name(target)
+        os.replace(str(target), str(kept))
+        say(f"   {target.name}: you edited it; your version is kept as {kept.name}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    write(target, content)
+    if target.suffix in (".sh", ".command"):
+        target.chmod(0o755)
+
+
+def digest_of(path):
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+def free_name(path):
+    """Return NAME.kept beside a file, or NAME.kept-2 and so on where that is taken."""
+    kept, number = path.with_name(path.name + ".kept"), 1
+    while kept.exists():
+        number += 1
+        kept = path.with_name(f"{path.name}.kept-{number}")
+    return kept
+
+
+def write(path, content):
+    """Write a file whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(content)
+    os.replace(str(part), str(path))
+
+
+# ---- Python
+
+
+def own_name():
+    """Return this Python's system as sticks name it (linux-3.11), or in words why none fits it."""
+    kind = PLATFORMS.get(sysconfig.get_platform())
+    if platform.system() == "Darwin" and platform.machine() == "arm64":
+        kind = "macos"
+    name = f"{kind}-{sys.version_info[0]}.{sys.version_info[1]}"
+    trouble = what_is_wrong(kind)
+    if kind and not trouble:
+        return name
+    words = [platform.system(), platform.machine(), "with Python", platform.python_version()]
+    return " ".join(words) + (f" ({trouble})" if trouble else "")
+
+
+def what_is_wrong(kind):
+    """Say why no wheel fits this Python, whatever its version; "" where one can."""
+    if platform.python_implementation() != "CPython":
+        return f"{platform.python_implementation()}; the wheels are for CPython"
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        return "the free-threaded build; the wheels are for the usual one"
+    if sys.maxsize < 2**32:
+        return "a 32-bit Python; the wheels are for 64 bits"
+    if kind == "macos" and int(platform.mac_ver()[0].split(".")[0]) < MACOS:
+        return f"macOS {platform.mac_ver()[0]}; torch needs {MACOS}"
+    if kind in ("linux", "linux-arm"):
+        library, version = platform.libc_ver()
+        if library != "glibc" or tuple(map(int, version.split(".")[:2])) < GLIBC:
+            return f"the C library {library} {version}; torch needs glibc {GLIBC[0]}.{GLIBC[1]}"
+    return ""
+
+
+def fitting_python(systems, folder):
+    """Return the command of a Python that the stick has wheels for, and its system's name: the
+    folder's own, the one that runs this, or another that is installed. Raises Stop.
+    """
+    found, own = [], python_of(folder)
+    candidates = [[own]] if works(own) else []
+    for command in [*candidates, [sys.executable], *other_pythons(systems)]:
+        name = name_of(command)
+        if name in systems:
+            return command, name
+        if name and name not in found:
+            found.append(name)
+    raise Stop(
+        f"This stick has wheels for {listed(systems)}.\nFound here: {listed(found)}.\n"
+        f"Install a 64-bit Python that the stick has wheels for{installers()}, and start again;"
+        " or ask for a stick made for your system."
+    )
+
+
+def installers():
+    """Return where installers of Python lie on the stick, as the end of a sentence; "" if nowhere."""
+    return f" (see the folder {HERE / 'python'})" if (HERE / "python").is_dir() else ""
+
+
+def listed(names):
+    return "; ".join(in_words(name) for name in names)
+
+
+def in_words(name):
+    """Return "Windows with Python 3.12" for windows-3.12; other words as they are."""
+    kind, _, version = name.rpartition("-")
+    return f"{KINDS[kind]} with Python {version}" if kind in KINDS else name
+
+
+def other_pythons(systems):
+    """Return commands that may start a Python of a version that the stick has wheels for."""
+    commands = []
+    for version in sorted({name.rpartition("-")[2] for name in systems}):
+        commands.append(["py", f"-{version}"])
+        commands.append([shutil.which(f"python{version}")])
+        commands.append([f"/Library/Frameworks/Python.framework/Versions/{version}/bin/python3"])
+        commands.append([f"/opt/homebrew/bin/python{version}"])
+    return [command for command in commands if command[0] and shutil.which(command[0])]
+
+
+def name_of(command):
+    """Return what a Python says of its system, or "" where it does not run."""
+    if command == [sys.executable]:
+        return own_name()
+    try:
+        ran = subprocess.run(
+            [*command, str(Path(__file__).resolve()), "--name"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+        )
+    except OSError:
+        return ""
+    return ran.stdout.decode("utf-8", "replace").strip() if ran.returncode == 0 else ""
+
+
+def environment():
+    """Return the environment for what is run: without what would lead Python to other packages."""
+    return {name: value for name, value in os.environ.items() if name not in LEADING_ASTRAY}
+
+
+LEADING_ASTRAY = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
+
+
+def python_of(folder):
+    """Return the path of the Python in the folder's environment."""
+    inside = "Scripts/python.exe" if os.name == "nt" else "bin/python"
+    return str(folder / ".venv" / inside)
+
+
+def works(python):
+    """Tell whether a Python runs and has been given packages."""
+    try:
+        return subprocess.call([python, "-c", "import pip"], env=environment(), **QUIET) == 0
+    except OSError:
+        return False
+
+
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+
+
+# ---- what is installed, and run
+
+
+def make_environment(python, folder):
+    """Make .venv anew. Its pip comes from the stick, since Debian's Python brings none."""
+    command = [*python, "-m", "venv", "--clear", "--without-pip", str(folder / ".venv")]
+    run(command, folder, f"{folder / '.venv'} could not be made")
+
+
+def install(folder, pip):
+    """Install the packages from the stick, then the course itself where it was copied to."""
+    failure = "The packages could not be installed"
+    offline = ["--isolated", "install", "--quiet", "--no-index", "--disable-pip-version-check"]
+    offline += ["--find-links", str(HERE / "wheels")]
+    python = python_of(folder)
+    if not works(python):
+        zipped = str(HERE / "wheels" / pip / "pip")
+        run([python, zipped, *offline, "--no-compile", "pip"], folder, failure)
+    files = ["-c", "constraints.txt", "-r", "requirements.txt", "setuptools"]
+    run([python, "-m", "pip", *offline, *files], folder, failure)
+    ours = ["--no-deps", "--no-build-isolation", "-e", "."]
+    run([python, "-m", "pip", *offline, *ours], folder, failure)
+
+
+def try_it(folder):
+    """Import what the lessons import. Raises Stop."""
+    more = ""
+    if os.name == "nt":
+        more = (
+            "\nOn Windows torch needs Microsoft's Visual C++ Redistributable (vc_redist.x64.exe)."
+        )
+    command = [python_of(folder), "-c", "import helpers, jupyterlab, torch"]
+    run(command, folder / ".venv", "What was installed does not run", more)
+
+
+def run(command, folder, failure, more=""):
+    """Run a command in a folder; stop with `failure` and its last words. Raises Stop."""
+    ran = subprocess.run(
+        command,
+        cwd=str(folder),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    if ran.returncode:
+        said = ran.stdout.decode("utf-8", "replace").strip().splitlines()
+        lines = [f"{failure}:", *said[-MOST_SAID:]]
+        raise Stop("\n    ".join(lines) + more + "\nMend that, and start again: nothing is lost.")
+
+
+def bring_lessons(folder):
+    """Write JupyterLab's settings and the student's copies of lessons; they say what they did."""
+    for module in ("course.lab_settings", "course.workspace"):
+        words = ["sync"] if module == "course.workspace" else []
+        command = [python_of(folder), "-m", module, *words]
+        if subprocess.call(command, cwd=str(folder), env=environment()):
+            raise Stop("The lessons could not be copied into work/.")
+
+
+def open_lab(folder, words):
+    """Run JupyterLab in work/ until it ends; return its exit status."""
+    command = [python_of(folder), "-m", "jupyterlab"]
+    command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    command += [f"--LabApp.default_url=/lab/tree/{FIRST}", *words]
+    say(
+        f"Your lessons are in {folder / 'work'}. Next time start from {folder}: no stick is needed."
+    )
+    lab = subprocess.Popen(command, cwd=str(folder / "work"), env=environment())
+    while True:
+        try:
+            return lab.wait()
+        except KeyboardInterrupt:  # JupyterLab was told as well, and asks whether to stop
+            continue
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,103 @@
+"""The systems that a stick can serve: a name such as windows-3.12, the wheels it takes, its markers."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packaging import tags
+
+OLDEST, NEWEST = 11, 14  # of the Pythons 3.N that the course runs on
+NAME = re.compile(r"([a-z]+(?:-arm)?)-3\.(\d+)")
+GLIBC = 28  # wheels for Linux ask for glibc 2.28 at most, which torch needs itself
+
+MARKERS = {  # what differs between systems of what markers speak about
+    "windows": ("nt", "win32", "Windows", "AMD64"),
+    "macos": ("posix", "darwin", "Darwin", "arm64"),
+    "linux": ("posix", "linux", "Linux", "x86_64"),
+    "linux-arm": ("posix", "linux", "Linux", "aarch64"),
+}
+MACHINES = {  # of this machine, as `platform` tells
+    ("Windows", "AMD64"): "windows",
+    ("Darwin", "arm64"): "macos",
+    ("Linux", "x86_64"): "linux",
+    ("Linux", "aarch64"): "linux-arm",
+}
+
+
+class Unknown(Exception):
+    """A system that no stick can serve; its text says which ones there are."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A kind of machine (a key of MARKERS) with CPython 3.`minor`."""
+
+    kind: str
+    minor: int
+
+    def __str__(self) -> str:
+        return f"{self.kind}-3.{self.minor}"
+
+    def platforms(self) -> list[str]:
+        """Return the platforms of its wheels, best first, as in the names of wheels."""
+        if self.kind == "windows":
+            return ["win_amd64"]
+        if self.kind == "macos":
+            return list(tags.mac_platforms((14, 0), "arm64"))
+        machine = MARKERS[self.kind][3]
+        manylinux = [f"manylinux_2_{glibc}_{machine}" for glibc in range(GLIBC, 4, -1)]
+        older = [f"manylinux{year}_{machine}" for year in ("2014", "2010", "1")]
+        return [*manylinux, *older, f"linux_{machine}"]
+
+    def tags(self) -> Iterator[tags.Tag]:
+        """Yield the tags of the wheels that it takes, best first."""
+        version, platforms = (3, self.minor), self.platforms()
+        yield from tags.cpython_tags(version, [f"cp3{self.minor}"], platforms)
+        yield from tags.compatible_tags(version, f"cp3{self.minor}", platforms)
+
+    def environments(self) -> list[dict[str, str]]:
+        """Return what markers are evaluated with: for the first and for a last patch of its Python,
+        since some packages ask for one or the other.
+        """
+        os_name, sys_platform, system, machine = MARKERS[self.kind]
+        same = {
+            "os_name": os_name,
+            "sys_platform": sys_platform,
+            "platform_system": system,
+            "platform_machine": machine,
+            "platform_release": "",
+            "platform_version": "",
+            "implementation_name": "cpython",
+            "platform_python_implementation": "CPython",
+            "python_version": f"3.{self.minor}",
+        }
+        versions = [f"3.{self.minor}.{patch}" for patch in (0, 99)]
+        return [
+            same | {"python_full_version": version, "implementation_version": version}
+            for version in versions
+        ]
+
+
+def named(name: str) -> System:
+    """Return the system of this name. Raises Unknown."""
+    found = NAME.fullmatch(name)
+    if not found or found[1] not in MARKERS or not OLDEST <= int(found[2]) <= NEWEST:
+        raise Unknown(
+            f"There is no system {name!r}. Give one of {', '.join(MARKERS)} with a Python from 3.{OLDEST} to 3.{NEWEST},"
+            f" for example windows-3.12 or macos-3.13."
+        )
+    return System(found[1], int(found[2]))
+
+
+def here() -> System:
+    """Return the system of this machine and this Python. Raises Unknown."""
+    machine = (platform.system(), platform.machine())
+    if machine not in MACHINES:
+        raise Unknown(
+            f"There are no wheels for this machine, {' '.join(machine)}. The course runs on {', '.join(MARKERS)}."
+        )
+    return named(f"{MACHINES[machine]}-3.{sys.version_info.minor}")

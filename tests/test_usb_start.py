@@ -1,0 +1,463 @@
+"""What a student meets: start.py on a made-up stick, with no network; what it does, refuses, and keeps.
+
+Here too: how the folder of a stick is written. What a made-up stick cannot show, tests/offline_stick.py
+tries with a real one.
+"""
+
+import ast
+import errno
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import made_up_stick
+import pytest
+
+from course.usb import __main__ as usb
+from course.usb.systems import System, here
+
+SOURCE = Path(usb.__file__).parent / "stick" / "start.py"
+CHANGED = "print('as the newer stick has it')"
+
+
+def stick(folder, *systems, **changed):
+    return made_up_stick.stick(folder, *(systems or [here()]), **changed)
+
+
+def loaded(folder):
+    """Return the start.py of a stick, or of a student's folder, as a module."""
+    spec = importlib.util.spec_from_file_location("start_of_a_stick", folder / "start.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def content(folder):
+    return json.loads((folder / "stick.json").read_text("utf-8"))
+
+
+# ---- the whole way
+
+
+def start(script, *words, **environment):
+    """Run a start script as a student does; return its exit status and all that it said."""
+    ran = subprocess.run(
+        ["sh", script, *words],
+        env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=120,
+    )
+    return ran.returncode, ran.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    """A read-only stick under an odd name, and a home in which the course was set up from it."""
+    folder = tmp_path_factory.mktemp("there")
+    made = stick(folder / "a stick (ü)")
+    if content(made)["systems"][str(here())]["pip"].startswith("pip-1-"):
+        pytest.skip("this Python carries no wheel of pip")
+    for path in [made, *made.rglob("*")]:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    astray = made_up_stick.wheel(folder / "astray", "jupyterlab", "9", files={"torch.py": "1 / 0"})
+    settings = {"HOME": str(folder / "höme"), "PYTHONPATH": str(astray), "PIP_USER": "1"}
+    said = start(made / "start.sh", **settings)
+    yield made, folder / "höme", said
+    for path in [made, *made.rglob("*")]:
+        path.chmod(0o755)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="start.sh is for Linux and macOS")
+class TestTheWholeWay:
+    def test_it_copies_installs_and_opens_the_lab(self, there):
+        _, home, (status, said) = there
+        assert status == 0, said
+        assert [line[:2] for line in said[:3]] == ["1 ", "2 ", "3 "]
+        assert said[3] == "sync"
+        assert said[4].startswith(f"Your lessons are in {home}/pytorch-graphs/work.")
+        lab = [word for word in said[5].split() if word != "--allow-root"]
+        assert lab == ["work", "--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
+
+    def test_a_second_start_does_nothing_twice(self, there):
+        made, home, _ = there
+        folder = home / "pytorch-graphs"
+        before = (folder / ".venv" / ".from_stick").stat().st_mtime_ns
+        for script in (made / "start.sh", folder / "start.sh"):
+            assert start(script, "--no-lab", HOME=str(home)) == (0, ["sync"])
+        assert (folder / ".venv" / ".from_stick").stat().st_mtime_ns == before
+
+    def test_what_is_said_to_jupyterlab_reaches_it(self, there):
+        _, home, _ = there
+        _, said = start(home / "pytorch-graphs" / "start.command", "--port", "8890", HOME=str(home))
+        assert said[-1].endswith("--port 8890")
+
+    def test_a_newer_stick_brings_what_is_new_and_keeps_work(self, there, tmp_path):
+        _, home, _ = there
+        folder = home / "pytorch-graphs"
+        (folder / "work" / "mine.ipynb").write_text("mine", "utf-8")
+        newer = stick(tmp_path / "newer", **{"course/workspace.py": CHANGED})
+        status, said = start(newer / "start.sh", "--no-lab", HOME=str(home))
+        assert (status, said[-1]) == (0, "as the newer stick has it")
+        assert (folder / "work" / "mine.ipynb").read_text("utf-8") == "mine"
+
+    def test_a_folder_that_was_moved_says_so_and_a_stick_mends_it(self, there, tmp_path):
+        made, home, _ = there
+        moved = tmp_path / "moved"
+        shutil.copytree(home / "pytorch-graphs", moved, symlinks=True)
+        status, said = start(moved / "start.sh", "--no-lab", HOME=str(home))
+        assert (status, len(said)) == (1, 1)
+        assert "was moved" in said[0]
+        assert start(made / "start.sh", "--no-lab", "--to", str(moved))[0] == 0
+        assert start(moved / "start.sh", "--no-lab")[0] == 0
+
+    def test_what_does_not_install_is_said_and_not_taken_for_done(self, there, tmp_path):
+        made, home, _ = there
+        own = home / "pytorch-graphs" / "start.sh"
+        broken = stick(tmp_path / "broken", **{"requirements.txt": "torch==9\n"})
+        status, said = start(broken / "start.sh", "--no-lab", HOME=str(home))
+        assert status == 1
+        assert "The packages could not be installed:" in said
+        assert any("torch==9" in line for line in said)
+        assert not [line for line in said if "Traceback" in line]
+        assert "not set up to its end" in start(own, HOME=str(home))[1][0]
+        assert start(made / "start.sh", "--no-lab", HOME=str(home))[0] == 0
+        assert start(own, "--no-lab", HOME=str(home)) == (0, ["sync"])
+
+    def test_without_any_python_a_sentence_says_so(self, there, tmp_path):
+        (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
+        ran = subprocess.run(
+            ["/bin/sh", there[0] / "start.sh"],
+            env={"PATH": str(tmp_path)},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode == 1
+        assert ran.stderr.startswith("No Python was found. Install Python 3.11")
+
+
+# ---- what it refuses
+
+
+@pytest.fixture
+def plugged(tmp_path):
+    """A stick for this system, as a module and its folder; and a folder to set up in."""
+    folder = stick(tmp_path / "stick")
+    return loaded(folder), folder, tmp_path / "to"
+
+
+def refused(module, to, capsys):
+    """Start from a stick; return the sentences of its refusal."""
+    assert module.main(["--no-lab", "--to", str(to)]) == 1
+    said = capsys.readouterr()
+    assert "Traceback" not in said.err
+    return said.err
+
+
+def test_a_folder_of_something_else_is_left_alone(plugged, capsys):
+    module, _, to = plugged
+    to.mkdir()
+    (to / "thesis.txt").write_text("mine", "utf-8")
+    said = refused(module, to, capsys)
+    assert (
+        said
+        == f"{to} holds something else than the course from a stick. Name another folder: --to FOLDER\n"
+    )
+    assert [path.name for path in to.iterdir()] == ["thesis.txt"]
+
+
+def test_a_stick_for_other_systems_names_them_and_what_is_here(tmp_path, capsys, monkeypatch):
+    folder = stick(tmp_path / "stick", System("windows", 12), System("linux-arm", 13))
+    module = loaded(folder)
+    monkeypatch.setattr(module, "other_pythons", lambda systems: [])
+    said = refused(module, tmp_path / "to", capsys).splitlines()
+    assert (
+        said[0]
+        == "This stick has wheels for Windows with Python 3.12; Linux on ARM with Python 3.13."
+    )
+    assert said[1] == f"Found here: {module.in_words(str(here()))}."
+    assert "Install a 64-bit Python" in said[2]
+    assert "python" not in said[2]
+    (folder / "python").mkdir()
+    assert f"(see the folder {folder / 'python'})" in refused(module, tmp_path / "to", capsys)
+
+
+@pytest.mark.parametrize(
+    ("os_name", "machine", "platform_name", "more", "name"),
+    [
+        ("Windows", "AMD64", "win-amd64", {}, "windows-3.{}"),
+        ("Darwin", "arm64", "macosx-10.13-universal2", {}, "macos-3.{}"),
+        ("Linux", "aarch64", "linux-aarch64", {}, "linux-arm-3.{}"),
+        ("Darwin", "x86_64", "macosx-10.13-universal2", {}, "Darwin x86_64 with Python 3."),
+        ("Windows", "ARM64", "win-arm64", {}, "Windows ARM64 with Python 3."),
+        (
+            "Windows",
+            "AMD64",
+            "win32",
+            {"bits": 2**31},
+            "a 32-bit Python; the wheels are for 64 bits",
+        ),
+        ("Darwin", "arm64", "macosx-11.0-arm64", {"mac": "13.7"}, "macOS 13.7; torch needs 14"),
+        (
+            "Linux",
+            "x86_64",
+            "linux-x86_64",
+            {"libc": ("glibc", "2.17")},
+            "glibc 2.17; torch needs glibc 2.28",
+        ),
+        ("Linux", "x86_64", "linux-x86_64", {"libc": ("", "")}, "torch needs glibc 2.28"),
+    ],
+)
+def test_a_system_is_told_by_what_its_python_says(
+    monkeypatch, tmp_path, os_name, machine, platform_name, more, name
+):
+    made_up = {
+        "platform.system": lambda: os_name,
+        "platform.machine": lambda: machine,
+        "sysconfig.get_platform": lambda: platform_name,
+        "platform.mac_ver": lambda: (more.get("mac", "14.5"), ("", "", ""), machine),
+        "platform.libc_ver": lambda: more.get("libc", ("glibc", "2.36")),
+    }
+    shutil.copy(SOURCE, tmp_path)
+    module = loaded(tmp_path)
+    for what, answer in made_up.items():
+        monkeypatch.setattr(what, answer)
+    monkeypatch.setattr("sys.maxsize", more.get("bits", 2**63))
+    assert name.format(sys.version_info.minor) in module.own_name()
+
+
+def test_this_system_is_told_as_the_stick_names_it(tmp_path):
+    shutil.copy(SOURCE, tmp_path)
+    assert loaded(tmp_path).own_name() == str(here())
+
+
+def test_a_fitting_python_is_taken_though_another_one_starts(tmp_path, monkeypatch):
+    module = loaded(stick(tmp_path / "stick"))
+    monkeypatch.setattr(module, "own_name", lambda: "linux-3.9")
+    monkeypatch.setattr(
+        module, "other_pythons", lambda systems: [["no-such"], [sys.executable, "-B"]]
+    )
+    found = module.fitting_python({str(here()): {}}, tmp_path / "to")
+    assert found == ([sys.executable, "-B"], str(here()))
+
+
+def test_pythons_are_looked_for_by_the_versions_of_the_stick(tmp_path, monkeypatch):
+    module = loaded(stick(tmp_path / "stick"))
+    monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
+    found = module.other_pythons(["windows-3.12", "macos-3.13", "linux-3.12"])
+    assert ["py", "-3.12"] in found
+    assert ["/bin/python3.13"] in found
+    assert ["/Library/Frameworks/Python.framework/Versions/3.12/bin/python3"] in found
+    assert len(found) == 8
+
+
+def test_a_stick_that_was_copied_in_part_is_named_by_the_wheel(plugged, capsys):
+    module, folder, to = plugged
+    cut = next((folder / "wheels").glob("torch*"))
+    size = cut.stat().st_size
+    cut.write_bytes(cut.read_bytes()[:100])
+    said = refused(module, to, capsys)
+    assert f"This stick is not whole: wheels/{cut.name} has 100 of {size} bytes." in said
+    cut.unlink()
+    assert f"has 0 of {size} bytes" in refused(module, to, capsys)
+
+
+@pytest.mark.parametrize("damage", [b"print('other')", None])
+def test_a_damaged_file_of_the_course_is_named(plugged, capsys, damage):
+    module, folder, to = plugged
+    path = folder / "course" / "course" / "workspace.py"
+    path.write_bytes(damage) if damage else path.unlink()
+    assert refused(module, to, capsys) == (
+        f"This stick is not whole: {path} is damaged. Copy the folder to it again.\n"
+    )
+
+
+def test_a_disk_without_room_gets_its_figures(plugged, capsys, monkeypatch):
+    module, _, to = plugged
+    monkeypatch.setattr(module.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(10, 9, 1))
+    said = refused(module, to, capsys)
+    assert f"{to}: there are 0.0 GB free, and the course takes 0.0 GB. Make room" in said
+    assert not (to / "helpers").exists()
+
+
+def test_a_disk_that_fills_up_meanwhile_gets_a_sentence(plugged, capsys, monkeypatch):
+    module, _, to = plugged
+
+    def full(path, content):
+        raise OSError(errno.ENOSPC, "No space left on device", str(path))
+
+    monkeypatch.setattr(module, "write", full)
+    assert "No space left on device.\nMake room" in refused(module, to, capsys)
+
+
+def test_a_python_that_cannot_make_an_environment_says_why(plugged, capsys, monkeypatch):
+    module, _, to = plugged
+    without = [sys.executable, "-c", "import sys; sys.exit('No module named venv')"]
+    monkeypatch.setattr(module, "fitting_python", lambda *_: (without, str(here())))
+    said = refused(module, to, capsys)
+    assert f"{to / '.venv'} could not be made:\n    No module named venv\n" in said
+
+
+def test_windows_is_told_of_a_folder_whose_paths_grow_too_long(plugged):
+    module, _, _ = plugged
+    short, long = "C:/Users/somebody/pytorch-graphs", "C:/" + "long/" * 20
+    module.check_length(short, 167, "nt")
+    module.check_length(long, 167, "posix")
+    with pytest.raises(
+        module.Stop, match=r"too long a name.*295 characters, and Windows takes 259"
+    ):
+        module.check_length(long, 167, "nt")
+
+
+# ---- what it keeps
+
+
+def copied(module, folder, to):
+    to.mkdir(exist_ok=True)
+    module.copy_course(content(folder), to)
+
+
+def test_an_edited_file_is_kept_beside_and_what_went_goes(plugged, tmp_path, capsys):
+    module, folder, to = plugged
+    copied(module, folder, to)
+    (to / "backend.py").write_text("edited", "utf-8")
+    (to / "notebooks" / "mine.ipynb").write_text("mine", "utf-8")
+    newer = stick(tmp_path / "newer", **{"backend.py": "newer"})
+    known = content(newer)
+    del known["course"]["helpers/__init__.py"], known["course"]["notebooks/00.ipynb"]
+    (to / "helpers" / "__init__.py").write_text("edited", "utf-8")
+    loaded(newer).copy_course(known, to)
+    assert (to / "backend.py").read_text("utf-8") == "newer"
+    assert (to / "backend.py.kept").read_text("utf-8") == "edited"
+    assert (to / "helpers" / "__init__.py").read_text("utf-8") == "edited"
+    assert [path.name for path in (to / "notebooks").iterdir()] == ["mine.ipynb"]
+    assert (
+        "backend.py: you edited it; your version is kept as backend.py.kept"
+        in capsys.readouterr().out
+    )
+
+
+def test_an_interrupted_copy_is_taken_up_and_keeps_nothing_twice(plugged):
+    module, folder, to = plugged
+    copied(module, folder, to)
+    (to / module.TAKEN).write_text("{}", "utf-8")
+    (to / "backend.py").unlink()
+    copied(module, folder, to)
+    assert (to / "backend.py").is_file()
+    assert not list(to.rglob("*.kept"))
+
+
+def test_the_standard_library_and_an_old_python_are_enough():
+    tree = ast.parse(SOURCE.read_text("utf-8"), feature_version=(3, 6))
+    imported = {
+        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
+    }
+    imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert imported <= sys.stdlib_module_names
+
+
+# ---- how a stick is written
+
+
+@pytest.fixture
+def workshop(tmp_path, monkeypatch):
+    """A course whose sticks are filled from made-up wheels, without pip."""
+    made_up_stick.course(tmp_path / "course")
+    monkeypatch.setattr(usb, "ROOT", tmp_path / "course")
+    (tmp_path / "course" / ".gitignore").write_text("build/\nwork/\n", "utf-8")
+    (tmp_path / "course" / "work").mkdir()
+    (tmp_path / "course" / "work" / "progress.json").write_text("mine", "utf-8")
+
+    def wheels_for(system, root, folder, fetch, cuda):
+        return {made_up_stick.wheel(folder, name, "1") for name in ("pip", "torch")}
+
+    monkeypatch.setattr(usb, "wheels_for", wheels_for)
+    return tmp_path
+
+
+def fill(workshop, *words):
+    return usb.main(["-o", str(workshop / "usb"), "--without", "decks", "pages", *words])
+
+
+def test_a_stick_has_all_its_parts_and_nobodys_work(workshop, capsys):
+    assert fill(workshop, "--for", "windows-3.12") == 0
+    made = workshop / "usb"
+    assert sorted(path.name for path in made.iterdir()) == sorted(
+        [
+            "README.txt",
+            "course",
+            "stick.json",
+            "wheels",
+            *(f"start.{end}" for end in ("bat", "command", "py", "sh")),
+        ]
+    )
+    assert not list(made.rglob("progress.json"))
+    assert list(content(made)["systems"]) == [str(here()), "windows-3.12"]
+    for name, digest in content(made)["course"].items():
+        assert made_up_stick.digest(made / "course" / name) == digest
+    batch, shell = (made / "start.bat").read_bytes(), (made / "start.sh").read_bytes()
+    assert batch.isascii()
+    assert batch.count(b"\r\n") == batch.count(b"\n")
+    assert b"\r" not in shell
+    readme = (made / "README.txt").read_text("utf-8")
+    assert "  - Windows, with Python 3.12\n" in readme
+    assert "{" not in readme
+    assert "wheels/ 0 MB" in capsys.readouterr().out
+
+
+def test_a_stick_starts_anew_and_a_failure_leaves_the_old_one(workshop, capsys, monkeypatch):
+    assert fill(workshop) == 0
+    (workshop / "usb" / "wheels" / "old-1-py3-none-any.whl").write_bytes(b"")
+    before = content(workshop / "usb")["id"]
+    monkeypatch.setattr(usb, "copy_scripts", lambda folder: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        fill(workshop)
+    assert content(workshop / "usb")["id"] == before
+    assert not list(workshop.glob(".*.part"))
+
+
+def test_what_was_on_an_older_stick_goes(workshop):
+    assert fill(workshop) == 0
+    (workshop / "usb" / "wheels" / "old-1-py3-none-any.whl").write_bytes(b"")
+    assert fill(workshop) == 0
+    assert len(list((workshop / "usb" / "wheels").iterdir())) == 2
+
+
+def test_a_folder_of_something_else_is_not_written_over(workshop, capsys):
+    (workshop / "usb").mkdir()
+    (workshop / "usb" / "photographs").mkdir()
+    assert fill(workshop) == 1
+    assert "holds something else than a stick's content" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--for", "amiga-3.12"], ["--for", "windows-3.12", "macos"]])
+def test_an_unknown_system_stops_before_anything_is_written(workshop, capsys, words):
+    assert fill(workshop, *words) == 1
+    assert "There is no system" in capsys.readouterr().err
+    assert not (workshop / "usb").exists()
+    assert not (workshop / "course" / "build").exists()
+
+
+def test_decks_that_cannot_be_built_leave_no_stick(workshop, capsys, monkeypatch):
+    monkeypatch.setattr(usb, "PARTS", {"decks": ["-c", "import sys; sys.exit('No lesson.')"]})
+    assert usb.main(["-o", str(workshop / "usb")]) == 1
+    assert capsys.readouterr().err == "decks/ could not be built:\n    No lesson.\n"
+    assert not (workshop / "usb").exists()
+
+
+def test_pages_are_left_out_where_their_packages_are_not_installed(workshop, capsys, monkeypatch):
+    monkeypatch.setattr(usb.importlib.util, "find_spec", lambda name: None)
+    assert usb.main(["-o", str(workshop / "usb"), "--without", "decks"]) == 0
+    assert "pages/ is left out" in capsys.readouterr().out
+    assert "pages/" not in (workshop / "usb" / "README.txt").read_text("utf-8")
+
+
+def test_a_disk_that_cannot_be_written_gets_a_sentence(workshop, capsys):
+    (workshop / "usb").write_text("a file in the way", "utf-8")
+    assert usb.main(["-o", str(workshop / "usb" / "deeper")]) == 1
+    assert "Not a directory. Nothing was finished." in capsys.readouterr().err

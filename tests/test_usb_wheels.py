@@ -1,0 +1,314 @@
+"""Which wheels and which files go onto a stick: the closure of the lock for other systems, what pip
+is asked for, and what is said where a wheel is not to be had. In tmp_path, with made-up wheels.
+"""
+
+import re
+import shutil
+import subprocess
+from importlib.metadata import PackageNotFoundError, distribution
+from pathlib import Path
+
+import made_up_stick
+import pytest
+from packaging import markers, tags
+from packaging.utils import parse_wheel_filename
+
+from course.usb import files, systems, wheels
+from course.usb.systems import MARKERS, NEWEST, OLDEST, System, Unknown, named
+from course.usb.wheels import Missing, requirement
+
+ROOT = Path(__file__).resolve().parent.parent
+WINDOWS, MACOS, LINUX = System("windows", 12), System("macos", 13), System("linux", 11)
+EVERY = [System(kind, minor) for kind in MARKERS for minor in range(OLDEST, NEWEST + 1)]
+
+
+@pytest.mark.parametrize("system", EVERY, ids=str)
+def test_a_system_is_known_by_its_name(system):
+    assert named(str(system)) == system
+
+
+@pytest.mark.parametrize(
+    "name", ["", "windows", "windows-3.10", "windows-3.15", "windos-3.12", "linux-3.x", "macos-4.1"]
+)
+def test_an_unknown_system_gets_the_list(name):
+    with pytest.raises(Unknown, match="windows, macos, linux, linux-arm") as raised:
+        named(name)
+    assert repr(name) in str(raised.value)
+    assert "windows-3.12" in str(raised.value)
+
+
+def test_a_machine_that_the_course_does_not_run_on_gets_a_sentence(monkeypatch):
+    monkeypatch.setattr("platform.machine", lambda: "riscv64")
+    with pytest.raises(Unknown, match=r"no wheels for this machine, .*riscv64"):
+        systems.here()
+
+
+def test_the_markers_of_this_system_are_those_that_packaging_finds():
+    real = markers.default_environment()
+    for environment in systems.here().environments():
+        assert environment.keys() == real.keys()
+        varying = {"platform_release", "platform_version", "python_full_version"}
+        for key in real.keys() - varying - {"implementation_version"}:
+            assert environment[key] == real[key]
+
+
+def test_the_tags_of_this_system_are_tags_that_pip_takes_here():
+    ours, real = set(systems.here().tags()), set(tags.sys_tags())
+    foreign = {tag for tag in ours - real if not tag.platform.startswith("linux_")}
+    assert len(ours) > 50
+    assert not foreign
+
+
+@pytest.mark.parametrize(
+    ("name", "takes"),
+    [
+        ("torch-2.13.0-cp312-cp312-win_amd64.whl", [WINDOWS]),
+        ("torch-2.13.0-cp313-cp313-macosx_14_0_arm64.whl", [MACOS]),
+        ("torch-2.13.0-cp313-cp313-macosx_15_0_arm64.whl", []),
+        ("torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl", [LINUX]),
+        ("torch-2.13.0+cpu-cp311-cp311-manylinux_2_34_x86_64.whl", []),
+        ("torch-2.13.0-cp314-cp314t-win_amd64.whl", []),
+        ("pyzmq-27.3.0-cp310-abi3-macosx_10_15_universal2.whl", [MACOS]),
+        ("a-1-cp38-abi3-manylinux2014_x86_64.whl", [LINUX]),
+        ("a-1-cp38-abi3-manylinux2014_aarch64.whl", []),
+        ("a-1-cp313-abi3-win_amd64.whl", []),
+        ("a-1-py2.py3-none-any.whl", [WINDOWS, MACOS, LINUX]),
+    ],
+)
+def test_which_system_takes_which_wheel(name, takes):
+    accepted = parse_wheel_filename(name)[3]
+    assert [one for one in (WINDOWS, MACOS, LINUX) if accepted & set(one.tags())] == takes
+
+
+# ---- the closure
+
+
+class Shop:
+    """Brings made-up wheels that say what the installed packages say; notes what was asked for."""
+
+    def __init__(self, folder, requires=None):
+        self.folder, self.requires, self.asked = folder, requires, []
+
+    def __call__(self, pins, system, python):
+        for pin in pins:
+            self.asked.append((pin.name, str(system), python))
+            version = next(iter(pin.specifier)).version if pin.specifier else "26"
+            made_up_stick.wheel(self.folder, pin.name, version, self.needs(pin.name))
+
+    def needs(self, name):
+        if self.requires is not None:
+            return self.requires.get(name, [])
+        try:
+            return distribution(name).requires or []
+        except PackageNotFoundError:  # of another system: none of those needs anything
+            return []
+
+
+def closure(system, folder, root=ROOT, **options):
+    shop = options.pop("shop", None) or Shop(folder)
+    found = wheels.wheels_for(system, root, folder, shop, **options)
+    return {
+        parse_wheel_filename(path.name)[0]: parse_wheel_filename(path.name)[1] for path in found
+    }
+
+
+@pytest.fixture(scope="module")
+def of_every_system(tmp_path_factory):
+    """The closure of the real lock for every system, by its name."""
+    folder = tmp_path_factory.mktemp("wheels")
+    return {system: closure(system, folder, cuda=True) for system in EVERY}
+
+
+@pytest.mark.parametrize("system", EVERY, ids=str)
+def test_the_lock_covers_every_system(of_every_system, system):
+    found = of_every_system[system]
+    assert len(found) > 100
+    assert {"torch", "jupyterlab", "pygraphviz", "setuptools", "pip", "isoduration"} <= found.keys()
+    assert not found.keys() & {"ruff", "hypothesis", "furo", "playwright"}, "these are for tests"
+    assert ("pywinpty" in found) == (system.kind == "windows")
+    assert ("colorama" in found) == (system.kind == "windows")
+    assert ("appnope" in found) == (system.kind == "macos")
+    assert ("ptyprocess" in found) == (system.kind != "windows")
+
+
+def test_a_package_that_asks_for_a_patch_of_python_comes_in_both_versions(tmp_path):
+    made_up_stick.course(
+        tmp_path,
+        **{
+            "constraints.txt": "jupyterlab==4.6.6\nsetuptools==84\ntorch==2.13.0\n"
+            "soup==1 ; python_full_version < '3.11.5'\nsoup==2 ; python_full_version >= '3.11.5'\n"
+        },
+    )
+    shop = Shop(tmp_path / "wheels", {"torch": ["Soup"]})
+    found = wheels.wheels_for(LINUX, tmp_path, shop.folder, shop)
+    assert {path.name[:6] for path in found if "soup" in path.name} == {"soup-1", "soup-2"}
+    assert [one for one in shop.asked if one[0] == "soup"] == [
+        ("soup", "linux-3.11", "3.11.0"),
+        ("soup", "linux-3.11", "3.11.99"),
+    ]
+
+
+LOCK = "a==1\nb==1\nc==1\nd==1\njupyterlab==4.6.6\nsetuptools==84\ntorch==2.13.0\nnvidia-x==1\n"
+
+
+@pytest.fixture
+def course(tmp_path):
+    made_up_stick.course(tmp_path, **{"constraints.txt": LOCK})
+    return tmp_path
+
+
+def test_extras_bring_what_they_need_even_when_named_later(course):
+    needs = {
+        "torch": ["a", "b"],
+        "b": ["A[more] >= 1"],
+        "a": ["c; extra == 'more'", "d; extra == 'other'", "no-such; sys_platform == 'beos'"],
+    }
+    shop = Shop(course / "wheels", needs)
+    assert closure(WINDOWS, shop.folder, course, shop=shop).keys() == {
+        *("a", "b", "c", "jupyterlab", "pip", "setuptools", "torch")
+    }
+
+
+def test_wheels_that_are_at_hand_are_not_fetched_again(course):
+    shop = Shop(course / "wheels", {"torch": ["a"]})
+    first = closure(WINDOWS, shop.folder, course, shop=shop)
+    asked = list(shop.asked)
+    assert closure(MACOS, shop.folder, course, shop=shop) == first
+    assert shop.asked == asked
+
+
+def test_a_package_without_a_pin_gets_a_sentence(course):
+    shop = Shop(course / "wheels", {"torch": ["missing-one"]})
+    with pytest.raises(Missing, match=r"0 pins of missing-one for windows-3\.12.*make lock"):
+        closure(WINDOWS, shop.folder, course, shop=shop)
+
+
+def test_torch_for_gpus_is_refused_unless_it_was_asked_for(course):
+    needs = {"torch": ["nvidia-x; platform_system == 'Linux'"]}
+    shop = Shop(course / "wheels", needs)
+    assert "torch" in closure(WINDOWS, shop.folder, course, shop=shop)
+    with pytest.raises(Missing, match="build of torch for GPUs") as raised:
+        closure(LINUX, shop.folder, course, shop=shop)
+    assert "TORCH_INDEX=" in str(raised.value)
+    assert not list(shop.folder.glob("torch*")), "else the other build would not be looked for"
+    assert "nvidia-x" in closure(LINUX, shop.folder, course, shop=shop, cuda=True)
+
+
+def test_a_broken_wheel_gets_a_sentence(course):
+    shop = Shop(course / "wheels", {})
+    shop.folder.mkdir()
+    (shop.folder / "torch-2.13.0-py3-none-any.whl").write_bytes(b"not a zip")
+    with pytest.raises(Missing, match=r"torch-2\.13\.0-py3-none-any\.whl is broken"):
+        closure(LINUX, shop.folder, course, shop=shop)
+
+
+# ---- pip itself, with no index
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """A folder of wheels that is all that pip knows."""
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "shelf"))
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    return tmp_path / "shelf"
+
+
+def fetch(folder, system, *pins, python="3.12.0"):
+    folder.mkdir(exist_ok=True)
+    wheels.by_pip(folder)([requirement(pin) for pin in pins], system, python)
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.slow
+def test_pip_brings_the_wheel_of_the_other_system_and_no_more(shelf, tmp_path):
+    for tag in (
+        "cp312-cp312-win_amd64",
+        "cp312-cp312-manylinux_2_28_x86_64",
+        "cp313-cp313-win_amd64",
+    ):
+        made_up_stick.wheel(shelf, "a", "1", ["b"], tag)
+    made_up_stick.wheel(shelf, "b", "1")
+    assert fetch(tmp_path / "got", WINDOWS, "a==1") == {"a-1-cp312-cp312-win_amd64.whl"}
+
+
+@pytest.mark.slow
+def test_a_wheel_that_does_not_exist_gets_a_sentence(shelf, tmp_path):
+    made_up_stick.wheel(shelf, "a", "1", tag="cp312-cp312-win_amd64")
+    with pytest.raises(Missing) as raised:
+        fetch(tmp_path / "got", MACOS, "a==1", python="3.13.0")
+    said = str(raised.value).splitlines()
+    assert said[0] == (
+        "Not all wheels for macos-3.13 could be had."
+        " A package has no wheel for this system and Python; another Python may have it."
+    )
+    assert "a==1" in said[1]
+
+
+@pytest.mark.slow
+def test_no_network_gets_a_sentence(shelf, tmp_path, monkeypatch):
+    monkeypatch.delenv("PIP_NO_INDEX")
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")  # nobody listens there
+    with pytest.raises(Missing, match="package index could not be reached"):
+        fetch(tmp_path / "got", WINDOWS, "a==1")
+
+
+# ---- files
+
+
+IGNORED = [
+    ".venv/bin/python",
+    "work/00.ipynb",
+    "work/progress.json",
+    "build/wheels/a.whl",
+    "helpers/__pycache__/a.pyc",
+    "graphs.egg-info/PKG-INFO",
+    "notebooks/progress.json",
+    "notebooks/.progress.json.lock",
+    "notebooks/.ipynb_checkpoints/00-checkpoint.ipynb",
+]
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A course with a student's work in it, and our own .gitignore."""
+    made_up_stick.course(tmp_path)
+    shutil.copy(ROOT / ".gitignore", tmp_path)
+    for name in IGNORED:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("mine", encoding="utf-8")
+    return tmp_path
+
+
+def test_nobodys_work_is_taken_along_with_git_or_without(checkout):
+    wanted = sorted([*made_up_stick.COURSE, ".gitignore"])
+    assert files.course_files(checkout) == wanted
+    for words in (["init", "--quiet"], ["add", "."]):
+        subprocess.run(["git", *words], cwd=checkout, check=True)
+    (checkout / "exam.ipynb").write_text("a note that nobody told git of", encoding="utf-8")
+    assert files.course_files(checkout) == wanted
+    (checkout / "helpers" / "__init__.py").unlink()
+    assert "helpers/__init__.py" not in files.course_files(checkout)
+
+
+def test_every_line_of_gitignore_is_of_a_kind_that_is_understood():
+    for line in (ROOT / ".gitignore").read_text("utf-8").splitlines():
+        assert not re.search(r"[!#\\\[]|\*\*|^/", line), (
+            f"course/usb/files.py does not know {line!r}"
+        )
+
+
+def test_the_course_fits_on_the_file_system_of_a_stick():
+    names = files.course_files(ROOT)
+    assert {"README.md", "notebooks/00_start_here.ipynb", "constraints.txt"} <= set(names)
+    assert not [name for name in names if name.startswith(("work/", "build/", ".venv/", ".git/"))]
+    assert len({name.lower() for name in names}) == len(names)
+    assert not [name for name in names if re.search(r'[<>:"\\|?*\x00-\x1f]|[. ](/|$)', name)]
+    assert not [name for name in names if (ROOT / name).is_symlink()]
+
+
+def test_the_rooms_of_a_stick_need_neither_torch_nor_helpers():
+    for path in (ROOT / "course" / "usb").rglob("*.py"):
+        assert not re.search(r"(?m)^\s*(import|from) (torch|helpers)", path.read_text("utf-8")), (
+            path
+        )
