@@ -1,6 +1,6 @@
 """Drive Firefox where there is one, by WebDriver BiDi, which it speaks itself.
 
-Its network is cut: only files open.
+Its network is cut: files open, and what this machine serves.
 """
 
 import json
@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from threading import Thread
 
@@ -101,9 +102,18 @@ class Firefox:
             self.foreign += [] if url.startswith(("file:", "data:", "about:")) else [url]
 
     def open(self, path):
-        self.call(
-            "browsingContext.navigate", context=self.context, url=path.as_uri(), wait="complete"
-        )
+        self.go(path.as_uri())
+
+    def go(self, address):
+        self.call("browsingContext.navigate", context=self.context, url=address, wait="complete")
+
+    def wait(self, condition):
+        """Wait until an expression holds in the page. Raises AssertionError after half a minute."""
+        for _ in range(300):
+            if self.evaluate(condition):
+                return
+            time.sleep(0.1)
+        raise AssertionError(f"{condition} does not hold")
 
     def evaluate(self, expression):
         """Return the value of an expression in the page, through JSON."""

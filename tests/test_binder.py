@@ -1,0 +1,236 @@
+"""What Binder, or a hub, would build from `binder/`: the Dockerfile that repo2docker prints, which needs no container
+engine, and what postBuild leaves, run in an environment of its own.
+
+Reads the root; writes under tmp_path only.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+INDEX = "--extra-index-url https://download.pytorch.org/whl/cpu"
+LESSON = "/lab/tree/work/00_start_here.ipynb"
+INSTALL = '${KERNEL_PYTHON_PREFIX}/bin/pip install --no-cache-dir -r "binder/requirements.txt"'
+POST_BUILD = ["chmod +x binder/postBuild", "./binder/postBuild"]
+NOT_IN_AN_IMAGE = shutil.ignore_patterns(
+    ".*", "build", "work", "tests", "__pycache__", "*.egg-info"
+)
+
+
+def lines(name):
+    """Return the lines of a file at the root that are neither empty nor a comment."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+
+
+def dockerfile(folder):
+    """Return the Dockerfile that repo2docker makes of a folder; nothing is built."""
+    command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug"]
+    command += ["--user-id", "1000", "--user-name", "jovyan", "."]
+    ran = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=120, check=True
+    )
+    return ran.stdout
+
+
+def steps(text):
+    """Return what a Dockerfile does, in order, with the user who does it: [(user, "RUN …"), …]."""
+    found, user = [], "root"
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("USER "):
+            user = line.removeprefix("USER ")
+        elif line.startswith(("COPY ", "RUN ")):
+            found.append((user, " ".join(line.split())))
+    return found
+
+
+def faults(folder):
+    """Return a word for each thing in which the image would not be the course's."""
+    text = dockerfile(folder)
+    done = steps(text)
+    wrong = []
+    if "environment-2epy-2d3-2e12-2dlinux" not in text:
+        wrong.append("python")
+    if "env update" in text:
+        wrong.append("conda")
+    installing = [step for step in done if "pip install" in step[1]]
+    if installing != [("${NB_USER}", f"RUN {INSTALL}")]:
+        wrong.append("pip")
+    whole = [i for i, (_, step) in enumerate(done) if step.endswith(" src/ ${REPO_DIR}/")]
+    if [i for i, step in enumerate(done) if step in installing and i < whole[0]]:
+        wrong.append("too early for files outside binder/")
+    if done[-4:-2] != [("${NB_USER}", f"RUN {command}") for command in POST_BUILD]:
+        wrong.append("postBuild")
+    if "R2D_ENTRYPOINT" in text:
+        wrong.append("a start script, which a hub's volume hides")
+    return wrong
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Return a folder with the files that repo2docker looks at."""
+    shutil.copytree(ROOT / "binder", tmp_path / "binder")
+    for name in ("environment.yml", "pyproject.toml", "requirements.txt", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    return tmp_path
+
+
+def test_the_image_is_the_course():
+    assert faults(ROOT) == []
+
+
+BREAKAGES = {
+    "no folder, so that environment.yml wins": (
+        lambda folder: shutil.rmtree(folder / "binder"),
+        ["conda", "pip", "postBuild"],
+    ),
+    "environment.yml beside requirements.txt": (
+        lambda folder: shutil.copy(folder / "environment.yml", folder / "binder"),
+        ["conda"],
+    ),
+    "no runtime.txt": (lambda folder: (folder / "binder/runtime.txt").unlink(), ["python"]),
+    "no requirements.txt": (lambda folder: (folder / "binder/requirements.txt").unlink(), ["pip"]),
+    "requirements that name no other file": (
+        lambda folder: (folder / "binder/requirements.txt").write_text("torch\n", "utf-8"),
+        ["too early for files outside binder/"],
+    ),
+    "no postBuild": (lambda folder: (folder / "binder/postBuild").unlink(), ["postBuild"]),
+    "a start script": (
+        lambda folder: shutil.copy(folder / "binder/postBuild", folder / "binder/start"),
+        ["a start script, which a hub's volume hides"],
+    ),
+}
+
+
+def test_a_folder_with_no_more_than_that_is_judged_the_same(folder):
+    assert faults(folder) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BREAKAGES)
+def test_what_would_spoil_the_image_is_seen(name, folder):
+    spoil, expected = BREAKAGES[name]
+    spoil(folder)
+    assert set(expected) <= set(faults(folder))
+
+
+def test_binder_installs_what_students_have_and_a_hubs_server():
+    *shared, server = lines("binder/requirements.txt")
+    assert shared == ["-c ../constraints.txt", INDEX, "-r ../requirements.txt"]
+    requirement, _, reason = server.partition("#")
+    assert re.fullmatch(r"jupyterhub==[\d.]+", requirement.strip())
+    assert len(reason.split()) > 2
+    locked = [line for line in lines("constraints.txt") if line.startswith("jupyterhub==")]
+    assert locked in ([], [requirement.strip()]), "binder/requirements.txt: take the lock's version"
+    version = tuple(map(int, re.findall(r"\d+", requirement)))
+    assert version >= (5, 4, 5), "older ones have known holes"
+
+
+def test_binder_needs_no_system_package_and_starts_by_itself():
+    assert sorted(path.name for path in (ROOT / "binder").iterdir()) == [
+        "jupyter_config.json",
+        "postBuild",
+        "requirements.txt",
+        "runtime.txt",
+    ]
+    assert (ROOT / "binder" / "postBuild").stat().st_mode & 0o111
+    assert any("pygraphviz" in line for line in lines("requirements.txt"))
+
+
+def test_the_address_of_the_hub_goes_before_the_images():
+    """A server of JupyterHub takes ServerApp.default_url before what its hub says."""
+    config = json.loads((ROOT / "binder" / "jupyter_config.json").read_text(encoding="utf-8"))
+    opened = {"default_url": LESSON}
+    assert config == {"LabApp": opened, "JupyterNotebookApp": opened}
+    assert (ROOT / "notebooks" / Path(LESSON).name).is_file()
+
+
+def test_the_badge_waits_for_an_address_and_opens_the_same_lesson():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    (comment,) = re.findall(r"<!--(.*?)-->", readme, re.S)
+    assert f'/gh/OWNER/REPOSITORY/main?urlpath={LESSON.removeprefix("/")}"' in comment
+    assert "mybinder.org" not in readme.replace(comment, "")
+
+
+def empty_wheel(folder, version):
+    """Write a wheel of `torch` with nothing in it."""
+    about = f"torch-{version}.dist-info"
+    with zipfile.ZipFile(folder / f"torch-{version}-py3-none-any.whl", "w") as wheel:
+        wheel.writestr(
+            f"{about}/METADATA", f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n"
+        )
+        wheel.writestr(
+            f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        wheel.writestr(f"{about}/RECORD", "")
+
+
+def test_pip_takes_the_cpu_build_where_it_sees_both(tmp_path):
+    (locked,) = (line for line in lines("constraints.txt") if line.startswith("torch=="))
+    version = locked.partition("==")[2]
+    for build in (version, f"{version}+cpu"):
+        empty_wheel(tmp_path, build)
+    (wanted,) = (line for line in lines("requirements.txt") if re.match(r"torch\W", line))
+    command = [sys.executable, "-m", "pip", "install", "--dry-run", "--ignore-installed"]
+    command += ["--no-deps", "--no-index", "--find-links", str(tmp_path)]
+    command += ["-c", str(ROOT / "constraints.txt"), wanted.partition("#")[0].strip()]
+    ran = subprocess.run(
+        command,
+        env=os.environ | {"PIP_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert f"Would install torch-{version}+cpu\n" in ran.stdout
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Make an environment that has all packages of this one, but not the course; return its folder."""
+    made = tmp_path / "env"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", made], check=True, timeout=120)
+    inside = sysconfig.get_path("purelib", vars={"base": str(made)})
+    packages = [place for place in sys.path if Path(place).name == "site-packages"]
+    (Path(inside) / "packages.pth").write_text("\n".join(packages) + "\n", "utf-8")
+    return made
+
+
+@pytest.mark.slow
+def test_the_course_is_still_there_when_a_volume_hides_the_home(tmp_path, environment):
+    home = tmp_path / "jovyan"
+    shutil.copytree(ROOT, home, ignore=NOT_IN_AN_IMAGE)
+    variables = {"HOME": str(home), "PATH": f"{environment}/bin:/usr/bin:/bin"}
+
+    def run(*command):
+        ran = subprocess.run(
+            command, cwd=home, env=variables, capture_output=True, text=True, timeout=120
+        )
+        assert ran.returncode == 0, ran.stderr
+        return ran.stdout
+
+    run("./binder/postBuild")
+    assert (home / LESSON.removeprefix("/lab/tree/")).is_file()
+    shutil.rmtree(home)
+    home.mkdir()
+    course = environment / "share" / "pytorch-graphs"
+    looking = "import helpers, course.workspace as w; print(helpers.__file__, *w.lessons(w.ROOT))"
+    place, *lessons = run("python", "-c", looking).split()
+    assert place == str(course / "helpers" / "__init__.py")
+    assert len(lessons) == len(list((ROOT / "notebooks").glob("*.ipynb")))
+    settings = environment / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
+    assert "saveState" in settings.read_text(encoding="utf-8")
+    opening = (
+        "from jupyterlab.labapp import LabApp as L; from notebook.app import JupyterNotebookApp as N\n"
+        "for app in L(), N(): app.load_config_file(); print(app.default_url)"
+    )
+    assert run("python", "-c", opening).split() == [LESSON, LESSON]

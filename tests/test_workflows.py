@@ -1,0 +1,161 @@
+"""The workflows for GitHub, which are never run here: their form, their holes, and that they say what the README and the
+Makefile say.
+
+Reads the root; writes under tmp_path only.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / ".github" / "workflows"
+WORKFLOWS = sorted(FOLDER.glob("*"))
+PROGRAMS = Path(sys.executable).parent
+PINNED = re.compile(r"uses: (actions/[\w-]+)@([0-9a-f]{40}) # (v\d+\.\d+\.\d+)")
+FORM = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows"]
+HOLES = [
+    str(PROGRAMS / "zizmor"),
+    "--offline",
+    "--no-progress",
+    "--no-config",
+    "--persona=auditor",
+]
+
+
+def complaint(linter, *paths):
+    """Return what a linter says of some workflows; "" if it has nothing to say."""
+    ran = subprocess.run([*linter, *paths], capture_output=True, text=True, timeout=120)
+    return (ran.stdout + ran.stderr) if ran.returncode else ""
+
+
+def jobs(name):
+    """Return the jobs of one workflow by name."""
+    return yaml.safe_load((FOLDER / name).read_text(encoding="utf-8"))["jobs"]
+
+
+def commands(job):
+    """Return what a job runs, line by line, without comments."""
+    typed = "\n".join(step.get("run", "") for step in job["steps"]).splitlines()
+    return [line.partition(" #")[0].strip() for line in typed if line.strip()]
+
+
+def blocks(language):
+    """Return the commands in each of the README's blocks of a language, without their comments."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    found = re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
+    return [[line.partition(" #")[0].strip() for line in block.splitlines()] for block in found]
+
+
+def test_there_are_two_workflows():
+    assert [path.name for path in WORKFLOWS] == ["pages.yml", "tests.yml"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("linter", [FORM, HOLES], ids=["form", "holes"])
+def test_linters_have_nothing_to_say(linter):
+    assert complaint(linter, *WORKFLOWS) == ""
+
+
+BREAKAGES = {
+    "a key that does not exist": (FORM, ("    runs-on:", "    runs_on:")),
+    "a trigger that does not exist": (FORM, ("  workflow_dispatch:", "  by_hand:")),
+    "an action that is not pinned": (HOLES, (r"@[0-9a-f]{40} # (v7.0.1)", r"@\1")),
+    "more permissions": (HOLES, ("  contents: read", "  contents: write")),
+    "no permissions": (HOLES, ("permissions:\n  contents: read\n", "")),
+    "credentials that stay": (HOLES, (r" +with:\n +persist-credentials: false\n", "")),
+    "a stranger's words in a command": (
+        HOLES,
+        ("make test\n", "echo ${{ github.event.pull_request.title }}\n"),
+    ),
+    "a stranger's code with our rights": (HOLES, ("  pull_request:", "  pull_request_target:")),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BREAKAGES)
+def test_what_would_spoil_a_workflow_is_seen(name, tmp_path):
+    linter, (found, put) = BREAKAGES[name]
+    text = (FOLDER / "tests.yml").read_text(encoding="utf-8")
+    broken = re.sub(found, put, text)
+    assert broken != text
+    path = tmp_path / ".github" / "workflows" / "tests.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(broken, encoding="utf-8")
+    assert complaint(linter, path)
+
+
+def test_every_action_is_githubs_own_and_pinned_to_one_commit():
+    used = {}
+    for path in WORKFLOWS:
+        text = path.read_text(encoding="utf-8")
+        assert len(re.findall(r"\buses:", text)) == len(PINNED.findall(text))
+        for action, commit, version in PINNED.findall(text):
+            used.setdefault(action, set()).add((commit, version))
+    assert all(len(pins) == 1 for pins in used.values()), "one action, two versions"
+
+
+def test_a_job_may_read_and_only_the_one_that_publishes_may_more():
+    for path in WORKFLOWS:
+        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        assert said["permissions"] == {"contents": "read"}
+        more = {
+            name: job["permissions"] for name, job in said["jobs"].items() if "permissions" in job
+        }
+        publishing = {"deploy": {"pages": "write", "id-token": "write"}}
+        assert more == (publishing if path.name == "pages.yml" else {})
+        assert all(job["timeout-minutes"] <= 90 for job in said["jobs"].values())
+
+
+def test_each_says_that_it_was_never_run():
+    for path in WORKFLOWS:
+        opening = path.read_text(encoding="utf-8").partition("name:")[0]
+        assert "# It was never run" in opening
+        assert "tests/test_workflows.py" in opening
+
+
+@pytest.mark.parametrize("name", ["tests.yml", "pages.yml"])
+def test_linux_installs_the_readmes_cpu_build_before_anything_else(name):
+    job = next(iter(jobs(name).values()))
+    (cpu,) = (block for block in blocks("sh") if any("--index-url" in line for line in block))
+    *install, last = cpu
+    assert last == "make lab"
+    assert commands(job)[:-1] == install
+    assert commands(job)[-1] in ("make test", "make pages")
+
+
+def test_make_test_runs_on_every_python_of_the_readme():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    named = re.search(r"With Python ((?:3\.\d+(?:, | or )?)+)", readme)[1]
+    for job in jobs("tests.yml").values():
+        assert set(re.findall(r"3\.\d+", named)) <= set(job["strategy"]["matrix"]["python"])
+    matrix = jobs("tests.yml")["make-test"]["strategy"]["matrix"]
+    assert {name.partition("-")[0] for name in matrix["system"]} == {"ubuntu", "macos"}
+    assert {extra["system"] for extra in matrix["include"]} == set(matrix["system"])
+
+
+def without_activation(lines):
+    """Return PowerShell's lines as they read in an activated environment."""
+    kept = [line for line in lines if not line.endswith("activate")]
+    return [line.removeprefix(".venv\\Scripts\\") for line in kept]
+
+
+def test_windows_types_what_the_readme_says():
+    stops_at_a_failure, *typed, compare = commands(jobs("tests.yml")["windows"])
+    assert stops_at_a_failure == "$PSNativeCommandUseErrorActionPreference = $true"
+    by_hand = "python -m course.workspace sync"
+    (readme,) = (
+        block for block in map(without_activation, blocks("powershell")) if by_hand in block
+    )
+    handed_out = readme.index(by_hand) + 1
+    assert without_activation(typed) == readme[:handed_out]
+    assert all(line.startswith("cd ") or "lab" in line for line in readme[handed_out:])
+    dry = subprocess.run(
+        ["make", "--dry-run", "compare"], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    made = re.search(r"-m pytest (.*)$", dry.stdout, re.M)[1].replace("-n 2 --dist loadfile ", "")
+    assert compare == rf".venv\Scripts\python -m pytest {made}"
