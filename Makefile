@@ -6,6 +6,7 @@ PY := $(VENV)/bin/python
 AUDIT := build/audit/.ready
 BENCH := build/bench/packages/.ready
 GRADING := build/grading/packages/.ready
+PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
@@ -26,7 +27,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages usb assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench clean browser-ready sandbox-ready
+.PHONY: help lab present slides handouts pages usb assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
 
 ##@ For those who learn and teach; README, "Without make", has a line for each
 
@@ -109,7 +110,7 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	@"$(PY)" -m venv --clear build/lock
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
-	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt -o constraints.txt
+	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt classroom/requirements.txt -o constraints.txt
 	@build/lock/bin/python tests/wheels.py build/lock/bin/uv
 
 audit: $(AUDIT)  ## ask for known advisories on every package of the lock (AUDIT_ARGS="-s osv" for another service)
@@ -121,6 +122,10 @@ next: $(PY)  ## run the lessons on another torch and report which outputs moved 
 
 bench: $(DEV) $(BENCH)  ## time show() beside torchviz, torchview, torchlens, and the rest (half an hour; ONLY=growth ROUNDS=5): build/bench/
 	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
+
+class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub, then kernels that are forked (N=20): build/class/
+	@"$(PY)" -m benchmarks.classroom $(if $(N),--students $(N))
+	@"$(PY)" -m benchmarks.classroom.forked
 
 clean:  ## remove what was installed and built; work/ and assignments/ stay
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
@@ -148,6 +153,11 @@ $(GRADING): $(PY) classroom/grading-requirements.txt
 	@$(PIP) --no-deps --upgrade --target build/grading/packages -r classroom/grading-requirements.txt
 	@touch $@
 
+$(PROXY): $(PY)
+	@echo 'Installing JupyterHub'"'"'s proxy into build/class, with npm ...'
+	@npm install --silent --no-fund --no-audit --prefix build/class configurable-http-proxy@5.3.0
+	@touch $@
+
 $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@rm -f $(DEV)
 	@"$(PY)" -m pip --version >/dev/null 2>&1 || "$(PY)" -m ensurepip >/dev/null
@@ -156,9 +166,9 @@ $(STUDENT): $(PY) requirements.txt constraints.txt pyproject.toml
 	@$(PIP) $(OURS)
 	@touch $@
 
-$(DEV): $(STUDENT) requirements-dev.txt
+$(DEV): $(STUDENT) requirements-dev.txt classroom/requirements.txt
 	@echo 'Installing what the tests need ...'
-	@$(PIP) -r requirements.txt -r requirements-dev.txt
+	@$(PIP) -r requirements.txt -r requirements-dev.txt -r classroom/requirements.txt
 	@$(PIP) $(OURS)
 	@touch $@
 

@@ -1,5 +1,5 @@
 """Hand out the lessons (`python -m course.workspace sync`, `reset 03`): what brings the copies of
-work/ up to date.
+work/ up to date, or with `--into FOLDER` those of a student's own folder; the course is only read.
 
 A copy has no outputs and no speaker notes. What a student edited is never overwritten: a new
 version comes beside it. .handed_out.json remembers what was given. No torch: `make lab` starts with
@@ -9,6 +9,7 @@ this.
 import hashlib
 import json
 import os
+import shlex
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -21,27 +22,50 @@ KEPT_OF_COURSE = ("role", "id")  # what answers a question stays in the master
 
 
 def main(arguments, root=ROOT):
-    """Run `sync` or `reset NN` and print a line for each thing done; exit with a sentence if it
-    cannot be.
+    """Run `sync` or `reset NN`, for the folder after `--into` if there is one, and print a line for
+    each thing done; exit with a sentence if it cannot be.
     """
+    words, into = split(arguments)
     try:
-        match arguments:
+        match words:
             case ["sync"]:
-                lines = sync(root)
+                lines = sync(root, into=into)
             case ["reset", number] if number:
-                lines = reset(number, root)
+                lines = reset(number, root, into)
             case _:
                 sys.exit(
-                    f"Which lesson? There are {', '.join(lessons(root))}. For example: make reset N=03"
+                    f"Which lesson? There are {', '.join(lessons(root))}. For example: {resetting('03', into)}"
                 )
     except OSError as error:
-        sys.exit(unwritable(error))
-    print("\n".join(lines) or "Your copies in work/ are up to date.")
+        sys.exit(unwritable(error, into))
+    print("\n".join(lines) or f"Your copies in {called(into)} are up to date.")
 
 
-def unwritable(error):
+def split(arguments):
+    """Return the words before `--into FOLDER`, and that folder; None where work/ is meant."""
+    match arguments:
+        case [*words, "--into", folder] if folder:
+            return words, Path(folder).expanduser().absolute()
+    if "--into" in arguments:
+        sys.exit("Into which folder? For example: python -m course.workspace sync --into ~/course")
+    return arguments, None
+
+
+def called(into):
+    """Return how messages call the folder of the copies."""
+    return "work/" if into is None else f"{into}/"
+
+
+def resetting(number, into):
+    """Return the command that gives a lesson back."""
+    if into is None:
+        return f"make reset N={number}"
+    return f"python -m course.workspace reset {number} --into {shlex.quote(str(into))}"
+
+
+def unwritable(error, into):
     """Say what could not be written and why; a full disk names no file."""
-    place = error.filename or "work/"
+    place = error.filename or called(into)
     return f"{place} could not be written ({error.strerror}): look who owns it, make room."
 
 
@@ -55,45 +79,46 @@ def lessons(root):
     return {path.stem.partition("_")[0]: path for path in found}
 
 
-def sync(root=ROOT, only=None):
-    """Bring the copies of all lessons, or of `only` one, up to date; return a line for each thing
-    done.
+def sync(root=ROOT, only=None, into=None):
+    """Bring the copies of all lessons, or of `only` one, up to date, in work/ or in the folder
+    `into`; return a line for each thing done.
     """
-    work = root / "work"
-    work.mkdir(exist_ok=True)
+    work = into or root / "work"
+    work.mkdir(parents=True, exist_ok=True)
     given = read_manifest(work)
     masters = [path for number, path in lessons(root).items() if only in (None, number)]
-    lines = [line for master in masters for line in hand_out(master, work, given)]
+    lines = [line for master in masters for line in hand_out(master, work, given, into)]
     copy_pictures(root / "figs", work / "figs")
     write_json(work / MANIFEST, given)
     return lines
 
 
-def reset(number, root=ROOT):
+def reset(number, root=ROOT, into=None):
     """Give one lesson back as it is today; the old copy is kept under a name of its own."""
     number = number.partition("_")[0].zfill(2)
     if number not in lessons(root):
         sys.exit(
-            f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: make reset N=03"
+            f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: {resetting('03', into)}"
         )
-    copy, lines = root / "work" / lessons(root)[number].name, []
+    copy, lines = (into or root / "work") / lessons(root)[number].name, []
     if copy.exists():
         kept = free_name(copy, "kept")
         copy.rename(kept)
         lines = [f"{copy.name}: your copy is kept as {kept.name}."]
-    return lines + sync(root, only=number)
+    return lines + sync(root, number, into)
 
 
-def hand_out(master, work, given):
+def hand_out(master, work, given, into):
     """Write, update or leave the copy of one lesson; note that in `given` and yield what to say."""
     fresh, copy = student_copy(master), work / master.name
     new, found = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
-    # A page that nobody edited is always written anew: its outputs may be others.
-    if found is None or (found == known.get("copy") and (found != new or master.stem == PAGE)):
+    # A page's outputs may be others where its cells are the same.
+    changed = found != new or (master.stem == PAGE and not holds(copy, fresh))
+    if found is None or (found == known.get("copy") and changed):
         write_notebook(copy, fresh)
         if found is None:
-            yield f"{copy.name}: copied into work/."
+            yield f"{copy.name}: copied into {called(into)}."
         elif found != new:
             yield f"{copy.name}: updated; you had not edited it."
         found = new
@@ -106,7 +131,7 @@ def hand_out(master, work, given):
         yield f"{copy.name}: you edited it, so it stays; the new version is beside it as {beside.name}."
     if found == "unreadable":
         number = copy.stem.partition("_")[0]
-        yield f"{copy.name}: holds no readable notebook; for a fresh one: make reset N={number}"
+        yield f"{copy.name}: holds no readable notebook; for a fresh one: {resetting(number, into)}"
 
 
 def read_manifest(work):
@@ -188,14 +213,19 @@ def write_notebook(path, notebook):
         notary.sign(nbformat.read(path, as_version=4))
 
 
+def holds(path, value):
+    """Return whether a file is what `write_json` would write."""
+    return path.read_bytes() == as_text(value).encode()
+
+
+def as_text(value):
+    return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
 def write_json(path, value):
     """Write a file whole or not at all: into a neighbour first, then in its place."""
     part = path.with_name(f".{path.name}.part")
-    part.write_text(
-        json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n",
-        "utf-8",
-        newline="\n",
-    )
+    part.write_text(as_text(value), "utf-8", newline="\n")
     os.replace(part, path)
 
 

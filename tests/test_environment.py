@@ -30,6 +30,7 @@ from helpers import torch_version
 ROOT = Path(__file__).resolve().parent.parent
 PIN = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*")
 TORCH = "torch>=2.13,<3"  # the one requirement that is a range
+REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 SECURITY_FLOORS = {
     "jupyterlab": "4.6.2",
     "jupyter-server": "2.20.0",
@@ -67,7 +68,7 @@ def make(*words):
     return subprocess.run(["make", *words], cwd=ROOT, capture_output=True, text=True, timeout=60)
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", REQUIREMENTS)
 def test_every_direct_dependency_is_pinned_with_a_reason(name):
     for line in lines(name):
         requirement, _, reason = line.partition("#")
@@ -123,7 +124,7 @@ def test_constraints_hold_one_version_for_every_python():
             )
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt"])
+@pytest.mark.parametrize("name", REQUIREMENTS)
 def test_constraints_cover_every_requirement_with_the_same_pin(name):
     locked = pins("constraints.txt")
     for package, (requirement,) in pins(name).items():
@@ -133,10 +134,9 @@ def test_constraints_cover_every_requirement_with_the_same_pin(name):
         )
 
 
-def both_files():
-    """Return the requirements of the two files."""
-    files = pins("requirements.txt"), pins("requirements-dev.txt")
-    return [requirement for found in files for several in found.values() for requirement in several]
+def every_requirement():
+    """Return what the requirement files ask for."""
+    return [one for name in REQUIREMENTS for several in pins(name).values() for one in several]
 
 
 def closure(requirements):
@@ -158,7 +158,7 @@ def closure(requirements):
 def test_what_is_installed_is_what_is_locked():
     locked = pins("constraints.txt")
     try:
-        installed = closure(both_files())
+        installed = closure(every_requirement())
     except PackageNotFoundError as error:
         pytest.fail(f"{error} is required and not installed: run make test, which installs it")
     assert len(installed) > 50

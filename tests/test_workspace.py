@@ -4,6 +4,7 @@ tmp_path.
 
 import errno
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -252,6 +253,89 @@ def test_main_says_what_it_did(course, capsys):
         "03_leaf.ipynb: copied into work/.",
         "Your copies in work/ are up to date.",
     ]
+
+
+@pytest.fixture
+def home(course):
+    """A course that is only read, and the folder of a student that is not there yet."""
+    (course / "course").mkdir()
+    folder = course / "home of Zoë" / "work"
+    yield folder
+    for path in (course / "notebooks", course / "figs"):
+        path.chmod(0o755)
+
+
+def test_into_another_folder_the_course_is_only_read(course, home):
+    for path in (course / "notebooks", course / "figs"):
+        path.chmod(0o555)
+    before = sorted(course.rglob("*"))
+    assert workspace.sync(course, into=home) == [
+        f"00_start.ipynb: copied into {home}/.",
+        f"03_leaf.ipynb: copied into {home}/.",
+    ]
+    new = {path for path in course.rglob("*") if path not in before}
+    assert {path.relative_to(course).parts[0] for path in new} == {"home of Zoë", "jupyter"}
+    assert (home / "figs" / "card.svg").read_text(encoding="utf-8") == "<svg/>"
+    notary = NotebookNotary()
+    with closing(notary.store):
+        assert notary.check_signature(nbformat.read(home / NAME, as_version=4))
+
+
+def test_into_another_folder_an_edited_copy_stays_and_messages_name_the_folder(course, home):
+    workspace.sync(course, into=home)
+    edit(home / NAME, "mine")
+    update_master(course)
+    assert "03_leaf-new.ipynb" in workspace.sync(course, into=home)[0]
+    assert sources(home / NAME)[0] == "mine"
+    assert workspace.sync(course, into=home) == []
+    (home / NAME).write_text("{", encoding="utf-8")
+    fresh = f"python -m course.workspace reset 03 --into {shlex.quote(str(home))}"
+    assert workspace.sync(course, into=home) == [
+        f"03_leaf.ipynb: holds no readable notebook; for a fresh one: {fresh}"
+    ]
+    assert not (course / "work").exists()
+
+
+def test_the_commands_take_a_folder(course, home, capsys):
+    for words in (["sync"], ["reset", "3"], ["sync"]):
+        workspace.main([*words, "--into", str(home)], course)
+    assert capsys.readouterr().out.splitlines() == [
+        f"00_start.ipynb: copied into {home}/.",
+        f"03_leaf.ipynb: copied into {home}/.",
+        "03_leaf.ipynb: your copy is kept as 03_leaf-kept.ipynb.",
+        f"03_leaf.ipynb: copied into {home}/.",
+        f"Your copies in {home}/ are up to date.",
+    ]
+    with pytest.raises(SystemExit, match=r"reset 03 --into '.*home of Zoë.work'$"):
+        workspace.main(["reset", "7", "--into", str(home)], course)
+
+
+@pytest.mark.parametrize(
+    "arguments", [["sync", "--into"], ["sync", "--into", ""], ["--into", "x", "sync"]]
+)
+def test_a_folder_that_was_not_named_is_asked_for(course, arguments):
+    with pytest.raises(SystemExit, match="Into which folder"):
+        workspace.main(arguments, course)
+
+
+def test_a_folder_that_cannot_be_made_gets_a_sentence(course):
+    (course / "home").write_text("a file in the way", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"home.work could not be written"):
+        workspace.main(["sync", "--into", str(course / "home" / "work")], course)
+
+
+def test_the_page_is_written_again_only_where_it_has_changed(course):
+    save(course / "notebooks" / "glossary.ipynb", cell("find('leaf')"))
+    workspace.sync(course)
+    page = course / "work" / "glossary.ipynb"
+    before = page.stat().st_mtime_ns
+    workspace.sync(course)
+    assert page.stat().st_mtime_ns == before
+    changed = cell("find('leaf')")
+    changed["outputs"][0]["text"] = "13\n"
+    save(course / "notebooks" / "glossary.ipynb", changed)
+    assert workspace.sync(course) == []
+    assert json.loads(page.read_text(encoding="utf-8"))["cells"][0]["outputs"] == changed["outputs"]
 
 
 def by_path(course, *words, options=()):

@@ -1,0 +1,131 @@
+"""What a simulated class brought, as a table; figures for a larger class are extrapolated and
+called so.
+"""
+
+import os
+import platform
+import statistics
+from dataclasses import dataclass, field
+from importlib.metadata import version
+
+LARGER = 100
+
+
+@dataclass
+class Found:
+    """Hold what was seen of one class; seconds and MiB."""
+
+    students: int
+    phases: tuple[str, ...]
+    whole: float = 0
+    times: dict = field(default_factory=dict)
+    failures: list = field(default_factory=list)
+    memory: list = field(default_factory=list)
+    kernels: list = field(default_factory=list)
+    processor: list = field(default_factory=list)
+    hub: float = 0
+    hub_processor: float = 0
+    available: float = 0
+    open_ports: list = field(default_factory=list)
+    attempts: int = 0
+    pried: dict = field(default_factory=dict)
+    kept: bool | None = None
+    orphans_gone: float | None = None
+    back_after: float | None = None
+    unsaved_lost: bool | None = None
+    variables_lost: bool | None = None
+
+
+def p95(values):
+    """Return the value that 95 of 100 do not exceed: one of those given."""
+    ordered = sorted(values)
+    return ordered[max(0, -(-95 * len(ordered) // 100) - 1)]
+
+
+def table(found):
+    """Return everything as Markdown."""
+    return "\n".join(
+        [*head(found), *seconds(found), *resources(found), *accident(found), *safety(found), ""]
+    )
+
+
+def head(found):
+    failed = found.failures or ["none"]
+    names = ("jupyterhub", "jupyterlab", "torch")
+    versions = ", ".join(f"{name} {version(name)}" for name in names)
+    return [
+        f"# A class of {found.students}",
+        "",
+        f"{platform.system()}, {os.cpu_count()} cores, Python {platform.python_version()}, {versions}.",
+        "The simulated browsers ran on the same cores. All logged in within ten seconds of each other.",
+        "",
+        f"Failures: {len(found.failures)} of {found.students} students.",
+        *(f"- {one}" for one in failed),
+        "",
+    ]
+
+
+def seconds(found):
+    """Return the table of times."""
+    lines = ["| Seconds | median | 95 of 100 | longest |", "|---|---|---|---|"]
+    for phase in found.phases:
+        took = [times[phase] for times in found.times.values() if phase in times]
+        if took:
+            middle = statistics.median(took)
+            lines.append(f"| {phase} | {middle:.1f} | {p95(took):.1f} | {max(took):.1f} |")
+    return [*lines, "", f"All was done after {found.whole:.0f} s.", ""]
+
+
+def resources(found):
+    """Return what a student takes, and what a larger class would."""
+    if not found.memory:
+        return []
+    each, used = statistics.median(found.memory), statistics.median(found.processor)
+    cores = os.cpu_count()
+    return [
+        "| Each student, with one lesson open | median | most |",
+        "|---|---|---|",
+        f"| memory, proportional, MiB | {each:.0f} | {max(found.memory):.0f} |",
+        f"| of it the kernel | {statistics.median(found.kernels):.0f} | {max(found.kernels):.0f} |",
+        f"| processor time, s | {used:.1f} | {max(found.processor):.1f} |",
+        "",
+        f"Hub, proxy and culler: {found.hub:.0f} MiB, {found.hub_processor:.1f} s of processor time. "
+        f"Left of the machine's memory: {found.available:.0f} MiB.",
+        f"**Extrapolated, not measured**, for {LARGER} students on {cores} cores: "
+        f"{(LARGER * each + found.hub) / 1024:.0f} GiB, and all have run the lesson "
+        f"{LARGER * used / cores / 60:.1f} minutes after the first login or later.",
+        "",
+    ]
+
+
+def accident(found):
+    """Return what was lost when one server was killed."""
+    if found.kept is None:
+        return ["No server was killed: its student had failed before.", ""]
+    gone = "never" if found.orphans_gone is None else f"after {found.orphans_gone:.1f} s"
+    lost = [
+        name
+        for name, is_lost in (
+            ("the kernel's variables", found.variables_lost),
+            ("what was typed since the last save", found.unsaved_lost),
+        )
+        if is_lost
+    ]
+    return [
+        "One server was killed (SIGKILL) while the others worked. Saved lesson and progress.json: "
+        + ("unchanged." if found.kept else "**CHANGED**."),
+        f"Its kernel ended {gone}; the student was back {found.back_after or 0:.0f} s later. "
+        f"Lost: {', '.join(lost) or 'nothing'}.",
+        "",
+    ]
+
+
+def safety(found):
+    """Return what was reached that should not be."""
+    through = [f"- **{what}**: {said}" for what, said in found.pried.items()] or ["- none"]
+    return [
+        f"One student made {found.attempts} attempts on what belongs to others; got through:",
+        *through,
+        "",
+        f"Ports open to other machines: {', '.join(found.open_ports) or 'none'}.",
+    ]

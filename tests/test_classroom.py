@@ -1,0 +1,227 @@
+"""What stands in classroom/: each setting is one that JupyterHub knows, nothing is open by default,
+and the commands do what README.md says. No hub runs here; tests/test_classroom_hub.py has one.
+"""
+
+import os
+import re
+import shutil
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from benchmarks.classroom import processes, report
+
+ROOT = Path(__file__).resolve().parents[1]
+CLASSROOM = ROOT / "classroom"
+SYSTEMD = Path("/run/systemd/system")
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub needs Unix users")
+
+
+@pytest.fixture
+def course(monkeypatch):
+    """A course with classroom/ in it that every user can reach; the umask is put back."""
+    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    folder.chmod(0o755)
+    shutil.copytree(CLASSROOM, folder / "course" / "classroom")
+    (folder / "course" / "notebooks").mkdir()
+    (folder / "course" / "build").mkdir(mode=0o755)
+    monkeypatch.setenv("CLASS_STATE", str(folder / "state"))
+    monkeypatch.setattr(sys, "executable", "/bin/sh")
+    before = os.umask(0o022)
+    yield folder / "course"
+    os.umask(before)
+    shutil.rmtree(folder)
+
+
+def loaded(course):
+    """Return the configuration as JupyterHub reads it."""
+    loader = pytest.importorskip("traitlets.config.loader")
+    return loader.PyFileConfigLoader(
+        str(course / "classroom" / "jupyterhub_config.py")
+    ).load_config()
+
+
+def configurable():
+    """Return the classes that may be configured, by name."""
+    pytest.importorskip("jupyterhub", reason="classroom/requirements.txt is not installed")
+    from jupyterhub import auth, proxy, spawner
+    from jupyterhub.app import JupyterHub
+    from systemdspawner import SystemdSpawner
+
+    found = (JupyterHub, auth.Authenticator, auth.PAMAuthenticator, proxy.ConfigurableHTTPProxy)
+    return {one.__name__: one for one in (*found, spawner.Spawner, SystemdSpawner)}
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("systemd", [True, False])
+def test_every_setting_is_one_that_jupyterhub_has(course, monkeypatch, systemd):
+    is_dir = Path.is_dir
+    monkeypatch.setattr(Path, "is_dir", lambda p: systemd if p == SYSTEMD else is_dir(p))
+    classes, config = configurable(), loaded(course)
+    for name, settings in config.items():
+        assert set(settings) <= set(classes[name].class_traits(config=True)), name
+    assert config.JupyterHub.spawner_class == ("systemd" if systemd else "localprocess")
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of jupyter_lsp's own, when imported
+def test_what_a_students_server_is_told_are_options_that_it_has(course):
+    from jupyter_client.manager import KernelManager
+    from jupyter_lsp import LanguageServerManager
+    from jupyter_server.services.kernels.kernelmanager import MappingKernelManager
+
+    known = {c.__name__: c for c in (KernelManager, LanguageServerManager, MappingKernelManager)}
+    config = loaded(course)
+    for argument in config.Spawner.args:
+        name, setting = re.fullmatch(r"--(\w+)\.(\w+)=.+", argument).groups()
+        assert setting in known[name].class_traits(config=True)
+    culler = pytest.importorskip("jupyterhub_idle_culler")
+    assert config.JupyterHub.services[0]["command"][-1].startswith("--timeout=")
+    assert "timeout" in culler.IdleCuller.aliases
+
+
+def test_nothing_is_open_by_default(course):
+    config = loaded(course)
+    addresses = (
+        config.JupyterHub.bind_url,
+        config.JupyterHub.hub_bind_url,
+        config.ConfigurableHTTPProxy.api_url,
+    )
+    assert all(address.startswith("http://127.0.0.1:") for address in addresses)
+    assert config.JupyterHub.authenticator_class == "pam"
+    assert config.PAMAuthenticator.allowed_groups == {"students"}
+    assert config.Authenticator.admin_users == set()
+    assert "allow_all" not in config.Authenticator
+    assert config.JupyterHub.allow_named_servers is False
+
+
+def test_the_hubs_files_and_what_a_grader_knows_are_closed(course):
+    loaded(course)
+    assert mode(course.parent / "state") == 0o700
+    assert mode(course / "build") == 0o700
+    assert os.umask(0o077) == 0o077
+
+
+def test_a_class_may_log_in_at_once(course):
+    config = loaded(course)
+    assert min(config.Spawner.start_timeout, config.Spawner.http_timeout) >= 300
+    assert config.JupyterHub.concurrent_spawn_limit == 0
+
+
+@pytest.mark.parametrize("closed", ["", "course", "course/notebooks"])
+def test_a_course_that_students_cannot_reach_is_refused_in_a_sentence(course, closed):
+    (course.parent / closed).chmod(0o700)
+    with pytest.raises(SystemExit, match=r"Students cannot reach .*notebooks: .* /srv/course"):
+        loaded(course)
+
+
+def test_a_python_that_students_cannot_reach_is_refused(course, monkeypatch):
+    own = course.parent / "own"
+    own.mkdir(mode=0o700)
+    (own / "python").symlink_to("/bin/sh")
+    monkeypatch.setattr(sys, "executable", str(own / "python"))
+    with pytest.raises(SystemExit, match=r"Students cannot reach .*/own/python"):
+        loaded(course)
+
+
+def values():
+    return yaml.safe_load((CLASSROOM / "values.yaml").read_text(encoding="utf-8"))
+
+
+def test_on_kubernetes_nobody_gets_in_by_default_either():
+    found = values()
+    assert found["proxy"]["service"]["type"] == "ClusterIP"
+    assert found["singleuser"]["networkPolicy"]["enabled"] is True
+    hub = found["hub"]["config"]
+    assert hub["JupyterHub"]["admin_access"] is False
+    assert "dummy" not in hub["JupyterHub"]["authenticator_class"].lower()
+    assert hub["Authenticator"]["allowed_users"]
+    assert "allow_all" not in hub["Authenticator"]
+
+
+@pytest.mark.parametrize("broken", [False, True])
+def test_the_command_on_kubernetes_brings_the_lessons_and_starts_the_server(tmp_path, broken):
+    programs, home = tmp_path / "bin", tmp_path / "home"
+    for folder in (programs, home):
+        folder.mkdir()
+    (programs / "jupyterhub-singleuser").write_text('#!/bin/sh\necho "started $*"; umask\n')
+    (programs / "jupyterhub-singleuser").chmod(0o755)
+    (programs / "python").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (programs / "python").chmod(0o755)
+    if broken:
+        (home / "work").write_text("a file in the way")
+    path = f"{programs}:/usr/bin:/bin"
+    ran = subprocess.run(
+        [*values()["singleuser"]["cmd"], "--ip=x"],
+        cwd=home,
+        env={"HOME": str(home), "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert "started --MappingKernelManager.cull_idle_timeout=3600 --ip=x\n0077" in ran.stdout
+    assert (home / "work" / "00_start_here.ipynb").exists() is not broken
+    assert ("could not be written" in ran.stderr) is broken
+
+
+def test_what_the_readme_names_is_there():
+    text = (CLASSROOM / "README.md").read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (proxy,) = set(re.findall(r"configurable-http-proxy@[\d.]+", text + makefile))
+    assert proxy in text
+    assert proxy in makefile
+    for path in re.findall(r"`((?:tests|classroom|binder)/[\w./]*)`", text):
+        assert (ROOT / path).exists(), path
+    assert "$(VENV)/.students-ready" in makefile
+    assert re.search(r"^class:", makefile, re.M)
+    assert 'c.Spawner.mem_limit = "2G"' in (CLASSROOM / "jupyterhub_config.py").read_text()
+
+
+def test_the_image_and_the_machine_have_the_same_jupyterhub():
+    pins = [
+        re.findall(r"^jupyterhub==\S+", (ROOT / name).read_text(encoding="utf-8"), re.M)
+        for name in ("classroom/requirements.txt", "binder/requirements.txt")
+    ]
+    assert pins[0] == pins[1] != []
+    assert pins[0][0].partition("==")[2] in (CLASSROOM / "README.md").read_text(encoding="utf-8")
+
+
+def test_no_host_is_named():
+    for path in (path for path in CLASSROOM.iterdir() if path.is_file()):
+        hosts = set(re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8")))
+        assert hosts <= {"127.0.0.1"}, path.name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_socket_at_another_address_is_found():
+    with (
+        socket.create_server(("127.0.0.2", 0)) as other,
+        socket.create_server(("127.0.0.1", 0)) as own,
+    ):
+        ports = {one.getsockname()[1] for one in (other, own)}
+        (found,) = processes.open_to_others(set(), ports)
+    assert found.startswith("0200007F:")
+
+
+@pytest.mark.parametrize(("values", "found"), [(range(1, 21), 19), (range(1, 41), 38), ([5], 5)])
+def test_95_of_100_is_a_value_that_was_measured(values, found):
+    assert report.p95(values) == found
+
+
+def test_a_table_names_failures_what_got_through_and_what_is_extrapolated():
+    found = report.Found(2, ("log in",), times={"class-01": {"log in": 2.0}}, memory=[300.0, 310.0])
+    found.kernels, found.processor, found.kept = [200.0, 200.0], [5.0, 7.0], True
+    found.failures, found.pried = ["class-02, log in: no"], {"read all": "got through: 1"}
+    text = report.table(found)
+    assert "Failures: 1 of 2 students.\n- class-02, log in: no" in text
+    assert "- **read all**: got through: 1" in text
+    assert f"**Extrapolated, not measured**, for {report.LARGER} students" in text

@@ -1,0 +1,184 @@
+"""A class's JupyterHub, started for real on the loopback address with two Unix users: what its files
+and ports are open to, and what a student's notebook cannot reach. Needs root.
+"""
+
+import asyncio
+import os
+import pwd
+import shutil
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from benchmarks.classroom import processes, prying, school
+from benchmarks.classroom.student import LESSON, Failed, Student
+
+pytestmark = pytest.mark.slow
+
+NAMES = ("pupil-01", "pupil-02")
+TRICKSTER = "pupil-03"
+# The proxy of a school is a program for Node.js; this one, in Python, is enough for two students.
+PROXY = [sys.executable, "-c", "from configurable_http_proxy.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def folder():
+    """A course that users can read, two of them, and what a grader knows."""
+    if missing := school.wanting():
+        if os.environ.get("CI") == "true" and sys.platform.startswith("linux"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with school.place() as folder, school.users(folder, (*NAMES, TRICKSTER)):
+        prying.hide_truth(folder)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def lessons(folder):
+    """Both students at work: {name: (user id, student)}, the hub, and what the second one's attempts
+    came to.
+    """
+    with school.hub(folder, NAMES, f"c.ConfigurableHTTPProxy.command = {PROXY}") as hub:
+        yield hub, asyncio.run(at_work(hub, folder))
+
+
+async def at_work(hub, folder):
+    """Let the first student save something, the second pry; return what was seen, by name."""
+    first, second = students = [Student(hub.address, name, school.PASSWORD) for name in NAMES]
+    await asyncio.gather(*(student.log_in() for student in students))
+    await asyncio.gather(*(student.open_lesson() for student in students))
+    await first.run("open('mine.txt', 'w').write('secret')")
+    await first.save()
+    home = folder / "homes" / first.name
+    server = prying.server_of(uid_of(first.name))
+    tries = prying.attempts(folder, home, hub.ports, server)
+    seen = {"came": prying.come_of(await second.run(prying.program(tries)))}
+    allowed = {
+        "read a lesson of the course": f"open({str(folder / 'course' / 'notebooks' / '00_start_here.ipynb')!r}).read()",
+        "read one's own file": f"open({str(folder / 'homes' / second.name / LESSON)!r}).read()",
+        "ask one's own server": f"ask('{hub.address}{second.home}/api/contents', OWN)",
+    }
+    seen["allowed"] = prying.come_of(await second.run(prying.program(allowed)))
+    seen["open ports"] = processes.open_to_others({uid_of(name) for name in NAMES}, set(hub.ports))
+    seen["kernel ports"] = await first.run(
+        "import ipykernel, json; json.load(open(ipykernel.get_connection_file()))['transport']"
+    )
+    for student in students:
+        await student.leave()
+    return seen
+
+
+def uid_of(name):
+    return pwd.getpwnam(name).pw_uid
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_a_notebook_reaches_nothing_of_others_of_the_hub_or_of_a_grader(lessons):
+    _, seen = lessons
+    assert len(seen["came"]) == 16
+    assert prying.got_through(seen["came"]) == {}
+
+
+def test_the_attempts_are_told_from_what_is_allowed(lessons):
+    _, seen = lessons
+    assert set(prying.got_through(seen["allowed"])) == set(seen["allowed"])
+
+
+def test_nothing_listens_beyond_the_loopback_address(lessons):
+    _, seen = lessons
+    assert seen["open ports"] == []
+    assert "'ipc'" in str(seen["kernel ports"])
+
+
+def test_cookie_secret_and_database_are_roots_alone(lessons, folder):
+    state = folder / "state"
+    assert mode(state) == 0o700
+    assert {path.name for path in state.iterdir()} >= {"cookie_secret", "jupyterhub.sqlite"}
+    assert {mode(path) for path in state.iterdir()} == {0o600}
+    assert mode(folder / "course" / "build") == 0o700
+
+
+def test_what_a_student_saves_is_the_students_alone(lessons, folder):
+    home = folder / "homes" / NAMES[0]
+    assert mode(home) == 0o700
+    for path in (home / LESSON, home / "work" / "mine.txt", home / "work" / ".handed_out.json"):
+        assert (mode(path), path.stat().st_uid) == (0o600, uid_of(NAMES[0]))
+
+
+def test_nobody_enters_without_the_password(lessons):
+    hub, _ = lessons
+
+    async def enter():
+        stranger = Student(hub.address, NAMES[0], "guessed")
+        try:
+            await stranger.log_in()
+        finally:
+            await stranger.leave()
+
+    with pytest.raises(Failed, match="403"):
+        asyncio.run(enter())
+
+
+@pytest.fixture
+def roots(folder):
+    """A folder and a file of root's that everybody may read, as they were before."""
+    place = folder / "of root"
+    place.mkdir()
+    (place / "kept.ipynb").write_text("{}", "utf-8")
+    yield place
+    names, owners = {path.name for path in place.iterdir()}, {place.stat().st_uid}
+    text = (place / "kept.ipynb").read_text("utf-8")
+    shutil.rmtree(place)
+    assert (names, owners, text) == ({"kept.ipynb"}, {0}, "{}")
+
+
+def bring_lessons(folder, name):
+    """Bring a student's lessons, as that student, by what starts the student's server."""
+    course, home = folder / "course", folder / "homes" / name
+    start = str(course / "classroom" / "start_student.py")
+    return subprocess.run(
+        [
+            *(course / ".venv" / "bin" / "python", "-P", "-c"),
+            f"import runpy; runpy.run_path({start!r})['bring_lessons'](); print('It goes on.')",
+        ],
+        cwd=home,
+        env=school.student_environment(folder) | {"HOME": str(home)},
+        user=name,
+        group=name,
+        extra_groups=(),
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+
+
+@pytest.mark.parametrize(
+    ("planted", "refused"),
+    [
+        ({"work": ""}, True),
+        ({"work/figs": ""}, True),
+        ({"work/00_start_here.ipynb": "kept.ipynb", "work/.handed_out.json": "kept.ipynb"}, False),
+    ],
+)
+def test_a_link_in_a_home_leads_nowhere(folder, roots, planted, refused):
+    home = folder / "homes" / TRICKSTER
+    clear(home / "work")
+    for link, target in planted.items():
+        (home / link).parent.mkdir(exist_ok=True)
+        (home / link).symlink_to(roots / target)
+        os.chown(home / "work", uid_of(TRICKSTER), -1, follow_symlinks=False)
+    ran = bring_lessons(folder, TRICKSTER)
+    assert ran.stdout.endswith("It goes on.\n"), ran.stderr
+    assert ("could not be written (Permission denied)" in ran.stderr) is refused
+
+
+def clear(work):
+    """Remove a student's folder, or a link in its place."""
+    if work.is_symlink():
+        work.unlink()
+    shutil.rmtree(work, ignore_errors=True)
