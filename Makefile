@@ -5,18 +5,21 @@ VENV := .venv
 PY := $(VENV)/bin/python
 AUDIT := build/audit/.ready
 BENCH := build/bench/packages/.ready
+GRADING := build/grading/packages/.ready
 PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
 DEV := $(VENV)/.dev-ready
 PIP := "$(PY)" -m pip install --quiet --disable-pip-version-check -c constraints.txt
 OURS := --no-deps --no-build-isolation -e .
 IPYTHON := build/ipython
-PYTEST := mkdir -p $(IPYTHON) && PYTHONPATH=tests IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
+PACKAGES := $(CURDIR)/build/grading/packages
+WITH_GRADING := mkdir -p $(IPYTHON) && PYTHONPATH="$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)"
+PYTEST := mkdir -p $(IPYTHON) && PYTHONPATH="tests:$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
 NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
-PYTHON ?= python3.13 python3.12 python3.11 python3 python
+PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
 LAB_ARGS ?=
 LOCK_ARGS ?=
 AUDIT_ARGS ?=
@@ -24,10 +27,13 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages usb reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready
+.PHONY: help lab present slides handouts pages usb assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
+
+##@ For those who learn and teach; README, "Without make", has a line for each
 
 help:  ## list these targets
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | awk -F'|' '{ printf "  %-14s %s\n", $$1, $$2 }'
+	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
+	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-15s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P course/lab_settings.py
@@ -52,13 +58,23 @@ pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk
 usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
 	@"$(PY)" -m course.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
 
+##@ For those who mark, on Linux; see classroom/grading.md
+
+assignment: $(DEV) $(GRADING)  ## an assignment of the lessons' exercises, for nbgrader (N="03 05"): assignments/
+	@$(WITH_GRADING) "$(PY)" -m course.assignment $(N)
+
+grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with bubblewrap (N="03 05"): assignments/points/
+	@$(WITH_GRADING) "$(PY)" -m course.grade $(N) $(GRADE_ARGS)
+
+##@ For those who change the course
+
 test: $(DEV)  ## every check: lint, tests, every output of every notebook
-	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare
+	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit compare
 
 quick: $(DEV)  ## every check but notebooks, browsers and long stress, for people at work
 	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser and not slow"
 
-unit: $(DEV)  ## the tests in tests/ (ONLY="browser" for those with one mark)
+unit: $(DEV) $(GRADING)  ## the tests in tests/ (ONLY="browser" for those with one mark)
 	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") tests
 
 compare: $(DEV)  ## run the notebooks and compare every output with the stored one (N=03)
@@ -67,6 +83,11 @@ compare: $(DEV)  ## run the notebooks and compare every output with the stored o
 # Where changes are checked the browser tests must run: install Chromium if there is none (Debian, as root), or fail.
 browser-ready: $(DEV)
 	@"$(PY)" tests/browser/chromium.py
+
+# There students' code is graded, too: install bubblewrap if it is missing (Debian, as root); elsewhere its tests are skipped.
+sandbox-ready:
+	@command -v bwrap >/dev/null || [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null || \
+	  { apt-get update -qq && apt-get install --yes --no-install-recommends bubblewrap; }
 
 refresh: $(DEV)  ## re-run and normalise the notebooks (N=03 for one of them)
 	@mkdir -p $(IPYTHON) && IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" tests/refresh.py $(N)
@@ -92,6 +113,7 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 	@build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@build/lock/bin/uv pip compile --quiet $(LOCK_ARGS) --universal --python-version 3.11 --no-annotate --no-header \
 	  --no-emit-index-url --no-emit-find-links requirements.txt requirements-dev.txt classroom/requirements.txt -o constraints.txt
+	@build/lock/bin/python tests/wheels.py build/lock/bin/uv
 
 audit: $(AUDIT)  ## ask for known advisories on every package of the lock (AUDIT_ARGS="-s osv" for another service)
 	@build/audit/bin/python tests/audit.py $(AUDIT_ARGS)
@@ -107,7 +129,7 @@ class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub, t
 	@"$(PY)" -m benchmarks.classroom $(if $(N),--students $(N))
 	@"$(PY)" -m benchmarks.classroom.forked
 
-clean:  ## remove what was installed and built; work/ stays
+clean:  ## remove what was installed and built; work/ and assignments/ stay
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
@@ -126,6 +148,11 @@ $(PY):
 $(BENCH): $(PY) benchmarks/requirements.txt
 	@echo 'Installing torchview and torchlens into build/bench/packages ...'
 	@$(PIP) --no-deps --upgrade --target build/bench/packages -r benchmarks/requirements.txt
+	@touch $@
+
+$(GRADING): $(PY) classroom/grading-requirements.txt
+	@echo 'Installing nbgrader into build/grading/packages ...'
+	@$(PIP) --no-deps --upgrade --target build/grading/packages -r classroom/grading-requirements.txt
 	@touch $@
 
 $(PROXY): $(PY)

@@ -34,7 +34,9 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
         if hasattr(signal, name):
             signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
     try:
-        asyncio.run(serve(Room(notebooks, first, root / "notebooks"), given))
+        # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            runner.run(serve(Room(notebooks, first, root / "notebooks"), given))
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
     return 0
@@ -73,7 +75,8 @@ async def serve(room: Room, given: argparse.Namespace) -> None:
     if given.browser:
         webbrowser.open(address)
     try:
-        await asyncio.Event().wait()
+        while True:  # between two naps Windows hears of Ctrl+C
+            await asyncio.sleep(0.5)
     finally:
         server.stop()
         await room.close()

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 NEXT = ROOT / "build" / "next"
 VERSION = re.compile(r"\d+(\.\w+)+(\+[\w.]+)?")
 TORCHS_OWN = re.compile(
-    r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)=="
+    r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)[=>]="
 )  # torch names the versions that it runs with
 PYTEST = [
     "-m",

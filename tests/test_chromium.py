@@ -48,6 +48,21 @@ def test_the_browser_is_the_first_in_path_or_the_one_that_is_named(programs, mon
     assert chromium() is None, "what is named is meant"
 
 
+@pytest.mark.parametrize(
+    "program", [r"Google\Chrome\Application\chrome.exe", r"Microsoft\Edge\Application\msedge.exe"]
+)
+def test_a_browser_of_windows_is_found_where_windows_keeps_it(
+    programs, monkeypatch, tmp_path, program
+):
+    from chromium import chromium
+
+    there = programs(f"Programs (x86)\\{program}")  # on Linux one name, with backslashes
+    assert chromium() is None
+    monkeypatch.setenv("PROGRAMFILES", str(tmp_path / "none"))
+    monkeypatch.setenv("PROGRAMFILES(X86)", str(tmp_path / "Programs (x86)"))
+    assert chromium() == there
+
+
 def test_where_there_is_one_nothing_is_installed(programs):
     programs("chromium")
     programs("apt-get", "echo called")

@@ -3,23 +3,33 @@
 Reads the root only.
 """
 
+import ast
 import importlib.util
 import re
 import subprocess
 import sys
 import sysconfig
 import tomllib
-from importlib.metadata import PackageNotFoundError, distribution, distributions
+from importlib.metadata import (
+    PackageNotFoundError,
+    distribution,
+    distributions,
+    packages_distributions,
+)
 from pathlib import Path
 
 import pytest
+import wheels
 import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from helpers import torch_version
+
 ROOT = Path(__file__).resolve().parent.parent
 PIN = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9A-Za-z.]*")
+TORCH = "torch>=2.13,<3"  # the one requirement that is a range
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
 SECURITY_FLOORS = {
     "jupyterlab": "4.6.2",
@@ -62,7 +72,7 @@ def make(*words):
 def test_every_direct_dependency_is_pinned_with_a_reason(name):
     for line in lines(name):
         requirement, _, reason = line.partition("#")
-        assert PIN.fullmatch(requirement.strip()), (
+        assert PIN.fullmatch(requirement.strip()) or requirement.strip() == TORCH, (
             f"{name}: pin {line!r} with == and a version, nothing else"
         )
         assert len(reason.split()) >= 2, (
@@ -80,9 +90,12 @@ def test_the_course_runs_on_what_it_is_about():
         "torchviz",
         "graphviz",
     } <= set(pins("requirements.txt"))
-    assert [str(requirement) for requirement in pins("requirements.txt")["torch"]] == [
-        "torch==2.13.0"
-    ]
+    assert pins("requirements.txt")["torch"] == [Requirement(TORCH)]
+
+
+def test_the_lock_keeps_the_torch_that_the_outputs_were_compared_with():
+    compared = [Requirement(f"torch=={torch_version.COMPARED}")]
+    assert pins("requirements-dev.txt")["torch"] == pins("constraints.txt")["torch"] == compared
 
 
 def test_constraints_hold_versions_only():
@@ -101,12 +114,13 @@ def test_constraints_hold_versions_only():
 
 
 def test_constraints_hold_one_version_for_every_python():
-    for requirements in pins("constraints.txt").values():
-        for python in ("3.11.7", "3.12.1", "3.13.0"):
+    direct = {**pins("requirements.txt"), **pins("requirements-dev.txt")}
+    for package, requirements in pins("constraints.txt").items():
+        for python in [f"{python}.{patch}" for python in wheels.pythons() for patch in (0, 7)]:
             python_is = {"python_full_version": python, "python_version": python[:4]}
             holding = [r for r in requirements if not r.marker or r.marker.evaluate(python_is)]
-            assert len(holding) <= 1, (
-                f"constraints.txt has {len(holding)} versions of {requirements[0].name}"
+            assert (package in direct) <= len(holding) <= 1, (
+                f"constraints.txt has {len(holding)} versions of {package} for Python {python}"
             )
 
 
@@ -114,17 +128,21 @@ def test_constraints_hold_one_version_for_every_python():
 def test_constraints_cover_every_requirement_with_the_same_pin(name):
     locked = pins("constraints.txt")
     for package, (requirement,) in pins(name).items():
-        assert [str(pin.specifier) for pin in locked.get(package, [])] == [
-            str(requirement.specifier)
-        ], f"{package}: run make lock"
+        (pin,) = locked.get(package, [Requirement(package)])
+        assert pin == requirement or str(requirement) == str(Requirement(TORCH)), (
+            f"{package}: run make lock"
+        )
 
 
-def closure():
-    """Return {package: installed version} of all that the requirement files bring on this
-    machine.
-    """
+def every_requirement():
+    """Return what the requirement files ask for."""
+    return [one for name in REQUIREMENTS for several in pins(name).values() for one in several]
+
+
+def closure(requirements):
+    """Return {package: installed version} of all that the requirements bring on this machine."""
     found = {}
-    todo = [r for name in REQUIREMENTS for rs in pins(name).values() for r in rs]
+    todo = list(requirements)
     while todo:
         requirement = todo.pop()
         name = canonicalize_name(requirement.name)
@@ -140,7 +158,7 @@ def closure():
 def test_what_is_installed_is_what_is_locked():
     locked = pins("constraints.txt")
     try:
-        installed = closure()
+        installed = closure(every_requirement())
     except PackageNotFoundError as error:
         pytest.fail(f"{error} is required and not installed: run make test, which installs it")
     assert len(installed) > 50
@@ -175,7 +193,7 @@ def locked_versions():
 
 
 def test_security_floors_hold_in_the_lock():
-    assert SECURITY_FLOORS.keys() - locked_versions().keys() == {"jupyterhub"}
+    assert SECURITY_FLOORS.keys() <= locked_versions().keys()
     assert not below_the_floor(locked_versions()), (
         "take newer versions: make lock LOCK_ARGS=--upgrade"
     )
@@ -183,7 +201,7 @@ def test_security_floors_hold_in_the_lock():
 
 def test_security_floors_hold_in_what_is_installed():
     installed = {canonicalize_name(one.name): [Version(one.version)] for one in distributions()}
-    assert SECURITY_FLOORS.keys() - installed.keys() <= {"jupyterhub"}
+    assert SECURITY_FLOORS.keys() <= installed.keys()
     assert not below_the_floor(installed), "the lock has newer ones: make test installs them"
 
 
@@ -200,15 +218,68 @@ def test_the_installed_package_says_the_same_as_the_files():
     ours = next(iter(installed))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert ours.version == project["version"]
+    assert ours.metadata.get_all("Classifier") == project["classifiers"]
     assert ours.metadata["Requires-Python"] == project["requires-python"] == ">=3.11"
     assert ours.metadata["License-Expression"] == project["license"] == "MIT"
     required = [Requirement(text) for text in ours.requires]
-    for extra, name in (("", "requirements.txt"), ("dev", "requirements-dev.txt")):
-        wanted = {str(r) for rs in pins(name).values() for r in rs}
-        found = [r for r in required if bool(r.marker) == bool(extra)]
+    asked = {"": {str(Requirement(text)) for text in project["dependencies"]}}
+    for extra, name in (("course", "requirements.txt"), ("dev", "requirements-dev.txt")):
+        asked[extra] = {str(r) for rs in pins(name).values() for r in rs}
+    for extra, wanted in asked.items():
+        found = [r for r in required if str(r.marker or "") == (extra and f'extra == "{extra}"')]
         assert {f"{r.name}{r.specifier}" for r in found} == wanted, (
-            f"{name} changed after the package was installed"
+            f"what is asked for changed after the package was installed ({extra or 'helpers'})"
         )
+
+
+def package_needs():
+    """Return {package: requirement} of what pyproject.toml asks for with helpers/."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    needs = [Requirement(text) for text in project["dependencies"]]
+    return {canonicalize_name(requirement.name): requirement for requirement in needs}
+
+
+def imported_by_helpers():
+    """Return the packages that hold what helpers/ imports, gpu.record() apart: it is for people
+    who change the course.
+    """
+    found = set()
+    for path in (ROOT / "helpers").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                found.add(node.module.partition(".")[0])
+    holding = packages_distributions()
+    found -= set(sys.stdlib_module_names) | {"helpers", "nbclient", "nbformat", "nbval"}
+    return {canonicalize_name(holding[module][0]) for module in found - {"jupyter_client"}}
+
+
+def test_the_package_asks_for_what_helpers_imports_and_no_more():
+    asked, imported = package_needs(), imported_by_helpers()
+    brought = {"ipython": "anywidget", "traitlets": "anywidget", "pillow": "matplotlib"}
+    assert imported == asked.keys() | brought.keys()
+    for name, by in brought.items():
+        assert name in closure([asked[by]]), f"{by} no longer brings {name}"
+
+
+def test_the_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is():
+    for name, needed in package_needs().items():
+        assert {one.operator for one in needed.specifier} <= {">=", "<"}, name
+        assert all(needed.specifier.contains(version) for version in locked_versions()[name])
+        assert name in pins("requirements.txt")
+    assert package_needs()["torch"] == Requirement(TORCH)
+
+
+def test_every_text_names_the_same_pythons():
+    pythons = wheels.pythons()
+    assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+    said = re.search(
+        r"^With Python (.+?) and `make`", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    assert re.findall(r"3\.\d+", said[1]) == pythons
+    tried = re.search(r"^PYTHON \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    assert sorted(re.findall(r"python(3\.\d+)", tried[1])) == pythons
 
 
 def test_notebooks_import_the_package_with_no_path_tricks(tmp_path):

@@ -1,5 +1,6 @@
 """What `make present` may show, how it starts and how it ends, without a browser. In tmp_path."""
 
+import asyncio
 import json
 import os
 import re
@@ -222,6 +223,25 @@ def test_it_ends_with_its_kernels_and_nothing_is_written(course, end):
     assert files(course / "notebooks") == before
     assert not started.opened.exists(), "--no-browser opens none"
     assert [path for path in started.scratch.iterdir() if path.name.startswith("present-")] == []
+
+
+def test_it_takes_the_loop_that_zmq_can_wait_in_on_windows_too(course, monkeypatch):
+    """What Windows takes by itself is another kind: here it stands for that."""
+    loops = []
+
+    async def serve(room, given):
+        loops.append(asyncio.get_running_loop())
+        await room.close()
+
+    monkeypatch.setattr(present, "serve", serve)
+    monkeypatch.setattr(asyncio.events, "new_event_loop", lambda: pytest.fail("its own kind"))
+    before = [signal.getsignal(one) for one in (signal.SIGTERM, signal.SIGHUP)]
+    try:
+        assert present.main(["3"], course) == 0
+    finally:
+        for one, was in zip((signal.SIGTERM, signal.SIGHUP), before, strict=True):
+            signal.signal(one, was)
+    assert [type(loop) for loop in loops] == [asyncio.SelectorEventLoop]
 
 
 @pytest.mark.parametrize("given", ["65536", "-3", "x", "99999"])

@@ -47,7 +47,8 @@ class Room:
         self.shown: dict[str, LiveLesson] = {}
         self.watching: dict[str, set[Channel]] = {name: set() for name in notebooks}
         self.tasks: set[asyncio.Task] = set()
-        self.scratch = tempfile.TemporaryDirectory(prefix="present-")
+        # On Windows a kernel that has just ended may hold its folder for a moment longer.
+        self.scratch = tempfile.TemporaryDirectory(prefix="present-", ignore_cleanup_errors=True)
         self.announce: Callable[[str], None] = print
 
     def new_address(self) -> str:

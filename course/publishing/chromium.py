@@ -10,20 +10,33 @@ from pathlib import Path
 
 from course.publishing.source import Unpublishable
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+WINDOWS = (r"Google\Chrome\Application\chrome.exe", r"Microsoft\Edge\Application\msedge.exe")
+FOLDERS = ("PROGRAMFILES", "PROGRAMFILES(X86)", "LOCALAPPDATA")  # variables that Windows sets
+MACOS = ("Google Chrome", "Chromium", "Microsoft Edge")
 SECONDS = 120
 
 
 def found() -> str | None:
-    """Return the browser: what the variable CHROMIUM names, else the first of NAMES in PATH."""
+    """Return the browser: what the variable CHROMIUM names, else the first of NAMES in PATH, else one
+    where Windows and macOS keep theirs.
+    """
     named = os.environ.get("CHROMIUM")
-    return next(filter(None, map(shutil.which, [named] if named else NAMES)), None)
+    return next(filter(None, map(shutil.which, [named] if named else [*NAMES, *usual()])), None)
+
+
+def usual() -> list[str]:
+    """Return the paths at which Windows and macOS keep a browser that is not in PATH."""
+    folders = [os.environ[name] for name in FOLDERS if name in os.environ]
+    on_windows = [f"{folder}\\{program}" for program in WINDOWS for folder in folders]
+    return on_windows + [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in MACOS]
 
 
 def print_page(program: str, address: str, out: Path) -> None:
     """Print a page to a PDF. Raises Unpublishable where the browser made none."""
     out.unlink(missing_ok=True)
-    run(program, address, "--no-pdf-header-footer", f"--print-to-pdf={out}")
+    # A relative path would be taken on Windows for one in the browser's own folder.
+    run(program, address, "--no-pdf-header-footer", f"--print-to-pdf={out.resolve()}")
     if not out.is_file():
         raise Unpublishable(f"{program} printed nothing to {out}. Can that place be written?")
 
@@ -35,7 +48,8 @@ def page_after_scripts(program: str, address: str) -> str:
 
 def run(program: str, address: str, *options: str) -> str:
     """Open a page without a window; return what the browser prints. Raises Unpublishable."""
-    with tempfile.TemporaryDirectory() as profile:
+    # On Windows a part of the browser may hold a file there for a moment longer.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         command = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
         command += ["--virtual-time-budget=20000", *options]
         if hasattr(os, "getuid") and os.getuid() == 0:

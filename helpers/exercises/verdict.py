@@ -74,6 +74,28 @@ def judge(exercise: Exercise, answer: object, reveal: bool = False) -> Verdict:
     return _wrong(trial, trouble)
 
 
+def judge_reading(exercise: Exercise, reading: object) -> Verdict:
+    """Judge what a function did in each case, where it ran in another process: `reading` is what
+    the exercise's reader made of it there. It may be anything plain, and is not believed to have
+    the form that a reading has.
+    """
+    reader = exercise.reader
+    truth = reader.read(exercise.truth())
+    broken = _broken(reading)
+    if broken:
+        return Verdict("ours", broken)
+    if guarded(same, reading, truth, reader.rtol) is True:
+        return Verdict("right", exercise.right, seen=reading)
+    trial = _Trial(exercise, None, reading, truth, [], [], False)
+    message = _message(exercise.misconceptions, trial)
+    if message:
+        return Verdict("known", message, seen=reading)
+    whole = is_a(reading, tuple) and len(reading) == len(truth)
+    wrong = len(guarded(_wrong_cases, trial)) if whole else len(truth)
+    text = f"Your function was run on {len(truth)} case{'' if len(truth) == 1 else 's'}; {wrong} went wrong."
+    return Verdict("unknown", text, seen=reading)
+
+
 def _read(reader: Reader, answer: object) -> tuple[object, str]:
     try:
         return reader.read(answer), ""

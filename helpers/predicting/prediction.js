@@ -45,6 +45,20 @@ export function reply(choice, answer) {
   return `You said ${named(choice)}; it is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
 }
 
+// Keys that mean something here do not reach the notebook; Shift+Enter and its like do.
+function isPages({ shiftKey, ctrlKey, metaKey, altKey }) {
+  return shiftKey || ctrlKey || metaKey || altKey;
+}
+
+// Notebook 7 looks for its shortcuts before a key comes here, and passes over what is marked like this.
+function keepKeys(box) {
+  const mark = (event) => {
+    if (box.contains(event.target)) event.target.toggleAttribute("data-lm-suppress-shortcuts", !isPages(event));
+  };
+  addEventListener("keydown", mark, true);
+  return () => removeEventListener("keydown", mark, true);
+}
+
 class Row {
   constructor(host, state, commit) {
     this.state = state;
@@ -92,9 +106,8 @@ class Row {
     this.sureLabel = label;
   }
 
-  // Keys that mean something here do not reach the notebook; Shift+Enter and its like do.
   pressed(event) {
-    if (event.shiftKey || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (isPages(event)) return;
     event.stopPropagation();
     if (event.key !== "Enter" || event.target === this.button) return;
     event.preventDefault();
@@ -206,7 +219,11 @@ function render({ model, el }) {
   });
   const follow = () => row.update(seen());
   for (const name of SYNCED) model.on(`change:${name}`, follow);
-  return () => SYNCED.forEach((name) => model.off(`change:${name}`, follow));
+  const leaveKeys = keepKeys(row.box);
+  return () => {
+    SYNCED.forEach((name) => model.off(`change:${name}`, follow));
+    leaveKeys();
+  };
 }
 
 // In a page no kernel runs: the choice stays in the browser, and brings the output and the reason, unfolded.

@@ -50,15 +50,19 @@ class Watched:
             lambda socket: socket.url.startswith(LOCAL) or self.foreign.append(socket.url),
         )
         self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("pageerror", lambda error: self._error(str(error)))
 
     def _request(self, request):
         if not request.url.startswith(LOCAL):
             self.foreign.append(request.url)
 
     def _console(self, message):
-        if message.type == "error" and not message.text.startswith(self.noise):
-            self.errors.append(message.text)
+        if message.type == "error":
+            self._error(message.text)
+
+    def _error(self, text):
+        if not text.startswith(self.noise):
+            self.errors.append(text)
 
 
 @contextlib.contextmanager

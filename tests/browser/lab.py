@@ -32,7 +32,6 @@ OPTIONS = (
     "--allow-root",
     "--ip=127.0.0.1",
     "--ServerApp.port=0",
-    "--LabApp.expose_app_in_browser=True",
 )
 KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
 
@@ -41,6 +40,8 @@ class Lab:
     """Hold a running JupyterLab: `with Lab(folder) as lab`. Copies and private folders stand in
     `folder`.
     """
+
+    module, program = "jupyterlab", "LabApp"
 
     def __init__(self, folder):
         self.folder, self.work = folder, folder / "work"
@@ -66,9 +67,10 @@ class Lab:
             sys.executable,
             "-P",
             "-m",
-            "jupyterlab",
+            self.module,
             *OPTIONS,
-            f"--LabApp.app_settings_dir={settings}",
+            f"--{self.program}.expose_app_in_browser=True",
+            f"--LabApp.app_settings_dir={settings}",  # Notebook 7 asks JupyterLab's part for settings
         ]
         with open(self.folder / "lab.log", "wb") as log:
             self.server = subprocess.Popen(

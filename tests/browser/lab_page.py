@@ -44,12 +44,12 @@ numbers = count(1)
 
 
 @contextlib.contextmanager
-def window(chromium, lab):
+def window(chromium, lab, noise=NOISE):
     """Open a window of JupyterLab; yield it and the watch over it.
 
     Afterwards the kernels are stopped.
     """
-    with checked(lab.context(chromium), NOISE) as watch:
+    with checked(lab.context(chromium), noise) as watch:
         watch.page.on("request", lambda request: watch.foreign.extend(_abroad(request.url)))
         yield Notebook(lab, watch.page), watch
     lab.stop_kernels()

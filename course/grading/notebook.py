@@ -1,0 +1,101 @@
+"""Hold what an assignment's notebook is: which cells it has, and how a submission is made whole.
+
+Plain notebooks, as nbformat reads them. In `metadata.nbgrader` stands what nbgrader wants to know of
+a cell; the ids are "ask-03-1", "answer-03-1" and "points-03-1".
+"""
+
+import copy
+import re
+
+from nbformat.v4 import new_code_cell, new_markdown_cell
+
+MOST_CELLS, LONGEST = 300, 50_000  # of a submission; characters of a cell
+POINTS = {"easy": 1, "medium": 2, "harder": 3, "hard": 3, "the last one": 5}
+
+
+def described(cell, kind, id, points=None):
+    """Give a cell its place in nbgrader's book: "ask" and "points" cells are locked."""
+    cell.metadata["nbgrader"] = {
+        "grade_id": f"{kind}-{id.replace('.', '-')}",
+        "grade": kind == "points",
+        "solution": kind == "answer",
+        "locked": kind != "answer",
+        "task": False,
+        "schema_version": 3,
+    }
+    if kind == "points":
+        cell.metadata["nbgrader"]["points"] = points
+    if kind != "answer":
+        cell.metadata |= {"editable": False, "deletable": False}
+    cell.id = cell.metadata["nbgrader"]["grade_id"]
+    return cell
+
+
+def points_cell(id, points):
+    """Return the cell to which nbgrader gives the points of an exercise; it runs nothing."""
+    text = f"# {id} · {points} point{'' if points == 1 else 's'}: leave this cell as it is."
+    return described(new_code_cell(text), "points", id, points)
+
+
+def place(cell):
+    """Return what a cell is for and of which exercise, ("answer", "03.1"); ("", "") for any other."""
+    book = cell.metadata.get("nbgrader")
+    id = book.get("grade_id") if isinstance(book, dict) else None
+    kind, _, number = id.partition("-") if isinstance(id, str) else ("", "", "")
+    return (kind, number.replace("-", ".")) if number else ("", "")
+
+
+def whole(submission, release):
+    """Return the release with the code of a submission in it.
+
+    Of the submission only code is taken: that of the cells for answers, and of cells between them,
+    in its order. Statements, points, ids and all other metadata come from the release, once each,
+    so that nothing of what the grader goes by is the student's. Texts are left out: a text cell
+    can hold markup that runs in the browser of who reads it.
+    """
+    original = {place(cell): cell for cell in release.cells}
+    numbers = [number for kind, number in original if kind == "answer"]
+    taken = _by_exercise(submission, numbers)
+    cells = [copy.deepcopy(cell) for cell in release.cells if place(cell)[1] not in numbers]
+    cells += [_code(source) for source in taken.pop("", [])]
+    for number in sorted(numbers, key=(list(taken) + numbers).index):
+        for kind in ("ask", "answer", "points"):
+            cell = copy.deepcopy(original[kind, number])
+            if kind == "answer" and number in taken:
+                cell.source, *more = taken[number]
+                cells += [cell, *map(_code, more)]
+            else:
+                cells.append(cell)
+    made = copy.deepcopy(release)
+    made.cells = cells
+    return made
+
+
+def _by_exercise(submission, numbers):
+    """Return the code of a submission by exercise, in its order; under "" what stands before all."""
+    taken, now = {"": []}, ""
+    for cell in submission.cells[:MOST_CELLS]:
+        if cell.cell_type != "code":
+            continue
+        kind, number = place(cell)
+        if kind == "answer" and number in numbers and number not in taken:
+            now = number
+            taken[now] = []
+        if kind in ("", "answer") or number not in numbers:
+            taken[now].append(cell.source[:LONGEST])
+    return taken
+
+
+def _code(source):
+    return new_code_cell(source)
+
+
+def statement(text, id):
+    """Return a statement without what stands above it, such as how to ask for a hint."""
+    begin = re.search(rf"^(?:\*\*|#+ ){re.escape(id)}\b", text, re.MULTILINE)
+    return text[begin.start() if begin else 0 :].strip()
+
+
+def text_cell(text, id):
+    """Return a statement as a locked cell."""
+    return described(new_markdown_cell(text), "ask", id)

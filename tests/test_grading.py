@@ -1,0 +1,289 @@
+"""What students hand in is graded: answers leave the sandbox as plain values, truths never enter it."""
+
+import json
+import re
+
+import nbformat
+import pytest
+from answering import LABELS, answers, evaluated
+from nbformat.v4 import new_code_cell, new_notebook
+
+from course import assignment
+from course.grading import readers
+from course.grading.encoding import parsed, read, taken
+from course.grading.judging import mark
+from course.grading.notebook import place, whole
+from course.workspace import ROOT, lessons
+from helpers.exercises.exercise import exercises
+from helpers.exercises.exercise import lessons as with_exercises
+from helpers.exercises.verdict import judge
+
+NUMBERS = with_exercises()
+ALL = [one for number in NUMBERS for one in exercises(number)]
+LEFT_OUT = {"01.3", "07.3", "09.3"}  # functions that are tried by what computes the right answer
+NOT_ASKED = {"01.2"}  # by today's lesson; copies of older ones still check it
+GRADED = [one for one in ALL if one.id not in LEFT_OUT | NOT_ASKED]
+MOST = 5  # answers to a function: each is run on all of its cases, twice
+
+
+def texts_of(exercise):
+    """Return the texts that would give an exercise away."""
+    messages = [idea.message for idea in exercise.misconceptions]
+    about = [text for _, text in exercise.letters.about] if exercise.letters else []
+    return [exercise.right, *exercise.hints, *messages, *about]
+
+
+def lines_of(exercise):
+    """Return the lines of a solution that are long enough to be looked for."""
+    return {line.strip() for line in exercise.solution.splitlines() if len(line.strip()) > 14}
+
+
+@pytest.fixture(scope="module")
+def extracted():
+    """READERS of all lessons, made from the sources that go into the sandbox."""
+    found = {}
+    for number in NUMBERS:
+        names = {}
+        exec(cut_out(number), names)
+        found |= names["READERS"]
+    return found
+
+
+def cut_out(number):
+    """Return the source of a lesson's readers, as it goes into the sandbox."""
+    functions = {one.id for one in exercises(number) if one.reader.cases}
+    return readers.readers(readers.source_of(number), functions)
+
+
+def test_every_function_but_three_can_be_tried_without_its_truth(extracted):
+    assert {one.id for one in ALL if one.reader.cases} - set(extracted) == LEFT_OUT
+
+
+def test_a_reader_that_uses_the_truth_is_not_cut_out():
+    source = "def double(x): ...\nlook = lambda y: double(y)\nONE = Exercise(id='99.1', reader=function(look), truth=lambda: double)"
+    assert readers.separable(source) == set()
+    assert readers.separable(source.replace("double(y)", "y")) == {"99.1"}
+
+
+@pytest.mark.parametrize("number", NUMBERS)
+def test_what_goes_into_the_sandbox_tells_nothing(number):
+    text = cut_out(number)
+    assert [told for one in exercises(number) for told in texts_of(one) if told[:40] in text] == []
+    assert not re.search(r"\b(Exercise|Misconception|truth|solution)\b", text)
+
+
+@pytest.mark.parametrize("exercise", GRADED, ids=lambda one: one.id)
+def test_a_right_answer_comes_out_of_the_sandbox_right(exercise, extracted):
+    assert graded(exercise, exercise.truth(), extracted).right
+
+
+def graded(exercise, answer, extracted):
+    """Grade an answer as it is done, but for the walls: taken, written as JSON, read and judged."""
+    found = taken(answer, extracted.get(exercise.id))
+    return mark(exercise, parsed(json.dumps(found)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", GRADED, ids=lambda one: one.id)
+def test_points_are_given_for_what_check_calls_right(exercise, extracted):
+    several = answers(exercise.id)
+    if exercise.reader.cases:
+        several = [one for label in LABELS for one in several if one.label == label][
+            :: max(1, len(several) // MOST)
+        ]
+    for answer in several:
+        given = evaluated(answer.source)
+        right = judge(exercise, evaluated(answer.source)).kind == "right"
+        found = graded(exercise, given, extracted)
+        assert found.right == right, (answer.source, found)
+
+
+HOSTILE = [
+    None,
+    [],
+    {},
+    {"kind": "right"},
+    {"kind": "value"},
+    {"kind": "value", "value": {"points": 100}},
+    {"kind": "value", "value": ["tuple", ["no kind"]]},
+    {"kind": "value", "value": ["set", ["dict"]]},
+    {"kind": "reading", "value": ["failed"]},
+    {"kind": "reading", "value": "leaf"},
+    {"kind": "reading", "value": ["tuple"]},
+    {"kind": "reading", "value": ["ours", ["failed", "x", "y"]]},
+    {"kind": "unread", "text": "\x1b[2J<script>" * 1000},
+    {"kind": ["value"], "value": 1},
+]
+
+
+@pytest.mark.parametrize("found", HOSTILE, ids=str)
+def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
+    for exercise in GRADED:
+        got = mark(exercise, found)
+        assert not got.right
+        assert got.reason
+        assert len(got.reason) <= 600
+        assert got.reason.isprintable()
+
+
+def test_a_line_that_is_no_record_is_passed_over():
+    assert [
+        parsed(text) for text in ("", "x", "[1]", "1", "[" * 100_000, '{"a":' + "9" * 9999 + "}")
+    ] == [None] * 6
+    with pytest.raises(ValueError, match="no kind of value"):
+        read(["code", "1"])
+
+
+# The release
+
+
+def release_faults(release, numbers):
+    """Say where a release tells more than the lessons' own statements and stubs do."""
+    stubs = {cell.source.strip() for number in numbers for cell in _given(number)}
+    for cell in release.cells:
+        kind, id = place(cell)
+        if cell.get("outputs") or cell.get("execution_count"):
+            yield f"{id} has outputs"
+        if kind == "answer" and cell.source.strip() not in stubs:
+            yield f"{id}: the cell for the answer is not the lesson's stub"
+        if kind == "points" and not re.fullmatch(
+            rf"# {id} · \d points?: leave this cell as it is\.", cell.source
+        ):
+            yield f"{id}: the points cell says more than its points"
+    text = json.dumps(release, ensure_ascii=False)
+    for exercise in (one for number in numbers for one in exercises(number)):
+        own = "\n".join(
+            cell.source for cell in release.cells if place(cell) == ("ask", exercise.id)
+        )
+        told = [
+            one for one in texts_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text
+        ]
+        lines = [
+            one for one in lines_of(exercise) if json.dumps(one, ensure_ascii=False)[1:-1] in text
+        ]
+        yield from (f"{exercise.id} tells {one!r}" for one in told)
+        yield from (
+            f"{exercise.id} shows {one!r}"
+            for one in lines
+            if one not in own and one not in "\n".join(stubs)
+        )
+
+
+def _given(number):
+    """Return the stubs of a lesson without the line that checks them, as cells."""
+    notebook = nbformat.read(lessons(ROOT)[number], as_version=4)
+    return [new_code_cell(assignment.STUB.sub("", cell.source)) for cell in notebook.cells]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """The assignment of all lessons, as `make assignment` makes it: the folder of its course."""
+    pytest.importorskip("nbgrader")
+    folder = tmp_path_factory.mktemp("course") / "assignments"
+    left_out = assignment.make("all", NUMBERS, folder)
+    assert set(left_out) == LEFT_OUT
+    return folder
+
+
+def version(folder, which):
+    return nbformat.read(folder / which / "all" / "all.ipynb", as_version=4)
+
+
+@pytest.mark.slow
+def test_a_release_has_no_truths_in_it(made):
+    release = version(made, "release")
+    assert [place(cell)[1] for cell in release.cells if place(cell)[0] == "answer"] == [
+        one.id for one in GRADED
+    ]
+    assert list(release_faults(release, NUMBERS)) == []
+    assert "helpers" not in "".join(
+        cell.source for cell in release.cells if cell.cell_type == "code"
+    )
+
+
+@pytest.mark.slow
+def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
+    source = version(made, "source")
+    for exercise in GRADED:
+        cells = {place(cell): cell for cell in source.cells}
+        names = {"torch": __import__("torch")}
+        exec(cells["answer", exercise.id].source, names)
+        assert graded(exercise, names["answer"], extracted).right, exercise.id
+        assert cells["points", exercise.id].metadata.nbgrader.points in (1, 2, 3, 5)
+
+
+@pytest.mark.slow
+def test_a_planted_truth_is_seen(made):
+    solution = version(made, "source")
+    assert len(list(release_faults(solution, NUMBERS))) > len(GRADED)
+    for plant in (_value, _output, _text, _in_points):
+        release = version(made, "release")
+        plant({place(cell): cell for cell in release.cells})
+        assert list(release_faults(release, NUMBERS)), plant.__name__
+
+
+def _value(cells):
+    cells["answer", "03.2"].source = "answer = [10.0, None, 5.0, 10.0]"
+
+
+def _output(cells):
+    cells["answer", "03.2"].outputs = [
+        nbformat.v4.new_output("stream", text="[10.0, None, 5.0, 10.0]")
+    ]
+
+
+def _text(cells):
+    cells["ask", "03.2"].metadata["note"] = next(one for one in ALL if one.id == "03.2").hints[0]
+
+
+def _in_points(cells):
+    cells["points", "03.2"].source += "\nassert answer == [10.0, None, 5.0, 10.0]"
+
+
+# What a submission may change
+
+
+def small_release():
+    cells = [assignment.text_cell("**03.1** · easy", "03.1")]
+    cells += [assignment.described(new_code_cell("answer = ..."), "answer", "03.1")]
+    cells += [assignment.points_cell("03.1", 1)]
+    return new_notebook(cells=cells)
+
+
+def seen(notebook):
+    return [(place(cell), cell.source) for cell in notebook.cells]
+
+
+def test_of_a_submission_only_its_code_is_taken():
+    release, handed_in = small_release(), small_release()
+    ask, answer, points = handed_in.cells
+    ask.source = "<script>alert(1)</script>"
+    answer.source = "answer = 'w'"
+    answer.metadata.nbgrader["points"] = 1000
+    points.source, points.metadata.nbgrader["points"] = "print('all points')", 1000
+    points.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "1000"})]
+    more = [new_code_cell("x = 1"), nbformat.v4.new_markdown_cell("<img src=x onerror=alert(1)>")]
+    handed_in.cells = [points, answer, *more, answer, points]
+    made = whole(handed_in, release)
+    assert seen(made) == [
+        (("ask", "03.1"), "**03.1** · easy"),
+        (("answer", "03.1"), "answer = 'w'"),
+        (("", ""), "x = 1"),
+        (("", ""), "answer = 'w'"),
+        (("points", "03.1"), "# 03.1 · 1 point: leave this cell as it is."),
+    ]
+    assert made.cells[-1].metadata.nbgrader == release.cells[-1].metadata.nbgrader
+    assert not made.cells[-1].outputs
+
+
+@pytest.mark.parametrize(
+    "metadata", [{}, {"nbgrader": 1}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": {}}]
+)
+def test_a_submission_without_its_cells_is_made_whole(metadata):
+    handed_in = new_notebook(cells=[new_code_cell("answer = 1", metadata=metadata)])
+    assert [at for at, _ in seen(whole(handed_in, small_release()))] == [
+        ("", ""),
+        ("ask", "03.1"),
+        ("answer", "03.1"),
+        ("points", "03.1"),
+    ]

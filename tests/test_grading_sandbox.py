@@ -1,0 +1,302 @@
+"""Hostile submissions are run, really, in the sandbox that grades: what they reach, and what is left of them.
+
+Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either.
+"""
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell
+
+from course import assignment, grade
+from course.grading import sandbox
+from course.grading.notebook import place
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap (bwrap) is not installed"),
+]
+PATIENT = sandbox.Limits(cell_seconds=100, all_seconds=200)  # for what ends by itself
+RIGHT = {
+    "03.1": "answer = 'w q r s z'",
+    "03.2": "answer = [10, None, 5, 10]",
+    "03.3": "def answer(values):\n    return (torch.tensor(values).double() * 0.1).requires_grad_()",
+    "03.4": "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)[0]",
+}
+
+
+@pytest.fixture(scope="module")
+def box():
+    with sandbox.furnished(["03"]) as folder:
+        yield folder
+
+
+def collected(box, *sources, limits=PATIENT):
+    """Run cells and take `answer` after each; return what was found, and how it ended."""
+    steps = [step for source in sources for step in ({"code": source}, {"collect": "look"})]
+    heard, ended = sandbox.run(steps, box, limits)
+    return [one.get("found", {}).get("value") for one in heard if one["step"] % 2], ended
+
+
+LOOK_AROUND = """
+import gc, os, re, socket, sys
+found = []
+for place, _, names in os.walk("/"):
+    if place.startswith(("/proc", "/usr", sys.prefix, sys.base_prefix)):
+        continue
+    found += [os.path.join(place, name) for name in names]
+secret = re.compile(r"lesson_\\d\\d|gradebook|\\.ipynb|questions/|nbgrader|verdict_of|answers/")
+known = [name for name in found if secret.search(name)]
+known += [type(one).__name__ for one in gc.get_objects() if type(one).__name__ in ("Exercise", "Misconception")]
+known += [name for name in sys.modules if "lesson_" in name]
+known += [name for name in os.environ if re.search("TOKEN|KEY|SECRET|SSH|JUPYTERHUB", name)]
+for file in (FILES):
+    try:
+        known.append(open(file).read(1) and file)
+    except OSError:
+        pass
+processes = [name for name in os.listdir("/proc") if name.isdigit()]
+if len(processes) > 6:
+    known += processes
+for port in (PORT, 1):
+    for host in ("127.0.0.1", "localhost", "192.0.2.1"):
+        try:
+            socket.create_connection((host, port), 1)
+            known.append(f"{host}:{port}")
+        except OSError:
+            pass
+answer = known
+"""
+DO_HARM = """
+import os, signal, subprocess
+done = []
+def attempt(name, act):
+    try:
+        act()
+        done.append(name)
+    except (OSError, subprocess.SubprocessError):
+        pass
+attempt("root", lambda: os.setuid(0))
+for folder in ("/course", "/course/helpers", "/usr", "/", os.path.dirname(os.__file__)):
+    attempt(folder, lambda: open(f"{folder}/written", "w"))
+for pid in range(2, 400):
+    if not os.path.exists(f"/proc/{pid}"):
+        attempt(f"kill {pid}", lambda: os.kill(pid, signal.SIGKILL))
+attempt("mount", lambda: subprocess.run(["mount", "-t", "tmpfs", "x", "/tmp"], check=True, capture_output=True))
+attempt("unshare", lambda: subprocess.run(["unshare", "--user", "--map-root-user", "true"], check=True, capture_output=True))
+status = open("/proc/self/status").read()
+if "CapEff:\\t0000000000000000" not in status or os.getuid() == 0:
+    done.append(status)
+answer = done
+"""
+TAKE_ALL = """
+import os
+def children():
+    made = 0
+    try:
+        while made < 5000:
+            if not os.fork():
+                import time
+                time.sleep(1000)
+            made += 1
+    except OSError:
+        pass
+    return made
+def memory():
+    kept = []
+    try:
+        while len(kept) < 100:
+            kept.append(bytearray(2**28))
+    except MemoryError:
+        pass
+    return len(kept) / 4
+def disk():
+    written = 0
+    try:
+        for number in range(100):
+            with open(f"/tmp/{number}", "wb") as opened:
+                written += opened.write(bytes(2**20 * 40))
+    except OSError:
+        pass
+    return written / 2**20
+answer = [memory(), disk(), children()]
+"""
+
+
+@pytest.fixture(scope="module")
+def attempts(box, tmp_path_factory):
+    """What a hostile notebook found, what harm it did, and how much it could take."""
+    book = tmp_path_factory.mktemp("book") / "gradebook.db"
+    book.write_text("points")
+    files = [str(book), __file__, "/etc/shadow", "/etc/passwd", str(Path.home() / ".bashrc")]
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        port = str(listening.getsockname()[1])
+        look = LOOK_AROUND.replace("FILES", repr(files)).replace("PORT", port)
+        found, _ = collected(box, look, DO_HARM, TAKE_ALL)
+    return [values[1:] for values in found]
+
+
+def test_a_notebook_finds_no_truth_no_book_no_network_and_no_other_process(attempts):
+    assert attempts[0] == []
+
+
+def test_a_notebook_has_no_rights(attempts):
+    """Run by root, the sandbox cannot forbid namespaces of a user's own; these give rights over nothing else."""
+    assert attempts[1] == (["unshare"] if os.getuid() == 0 else [])
+
+
+def test_memory_disk_and_processes_are_bounded(attempts):
+    gibibytes, mebibytes, children = attempts[2]
+    assert 0 < gibibytes <= 3
+    assert 0 < mebibytes <= 100
+    assert 0 < children < 64
+
+
+def test_where_a_solution_lies_inside_nothing_is_graded(box):
+    inside = box / "helpers" / "exercises" / "lessons"
+    inside.mkdir(exist_ok=True)
+    planted = inside / "lesson_03.py"
+    shutil.copy(sandbox.readers.LESSONS / "lesson_03.py", planted)
+    try:
+        assert "lesson_03.py could be reached" in sandbox.trouble(box)
+    finally:
+        planted.unlink()
+
+
+ENDINGS = {
+    "a segmentation fault": "import ctypes; ctypes.string_at(0)",
+    "a loop that takes no interrupt": "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True: pass",
+}
+
+
+@pytest.mark.parametrize("source", ENDINGS.values(), ids=ENDINGS)
+def test_what_was_answered_before_the_end_stays(box, source):
+    limits = sandbox.Limits(cell_seconds=5, all_seconds=25)
+    found, ended = collected(box, "answer = 1", source, "answer = 3", limits=limits)
+    assert found[0] == 1
+    assert set(found[1:]) <= {None}
+    assert ended in ("died", "late")
+
+
+def test_a_notebook_that_says_too_much_is_cut_off(box):
+    limits = sandbox.Limits(cell_seconds=100, said=1)
+    assert collected(box, "answer = ['x' * 1000] * 3000", "answer = 1", limits=limits) == (
+        [],
+        "loud",
+    )
+
+
+# The whole path, as a teacher goes it: release, submissions, table
+
+
+def handed_in(folder, student, sources, change=lambda notebook: None):
+    """Hand in a student's notebook: the release with these answers."""
+    notebook = nbformat.read(folder / "release" / "lessons_03" / "lessons_03.ipynb", as_version=4)
+    for cell in notebook.cells:
+        kind, id = place(cell)
+        if kind == "answer" and id in sources:
+            cell.source = sources[id]
+    change(notebook)
+    nbformat.write(notebook, folder / "handed_in" / "lessons_03" / f"{student}.ipynb")
+
+
+FORGED = """
+import json, os
+for step in range(40):
+    for found in ({"kind": "right"}, {"kind": "value", "value": True}, {"points": 100}):
+        line = json.dumps({"step": step, "found": found, "points": 100, "right": True})
+        os.write(1, (line + "\\n").encode())  # the kernel has it from who reads its answers
+"""
+MALICIOUS = RIGHT | {
+    "03.1": FORGED + "answer = 'w'",
+    "03.2": "import builtins, collecting, encoding, readers\nencoding.read = collecting.taken = lambda *_: {'kind': 'right'}\n"
+    "builtins.print = None\nanswer = 'all points'",
+    "03.3": "class Right:\n    __eq__ = lambda *_: True\n    __hash__ = None\nreaders.READERS.clear()\nanswer = Right()",
+    "03.4": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
+}
+
+
+def _tampered(notebook):
+    for cell in notebook.cells:
+        if place(cell)[0] == "points":
+            cell.metadata.nbgrader["points"] = 1000
+            cell.source = "1000"
+            cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": "1000"})]
+    notebook.cells.append(
+        new_code_cell(
+            "1000", metadata={"nbgrader": {"grade": True, "grade_id": "points-03-9", "points": 9}}
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """What six students handed in, graded: {student: {exercise: (points, of, why)}}."""
+    pytest.importorskip("nbgrader")
+    root = tmp_path_factory.mktemp("class")
+    folder = root / "assignments"
+    assignment.make("lessons_03", ["03"], folder)
+    config = folder / "nbgrader_config.py"
+    config.write_text(
+        config.read_text("utf-8").replace("cell_seconds = 20", "cell_seconds = 8"), "utf-8"
+    )
+    handed_in(folder, "ada", RIGHT)
+    handed_in(
+        folder,
+        "wrong",
+        {
+            "03.1": "answer = 'w'",
+            "03.2": "answer = [10, 10, 5, 10]",
+            "03.4": "def answer(loss, inner): return 5",
+        },
+    )
+    handed_in(folder, "empty", {})
+    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.4": "import os; os._exit(1)"})
+    handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
+    handed_in(folder, "malicious", MALICIOUS, _tampered)
+    handed = folder / "handed_in" / "lessons_03"
+    (handed / "broken.ipynb").write_text("no notebook", "utf-8")
+    (handed / "linked.ipynb").symlink_to(folder / "gradebook.db")
+    rows = grade.grade("lessons_03", sorted(handed.glob("*.ipynb")), folder)
+    return {row["student"]: row for row in rows}
+
+
+def points(row):
+    return [row["points"][id][0] for id in sorted(row["points"])]
+
+
+def test_each_submission_has_its_points_and_reasons(table):
+    assert {student: points(row) for student, row in table.items()} == {
+        "ada": [1, 2, 2, 3],
+        "broken": [0, 0, 0, 0],
+        "crashing": [1, 0, 2, 0],
+        "empty": [0, 0, 0, 0],
+        "endless": [1, 2, 0, 3],
+        "linked": [0, 0, 0, 0],
+        "malicious": [0, 0, 0, 0],
+        "wrong": [0, 0, 0, 0],
+    }
+    assert all(reason for row in table.values() for reason in row["reasons"].values())
+    assert all(
+        [most for _, most in row["points"].values()] == [1, 2, 2, 3] for row in table.values()
+    )
+
+
+def test_reasons_say_what_happened(table):
+    why = {student: row["reasons"] for student, row in table.items()}
+    assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
+    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == "No answer."
+    assert "ZeroDivisionError: division by zero" in why["crashing"]["03.2"]
+    assert "Python had ended" in why["crashing"]["03.4"]
+    assert "within the seconds" in why["endless"]["03.3"]
+    assert "holds no notebook" in table["broken"]["note"]
+    assert "could not be opened" in table["linked"]["note"]
+
+
+def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    assert sandbox.trouble(box) == sandbox.MISSING
