@@ -34,8 +34,8 @@ for needed in (
 os.umask(0o077)
 STATE.mkdir(parents=True, exist_ok=True)
 STATE.chmod(0o700)
-if (COURSE / "build").is_dir():  # `make assignment` writes there what a grader knows
-    (COURSE / "build").chmod(0o700)
+if (COURSE / "assignments").is_dir():  # `make assignment` writes there what a grader knows
+    (COURSE / "assignments").chmod(0o700)
 c.JupyterHub.cookie_secret_file = str(STATE / "cookie_secret")
 c.JupyterHub.db_url = f"sqlite:///{STATE / 'jupyterhub.sqlite'}"
 c.ConfigurableHTTPProxy.pid_file = str(STATE / "proxy.pid")

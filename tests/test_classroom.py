@@ -31,7 +31,7 @@ def course(monkeypatch):
     folder.chmod(0o755)
     shutil.copytree(CLASSROOM, folder / "course" / "classroom")
     (folder / "course" / "notebooks").mkdir()
-    (folder / "course" / "build").mkdir(mode=0o755)
+    (folder / "course" / "assignments").mkdir(mode=0o755)
     monkeypatch.setenv("CLASS_STATE", str(folder / "state"))
     monkeypatch.setattr(sys, "executable", "/bin/sh")
     before = os.umask(0o022)
@@ -107,7 +107,7 @@ def test_nothing_is_open_by_default(course):
 def test_the_hubs_files_and_what_a_grader_knows_are_closed(course):
     loaded(course)
     assert mode(course.parent / "state") == 0o700
-    assert mode(course / "build") == 0o700
+    assert mode(course / "assignments") == 0o700
     assert os.umask(0o077) == 0o077
 
 

@@ -52,7 +52,7 @@ def attempts(folder, other, ports, server):
         "ask the proxy for its routes": f"ask('{proxy}/api/routes')",
         "read the hub's cookie secret": f"open({str(state / 'cookie_secret')!r}).read()",
         "read the hub's database": f"open({str(state / 'jupyterhub.sqlite')!r}, 'rb').read()",
-        "read what a grader knows": f"open({str(course / 'build' / 'truth.py')!r}).read()",
+        "read what a grader knows": f"open({str(course / 'assignments' / 'truth.py')!r}).read()",
         "change a lesson of the course": f"open({str(course / 'notebooks' / lesson.name)!r}, 'a')",
         "change what every kernel imports": f"open({str(course / 'helpers' / '__init__.py')!r}, 'a')",
         "plant a module for everybody": f"open({str(packages / 'planted.pth')!r}, 'w')",
@@ -86,7 +86,7 @@ def server_of(uid):
 
 def hide_truth(folder):
     """Put what a grader knows where `make assignment` writes, readable to all by its own mode."""
-    truth = Path(folder, "course", "build", "truth.py")
+    truth = Path(folder, "course", "assignments", "truth.py")
     truth.parent.mkdir()
     truth.write_text("ANSWERS = {'00.1': 3.0}\n", "utf-8")
     truth.chmod(0o644)
