@@ -33,7 +33,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 help:  ## list these targets
 	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
-	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-15s %s\n", $$1, $$2 }'
+	  awk -F'|' 'NF == 1 { print } NF == 2 { printf "  %-17s %s\n", $$1, $$2 }'
 
 lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_ARGS="--no-browser")
 	@"$(PY)" -P course/lab_settings.py
