@@ -21,7 +21,7 @@ from helpers.playing.player import as_json
 pytestmark = [pytest.mark.browser]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SEEN = "[...document.querySelectorAll('.player')].filter((one) => one.checkVisibility({ visibilityProperty: true }))"
-LOADS = "iframe, object, embed, foreignObject, form, base, link, meta[http-equiv=refresh]"
+LOADS = "iframe, object, embed, foreignObject, form, base, link:not([href='data:,']), meta[http-equiv=refresh]"
 HANDLERS = """[...document.querySelectorAll("*")].flatMap((one) => one.getAttributeNames())
     .filter((name) => name.startsWith("on"))"""
 SLIDE = "Reveal.getSlidePastCount()"

@@ -24,7 +24,7 @@ SIGN = "section.present .state"
 OUT = "section.present .out"
 SLIDE = "Reveal.getSlidePastCount()"
 STEP = "+document.querySelector('section.present').dataset.step"
-LOADS = "iframe, object, embed, foreignObject, form, base, link:not([rel=icon]), meta[http-equiv=refresh]"
+LOADS = "iframe, object, embed, foreignObject, form, base, link:not([href='data:,']), meta[http-equiv=refresh]"
 # A socket or an address that does not answer, or answers 403, is what these tests are about.
 NOISE = ("WebSocket connection to", "Failed to load resource")
 SHOWN = {
