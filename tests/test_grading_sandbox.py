@@ -6,6 +6,7 @@ Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either
 import os
 import shutil
 import socket
+import sys
 from pathlib import Path
 
 import nbformat
@@ -300,3 +301,9 @@ def test_reasons_say_what_happened(table):
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     assert sandbox.trouble(box) == sandbox.MISSING
+
+
+def test_python_may_lie_in_tmp_which_is_a_folder_of_its_own_inside(monkeypatch):
+    monkeypatch.setattr(sys, "prefix", "/tmp/course/.venv")
+    words = sandbox.command(Path("/given"), sandbox.Limits())
+    assert words.index("--tmpfs") < words.index("/tmp/course/.venv")

@@ -102,8 +102,8 @@ def _walls(folder, limits):
         *("--ro-bind", "/usr", "/usr", *_at_the_root()),
         *("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
         *("--proc", "/proc", "--dev", "/dev"),
-        *_python(),
         *("--perms", "1777", "--size", str(2 * limits.files * MIB), "--tmpfs", "/tmp"),
+        *_python(),  # which may lie in /tmp itself
         *("--ro-bind", str(folder), "/course", "--remount-ro", "/", "--chdir", "/tmp"),
         *(part for pair in _environment().items() for part in ("--setenv", *pair)),
     ]
