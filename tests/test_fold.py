@@ -486,7 +486,7 @@ def test_anything_but_names_is_refused_and_none_of_its_code_runs(kind, length):
 
 def test_a_name_that_fits_several_parts_is_answered_with_all_of_them():
     model = nn.ModuleDict(
-        {side: nn.ModuleList(nn.Linear(3, 3) for _ in range(12)) for side in ("left", "right")}
+        {name: nn.ModuleList(nn.Linear(3, 3) for _ in range(12)) for name in ("left", "right")}
     )
     x = torch.ones(2, 3)
     for side in model.values():
