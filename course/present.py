@@ -30,9 +30,7 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     except Unpublishable as error:
         print(error, file=sys.stderr)
         return 1
-    for name in ("SIGTERM", "SIGHUP"):  # the terminal was closed: end as Ctrl+C does
-        if hasattr(signal, name):
-            signal.signal(getattr(signal, name), lambda *_: signal.raise_signal(signal.SIGINT))
+    listen_to_signals()
     try:
         # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
@@ -40,6 +38,20 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
     return 0
+
+
+def listen_to_signals() -> None:
+    """End as Ctrl+C does where the terminal is closed, unless that is to be survived (nohup).
+
+    Started in the background by a script this process would ignore Ctrl+C, and its kernels with it:
+    nothing could stop what runs in them.
+    """
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):  # Windows has no SIGHUP
+        number = getattr(signal, name, None)
+        if number and signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
 
 
 def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:

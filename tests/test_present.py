@@ -125,12 +125,12 @@ class Started:
     What it leaves stands in `scratch`, and in `opened` the address that it opened in a browser.
     """
 
-    def __init__(self, course, *arguments):
+    def __init__(self, course, *arguments, ignored=""):
         self.scratch = course / "scratch"
         self.scratch.mkdir()
         self.opened = course / "opened"
         self.process = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, str(course), *arguments],
+            [sys.executable, "-c", ignored + PROGRAM, str(course), *arguments],
             env=os.environ | self.surroundings(course),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -242,6 +242,25 @@ def test_it_takes_the_loop_that_zmq_can_wait_in_on_windows_too(course, monkeypat
         for one, was in zip((signal.SIGTERM, signal.SIGHUP), before, strict=True):
             signal.signal(one, was)
     assert [type(loop) for loop in loops] == [asyncio.SelectorEventLoop]
+
+
+IGNORED = "import signal\nsignal.signal(signal.{}, signal.SIG_IGN)\n"
+
+
+@pytest.mark.slow
+def test_started_in_the_background_it_can_be_ended(course):
+    with Started(course, "--port=0", "--no-browser", ignored=IGNORED.format("SIGINT")) as started:
+        code, said = started.ended_by(signal.SIGTERM)
+    assert (code, said.splitlines()[-1]) == (0, "The kernels are stopped."), said
+
+
+@pytest.mark.slow
+def test_with_nohup_it_survives_its_terminal(course):
+    with Started(course, "--port=0", "--no-browser", ignored=IGNORED.format("SIGHUP")) as started:
+        started.process.send_signal(signal.SIGHUP)
+        browser, _ = started.enter()
+        with browser.open(f"http://127.0.0.1:{started.port}/") as page:
+            assert b"03_leaf" in page.read()
 
 
 @pytest.mark.parametrize("given", ["65536", "-3", "x", "99999"])
