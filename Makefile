@@ -19,7 +19,7 @@ NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-wi
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
 NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
-PYTHON ?= python3.13 python3.12 python3.11 python3.14 python3 python
+PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3 python
 LAB_ARGS ?=
 LOCK_ARGS ?=
 AUDIT_ARGS ?=
