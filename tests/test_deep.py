@@ -102,7 +102,11 @@ for shape in (chain, ladder, layers, skips, sides, mixed):
 
 
 def test_a_deep_graph_is_freed_in_a_thread_of_192_kib(survives):
-    assert survives(SMALL_STACK) == (0, "chain\nladder\nlayers\nskips\nsides\nmixed\nsurvived\n", "")
+    assert survives(SMALL_STACK) == (
+        0,
+        "chain\nladder\nlayers\nskips\nsides\nmixed\nsurvived\n",
+        "",
+    )
 
 
 MIDDLE = """
