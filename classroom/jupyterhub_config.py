@@ -11,6 +11,7 @@ c = get_config()  # noqa: F821 - JupyterHub gives it
 
 COURSE = Path(__file__).resolve().parents[1]  # owned by root; students read it and cannot write it
 STATE = Path(os.environ.get("CLASS_STATE", "/srv/class-hub"))  # cookie secret and database
+SYSTEMD = Path("/run/systemd/system").is_dir()
 
 
 def open_to_students(path):
@@ -27,7 +28,13 @@ for needed in (
     if not open_to_students(needed):
         sys.exit(
             f"Students cannot reach {needed}: a folder above it is closed to them. "
-            "Put the course into /srv/course, and make its .venv with a Python outside of /root."
+            "Put the course into /srv/course, and make its .venv with a Python outside of /root: "
+            "rm -r .venv; /usr/bin/python3 -m venv .venv; then go on as classroom/README.md says."
+        )
+    if SYSTEMD and any(needed.is_relative_to(folder) for folder in ("/tmp", "/var/tmp")):
+        sys.exit(
+            f"Students cannot reach {needed}: systemd gives each student's server a /tmp and a "
+            "/var/tmp of its own. Put the course into /srv/course."
         )
 
 # Nothing that this process or a student's server writes can be read by anybody else.
@@ -66,11 +73,12 @@ c.Spawner.environment = {
 }
 
 # Limits. Only systemd enforces them: without it, LocalProcessSpawner limits nothing, and one
-# student can take all memory.
-if Path("/run/systemd/system").is_dir():
+# student can take all memory, or start processes without end.
+if SYSTEMD:
     c.JupyterHub.spawner_class = "systemd"
     c.SystemdSpawner.isolate_tmp = True
     c.SystemdSpawner.isolate_devices = True
+    c.SystemdSpawner.unit_extra_properties = {"TasksMax": "1000"}  # processes and threads
 else:
     c.JupyterHub.spawner_class = "localprocess"
 c.Spawner.mem_limit = "2G"  # a lesson takes about 0.3 GB
@@ -82,10 +90,10 @@ c.Spawner.http_timeout = 300  # the default of 30 s fails most of a class on two
 c.JupyterHub.concurrent_spawn_limit = 0  # no limit: over one, a student is sent away
 c.JupyterHub.cleanup_servers = False  # students go on working while the hub is started again
 
-# A server that nobody used for 90 minutes is stopped. Files stay; the kernels' variables are gone.
-c.JupyterHub.services = [
-    {"name": "cull", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=5400"]}
-]
+# A server that nobody used for 90 minutes is stopped, at most five minutes later: it is looked for
+# that often. Files stay; the kernels' variables are gone.
+CULL = ["-m", "jupyterhub_idle_culler", "--timeout=5400", "--cull-every=300"]
+c.JupyterHub.services = [{"name": "cull", "command": [sys.executable, *CULL]}]
 c.JupyterHub.load_roles = [
     {
         "name": "cull",

@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 import yaml
 
-from benchmarks.classroom import processes, report
+from benchmarks.classroom import __main__ as simulated
+from benchmarks.classroom import processes, report, school
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSROOM = ROOT / "classroom"
 SYSTEMD = Path("/run/systemd/system")
+OPEN = "/dev/shm" if Path("/dev/shm").is_dir() else "/tmp"  # everybody's, and no unit has its own
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub needs Unix users")
 
@@ -27,7 +29,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="JupyterHub need
 @pytest.fixture
 def course(monkeypatch):
     """A course with classroom/ in it that every user can reach; the umask is put back."""
-    folder = Path(tempfile.mkdtemp(dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(dir=OPEN))
     folder.chmod(0o755)
     shutil.copytree(CLASSROOM, folder / "course" / "classroom")
     (folder / "course" / "notebooks").mkdir()
@@ -65,12 +67,42 @@ def mode(path):
 
 @pytest.mark.parametrize("systemd", [True, False])
 def test_every_setting_is_one_that_jupyterhub_has(course, monkeypatch, systemd):
-    is_dir = Path.is_dir
-    monkeypatch.setattr(Path, "is_dir", lambda p: systemd if p == SYSTEMD else is_dir(p))
+    where_systemd_runs(monkeypatch, systemd)
     classes, config = configurable(), loaded(course)
     for name, settings in config.items():
         assert set(settings) <= set(classes[name].class_traits(config=True)), name
     assert config.JupyterHub.spawner_class == ("systemd" if systemd else "localprocess")
+
+
+def where_systemd_runs(monkeypatch, runs):
+    """Let the configuration find a systemd that runs, or none."""
+    is_dir = Path.is_dir
+    monkeypatch.setattr(Path, "is_dir", lambda p: runs if p == SYSTEMD else is_dir(p))
+
+
+def test_systemd_limits_memory_processors_and_processes(course, monkeypatch):
+    where_systemd_runs(monkeypatch, True)
+    config = loaded(course)
+    assert (config.Spawner.mem_limit, config.Spawner.cpu_limit) == ("2G", 2.0)
+    assert config.SystemdSpawner.unit_extra_properties == {"TasksMax": "1000"}
+
+
+@pytest.mark.parametrize("systemd", [True, False])
+def test_a_course_in_tmp_is_refused_where_each_server_has_a_tmp_of_its_own(
+    course, monkeypatch, systemd
+):
+    where_systemd_runs(monkeypatch, systemd)
+    here = Path(tempfile.mkdtemp(dir="/tmp")).resolve()
+    try:
+        here.chmod(0o755)
+        moved = Path(shutil.copytree(course, here / "course"))
+        if systemd and sys.platform == "linux":
+            with pytest.raises(SystemExit, match=r"Students cannot reach /tmp/.*/srv/course"):
+                loaded(moved)
+        else:
+            loaded(moved)
+    finally:
+        shutil.rmtree(here)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of jupyter_lsp's own, when imported
@@ -85,8 +117,25 @@ def test_what_a_students_server_is_told_are_options_that_it_has(course):
         name, setting = re.fullmatch(r"--(\w+)\.(\w+)=.+", argument).groups()
         assert setting in known[name].class_traits(config=True)
     culler = pytest.importorskip("jupyterhub_idle_culler")
-    assert config.JupyterHub.services[0]["command"][-1].startswith("--timeout=")
-    assert "timeout" in culler.IdleCuller.aliases
+    for option in config.JupyterHub.services[0]["command"][3:]:
+        assert option[2:].partition("=")[0] in culler.IdleCuller.aliases
+
+
+def test_a_simulated_class_is_where_no_server_has_a_folder_of_its_own():
+    assert not any(Path(school.OPEN).is_relative_to(own) for own in ("/tmp", "/var/tmp"))
+
+
+def test_an_idle_server_is_looked_for_every_five_minutes(course):
+    options = loaded(course).JupyterHub.services[0]["command"][3:]
+    assert options == ["--timeout=5400", "--cull-every=300"]
+
+
+def test_the_service_starts_this_configuration_with_this_environment():
+    lines = (CLASSROOM / "class-hub.service").read_text(encoding="utf-8").splitlines()
+    assert "WorkingDirectory=/srv/course" in lines
+    start = "/srv/course/.venv/bin/jupyterhub -f classroom/jupyterhub_config.py"
+    assert f"ExecStart={start}" in lines
+    assert start.removeprefix("/srv/course/") in (CLASSROOM / "README.md").read_text("utf-8")
 
 
 def test_nothing_is_open_by_default(course):
@@ -192,7 +241,11 @@ def test_the_image_and_the_machine_have_the_same_jupyterhub():
         for name in ("classroom/requirements.txt", "binder/requirements.txt")
     ]
     assert pins[0] == pins[1] != []
-    assert pins[0][0].partition("==")[2] in (CLASSROOM / "README.md").read_text(encoding="utf-8")
+    text = (CLASSROOM / "README.md").read_text(encoding="utf-8")
+    assert pins[0][0].partition("==")[2] in text
+    # pip refuses an image whose line was changed and the lock was not
+    assert pins[0][0] in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    assert "`binder/requirements.txt` and in\n`constraints.txt`" in text
 
 
 def test_no_host_is_named():
@@ -226,3 +279,13 @@ def test_a_table_names_failures_what_got_through_and_what_is_extrapolated():
     assert "Failures: 1 of 2 students.\n- class-02, log in: no" in text
     assert "- **read all**: got through: 1" in text
     assert f"**Extrapolated, not measured**, for {report.LARGER} students" in text
+
+
+def test_a_table_says_what_each_of_its_rows_timed():
+    found = report.Found(2, simulated.PHASES, whole=77.0)
+    found.times = {"class-01": dict.fromkeys(simulated.PHASES, 2.0)}
+    text = report.table(found)
+    for phase in simulated.PHASES:
+        assert f"| {phase} | 2.0 | 2.0 | 2.0 |" in text
+        assert re.search(rf"^- {phase}: \w+", text, re.M), phase
+    assert "77 s after the first login, the accident below included" in text
