@@ -55,10 +55,13 @@ def main():
 
 def heading(count):
     return [
-        f"{count} kernels, one after the other; each ran lesson 00 from top to bottom. Median of each.",
+        "# What forked kernels would save",
         "",
-        "| Kernels | memory each, proportional, MiB | all, with what they were forked from | "
-        "seconds until the first cell had run |",
+        "Kernels forked from one process that has imported torch. Nothing in the course starts kernels so.",
+        f"{count} of each kind, one after the other; each ran lesson 00 from top to bottom.",
+        "",
+        f"| Kernels | memory of one, MiB (median) | all {count}, with what they were forked from, MiB | "
+        "seconds until the first cell had run (median) |",
         "|---|---|---|---|",
     ]
 

@@ -9,6 +9,14 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 
 LARGER = 100
+WHAT = {
+    "log in": "from the login page until JupyterLab is loaded, the start of the server included",
+    "first cell": "the lesson opened, its kernel started, and its first cell, which imports torch",
+    "other cells": "all cells after it, one after the other",
+    "step a trace": "all steps of a player",
+    "answer": "an exercise answered in its cell, and found right",
+    "save": "the lesson saved and read back",
+}
 
 
 @dataclass
@@ -66,14 +74,19 @@ def head(found):
 
 
 def seconds(found):
-    """Return the table of times."""
-    lines = ["| Seconds | median | 95 of 100 | longest |", "|---|---|---|---|"]
+    """Return the table of times, and below it what was timed."""
+    lines = [
+        "| Seconds | half took at most | 95 of 100 at most | the longest |",
+        "|---|---|---|---|",
+    ]
     for phase in found.phases:
         took = [times[phase] for times in found.times.values() if phase in times]
         if took:
             middle = statistics.median(took)
             lines.append(f"| {phase} | {middle:.1f} | {p95(took):.1f} | {max(took):.1f} |")
-    return [*lines, "", f"All was done after {found.whole:.0f} s.", ""]
+    explained = [f"- {phase}: {WHAT[phase]}" for phase in found.phases]
+    whole = f"All was done {found.whole:.0f} s after the first login, the accident below included."
+    return [*lines, "", *explained, "", whole, ""]
 
 
 def resources(found):
@@ -85,15 +98,16 @@ def resources(found):
     return [
         "| Each student, with one lesson open | median | most |",
         "|---|---|---|",
-        f"| memory, proportional, MiB | {each:.0f} | {max(found.memory):.0f} |",
-        f"| of it the kernel | {statistics.median(found.kernels):.0f} | {max(found.kernels):.0f} |",
+        f"| memory, MiB | {each:.0f} | {max(found.memory):.0f} |",
+        f"| of it the kernel, MiB | {statistics.median(found.kernels):.0f} | {max(found.kernels):.0f} |",
         f"| processor time, s | {used:.1f} | {max(found.processor):.1f} |",
         "",
+        "Memory that several processes share is counted once, in equal parts (PSS).",
         f"Hub, proxy and culler: {found.hub:.0f} MiB, {found.hub_processor:.1f} s of processor time. "
-        f"Left of the machine's memory: {found.available:.0f} MiB.",
+        f"Left of the machine's memory, with all of them at work: {found.available:.0f} MiB.",
         f"**Extrapolated, not measured**, for {LARGER} students on {cores} cores: "
-        f"{(LARGER * each + found.hub) / 1024:.0f} GiB, and all have run the lesson "
-        f"{LARGER * used / cores / 60:.1f} minutes after the first login or later.",
+        f"{(LARGER * each + found.hub) / 1024:.0f} GiB, and the last has run the lesson "
+        f"no sooner than {LARGER * used / cores / 60:.1f} minutes after the first login.",
         "",
     ]
 
@@ -112,9 +126,9 @@ def accident(found):
         if is_lost
     ]
     return [
-        "One server was killed (SIGKILL) while the others worked. Saved lesson and progress.json: "
+        "An accident: one student's server was killed (SIGKILL) while the others worked. Saved lesson and progress.json: "
         + ("unchanged." if found.kept else "**CHANGED**."),
-        f"Its kernel ended {gone}; the student was back {found.back_after or 0:.0f} s later. "
+        f"Its kernel ended {gone}; then the student opened the page, and was back {found.back_after or 0:.0f} s later. "
         f"Lost: {', '.join(lost) or 'nothing'}.",
         "",
     ]
