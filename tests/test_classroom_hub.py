@@ -5,10 +5,12 @@ and ports are open to, and what a student's notebook cannot reach. Needs root.
 import asyncio
 import os
 import pwd
+import re
 import shutil
 import stat
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,7 @@ from benchmarks.classroom.student import LESSON, Failed, Student
 
 pytestmark = pytest.mark.slow
 
+README = Path(__file__).resolve().parents[1] / "classroom" / "README.md"
 NAMES = ("pupil-01", "pupil-02")
 TRICKSTER = "pupil-03"
 # The proxy of a school is a program for Node.js; this one, in Python, is enough for two students.
@@ -65,6 +68,9 @@ async def at_work(hub, folder):
         "ask one's own server": f"ask('{hub.address}{second.home}/api/contents', OWN)",
     }
     seen["allowed"] = prying.come_of(await second.run(prying.program(allowed)))
+    # what README.md gives to students, who have no `make`
+    (reset,) = re.findall(r"`(!python [^`]+ reset 03 [^`]+)`", README.read_text("utf-8"))
+    seen["reset"] = str(await second.run(reset))
     seen["open ports"] = processes.open_to_others({uid_of(name) for name in NAMES}, set(hub.ports))
     seen["kernel ports"] = await first.run(
         "import ipykernel, json; json.load(open(ipykernel.get_connection_file()))['transport']"
@@ -101,6 +107,11 @@ def test_a_notebook_reaches_nothing_of_others_of_the_hub_or_of_a_grader(lessons)
 def test_the_attempts_are_told_from_what_is_allowed(lessons):
     _, seen = lessons
     assert set(prying.got_through(seen["allowed"])) == set(seen["allowed"])
+
+
+def test_a_student_gets_a_lesson_fresh_from_a_cell(lessons):
+    _, seen = lessons
+    assert "03_leaf_and_non_leaf.ipynb: copied into" in seen["reset"]
 
 
 def test_nothing_listens_beyond_the_loopback_address(lessons):
