@@ -89,6 +89,19 @@ def test_what_a_students_server_is_told_are_options_that_it_has(course):
     assert "timeout" in culler.IdleCuller.aliases
 
 
+def test_what_runs_as_root_is_not_looked_for_in_the_folder_where_the_hub_was_started(
+    course, monkeypatch, tmp_path
+):
+    pytest.importorskip("jupyterhub_idle_culler")
+    (tmp_path / "jupyterhub_idle_culler.py").write_text("print('planted')", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    python = sys.prefix + "/bin/python"
+    words = loaded(course).JupyterHub.services[0]["command"][1:]
+    ran = subprocess.run([python, *words, "--help"], capture_output=True, text=True, timeout=100)
+    assert "planted" not in ran.stdout
+    assert "cull" in ran.stdout
+
+
 def test_nothing_is_open_by_default(course):
     config = loaded(course)
     addresses = (
