@@ -27,7 +27,7 @@ PROXY = [sys.executable, "-c", "from configurable_http_proxy.cli import main; ma
 def folder():
     """A course that users can read, two of them, and what a grader knows."""
     if missing := school.wanting():
-        if os.environ.get("CI") == "true" and sys.platform.startswith("linux"):
+        if os.environ.get("CI") == "true" and os.geteuid() == 0:  # on GitHub nobody is
             pytest.fail(missing)
         pytest.skip(missing)
     with school.place() as folder, school.users(folder, (*NAMES, TRICKSTER)):
