@@ -16,7 +16,6 @@ import nbformat
 from course.assignment import FOLDER, nbgrader
 from course.grading.notebook import place
 from course.workspace import ROOT
-from helpers.text import visible
 
 LARGEST = 5_000_000  # bytes of a submission
 STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
@@ -51,7 +50,7 @@ def grade(name, files, folder, again=False):
         if STUDENT.fullmatch(file.stem):
             unread[file.stem] = _take_in(file, name, folder, again)
         else:
-            print(NO_NAME.format(visible(file.name, 100)), file=sys.stderr)
+            print(NO_NAME.format(file.name), file=sys.stderr)
     failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
     graded = {one: why for one, why in unread.items() if _graded(one, name, folder).exists()}
     missing = sorted(set(unread) - set(graded))

@@ -8,7 +8,7 @@ import pytest
 from answering import LABELS, answers, evaluated
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course import assignment, grade
+from course import assignment
 from course.grading import readers
 from course.grading.encoding import parsed, read, taken
 from course.grading.judging import mark
@@ -287,9 +287,3 @@ def test_a_submission_without_its_cells_is_made_whole(metadata):
         ("answer", "03.1"),
         ("points", "03.1"),
     ]
-
-
-def test_a_files_name_moves_no_terminal(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(grade, "nbgrader", lambda *_: "")
-    assert grade.grade("lessons_03", [tmp_path / "\x1b[2Jada.ipynb"], tmp_path) == []
-    assert capsys.readouterr().err.startswith(r"\x1b[2Jada.ipynb: not graded.")
