@@ -92,8 +92,10 @@ c.JupyterHub.cleanup_servers = False  # students go on working while the hub is 
 
 # A server that nobody used for 90 minutes is stopped, at most five minutes later: it is looked for
 # that often. Files stay; the kernels' variables are gone.
-CULL = ["-m", "jupyterhub_idle_culler", "--timeout=5400", "--cull-every=300"]
-c.JupyterHub.services = [{"name": "cull", "command": [sys.executable, *CULL]}]
+# -P: it runs as root, and is not to be looked for in the folder where the hub was started.
+culler = [sys.executable, "-P", "-m", "jupyterhub_idle_culler"]
+culler += ["--timeout=5400", "--cull-every=300"]
+c.JupyterHub.services = [{"name": "cull", "command": culler}]
 c.JupyterHub.load_roles = [
     {
         "name": "cull",
