@@ -2,6 +2,9 @@
 
 The standard library is enough, and any Python from 3.6 on can run this; which Python the course
 itself gets, the wheels on the stick decide. Nothing on the stick is written.
+
+One file, since a stick has nothing to import from. To be read from the top: `start` and `set_up`, then what they
+call, in three parts: the folder, Python, what is installed and run. What fails raises Stop with a sentence.
 """
 
 import argparse
