@@ -66,11 +66,11 @@ def timed(what, command, **options):
 
 def set_up(stick, home):
     """From the stick, once more from the stick, and from the folder."""
-    command = ["sh", str(stick / "start.sh"), "--no-lab"]
+    command = ["sh", str(stick / "start-linux.sh"), "--no-lab"]
     print(timed("set up", command, env=environment(home)))
     again = timed("started again", command, env=environment(home))
     assert again == "Your copies in work/ are up to date.\n", again
-    own = ["sh", str(home / "pytorch-graphs" / "start.sh"), "--no-lab"]
+    own = ["sh", str(home / "pytorch-graphs" / "start-linux.sh"), "--no-lab"]
     assert timed("started in its folder", own, env=environment(home)) == again
     used = subprocess.run(["du", "-sm", home / "pytorch-graphs"], stdout=subprocess.PIPE, text=True)
     print(f"pytorch-graphs/ has {used.stdout.split()[0]} MB")
@@ -87,7 +87,7 @@ def lab(stick, home):
     options = ["--no-browser", f"--port={PORT}", "--ServerApp.token=tried"]
     began, page = time.monotonic(), ""
     server = subprocess.Popen(
-        ["sh", str(stick / "start.sh"), *options],
+        ["sh", str(stick / "start-linux.sh"), *options],
         env=environment(home),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -347,9 +347,14 @@ def test_readme_lists_the_lessons_that_exist_and_links_lead_somewhere():
     assert listed == [
         str(p.relative_to(ROOT)) for p in sorted((ROOT / "notebooks").glob("*.ipynb"))
     ]
+    headings = re.findall(r"^##+ (.+)$", text, re.M)
+    anchors = [
+        "#" + re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings
+    ]
+    assert len(set(anchors)) == len(anchors), "two sections of one name"
     for alt, target in re.findall(r"!?\[([^\]]+)\]\(([^)]+)\)", text):
         assert alt.strip()
-        assert (ROOT / target).is_file(), f"README.md links to {target}"
+        assert target in anchors or (ROOT / target).is_file(), f"README.md links to {target}"
 
 
 def test_no_host_is_named_but_those_of_pytorchs_own_builds_and_of_binder():

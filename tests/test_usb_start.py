@@ -5,13 +5,17 @@ tries with a real one.
 """
 
 import ast
+import contextlib
 import errno
 import importlib.util
 import json
+import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import made_up_stick
 import pytest
@@ -66,14 +70,14 @@ def there(tmp_path_factory):
         path.chmod(0o555 if path.is_dir() else 0o444)
     astray = made_up_stick.wheel(folder / "astray", "jupyterlab", "9", files={"torch.py": "1 / 0"})
     settings = {"HOME": str(folder / "höme"), "PYTHONPATH": str(astray), "PIP_USER": "1"}
-    said = start(made / "start.sh", **settings)
+    said = start(made / "start-linux.sh", **settings)
     yield made, folder / "höme", said
     for path in [made, *made.rglob("*")]:
         path.chmod(0o755)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="start.sh is for Linux and macOS")
+@pytest.mark.skipif(sys.platform == "win32", reason="start-linux.sh is for Linux and macOS")
 class TestTheWholeWay:
     def test_it_copies_installs_and_opens_the_lab(self, there):
         _, home, (status, said) = there
@@ -88,13 +92,15 @@ class TestTheWholeWay:
         made, home, _ = there
         folder = home / "pytorch-graphs"
         before = (folder / ".venv" / ".from_stick").stat().st_mtime_ns
-        for script in (made / "start.sh", folder / "start.sh"):
+        for script in (made / "start-linux.sh", folder / "start-linux.sh"):
             assert start(script, "--no-lab", HOME=str(home)) == (0, ["sync"])
         assert (folder / ".venv" / ".from_stick").stat().st_mtime_ns == before
 
     def test_what_is_said_to_jupyterlab_reaches_it(self, there):
         _, home, _ = there
-        _, said = start(home / "pytorch-graphs" / "start.command", "--port", "8890", HOME=str(home))
+        _, said = start(
+            home / "pytorch-graphs" / "start-macos.command", "--port", "8890", HOME=str(home)
+        )
         assert said[-1].endswith("--port 8890")
 
     def test_a_newer_stick_brings_what_is_new_and_keeps_work(self, there, tmp_path):
@@ -102,7 +108,7 @@ class TestTheWholeWay:
         folder = home / "pytorch-graphs"
         (folder / "work" / "mine.ipynb").write_text("mine", "utf-8")
         newer = stick(tmp_path / "newer", **{"course/workspace.py": CHANGED})
-        status, said = start(newer / "start.sh", "--no-lab", HOME=str(home))
+        status, said = start(newer / "start-linux.sh", "--no-lab", HOME=str(home))
         assert (status, said[-1]) == (0, "as the newer stick has it")
         assert (folder / "work" / "mine.ipynb").read_text("utf-8") == "mine"
 
@@ -110,29 +116,30 @@ class TestTheWholeWay:
         made, home, _ = there
         moved = tmp_path / "moved"
         shutil.copytree(home / "pytorch-graphs", moved, symlinks=True)
-        status, said = start(moved / "start.sh", "--no-lab", HOME=str(home))
+        status, said = start(moved / "start-linux.sh", "--no-lab", HOME=str(home))
         assert (status, len(said)) == (1, 1)
         assert "was moved" in said[0]
-        assert start(made / "start.sh", "--no-lab", "--to", str(moved))[0] == 0
-        assert start(moved / "start.sh", "--no-lab")[0] == 0
+        assert start(made / "start-linux.sh", "--no-lab", "--to", str(moved))[0] == 0
+        assert start(moved / "start-linux.sh", "--no-lab")[0] == 0
 
     def test_what_does_not_install_is_said_and_not_taken_for_done(self, there, tmp_path):
         made, home, _ = there
-        own = home / "pytorch-graphs" / "start.sh"
+        own = home / "pytorch-graphs" / "start-linux.sh"
         broken = stick(tmp_path / "broken", **{"requirements.txt": "torch==9\n"})
-        status, said = start(broken / "start.sh", "--no-lab", HOME=str(home))
+        status, said = start(broken / "start-linux.sh", "--no-lab", HOME=str(home))
         assert status == 1
         assert "The packages could not be installed:" in said
         assert any("torch==9" in line for line in said)
+        assert any(line.startswith("If a wheel is called invalid, this stick") for line in said)
         assert not [line for line in said if "Traceback" in line]
         assert "not set up to its end" in start(own, HOME=str(home))[1][0]
-        assert start(made / "start.sh", "--no-lab", HOME=str(home))[0] == 0
+        assert start(made / "start-linux.sh", "--no-lab", HOME=str(home))[0] == 0
         assert start(own, "--no-lab", HOME=str(home)) == (0, ["sync"])
 
     def test_without_any_python_a_sentence_says_so(self, there, tmp_path):
         (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
         ran = subprocess.run(
-            ["/bin/sh", there[0] / "start.sh"],
+            ["/bin/sh", there[0] / "start-linux.sh"],
             env={"PATH": str(tmp_path)},
             capture_output=True,
             text=True,
@@ -267,6 +274,17 @@ def test_a_stick_that_was_copied_in_part_is_named_by_the_wheel(plugged, capsys):
     assert f"has 0 of {size} bytes" in refused(module, to, capsys)
 
 
+@pytest.mark.parametrize("cut", [0, 100, None])
+def test_a_stick_without_its_list_is_not_taken_for_a_folder_that_was_moved(plugged, capsys, cut):
+    module, folder, to = plugged
+    there = folder / "stick.json"
+    there.unlink() if cut is None else there.write_bytes(there.read_bytes()[:cut])
+    assert refused(module, to, capsys) == (
+        "This stick is not whole: stick.json is missing or damaged. Copy the folder to it again.\n"
+    )
+    assert not to.exists()
+
+
 @pytest.mark.parametrize("damage", [b"print('other')", None])
 def test_a_damaged_file_of_the_course_is_named(plugged, capsys, damage):
     module, folder, to = plugged
@@ -301,6 +319,85 @@ def test_a_python_that_cannot_make_an_environment_says_why(plugged, capsys, monk
     monkeypatch.setattr(module, "fitting_python", lambda *_: (without, str(here())))
     said = refused(module, to, capsys)
     assert f"{to / '.venv'} could not be made:\n    No module named venv\n" in said
+
+
+HOLD = """
+import importlib.util, pathlib, sys
+spec = importlib.util.spec_from_file_location("start", sys.argv[1])
+start = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(start)
+with start.alone_in(pathlib.Path(sys.argv[2])):
+    print("in", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_two_starts_do_not_set_up_one_folder_at_once(plugged, capsys, monkeypatch):
+    module, folder, to = plugged
+    monkeypatch.setattr(module, "set_up", lambda *_: None)
+    monkeypatch.setattr(module, "bring_lessons", lambda *_: None)
+    to.mkdir()
+    (to / ".from_stick.json.part").write_text("", "utf-8")  # of a start that was interrupted
+    command = [sys.executable, "-c", HOLD, folder / "start.py", to]
+    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    with first:
+        assert first.stdout.readline().strip() == b"in"
+        said = refused(module, to, capsys)
+        first.kill()  # as a power cut: the lock is lifted by the system
+    assert said == (
+        f"{to} is being set up by another start, in another window perhaps. Wait for that one.\n"
+    )
+    assert module.main(["--no-lab", "--to", str(to)]) == 0
+
+
+def test_where_a_disk_knows_no_locks_one_goes_on_without(plugged, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+    module, _, to = plugged
+
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    to.mkdir()
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with module.alone_in(to):
+        pass
+
+
+def test_windows_is_asked_for_a_lock_in_its_own_way(plugged, monkeypatch):
+    module, _, to = plugged
+    to.mkdir()
+    asked, refusing = [], SimpleNamespace(LK_NBLCK=2)
+
+    def locking(*words):
+        asked.append(words[1:])
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    refusing.locking = locking
+    monkeypatch.setattr(module, "os", SimpleNamespace(name="nt"))
+    monkeypatch.setitem(sys.modules, "msvcrt", refusing)
+    with pytest.raises(module.Stop, match="another start"), module.alone_in(to):
+        pass
+    assert asked == [(2, 1)]
+
+
+def test_a_long_step_gives_signs_of_life_and_loses_no_word(plugged, capsys, monkeypatch):
+    module, _, to = plugged
+    monkeypatch.setattr(module, "PATIENCE", 0.2)
+    wait = "import select, sys; print('first', flush=True); select.select([0], [], [], 20); sys.exit('last')"
+    slow = [sys.executable, "-c", wait]
+    held, end = os.pipe()
+    monkeypatch.setattr(module, "say", lambda text: (print(text), end_of(end)))
+    real = subprocess.Popen
+    monkeypatch.setattr(module.subprocess, "Popen", lambda *a, **more: real(*a, **more, stdin=held))
+    with pytest.raises(module.Stop, match="It did not:\n    first\n    last\nMend that"):
+        module.run(slow, to.parent, "It did not")
+    assert "still at work, after 0.2 seconds" in capsys.readouterr().out
+
+
+def end_of(pipe):
+    """Close the writing end of a pipe, so that its reader goes on."""
+    with contextlib.suppress(OSError):
+        os.close(pipe)
 
 
 def test_windows_is_told_of_a_folder_whose_paths_grow_too_long(plugged):
@@ -393,18 +490,23 @@ def test_a_stick_has_all_its_parts_and_nobodys_work(workshop, capsys):
             "course",
             "stick.json",
             "wheels",
-            *(f"start.{end}" for end in ("bat", "command", "py", "sh")),
+            "start.py",
+            "start-linux.sh",
+            "start-macos.command",
+            "start-windows.bat",
         ]
     )
     assert not list(made.rglob("progress.json"))
     assert list(content(made)["systems"]) == [str(here()), "windows-3.12"]
     for name, digest in content(made)["course"].items():
         assert made_up_stick.digest(made / "course" / name) == digest
-    batch, shell = (made / "start.bat").read_bytes(), (made / "start.sh").read_bytes()
+    batch, shell = (made / "start-windows.bat").read_bytes(), (made / "start-linux.sh").read_bytes()
     assert batch.isascii()
     assert batch.count(b"\r\n") == batch.count(b"\n")
     assert b"\r" not in shell
     readme = (made / "README.txt").read_text("utf-8")
+    named = set(re.findall(r"start-[a-z.]+[a-z]", readme))
+    assert named == {path.name for path in made.glob("start-*")}, "README.txt tells other names"
     assert "  - Windows, with Python 3.12\n" in readme
     assert "{" not in readme
     assert "wheels/ 0 MB" in capsys.readouterr().out

@@ -17,7 +17,6 @@ import os
 import shutil
 import subprocess
 import sys
-import textwrap
 import zipfile
 from pathlib import Path
 
@@ -183,7 +182,7 @@ def copy(source: Path, target: Path) -> str:
 def copy_scripts(folder: Path) -> dict[str, str]:
     """Write what starts the course, each with the ends of lines of its system; return the digests."""
     digests = {}
-    for source in sorted(SCRIPTS.glob("start.*")):
+    for source in sorted(SCRIPTS.glob("start*")):
         target = folder / source.name
         write_text(target, source.read_text("utf-8"), "\r\n" if source.suffix == ".bat" else "\n")
         target.chmod(0o755)
@@ -216,7 +215,7 @@ def readme(wheels: dict[System, list[Path]], stick: dict, made: list[str]) -> st
         .format(
             systems=systems,
             room=math.ceil(largest * COMPILED / 1e8) / 10,
-            contents=textwrap.indent("\n".join(contents), "") + "\n",
+            contents="\n".join(contents) + "\n",
         )
     )
 

@@ -206,7 +206,8 @@ class Base {
     if (target.type === "range" && /^(Arrow|Page|Home|End)/.test(key) && !event.shiftKey) return;
     if ((key === " " || key === "Enter") && target.closest("button,summary")) return;
     if (target.type === "text") return;
-    if (this.press(key, event) !== false) event.preventDefault();
+    const leaps = key === "Home" || key === "End"; // to the ends of the page, where the player has no use for it
+    if (this.press(key, event) !== false || leaps) event.preventDefault();
   }
 
   escape() {

@@ -510,6 +510,17 @@ def test_no_key_but_those_of_the_page_reaches_it(play):
     assert shown.evaluate("document.activeElement.tagName") == "BODY"
 
 
+def test_home_and_end_do_not_leap_out_of_a_lab(play):
+    shown = play(network())
+    shown.evaluate("document.body.style.padding = '3000px 0'")
+    shown.locator(".player").scroll_into_view_if_needed()
+    there = shown.evaluate("scrollY")
+    for key in ("Home", "End"):
+        press(shown, key)
+        shown.screenshot()  # the browser has drawn what it scrolled
+        assert shown.evaluate("scrollY") == there > 0
+
+
 def test_every_action_has_its_name_its_key_and_its_second_line(play):
     shown = play(network())
     button = shown.get_by_role("button", name="print(x.grad) only looks", exact=True)

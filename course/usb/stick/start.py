@@ -2,9 +2,13 @@
 
 The standard library is enough, and any Python from 3.6 on can run this; which Python the course
 itself gets, the wheels on the stick decide. Nothing on the stick is written.
+
+One file, since a stick has nothing to import from. To be read from the top: `start` and `set_up`, then what they
+call, in three parts: the folder, Python, what is installed and run. What fails raises Stop with a sentence.
 """
 
 import argparse
+import contextlib
 import hashlib
 import json
 import os
@@ -18,7 +22,9 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 STICK = HERE / "stick.json"  # what is on a stick; where there is none, this is a student's folder
 USUAL = "~/pytorch-graphs"
+PARTS = {"id", "systems", "course", "scripts"}  # of what stick.json says
 TAKEN = ".from_stick.json"  # in a student's folder: what was copied into it
+LOCK = ".from_stick.lock"  # there, too: held by the start that is at work
 READY = ".from_stick"  # in its .venv: which stick it was installed from, and where
 FIRST = "00_start_here.ipynb"
 KINDS = {
@@ -31,6 +37,7 @@ PLATFORMS = {"win-amd64": "windows", "linux-x86_64": "linux", "linux-aarch64": "
 WINDOWS_LONGEST = 259  # characters of a path, unless its owner allowed more
 GLIBC, MACOS = (2, 28), 14  # the oldest that torch runs on
 MOST_SAID = 12  # lines of a complaint
+PATIENCE = 30  # seconds after which a long step gives a sign of life
 
 
 class Stop(Exception):
@@ -60,16 +67,34 @@ def main(words=None):
 
 def start(asked, for_lab):
     """Set up what is not there yet, then open JupyterLab; return its exit status. Raises Stop."""
-    folder = HERE
-    if STICK.is_file():
-        folder = Path(os.path.expanduser(asked.to)).resolve()
-        set_up(folder, read_json(STICK))
-    elif not is_ready(folder, None):
-        raise Stop(
-            f"{folder} was moved, or not set up to its end. Start from the stick again; work/ stays as it is."
-        )
-    bring_lessons(folder)
+    stick = stick_here()
+    folder = Path(os.path.expanduser(asked.to)).resolve() if stick else HERE
+    if stick:
+        check_ours(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+    with alone_in(folder):
+        if stick:
+            set_up(folder, stick)
+        elif not is_ready(folder, None):
+            raise Stop(
+                f"{folder} was moved, or not set up to its end. Start from the stick again; work/ stays as it is."
+            )
+        bring_lessons(folder)
     return 0 if asked.no_lab else open_lab(folder, for_lab)
+
+
+def stick_here():
+    """Return what is on this stick, or None in a student's folder. Raises Stop for half a stick."""
+    if not STICK.is_file() and (HERE / TAKEN).is_file():
+        return None
+    stick = read_json(STICK)
+    if not set(stick) >= PARTS:
+        raise Stop(not_whole(f"{STICK.name} is missing or damaged."))
+    return stick
+
+
+def not_whole(found):
+    return f"This stick is not whole: {found} Copy the folder to it again."
 
 
 def parser():
@@ -83,9 +108,10 @@ def parser():
 
 def set_up(folder, stick):
     """Bring a folder to what is on the stick; do nothing where that was done. Raises Stop."""
-    claim(folder)
     if is_ready(folder, stick["id"]):
         return
+    if not (folder / TAKEN).is_file():
+        write(folder / TAKEN, b"{}")
     python, name = fitting_python(stick["systems"], folder)
     system = stick["systems"][name]
     check_wheels(system["wheels"])
@@ -123,15 +149,46 @@ def read_json(path):
 # ---- the folder and what is in it
 
 
-def claim(folder):
-    """Make the folder ours, or leave one alone that holds something else. Raises Stop."""
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / TAKEN).is_file():
+def check_ours(folder):
+    """Leave a folder alone that holds something else than the course. Raises Stop."""
+    if not folder.is_dir() or (folder / TAKEN).is_file():
+        return
+    others = [path for path in folder.iterdir() if not path.name.startswith(READY)]
+    if others:  # TAKEN and LOCK begin as READY does
         raise Stop(
             f"{folder} holds something else than the course from a stick. Name another folder: --to FOLDER"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    if not (folder / TAKEN).is_file():
-        write(folder / TAKEN, b"{}")
+
+
+@contextlib.contextmanager
+def alone_in(folder):
+    """Keep every other start out of the folder, until this one is done or its process ends. Raises Stop."""
+    with open(str(folder / LOCK), "a") as file:
+        if not lock(file):
+            raise Stop(
+                f"{folder} is being set up by another start, in another window perhaps. Wait for that one."
+            )
+        yield
+
+
+def lock(file):
+    """Lock an open file; return False where another process has it locked. Where a disk knows no
+    locks, go on without.
+    """
+    try:
+        if os.name == "nt":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def is_ready(folder, stick):
@@ -169,9 +226,7 @@ def check_wheels(wheels):
         path = HERE / "wheels" / name
         found = path.stat().st_size if path.is_file() else 0
         if found != size:
-            raise Stop(
-                f"This stick is not whole: wheels/{name} has {found} of {size} bytes. Copy the folder to it again."
-            )
+            raise Stop(not_whole(f"wheels/{name} has {found} of {size} bytes."))
 
 
 def copy_course(stick, folder):
@@ -196,7 +251,7 @@ def bring(source, target, digest, before):
         return
     content = source.read_bytes() if source.is_file() else b""
     if hashlib.sha256(content).hexdigest() != digest:
-        raise Stop(f"This stick is not whole: {source} is damaged. Copy the folder to it again.")
+        raise Stop(not_whole(f"{source} is damaged."))
     if found and found != before:
         kept = free_name(target)
         os.replace(str(target), str(kept))
@@ -358,14 +413,17 @@ def make_environment(python, folder):
 def install(folder, pip):
     """Install the packages from the stick, then the course itself where it was copied to."""
     failure = "The packages could not be installed"
+    damaged = (
+        "\nIf a wheel is called invalid, this stick is not whole: copy the folder to it again."
+    )
     offline = ["--isolated", "install", "--quiet", "--no-index", "--disable-pip-version-check"]
     offline += ["--find-links", str(HERE / "wheels")]
     python = python_of(folder)
     if not works(python):
         zipped = str(HERE / "wheels" / pip / "pip")
-        run([python, zipped, *offline, "--no-compile", "pip"], folder, failure)
+        run([python, zipped, *offline, "--no-compile", "pip"], folder, failure, damaged)
     files = ["-c", "constraints.txt", "-r", "requirements.txt", "setuptools"]
-    run([python, "-m", "pip", *offline, *files], folder, failure)
+    run([python, "-m", "pip", *offline, *files], folder, failure, damaged)
     ours = ["--no-deps", "--no-build-isolation", "-e", "."]
     run([python, "-m", "pip", *offline, *ours], folder, failure)
 
@@ -382,18 +440,29 @@ def try_it(folder):
 
 
 def run(command, folder, failure, more=""):
-    """Run a command in a folder; stop with `failure` and its last words. Raises Stop."""
-    ran = subprocess.run(
+    """Run a command in a folder; stop with `failure`, its last words and `more`. Raises Stop."""
+    ran = subprocess.Popen(
         command,
         cwd=str(folder),
         env=environment(),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+    said = heard(ran).decode("utf-8", "replace").strip().splitlines()
     if ran.returncode:
-        said = ran.stdout.decode("utf-8", "replace").strip().splitlines()
         lines = [f"{failure}:", *said[-MOST_SAID:]]
         raise Stop("\n    ".join(lines) + more + "\nMend that, and start again: nothing is lost.")
+
+
+def heard(process):
+    """Return what a process says until it ends; meanwhile give a sign of life now and then."""
+    waited = 0
+    while True:
+        try:
+            return process.communicate(timeout=PATIENCE)[0]
+        except subprocess.TimeoutExpired:
+            waited += PATIENCE
+            say(f"   still at work, after {waited} seconds")
 
 
 def bring_lessons(folder):

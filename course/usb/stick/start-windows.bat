@@ -8,7 +8,7 @@ for %%P in ("py -3" "python" "python3") do (
     goto end
   )
 )
-echo No Python was found. Install Python 3.11 or newer (README.txt says which), then start again.
+echo No Python was found. Install Python 3.11 or newer, 64-bit (the README.txt on the stick says which), then start again.
 cmd /c exit 1
 :end
 if errorlevel 1 pause
