@@ -15,7 +15,9 @@ from nbformat.v4 import new_code_cell
 
 from course import assignment, grade
 from course.grading import sandbox
+from course.grading.judging import mark
 from course.grading.notebook import place
+from helpers.exercises.exercise import find
 
 pytestmark = [
     pytest.mark.slow,
@@ -189,6 +191,26 @@ def test_a_notebook_that_says_too_much_is_cut_off(box):
         [],
         "loud",
     )
+
+
+RECURSIVE = """
+def answer(values, kept=None):
+    if kept is None:
+        return answer(values, kept=[])
+    if len(kept) < len(values):
+        return answer(values, [*kept, 0.1 * values[len(kept)]])
+    return torch.tensor(kept, dtype=torch.float64, requires_grad=True)
+"""
+ENDLESS = "def answer(values):\n    while True: pass"
+
+
+def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
+    asked = [{"collect": "03.3"}, {"collect": "03.4"}]
+    steps = [{"code": RECURSIVE}, *asked, {"code": ENDLESS}, *asked]
+    heard, _ = sandbox.run(steps, box, sandbox.Limits(cell_seconds=10))
+    found = [one.get("found") for one in heard]
+    assert mark(find("03.3"), found[1]).right
+    assert found[2] == found[5] == {"kind": "missing"}
 
 
 # The whole path, as a teacher goes it: release, submissions, table
