@@ -84,7 +84,7 @@ def attempt(name, act):
     except (OSError, subprocess.SubprocessError):
         pass
 attempt("root", lambda: os.setuid(0))
-for folder in ("/course", "/course/helpers", "/usr", "/", os.path.dirname(os.__file__)):
+for folder in ("/course", "/course/helpers", "/usr", "/", "/dev", os.path.dirname(os.__file__)):
     attempt(folder, lambda: open(f"{folder}/written", "w"))
 for pid in range(2, 400):
     if not os.path.exists(f"/proc/{pid}"):
@@ -117,16 +117,16 @@ def memory():
     except MemoryError:
         pass
     return len(kept) / 4
-def disk():
+def disk(folder):
     written = 0
     try:
-        for number in range(100):
-            with open(f"/tmp/{number}", "wb") as opened:
+        for number in range(9):
+            with open(f"{folder}/{number}", "wb") as opened:
                 written += opened.write(bytes(2**20 * 40))
     except OSError:
         pass
     return written / 2**20
-answer = [memory(), disk(), children()]
+answer = [memory(), disk("/tmp"), disk("/dev/shm"), children()]
 """
 
 
@@ -153,10 +153,36 @@ def test_a_notebook_has_no_rights(attempts):
 
 
 def test_memory_disk_and_processes_are_bounded(attempts):
-    gibibytes, mebibytes, children = attempts[2]
+    gibibytes, in_tmp, in_shm, children = attempts[2]
     assert 0 < gibibytes <= 3
-    assert 0 < mebibytes <= 100
+    assert 0 < in_tmp <= 100
+    assert 0 < in_shm <= 100
     assert 0 < children < 64
+
+
+SHARED = """
+import mmap
+answer = 1
+kept = [mmap.mmap(-1, 2**28) for _ in range(8)]
+for one in kept:
+    one.write(bytes(2**28))
+"""
+IN_MANY = """
+import os, time
+answer = 1
+for _ in range(8):
+    if not os.fork():
+        kept = bytearray(os.urandom(2**20) * 2**8)
+        time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("source", [SHARED, IN_MANY], ids=["shared", "in many processes"])
+def test_memory_is_bounded_for_all_processes_together(box, source):
+    limits = sandbox.Limits(cell_seconds=60, all_seconds=60, together=1024)
+    found, ended = collected(box, "answer = 1", source, "answer = 3", limits=limits)
+    assert (found, ended) == ([1], "full")
 
 
 def test_where_a_solution_lies_inside_nothing_is_graded(box):
