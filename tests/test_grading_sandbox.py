@@ -15,7 +15,7 @@ from nbformat.v4 import new_code_cell
 
 from course import assignment, grade
 from course.grading import sandbox
-from course.grading.judging import mark
+from course.grading.judging import STUB, mark
 from course.grading.notebook import place
 from helpers.exercises.exercise import find
 
@@ -304,7 +304,7 @@ def table(tmp_path_factory):
         },
     )
     handed_in(folder, "empty", {})
-    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.4": "import os; os._exit(1)"})
+    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.3": "import os; os._exit(1)"})
     handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
     handed_in(folder, "malicious", MALICIOUS, _tampered)
     handed = folder / "handed_in" / "lessons_03"
@@ -322,7 +322,7 @@ def test_each_submission_has_its_points_and_reasons(table):
     assert {student: points(row) for student, row in table.items()} == {
         "ada": [1, 2, 2, 3],
         "broken": [0, 0, 0, 0],
-        "crashing": [1, 0, 2, 0],
+        "crashing": [1, 0, 0, 0],
         "empty": [0, 0, 0, 0],
         "endless": [1, 2, 0, 3],
         "linked": [0, 0, 0, 0],
@@ -338,9 +338,10 @@ def test_each_submission_has_its_points_and_reasons(table):
 def test_reasons_say_what_happened(table):
     why = {student: row["reasons"] for student, row in table.items()}
     assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
-    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == "No answer."
+    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == STUB
     assert "ZeroDivisionError: division by zero" in why["crashing"]["03.2"]
-    assert "Python had ended" in why["crashing"]["03.4"]
+    assert why["crashing"]["03.3"].startswith("No answer: Python ended")
+    assert "not run, because at 03.3 Python ended" in why["crashing"]["03.4"]
     assert "within the seconds" in why["endless"]["03.3"]
     assert "holds no notebook" in table["broken"]["note"]
     assert "could not be opened" in table["linked"]["note"]
