@@ -314,6 +314,17 @@ def test_of_a_submission_only_its_code_is_taken():
     assert not made.cells[-1].outputs
 
 
+def test_code_above_all_answers_is_taken_once_and_as_the_student_has_it():
+    setup = assignment.described(new_code_cell("import torch"), "ask", "setup")
+    release = new_notebook(cells=[setup, *small_release().cells])
+    same, more = new_code_cell("import torch"), new_code_cell("import torch, math")
+    for cell in (same, more):
+        cell.metadata = setup.metadata
+    handed_in = new_notebook(cells=[same, more])
+    made = [source for _, source in seen(whole(handed_in, release)) if "import" in source]
+    assert made == ["import torch", "import torch, math"]
+
+
 @pytest.mark.parametrize(
     "metadata", [{}, {"nbgrader": 1}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": {}}]
 )

@@ -4,6 +4,7 @@ Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either
 """
 
 import os
+import re
 import shutil
 import socket
 import sys
@@ -15,6 +16,7 @@ from nbformat.v4 import new_code_cell
 
 from course import assignment, grade
 from course.grading import sandbox
+from course.grading.handed_in import submissions
 from course.grading.judging import STUB, mark
 from course.grading.notebook import place
 from helpers.exercises.exercise import find
@@ -269,6 +271,18 @@ MALICIOUS = RIGHT | {
 }
 
 
+CLASSES = {
+    "03.1": "import enum\nclass Leaves(enum.Enum):\n    w = 1; q = 2; r = 3; s = 4; z = 5\nanswer = {leaf.name for leaf in Leaves}",
+    "03.2": "from collections import namedtuple\nanswer = namedtuple('Gradients', 'a b c s')(a=10.0, b=None, c=5.0, s=10.0)",
+    "03.3": "class Weight(torch.nn.Module):\n    def __init__(self, values):\n        super().__init__()\n"
+    "        self.w = torch.nn.Parameter(torch.einsum('i,->i', torch.tensor(values).double(), torch.tensor(0.1).double()))\n"
+    "def answer(values):\n    return Weight(values).w",
+    "03.4": "class Catch:\n    def __call__(self, loss, inner):\n        kept = []\n        inner.register_hook(kept.append)\n"
+    "        loss.backward()\n        return kept[0]\nanswer = Catch()",
+}
+MARKUP = "raise RuntimeError('<script>document.title = 1</script>')"
+
+
 def _tampered(notebook):
     for cell in notebook.cells:
         if place(cell)[0] == "points":
@@ -283,8 +297,8 @@ def _tampered(notebook):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """What six students handed in, graded: {student: {exercise: (points, of, why)}}."""
+def course(tmp_path_factory):
+    """What students handed in, graded: {student: row}; under "" the folder of the course."""
     pytest.importorskip("nbgrader")
     root = tmp_path_factory.mktemp("class")
     folder = root / "assignments"
@@ -304,14 +318,23 @@ def table(tmp_path_factory):
         },
     )
     handed_in(folder, "empty", {})
+    handed_in(folder, "grace", CLASSES)
+    handed_in(folder, "markup", {"03.1": MARKUP, "03.2": f"{MARKUP}\nanswer = 1"})
     handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.3": "import os; os._exit(1)"})
     handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
     handed_in(folder, "malicious", MALICIOUS, _tampered)
     handed = folder / "handed_in" / "lessons_03"
     (handed / "broken.ipynb").write_text("no notebook", "utf-8")
     (handed / "linked.ipynb").symlink_to(folder / "gradebook.db")
-    rows = grade.grade("lessons_03", sorted(handed.glob("*.ipynb")), folder)
-    return {row["student"]: row for row in rows}
+    files, _ = submissions(handed)
+    rows = grade.grade("lessons_03", files, folder)
+    return {row["student"]: row for row in rows} | {"": folder}
+
+
+@pytest.fixture(scope="module")
+def table(course):
+    """What the students handed in, graded: {student: row}."""
+    return {student: row for student, row in course.items() if student}
 
 
 def points(row):
@@ -325,8 +348,10 @@ def test_each_submission_has_its_points_and_reasons(table):
         "crashing": [1, 0, 0, 0],
         "empty": [0, 0, 0, 0],
         "endless": [1, 2, 0, 3],
+        "grace": [1, 2, 2, 3],
         "linked": [0, 0, 0, 0],
         "malicious": [0, 0, 0, 0],
+        "markup": [0, 0, 0, 0],
         "wrong": [0, 0, 0, 0],
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
@@ -345,6 +370,42 @@ def test_reasons_say_what_happened(table):
     assert "within the seconds" in why["endless"]["03.3"]
     assert "holds no notebook" in table["broken"]["note"]
     assert "could not be opened" in table["linked"]["note"]
+
+
+def page(course, student):
+    path = course[""] / "feedback" / student / "lessons_03" / "lessons_03.html"
+    return path.read_text("utf-8")
+
+
+def test_each_student_has_a_page_that_asks_no_other_machine(course, table):
+    for student in table:
+        asked = re.findall(r"""(?:src|href)=["']?(?!#|data:)([^"'\s>]+)""", page(course, student))
+        assert asked == [], student
+
+
+def test_a_page_tells_the_reasons_and_runs_nothing_of_a_student(course):
+    assert "Read again" in page(course, "wrong")
+    shown = page(course, "markup")
+    assert "<script>document" not in shown
+    assert "&lt;script&gt;document" in shown
+    assert "RuntimeError: &lt;script&gt;" in shown
+
+
+def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course):
+    from nbgrader.api import Gradebook
+
+    folder = course[""]
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        by_hand = book.find_grade("points-03-1", "lessons_03", "lessons_03", "wrong")
+        by_hand.manual_score = 0.5
+        book.db.commit()
+    handed_in(folder, "empty", {"03.1": RIGHT["03.1"]})
+    files, _ = submissions(folder / "handed_in" / "lessons_03")
+    rows = grade.grade("lessons_03", files, folder)
+    now = {row["student"]: points(row) for row in rows}
+    assert now["empty"] == [1, 0, 0, 0]
+    assert now["wrong"] == [0.5, 0, 0, 0]
+    assert now["ada"] == [1, 2, 2, 3]
 
 
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):
