@@ -240,6 +240,17 @@ def test_a_release_has_no_truths_in_it(made):
 
 
 @pytest.mark.slow
+def test_the_release_says_which_exercises_are_not_asked(made):
+    begin = next(cell for cell in version(made, "release").cells if place(cell) == ("ask", "begin"))
+    assert f"Not asked here: {', '.join(sorted(LEFT_OUT))}." in begin.source
+
+
+def test_an_assignment_has_each_lesson_once_and_in_order():
+    assert assignment.numbered(["05, 3", "03"]) == ["03", "05"]
+    assert assignment.named(["03", "05"]) == "lessons_03_05"
+
+
+@pytest.mark.slow
 def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
     source = version(made, "source")
     for exercise in GRADED:
