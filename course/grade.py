@@ -51,8 +51,10 @@ def grade(name, files, folder, again=False):
         student: _take_in(student, file, name, folder, again) for student, file in files.items()
     }
     failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
-    graded = {one: note for one, note in notes.items() if _graded(one, name, folder).exists()}
+    graded = {one: note for one, note in notes.items() if _reasons(one, name, folder)}
     missing = sorted(set(notes) - set(graded))
+    for student in missing:  # what nbgrader left half-way would be taken for graded
+        shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
     if failed and not graded:
         sys.exit(failed)
     if missing:
@@ -61,8 +63,16 @@ def grade(name, files, folder, again=False):
     return [_row(student, name, folder, note) for student, note in graded.items()]
 
 
-def _graded(student, name, folder):
-    return folder / "autograded" / student / name / f"{name}.ipynb"
+def _reasons(student, name, folder):
+    """Return what nbgrader wrote to each exercise, {"03.1": "..."}; {} where it was kept from it."""
+    path = folder / "autograded" / student / name / f"{name}.ipynb"
+    if not path.exists():
+        return {}
+    cells = {place(cell): cell for cell in nbformat.read(path, as_version=4).cells}
+    points = {id: cell.outputs for (kind, id), cell in cells.items() if kind == "points"}
+    if not all(points.values()):
+        return {}
+    return {id: " ".join(outputs[0].text.split()) for id, outputs in points.items()}
 
 
 def _take_in(student, file, name, folder, again):
@@ -74,7 +84,8 @@ def _take_in(student, file, name, folder, again):
     if note:
         text = release.read_bytes()
     copy = folder / "submitted" / student / name / f"{name}.ipynb"
-    if again or not copy.exists() or copy.read_bytes() != text:
+    changed = not copy.exists() or copy.read_bytes() != text
+    if again or changed or not _reasons(student, name, folder):
         shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(text)
@@ -97,12 +108,6 @@ def _row(student, name, folder, unread):
     """Return what stands in the book of one student's submission, and the reasons."""
     from nbgrader.api import Gradebook
 
-    graded = nbformat.read(_graded(student, name, folder), as_version=4)
-    reasons = {
-        place(cell)[1]: " ".join(cell.outputs[0].text.split())
-        for cell in graded.cells
-        if place(cell)[0] == "points"
-    }
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         grades = book.find_submission(name, student).notebooks[0].grades
         points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
@@ -110,7 +115,7 @@ def _row(student, name, folder, unread):
         "student": student,
         "note": unread,
         "points": dict(sorted(points.items())),
-        "reasons": reasons,
+        "reasons": _reasons(student, name, folder),
     }
 
 

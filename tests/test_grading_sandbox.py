@@ -3,11 +3,15 @@
 Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either.
 """
 
+import json
 import os
 import re
 import shutil
 import socket
+import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import nbformat
@@ -19,6 +23,7 @@ from course.grading import sandbox
 from course.grading.handed_in import submissions
 from course.grading.judging import STUB, mark
 from course.grading.notebook import place
+from course.workspace import ROOT
 from helpers.exercises.exercise import find
 
 pytestmark = [
@@ -229,13 +234,13 @@ def answer(values, kept=None):
         return answer(values, [*kept, 0.1 * values[len(kept)]])
     return torch.tensor(kept, dtype=torch.float64, requires_grad=True)
 """
-ENDLESS = "def answer(values):\n    while True: pass"
+INTERRUPTED = "def answer(values):\n    raise KeyboardInterrupt"  # as one that never ends is
 
 
 def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
     asked = [{"collect": "03.3"}, {"collect": "03.4"}]
-    steps = [{"code": RECURSIVE}, *asked, {"code": ENDLESS}, *asked]
-    heard, _ = sandbox.run(steps, box, sandbox.Limits(cell_seconds=10))
+    steps = [{"code": RECURSIVE}, *asked, {"code": INTERRUPTED}, *asked]
+    heard, _ = sandbox.run(steps, box, PATIENT)
     found = [one.get("found") for one in heard]
     assert mark(find("03.3"), found[1]).right
     assert found[2] == found[5] == {"kind": "missing"}
@@ -391,7 +396,8 @@ def test_a_page_tells_the_reasons_and_runs_nothing_of_a_student(course):
     assert "RuntimeError: &lt;script&gt;" in shown
 
 
-def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course):
+def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, monkeypatch, capsys):
+    """And where the sandbox is missing it is graded later."""
     from nbgrader.api import Gradebook
 
     folder = course[""]
@@ -401,6 +407,13 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course):
         book.db.commit()
     handed_in(folder, "empty", {"03.1": RIGHT["03.1"]})
     files, _ = submissions(folder / "handed_in" / "lessons_03")
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "/nowhere")
+        rows = grade.grade("lessons_03", files, folder)
+    assert sorted(row["student"] for row in rows) == sorted(set(files) - {"empty"})
+    said = capsys.readouterr().err
+    assert said.startswith("Not graded: empty.")
+    assert sandbox.MISSING in said
     rows = grade.grade("lessons_03", files, folder)
     now = {row["student"]: points(row) for row in rows}
     assert now["empty"] == [1, 0, 0, 0]
@@ -408,9 +421,61 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course):
     assert now["ada"] == [1, 2, 2, 3]
 
 
+@pytest.fixture
+def formgrader(course, tmp_path):
+    """The address of nbgrader's formgrader, started as classroom/grading.md says."""
+    told = (ROOT / "classroom" / "grading.md").read_text("utf-8")
+    (option,) = re.findall(
+        r'"(nbgrader\.\S+)"', told.replace('--ServerApp.jpserver_extensions="', '"')
+    )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    call = [
+        sys.executable,
+        "-m",
+        "jupyter_server",
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+    ]
+    own = {"JUPYTER_CONFIG_DIR": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    server = subprocess.Popen(
+        [*call, "--ServerApp.token=known", f"--ServerApp.jpserver_extensions={option}"],
+        cwd=course[""],
+        env={**os.environ, **own},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield f"http://127.0.0.1:{port}/formgrader"
+    server.terminate()
+    server.wait()
+
+
+def test_the_formgrader_shows_what_was_graded(formgrader, table):
+    shown = answered(f"{formgrader}/api/submissions/lessons_03?token=known")
+    assert {one["student"] for one in json.loads(shown)} == set(table)
+
+
+def answered(address, tries=120):
+    """Return what a server that is being started answers."""
+    for _ in range(tries):
+        try:
+            with urllib.request.urlopen(address) as answer:
+                return answer.read()
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(f"{address} did not answer")
+
+
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     assert sandbox.trouble(box) == sandbox.MISSING
+
+
+def test_what_a_sandbox_that_does_not_start_complains_of_is_told(monkeypatch, box):
+    says = ["sh", "-c", "echo one >&2; echo 'bwrap: Permission denied' >&2; exit 1", "inside.py"]
+    monkeypatch.setattr(sandbox, "command", lambda *_: says)
+    assert sandbox.trouble(box) == sandbox.DEAD.format("bwrap: Permission denied")
 
 
 def test_python_may_lie_in_tmp_which_is_a_folder_of_its_own_inside(monkeypatch):

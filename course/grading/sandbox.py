@@ -33,6 +33,10 @@ LEAKS = (
     "Not graded: inside the sandbox {} could be reached. Students' code would find it there, too."
     " Look where Python and the course are installed; the course's solutions may not lie in Python's own folders."
 )
+DEAD = (
+    "Not graded: nothing runs in the sandbox of students' code. It said: {}."
+    " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
+)
 NEVER_INSIDE = ("exercises/lessons", "predicting/questions", "__pycache__")  # of helpers/
 
 
@@ -214,9 +218,16 @@ def trouble(folder, *secrets):
     heard, ended = run([{"code": probe}, {"collect": "reached"}], folder)
     found = next((one["found"] for one in heard if "found" in one), None)
     if found is None:
-        return f"Not graded: nothing runs in the sandbox ({ended}). Try it: {' '.join(command(folder, Limits()))}"
+        return DEAD.format(_said(folder) or ended)
     reached = found.get("value")
     return "" if reached == "" else LEAKS.format(reached)
+
+
+def _said(folder):
+    """Return the last line that the sandbox complains with, where it does."""
+    call = [*command(folder, Limits())[:-1], "-c", "pass"]
+    done = subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return "".join(done.stderr.strip().splitlines()[-1:])
 
 
 _PROBE = """
