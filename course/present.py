@@ -63,7 +63,7 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
         name: path for name, path in workspace.lessons(root).items() if name != workspace.PAGE
     }
     if named.endswith(".ipynb"):
-        path = Path(named).resolve()
+        path = Path(named).absolute()
         parsed(path, text_of(path))
         return lessons | {OWN: path}, OWN
     number = named.partition("_")[0].zfill(2)

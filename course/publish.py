@@ -38,8 +38,9 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
         raise Unpublishable(waits)
     html = FORMS[to](given, notebook.parent, trust=trust)
     try:
-        same, part = out.resolve() == notebook.resolve(), out.with_name(f".{out.name}.part")
-    except (OSError, ValueError, RuntimeError) as error:  # no name of a file, or links in a circle
+        same = os.path.realpath(out) == os.path.realpath(notebook)
+        part = out.with_name(f".{out.name}.part")
+    except (OSError, ValueError) as error:  # no name of a file
         raise unwritable(out, error) from None
     if same:
         raise Unpublishable(

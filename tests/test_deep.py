@@ -12,7 +12,7 @@ from test_looking import kept, look_hard, outcome
 
 from helpers import snapshot
 from helpers.looking import freeing
-from helpers.looking.freeing import BAND, HELD, SHALLOW, levels
+from helpers.looking.freeing import HELD, SHALLOW, STRIDE, heights
 from helpers.looking.snapshot import NEAREST, WHOLE
 
 README = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
@@ -48,6 +48,12 @@ def skips(length):
         x = x.sin()
         all.append(x)
     return torch.stack(all)
+
+def sides(length):
+    x = leaf = torch.ones(1, requires_grad=True)
+    for _ in range(length // 2):
+        x = leaf.exp() + x.sin()
+    return x
 
 class Own(torch.autograd.Function):
     @staticmethod
@@ -87,7 +93,7 @@ def survives(run, tmp_path):
 
 
 SMALL_STACK = """
-for shape in (chain, ladder, layers, skips, mixed):
+for shape in (chain, ladder, layers, skips, sides, mixed):
     held = [snapshot(kept := shape(6_000)) and kept]
     del kept
     within(192, held.clear)
@@ -96,7 +102,11 @@ for shape in (chain, ladder, layers, skips, mixed):
 
 
 def test_a_deep_graph_is_freed_in_a_thread_of_192_kib(survives):
-    assert survives(SMALL_STACK) == (0, "chain\nladder\nlayers\nskips\nmixed\nsurvived\n", "")
+    assert survives(SMALL_STACK) == (
+        0,
+        "chain\nladder\nlayers\nskips\nsides\nmixed\nsurvived\n",
+        "",
+    )
 
 
 MIDDLE = """
@@ -114,6 +124,37 @@ within(192, lambda: globals().pop("middle"))
 
 def test_a_graph_is_freed_in_two_parts_by_whoever_holds_them(survives):
     assert survives(MIDDLE) == (0, "survived\n", "")
+
+
+RANDOM = """
+import random
+
+def random_graph(drawn, length):
+    ways = [[torch.ones(1, requires_grad=True)] for _ in range(drawn.choice([1, 2, 7]))]
+    for _ in range(length):
+        way = drawn.choice(ways)
+        other = drawn.choice(ways)
+        back = drawn.choice([1, 1, 1, 2, 10, 300])
+        used = [way[-1], other[-min(back, len(other))]]
+        way.append(way[-1].sin() if drawn.random() < 0.7 else torch.stack(used).sum(0))
+    return sum(way[-1] for way in ways), [one for way in ways for one in way]
+
+for seed in range(8):
+    drawn = random.Random(seed)
+    root, made = random_graph(drawn, 8_000)
+    assert snapshot(root).nodes
+    kept = [root, *drawn.sample(made, drawn.choice([0, 1, 5]))]
+    if drawn.random() < 0.5:
+        snapshot(kept[-1])
+    del root, made
+    drawn.shuffle(kept)
+    within(192, kept.clear)
+"""
+
+
+@pytest.mark.slow
+def test_random_deep_graphs_of_which_somebody_holds_parts_are_freed(survives):
+    assert survives(RANDOM) == (0, "survived\n", "")
 
 
 INTERRUPTED = """
@@ -198,7 +239,7 @@ within(192, held.clear)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a stack was measured on Linux")
-def test_without_the_inputs_that_nodes_hold_the_process_dies(survives):
+def test_without_what_nodes_hold_the_process_dies(survives):
     """Where this fails torch frees such graphs by itself, and `freeing` can go."""
     code, said, _ = survives(UNHELD)
     assert code < 0
@@ -230,28 +271,34 @@ def test_nothing_is_left_on_a_graph_that_is_not_deep():
     assert not any(node.metadata for node, _ in wide.grad_fn.next_functions)
 
 
-def test_on_a_deep_graph_every_sixteenth_level_holds_its_inputs_and_nothing_else():
-    deep = sines(SHALLOW + BAND)
+def test_on_a_deep_graph_every_128th_level_holds_the_way_ahead_and_nothing_else():
+    deep = sines(SHALLOW + STRIDE)
     snapshot(deep)
     snapshot(deep)
-    found = held_by(deep)
-    assert [nr for nr, held in enumerate(found) if held] == list(
-        range(BAND - 1, len(found) - 1, BAND)
-    )
-    assert {type(held[0]).__name__ for held in found if held} == {"SinBackward0"}
-    assert {len(held) for held in found if held} == {1}
+    found = held_by(deep)[::-1]  # from the end
+    assert [nr for nr, held in enumerate(found) if held] == list(range(STRIDE, len(found), STRIDE))
+    assert {len(held) for held in found if held} == {STRIDE}
+    names = {type(node).__name__ for held in found if held for node in held}
+    assert names == {"SinBackward0"}
 
 
-def test_the_level_of_a_node_is_the_longest_way_to_it():
-    assert levels([[1, 3], [2], [3], []]) == [0, 1, 2, 3]
-    assert levels([]) == []
+def test_each_of_what_a_node_holds_leads_to_the_one_before_it():
+    deep = sines(SHALLOW + STRIDE)
+    snapshot(deep)
+    held = next(held for held in held_by(deep) if held)
+    assert [after.next_functions[0][0] for after in held[1:]] == list(held[:-1])
+
+
+def test_the_height_of_a_node_is_the_longest_way_from_it_to_an_end():
+    assert heights([[1, 3], [2], [3], []]) == [3, 2, 1, 0]
+    assert heights([]) == []
 
 
 @given(programs())
 @settings(often, max_examples=often.max_examples // 3)
-def test_nodes_that_hold_their_inputs_change_nothing(program):
+def test_nodes_that_hold_the_way_ahead_change_nothing(program):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(freeing, "SHALLOW", 0)
-        patch.setattr(freeing, "BAND", 1)
+        patch.setattr(freeing, "STRIDE", 2)
         assert outcome(program, look_hard) == outcome(program, lambda pool: None)
         assert kept(program, look_hard) == kept(program, lambda pool: None)

@@ -13,8 +13,10 @@ import torch
 from made_up_film import lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from course.present import chosen
 from course.publish import main, publish
 from course.publishing import films
+from course.publishing.addresses import embedded
 from course.publishing.source import Unpublishable
 from helpers import check, diagnose
 from helpers.playing.player import as_json
@@ -183,11 +185,10 @@ def test_a_film_with_a_foreign_value_is_refused_or_harmless(value):
 
 
 @pytest.mark.parametrize(
-    "name", ["loop", "\0", "", ".", "/", "\ud800.html", "x" * 5_000, "given.ipynb/x"], ids=ascii
+    "name", ["\0", "", ".", "/", "\ud800.html", "x" * 5_000, "given.ipynb/x"], ids=ascii
 )
 def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "loop").symlink_to("loop")
     (tmp_path / "given.ipynb").write_text(json.dumps(whole()))
     with pytest.raises(Unpublishable, match="cannot be written"):
         publish("given.ipynb", "page", name)
@@ -196,6 +197,24 @@ def test_a_place_that_is_no_place_is_said_in_a_sentence(tmp_path, monkeypatch, n
             publish(name, "page", "out.html")
         if name != "\0":
             assert main([name, "--to", "page", "-o", "out.html"]) == 1
+
+
+def test_links_in_a_circle_are_no_notebook_and_no_picture_and_give_way_to_what_is_written(
+    tmp_path, monkeypatch
+):
+    """`Path.resolve` refuses them up to Python 3.12, and not after."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("loop.ipynb", "loop.png", "loop"):
+        (tmp_path / name).symlink_to(name)
+    for read in (
+        lambda: publish("loop.ipynb", "page", "out.html"),
+        lambda: chosen("loop.ipynb", tmp_path),
+    ):
+        with pytest.raises(Unpublishable, match="cannot be read"):
+            read()
+    assert embedded("loop.png", tmp_path) is None
+    (tmp_path / "given.ipynb").write_text(json.dumps(whole()))
+    assert publish("given.ipynb", "page", "loop") == (tmp_path / "loop").read_text()
 
 
 class Numbers:

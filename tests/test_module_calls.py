@@ -437,6 +437,7 @@ def test_nothing_is_taken_down_while_compiling(monkeypatch):
     assert snapshot(loss, names=calls).calls == ()
 
 
+@pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
 def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
     model = body()
     compiled = torch.compile(model, backend="aot_eager")

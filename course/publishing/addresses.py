@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import re
 from pathlib import Path
 
@@ -26,17 +27,13 @@ def embedded(address: str, folder: Path) -> str | None:
     course.
     """
     try:
-        path = (folder / address).resolve()
+        path = Path(os.path.realpath(folder / address))
         if (
             path.suffix.lower() not in PICTURES
             or not path.is_file()
-            or folder.resolve().parent not in path.parents
+            or Path(os.path.realpath(folder)).parent not in path.parents
         ):
             return None
         return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
-    except (
-        OSError,
-        ValueError,
-        RuntimeError,
-    ):  # no name of a file, one that may not be read, links in a circle
+    except (OSError, ValueError):  # no name of a file, or one that may not be read
         return None

@@ -5,9 +5,10 @@ as it lives, and frees its inputs by recursion: about 220 bytes of the stack a l
 chain of 2,500 kills a thread of 512 KiB, and one of 50,000 a thread of 8 MiB. Who holds the end of
 such a graph may free it in any thread, long after the look.
 
-Where a graph is deep, some nodes are given a tuple of their inputs, in `node.metadata`. A tuple in
-a dict is freed by Python, and Python puts the freeing of such containers off once some fifty of
-them are within each other. What a node holds there it reaches anyway, so nothing lives longer.
+Where a graph is deep, some nodes are given a tuple of nodes on the longest way ahead of them, in
+`node.metadata`, the farthest first. Python frees a tuple from its end: the nearest goes first, and
+each finds its input still held by the tuple. So the way is freed in a loop. What a node holds
+there it reaches anyway, so nothing lives longer.
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from helpers.graph import Edge
 from helpers.looking.torch_private import is_tensor, of_node
 
 SHALLOW = 1_000  # levels that any stack bears
-BAND = 16  # levels that are freed by recursion between two nodes that hold their inputs
-HELD = "inputs, held so that a deep graph is freed without recursion"
+STRIDE = 128  # levels from one node that holds the way ahead to the next
+HELD = "the way ahead, held so that a deep graph is freed without recursion"
 
 
 def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
-    """Bound the recursion of freeing a graph: where it is deep, every sixteenth level holds its
-    inputs.
+    """Bound the recursion of freeing a graph: where it is deep, every 128th level holds the
+    way ahead.
     """
     if len(nodes) <= SHALLOW:
         return
@@ -36,23 +37,28 @@ def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
             inputs[edge.source].append(edge.target)
     if sum(map(bool, inputs)) <= SHALLOW:
         return  # a way can be no longer than there are nodes that lead further
-    level = levels(inputs)
-    if max(level) <= SHALLOW:
+    height = heights(inputs)
+    if max(height) <= SHALLOW:
         return
-    for number, targets in enumerate(inputs):
-        band = level[number] // BAND
-        if any(level[target] // BAND > band for target in targets):
-            of_node(nodes[number], "metadata")[HELD] = tuple(nodes[target] for target in targets)
+    onward = [max(targets, key=height.__getitem__, default=None) for targets in inputs]
+    for number, levels in enumerate(height):
+        if levels and levels % STRIDE == 0:
+            ahead = way_ahead(number, onward)
+            of_node(nodes[number], "metadata")[HELD] = tuple(nodes[one] for one in reversed(ahead))
 
 
-def levels(inputs: Sequence[Sequence[int]]) -> list[int]:
-    """Return for each node how many edges the longest way from a root to it has."""
-    readers: dict[int, list[int]] = {number: [] for number in range(len(inputs))}
-    for number, targets in enumerate(inputs):
-        for target in targets:
-            readers[target].append(number)
-    level = [0] * len(inputs)
-    for number in TopologicalSorter(readers).static_order():
-        for reader in readers[number]:
-            level[number] = max(level[number], level[reader] + 1)
-    return level
+def way_ahead(start: int, onward: Sequence[int | None]) -> list[int]:
+    """Return the next 128 nodes on the longest way from one, the nearest first."""
+    ahead, node = [], onward[start]
+    for _ in range(STRIDE):
+        ahead.append(node)
+        node = onward[node]
+    return ahead
+
+
+def heights(inputs: Sequence[Sequence[int]]) -> list[int]:
+    """Return for each node how many edges the longest way from it to an end has."""
+    height = [0] * len(inputs)
+    for number in TopologicalSorter(dict(enumerate(inputs))).static_order():
+        height[number] = max((height[target] + 1 for target in inputs[number]), default=0)
+    return height
