@@ -83,9 +83,9 @@ c.JupyterHub.concurrent_spawn_limit = 0  # no limit: over one, a student is sent
 c.JupyterHub.cleanup_servers = False  # students go on working while the hub is started again
 
 # A server that nobody used for 90 minutes is stopped. Files stay; the kernels' variables are gone.
-c.JupyterHub.services = [
-    {"name": "cull", "command": [sys.executable, "-m", "jupyterhub_idle_culler", "--timeout=5400"]}
-]
+# -P: it runs as root, and is not to be looked for in the folder where the hub was started.
+culler = [sys.executable, "-P", "-m", "jupyterhub_idle_culler", "--timeout=5400"]
+c.JupyterHub.services = [{"name": "cull", "command": culler}]
 c.JupyterHub.load_roles = [
     {
         "name": "cull",

@@ -23,8 +23,9 @@ LACKING = {
     "chain-rule": "it steps through no backward of numbers alone",
 }
 BY_HAND = (
-    "There is no Chromium in PATH ({}) to print sheets with. Make slides (make slides), open one in any browser with"
-    " ?handout=questions or ?handout=answers after its address, and print it."
+    "Sheets are printed by Chromium, Chrome or Edge, and none was found; the variable CHROMIUM can name one."
+    " Or make slides (make slides), open one in any browser with ?handout=questions or ?handout=answers after its"
+    " address, and print it."
 )
 
 
@@ -74,7 +75,7 @@ def main(arguments: list[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     program = chromium.found()
     if not program:
-        print(BY_HAND.format(", ".join(chromium.NAMES)), file=sys.stderr)
+        print(BY_HAND, file=sys.stderr)
         return 1
     is_folder = given.notebook.is_dir()
     sources = sorted(given.notebook.glob("[!.]*.ipynb")) if is_folder else [given.notebook]

@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> int:
     failed = 0
     program = chromium.found() if given.to == "slides" and given.check else None
     if given.to == "slides" and given.check and not program:
-        print("Whether all fits its slide was not checked: there is no Chromium in PATH.")
+        print("Whether all fits its slide was not checked: no Chromium, Chrome or Edge was found.")
     if not sources:
         print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
         return 1

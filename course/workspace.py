@@ -45,10 +45,22 @@ def split(arguments):
     """Return the words before `--into FOLDER`, and that folder; None where work/ is meant."""
     match arguments:
         case [*words, "--into", folder] if folder:
-            return words, Path(folder).expanduser().absolute()
+            into = Path(folder).expanduser().absolute()
+            stop_root_at_another_users(into)
+            return words, into
     if "--into" in arguments:
         sys.exit("Into which folder? For example: python -m course.workspace sync --into ~/course")
     return arguments, None
+
+
+def stop_root_at_another_users(folder):
+    """Exit where root would write into another user's folder: a link in it leads anywhere."""
+    owners = {path.lstat().st_uid for path in (folder, *folder.parents) if os.path.lexists(path)}
+    if hasattr(os, "geteuid") and os.geteuid() == 0 and owners != {0}:
+        sys.exit(
+            f"{folder} belongs to another user, who may have put links there, and you are root."
+            " Run this as that user, for example after: su - NAME"
+        )
 
 
 def called(into):

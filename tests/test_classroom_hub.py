@@ -27,7 +27,7 @@ PROXY = [sys.executable, "-c", "from configurable_http_proxy.cli import main; ma
 def folder():
     """A course that users can read, two of them, and what a grader knows."""
     if missing := school.wanting():
-        if os.environ.get("CI") == "true" and sys.platform.startswith("linux"):
+        if os.environ.get("CI") == "true" and os.geteuid() == 0:  # on GitHub nobody is
             pytest.fail(missing)
         pytest.skip(missing)
     with school.place() as folder, school.users(folder, (*NAMES, TRICKSTER)):
@@ -94,7 +94,7 @@ def mode(path):
 
 def test_a_notebook_reaches_nothing_of_others_of_the_hub_or_of_a_grader(lessons):
     _, seen = lessons
-    assert len(seen["came"]) == 16
+    assert len(seen["came"]) == 17
     assert prying.got_through(seen["came"]) == {}
 
 

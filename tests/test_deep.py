@@ -239,6 +239,9 @@ within(192, held.clear)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the size of a stack was measured on Linux")
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14), reason="from 3.14 on Python looks how much of a stack is left"
+)
 def test_without_what_nodes_hold_the_process_dies(survives):
     """Where this fails torch frees such graphs by itself, and `freeing` can go."""
     code, said, _ = survives(UNHELD)

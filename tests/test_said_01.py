@@ -615,7 +615,8 @@ def test_the_timeline_has_torchscript_and_stands_after_the_question_that_it_woul
     figure = (NOTEBOOKS.parent / "figs/timeline.svg").read_text(encoding="utf-8")
     assert "TorchScript: from PyTorch 1.0, December 2018; deprecated today" in figure
     assert "TensorFlow 2: line by line by default; Keras fit() captures" in figure
-    with pytest.warns(DeprecationWarning, match="deprecated"):
+    worded = r"deprecated|not supported in Python 3.14"  # up to Python 3.13, and from 3.14 on
+    with pytest.warns(DeprecationWarning, match=worded):
         captured = torch.jit.trace(lambda x: x * 2, torch.ones(1))
     assert captured(torch.tensor([3.0])).item() == 6.0
     (path,) = NOTEBOOKS.glob("01*.ipynb")

@@ -2,6 +2,7 @@
 is asked for, and what is said where a wheel is not to be had. In tmp_path, with made-up wheels.
 """
 
+import os
 import re
 import shutil
 import subprocess
@@ -289,6 +290,18 @@ def test_nobodys_work_is_taken_along_with_git_or_without(checkout):
     assert files.course_files(checkout) == wanted
     (checkout / "helpers" / "__init__.py").unlink()
     assert "helpers/__init__.py" not in files.course_files(checkout)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root gives files away")
+def test_nobodys_work_is_taken_along_by_root_from_another_users_folder(checkout, monkeypatch):
+    """Git refuses there, and without it nothing would tell what was never meant for a stick."""
+    subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
+    subprocess.run(["git", "add", "."], cwd=checkout, check=True)
+    (checkout / "exam.ipynb").write_text("a note that nobody told git of", encoding="utf-8")
+    for path in (checkout, checkout / ".git"):
+        os.chown(path, 61999, -1)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    assert "exam.ipynb" not in files.course_files(checkout)
 
 
 def test_every_line_of_gitignore_is_of_a_kind_that_is_understood():

@@ -4,6 +4,7 @@ tmp_path.
 
 import errno
 import json
+import os
 import shlex
 import shutil
 import subprocess
@@ -322,6 +323,18 @@ def test_a_folder_that_cannot_be_made_gets_a_sentence(course):
     (course / "home").write_text("a file in the way", encoding="utf-8")
     with pytest.raises(SystemExit, match=r"home.work could not be written"):
         workspace.main(["sync", "--into", str(course / "home" / "work")], course)
+
+
+@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="root gives files away")
+@pytest.mark.parametrize("given", ["home", "home/work", "home/link", "home/work/deeper"])
+def test_root_writes_nothing_into_a_folder_of_another_user(course, given):
+    (course / "home" / "work").mkdir(parents=True)
+    (course / "home" / "link").symlink_to(course / "figs")
+    os.chown(course / "home", 61999, -1)
+    before = sorted(course.rglob("*"))
+    with pytest.raises(SystemExit, match="belongs to another user"):
+        workspace.main(["sync", "--into", str(course / given)], course)
+    assert sorted(course.rglob("*")) == before
 
 
 def test_the_page_is_written_again_only_where_it_has_changed(course):

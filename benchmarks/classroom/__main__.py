@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import httpx
+import psutil
 
 from benchmarks.classroom import processes, prying, report, school
 from benchmarks.classroom.student import LESSON, Failed, Student
@@ -181,23 +182,11 @@ def measure(found, uids, through, hub):
         found.memory.append(processes.memory(theirs))
         found.kernels.append(processes.memory(kernels))
         found.processor.append(processes.processor(theirs))
-    family = [
-        one
-        for one in processes.family_of(hub.process)
-        if Path(f"/proc/{one}").exists() and processes.command(one)
-    ]
+    family = processes.family_of(hub.process)
     found.hub = processes.memory(family)
     found.hub_processor = processes.processor(family)
-    found.available = available()
+    found.available = psutil.virtual_memory().available / 2**20
     found.open_ports = processes.open_to_others(set(uids.values()), set(hub.ports))
-
-
-def available():
-    """Return the memory in MiB that the machine has left."""
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) / 1024
-    return 0
 
 
 async def pry(students, folder, hub, uids, found):

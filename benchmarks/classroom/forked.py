@@ -16,6 +16,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import psutil
 from jupyter_client import BlockingKernelClient
 from jupyter_client.connect import write_connection_file
 
@@ -143,16 +144,9 @@ def lesson_cells():
 
 def process_of(path):
     """Return the id of the process whose kernel listens at the sockets of a connection file."""
-    sockets = {
-        line.split()[6]
-        for line in Path("/proc/net/unix").read_text().splitlines()
-        if line.endswith(f"{path.with_suffix('')}-1")
-    }
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            for one in (folder / "fd").iterdir():
-                if one.readlink().name in {f"socket:[{inode}]" for inode in sockets}:
-                    return int(folder.name)
+    for one in psutil.net_connections("unix"):
+        if one.laddr == f"{path.with_suffix('')}-1":
+            return one.pid
     raise LookupError(f"no process listens for {path}")
 
 

@@ -1,46 +1,32 @@
-"""What the processes of a class hold and use, read from /proc: proportional memory, processor time,
-open ports.
+"""What the processes of a class hold and use, by their ids: proportional memory, processor time, open
+ports.
 """
 
 import contextlib
-import os
-from pathlib import Path
 
-LOOPBACK = ("0100007F", "00000000000000000000000001000000", "0000000000000000FFFF00000100007F")
-LISTENING = "0A"
+import psutil
+
+LOOPBACK = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
 
 
 def owned_by(uid):
     """Return the ids of all processes of one user."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        with contextlib.suppress(OSError):
-            if entry.name.isdigit() and entry.stat().st_uid == uid:
-                found.append(int(entry.name))
-    return found
+    found = psutil.process_iter(["uids"])
+    return [one.pid for one in found if one.info["uids"] and one.info["uids"].effective == uid]
 
 
 def family_of(process):
-    """Return the id of a process and of all that descend from it and have the same owner."""
-    owner, parents = Path(f"/proc/{process}").stat().st_uid, {}
-    for one in owned_by(owner):
-        with contextlib.suppress(OSError):
-            parents[one] = int(fields(one)[1])
-    found = [process]
-    for one in found:
-        found += [child for child, parent in parents.items() if parent == one]
-    return found
-
-
-def fields(process):
-    """Return what stands in a process's `stat` after its name: state, parent and so on."""
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    """Return the id of a process and of all that run, descend from it and have the same owner."""
+    first = psutil.Process(process)
+    owned = owned_by(first.uids().effective)
+    found = [one.pid for one in (first, *first.children(recursive=True))]
+    return [one for one in found if one in owned and command(one)]
 
 
 def command(process):
     """Return a process's command line; "" if it has ended."""
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{process}/cmdline").read_bytes().replace(b"\0", b" ").decode()
+    with contextlib.suppress(psutil.Error):
+        return " ".join(psutil.Process(process).cmdline())
     return ""
 
 
@@ -48,37 +34,27 @@ def memory(processes):
     """Return the proportional set size in MiB: a page that n processes share counts for 1/n."""
     total = 0
     for process in processes:
-        with contextlib.suppress(OSError):
-            for line in Path(f"/proc/{process}/smaps_rollup").read_text().splitlines():
-                if line.startswith("Pss:"):
-                    total += int(line.split()[1])
-    return total / 1024
+        with contextlib.suppress(psutil.Error):
+            total += psutil.Process(process).memory_full_info().pss
+    return total / 2**20
 
 
 def processor(processes):
     """Return the seconds of processor time that these processes and their ended children used."""
     total = 0
     for process in processes:
-        with contextlib.suppress(OSError):
-            total += sum(map(int, fields(process)[11:15]))
-    return total / os.sysconf("SC_CLK_TCK")
+        with contextlib.suppress(psutil.Error):
+            times = psutil.Process(process).cpu_times()
+            total += times.user + times.system + times.children_user + times.children_system
+    return total
 
 
 def open_to_others(uids, ports):
     """Return the listening sockets of these users, or at these ports, that other machines reach."""
+    owned = {process: uid for uid in uids for process in owned_by(uid)}
     found = []
-    for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-        for line in Path(table).read_text().splitlines()[1:]:
-            (
-                _,
-                local,
-                _,
-                state,
-                *_,
-            ) = line.split()
-            uid = int(line.split()[7])
-            address, port = local.split(":")
-            ours = uid in uids or int(port, 16) in ports
-            if state == LISTENING and ours and address not in LOOPBACK:
-                found.append(f"{address}:{int(port, 16)} of user {uid}")
+    for one in psutil.net_connections("tcp"):
+        ours = one.pid in owned or one.laddr.port in ports
+        if one.status == psutil.CONN_LISTEN and ours and one.laddr.ip not in LOOPBACK:
+            found.append(f"{one.laddr.ip}:{one.laddr.port} of user {owned.get(one.pid, '?')}")
     return found

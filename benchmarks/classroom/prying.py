@@ -52,6 +52,7 @@ def attempts(folder, other, ports, server):
         "ask the proxy for its routes": f"ask('{proxy}/api/routes')",
         "read the hub's cookie secret": f"open({str(state / 'cookie_secret')!r}).read()",
         "read the hub's database": f"open({str(state / 'jupyterhub.sqlite')!r}, 'rb').read()",
+        "read the password of all students": f"open({str(folder / 'hub_config.py')!r}).read()",
         "read what a grader knows": f"open({str(course / 'assignments' / 'truth.py')!r}).read()",
         "change a lesson of the course": f"open({str(course / 'notebooks' / lesson.name)!r}, 'a')",
         "change what every kernel imports": f"open({str(course / 'helpers' / '__init__.py')!r}, 'a')",

@@ -226,6 +226,7 @@ def hub(folder, names, more="", ports=None, patience=60):
     ports = ports or tuple(free_ports(3))
     address = f"http://127.0.0.1:{ports[0]}"
     config = folder / "hub_config.py"
+    config.touch(mode=0o600)  # it has the password of all
     config.write_text(overriding(folder, names, ports, more), "utf-8")
     command = [folder / "course" / ".venv" / "bin" / "python", "-m", "jupyterhub", "-f", config]
     environment = student_environment(folder)

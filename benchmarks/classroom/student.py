@@ -13,6 +13,7 @@ import uuid
 
 import httpx
 import nbformat
+from jupyter_server.services.kernels.connection.base import deserialize_binary_message
 from nbformat.v4 import output_from_msg
 from tornado.httpclient import HTTPRequest
 from tornado.websocket import websocket_connect
@@ -231,13 +232,8 @@ def reason(answer):
 
 
 def read(text):
-    """Return a message of a kernel; one with binary parts begins with their places."""
-    if isinstance(text, str):
-        return json.loads(text)
-    parts = int.from_bytes(text[:4], "big")
-    places = [int.from_bytes(text[4 * (i + 1) : 4 * (i + 2)], "big") for i in range(parts)]
-    end = places[1] if parts > 1 else len(text)
-    return json.loads(text[places[0] : end])
+    """Return a message of a kernel; one with binary parts comes as bytes."""
+    return json.loads(text) if isinstance(text, str) else deserialize_binary_message(text)
 
 
 def sources(notebook):

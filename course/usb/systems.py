@@ -20,12 +20,7 @@ MARKERS = {  # what differs between systems of what markers speak about
     "linux": ("posix", "linux", "Linux", "x86_64"),
     "linux-arm": ("posix", "linux", "Linux", "aarch64"),
 }
-MACHINES = {  # of this machine, as `platform` tells
-    ("Windows", "AMD64"): "windows",
-    ("Darwin", "arm64"): "macos",
-    ("Linux", "x86_64"): "linux",
-    ("Linux", "aarch64"): "linux-arm",
-}
+MACHINES = {(system, machine): kind for kind, (_, _, system, machine) in MARKERS.items()}
 
 
 class Unknown(Exception):

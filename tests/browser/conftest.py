@@ -2,16 +2,25 @@
 the worker that runs them.
 """
 
+import lab_page
 import pytest
-from driver import browser
+from driver import browser, watched
 from lab import Lab
-from lab_page import window
 
 
 @pytest.fixture(scope="module")
 def chromium():
     with browser() as started:
         yield started
+
+
+@pytest.fixture(scope="module")
+def window(chromium):
+    """A page whose clock stands still until it is told to go on."""
+    with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
+        watch.page.clock.install(time=0)
+        watch.page.clock.pause_at(1)  # installed alone, it would run on by itself
+        yield watch.page
 
 
 @pytest.fixture(scope="session")
@@ -23,5 +32,5 @@ def lab(tmp_path_factory):
 @pytest.fixture
 def notebook(chromium, lab):
     """A window of JupyterLab with nothing open."""
-    with window(chromium, lab) as (opened, _):
+    with lab_page.window(chromium, lab) as (opened, _):
         yield opened

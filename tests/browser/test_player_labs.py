@@ -5,7 +5,7 @@ and mouse, room and motion. Films made by hand, no kernel.
 import json
 
 import pytest
-from driver import photograph, watched
+from driver import photograph
 from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
 from made_up_film import meant, restless
 from player_page import FAULTS, PLACES
@@ -17,15 +17,6 @@ from helpers.playing.player import SCRIPT, as_json, page_of
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
 CHANGED_NOTHING = "∅ ran, and all that is seen is as before"
-
-
-@pytest.fixture(scope="module")
-def window(chromium):
-    """A page whose clock stands still until it is told to go on."""
-    with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
-        watch.page.clock.install(time=0)
-        watch.page.clock.pause_at(1)  # installed alone, it would run on by itself
-        yield watch.page
 
 
 @pytest.fixture

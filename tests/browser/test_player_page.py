@@ -19,15 +19,6 @@ HEAR = """() => { window.heard = [];
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 
-@pytest.fixture(scope="module")
-def window(chromium):
-    """A page whose clock stands still until it is told to go on."""
-    with watched(chromium, viewport={"width": 960, "height": 600}) as watch:
-        watch.page.clock.install(time=0)
-        watch.page.clock.pause_at(1)  # installed alone, it would run on by itself
-        yield watch.page
-
-
 @pytest.fixture
 def play(window, tmp_path):
     """Return a function that opens the page of a film, or of several, in the one window."""
