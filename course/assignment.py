@@ -15,6 +15,7 @@ from pathlib import Path
 import nbformat
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
+from course.grading.handed_in import submissions
 from course.grading.notebook import POINTS, described, points_cell, statement, text_cell
 from course.grading.readers import separable, source_of
 from course.workspace import ROOT, lessons
@@ -39,8 +40,12 @@ INTRODUCTION = """# Assignment: {title}
 Put your answers in place of the dots; you may add code cells of your own below each. Then save this file and hand it in.
 The exercises are those of the lessons: where one speaks of a cell or an error above it, look there.
 
-It is run from top to bottom, without a network, and only code counts, no outputs: before you hand it in, *Restart Kernel and
-Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said here."""
+It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
+before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
+here. An exercise gives all of its points or none."""
+LEFT_OUT = (
+    "Not asked here: {}. They can be tried in their lesson only, where `check` tells how they went."
+)
 STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", answer\)\s*$')
 
 
@@ -48,15 +53,15 @@ def main(arguments, root=ROOT):
     """Make the assignment of the lessons named, and say where its two versions are; exit with a
     sentence if that cannot be.
     """
-    numbers = [number.zfill(2) for one in arguments for number in one.replace(",", " ").split()]
+    numbers = numbered(arguments)
     known = [number for number in lessons(root) if exercises(number)]
     if not numbers or set(numbers) - set(known):
         wrong = f"{' '.join(numbers)!r}: " if numbers else ""
         sys.exit(
             f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"'
         )
-    name, folder = f"lessons_{'_'.join(numbers)}", root / FOLDER
-    if any((folder / "handed_in" / name).glob("*.ipynb")):
+    name, folder = named(numbers), root / FOLDER
+    if any(submissions(folder / "handed_in" / name)):
         sys.exit(
             f"{FOLDER}/handed_in/{name} has submissions already: they belong to the assignment as it was given out,"
             f" so it stays as it is. To begin anew, move {FOLDER} away."
@@ -69,8 +74,20 @@ def main(arguments, root=ROOT):
     print(f"{FOLDER}/release/{name}/{name}.ipynb is for your students,")
     print(f"{FOLDER}/source/{name}/{name}.ipynb has the solutions and the points.")
     print(
-        f'Put what comes back into {FOLDER}/handed_in/{name}/, one file a student, then: make grade N="{" ".join(numbers)}"'
+        f"Put what comes back into {FOLDER}/handed_in/{name}/, named after the students, such as ada.ipynb,"
+        f' then: make grade N="{" ".join(numbers)}"'
     )
+
+
+def numbered(arguments):
+    """Return which lessons are meant by arguments such as ["5, 03"], each once and in order."""
+    words = " ".join(arguments).replace(",", " ").split()
+    return sorted({word.zfill(2) for word in words})
+
+
+def named(numbers):
+    """Return the name of the assignment of these lessons: "lessons_03_05"."""
+    return f"lessons_{'_'.join(numbers)}"
 
 
 def make(name, numbers, folder, root=ROOT):
@@ -85,11 +102,12 @@ def make(name, numbers, folder, root=ROOT):
     path.parent.mkdir(parents=True, exist_ok=True)
     titles = ", ".join(title for title, _, _ in made)
     cells = [cell for _, cells, _ in made for cell in cells]
-    nbformat.write(_notebook(titles, cells), path)
+    left_out = [id for _, _, left_out in made for id in left_out]
+    nbformat.write(_notebook(titles, cells, left_out), path)
     failed = nbgrader(folder, "generate_assignment", name, "--force")
     if failed:
         sys.exit(failed)
-    return [id for _, _, left_out in made for id in left_out]
+    return left_out
 
 
 def nbgrader(folder, *arguments):
@@ -107,9 +125,12 @@ def nbgrader(folder, *arguments):
     return "\n".join([failed, *said]) if done.returncode else ""
 
 
-def _notebook(titles, cells):
+def _notebook(titles, cells, left_out):
+    text = INTRODUCTION.format(title=titles)
+    if left_out:
+        text += f"\n\n{LEFT_OUT.format(', '.join(left_out))}"
     first = [
-        described(new_markdown_cell(INTRODUCTION.format(title=titles)), "ask", "begin"),
+        described(new_markdown_cell(text), "ask", "begin"),
         described(new_code_cell("import torch"), "ask", "setup"),
     ]
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}

@@ -1,114 +1,113 @@
 """Grade what students handed in (`make grade N="03 05"`): nbgrader keeps the book, a sandbox runs the code.
 
 From assignments/handed_in/NAME/STUDENT.ipynb to assignments/points/NAME.csv: a row for each student,
-with points and a reason for each exercise. A file is graded again when it has changed, or with
---again; points that a teacher gave by hand in nbgrader's formgrader stay.
+with points and a reason for each exercise; and to a page for each student in assignments/feedback/.
+A file is graded again when it has changed, or with --again; points that a teacher gave by hand in
+nbgrader's formgrader stay.
 """
 
 import csv
-import os
-import re
 import shutil
 import sys
+from pathlib import Path
 
 import nbformat
 
-from course.assignment import FOLDER, nbgrader
+from course.assignment import FOLDER, named, nbgrader, numbered
+from course.grading import handed_in
 from course.grading.notebook import place
 from course.workspace import ROOT
 
-LARGEST = 5_000_000  # bytes of a submission
-STUDENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}")
-NO_NAME = "{}: not graded. A file is named after its student, with letters, digits and . _ @ - only"
+TEMPLATES = Path(__file__).parent / "grading" / "templates"
+NOT_THESE = "It has no cells for {}: is it the notebook that was given out?"
 
 
 def main(arguments, root=ROOT):
     """Grade all that was handed in for an assignment, and print the table."""
     again = "--again" in arguments
-    numbers = " ".join(one for one in arguments if one != "--again").replace(",", " ").split()
-    name, folder = f"lessons_{'_'.join(number.zfill(2) for number in numbers)}", root / FOLDER
+    name = named(numbered([one for one in arguments if one != "--again"]))
+    folder = root / FOLDER
     if not (folder / "release" / name / f"{name}.ipynb").exists():
         made = ", ".join(path.name for path in sorted(folder.glob("release/*"))) or "none yet"
         sys.exit(
             f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"'
         )
-    files = sorted((folder / "handed_in" / name).glob("*.ipynb"))
+    files, others = handed_in.submissions(folder / "handed_in" / name)
+    print(*others, sep="\n", end="\n" * bool(others), file=sys.stderr)
     if not files:
         sys.exit(
-            f"{FOLDER}/handed_in/{name}/ is empty: put one notebook for each student there, such as ada.ipynb"
+            f"{FOLDER}/handed_in/{name}/ has no submission: put one notebook for each student there, such as ada.ipynb"
         )
     rows = grade(name, files, folder, again)
     path = write(rows, folder / "points" / f"{name}.csv")
     print(*map(_line, rows), sep="\n")
-    print(f"{path.relative_to(root)} has the reasons.")
+    print(f"{path.relative_to(root)} has the reasons,")
+    print(f"{FOLDER}/feedback/STUDENT/{name}/{name}.html has them for each student.")
 
 
 def grade(name, files, folder, again=False):
-    """Grade these files; return for each student a dict of what the table says."""
-    unread = {}
-    for file in files:
-        if STUDENT.fullmatch(file.stem):
-            unread[file.stem] = _take_in(file, name, folder, again)
-        else:
-            print(NO_NAME.format(file.name), file=sys.stderr)
+    """Grade these files, {student: path}; return for each student a dict of what the table says."""
+    notes = {
+        student: _take_in(student, file, name, folder, again) for student, file in files.items()
+    }
     failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
-    graded = {one: why for one, why in unread.items() if _graded(one, name, folder).exists()}
-    missing = sorted(set(unread) - set(graded))
+    graded = {one: note for one, note in notes.items() if _reasons(one, name, folder)}
+    missing = sorted(set(notes) - set(graded))
+    for student in missing:  # what nbgrader left half-way would be taken for graded
+        shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
     if failed and not graded:
         sys.exit(failed)
     if missing:
         print(f"Not graded: {', '.join(missing)}. {failed}", file=sys.stderr)
-    return [_row(student, name, folder, why) for student, why in graded.items()]
+    _write_pages(name, folder)
+    return [_row(student, name, folder, note) for student, note in graded.items()]
 
 
-def _graded(student, name, folder):
-    return folder / "autograded" / student / name / f"{name}.ipynb"
+def _reasons(student, name, folder):
+    """Return what nbgrader wrote to each exercise, {"03.1": "..."}; {} where it was kept from it."""
+    path = folder / "autograded" / student / name / f"{name}.ipynb"
+    if not path.exists():
+        return {}
+    cells = {place(cell): cell for cell in nbformat.read(path, as_version=4).cells}
+    points = {id: cell.outputs for (kind, id), cell in cells.items() if kind == "points"}
+    if not all(points.values()):
+        return {}
+    return {id: " ".join(outputs[0].text.split()) for id, outputs in points.items()}
 
 
-def _take_in(file, name, folder, again):
-    """Copy a submission to where nbgrader looks for it; return why an empty one stands in its place,
-    "" where it does not.
+def _take_in(student, file, name, folder, again):
+    """Copy a submission to where nbgrader looks for it; return a note on it, and why an empty one
+    stands in its place; "" where all is well.
     """
-    text, why = _read(file)
-    if why:
-        text = (folder / "release" / name / f"{name}.ipynb").read_bytes()
-    copy = folder / "submitted" / file.stem / name / f"{name}.ipynb"
-    if again or not copy.exists() or copy.read_bytes() != text:
-        shutil.rmtree(folder / "autograded" / file.stem / name, ignore_errors=True)
+    release = folder / "release" / name / f"{name}.ipynb"
+    text, note = handed_in.read(file)
+    if note:
+        text = release.read_bytes()
+    copy = folder / "submitted" / student / name / f"{name}.ipynb"
+    changed = not copy.exists() or copy.read_bytes() != text
+    if again or changed or not _reasons(student, name, folder):
+        shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(text)
-    return why
+    without = handed_in.without_place(text, nbformat.read(release, as_version=4))
+    return NOT_THESE.format(", ".join(without)) if without else note
 
 
-def _read(file):
-    """Return the bytes of a submission, and why it is none."""
-    try:
-        with open(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
-            text = opened.read(LARGEST + 1)
-    except OSError as error:
-        return b"", f"The file could not be opened ({error.strerror})."
-    if len(text) > LARGEST:
-        return (
-            b"",
-            f"The file is larger than {LARGEST:,} bytes: outputs cleared, it will be smaller.",
-        )
-    try:
-        nbformat.validate(nbformat.reads(text.decode("utf-8"), as_version=4))
-    except Exception as error:  # whatever a stranger's file makes nbformat raise
-        return b"", f"The file holds no notebook ({type(error).__name__})."
-    return text, ""
+def _write_pages(name, folder):
+    """Write nbgrader's feedback, a page for each student, that asks no other machine for anything."""
+    import nbgrader as installed
+
+    its_own = Path(installed.__file__).parent / "server_extensions" / "formgrader" / "templates"
+    bases = [f"--HTMLExporter.extra_template_basedirs={one}" for one in (TEMPLATES, its_own)]
+    told = "--HTMLExporter.template_name=page"
+    failed = nbgrader(folder, "generate_feedback", name, "--force", told, *bases)
+    print(failed, end="\n" * bool(failed), file=sys.stderr)
 
 
 def _row(student, name, folder, unread):
     """Return what stands in the book of one student's submission, and the reasons."""
     from nbgrader.api import Gradebook
 
-    graded = nbformat.read(_graded(student, name, folder), as_version=4)
-    reasons = {
-        place(cell)[1]: cell.outputs[0].text.strip()
-        for cell in graded.cells
-        if place(cell)[0] == "points"
-    }
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         grades = book.find_submission(name, student).notebooks[0].grades
         points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
@@ -116,7 +115,7 @@ def _row(student, name, folder, unread):
         "student": student,
         "note": unread,
         "points": dict(sorted(points.items())),
-        "reasons": reasons,
+        "reasons": _reasons(student, name, folder),
     }
 
 

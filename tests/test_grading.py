@@ -11,10 +11,10 @@ from nbformat.v4 import new_code_cell, new_notebook
 from course import assignment
 from course.grading import readers
 from course.grading.encoding import parsed, read, taken
-from course.grading.judging import mark
+from course.grading.judging import ENDED, MISSING, STUB, ended, mark, wrapped
 from course.grading.notebook import place, whole
 from course.workspace import ROOT, lessons
-from helpers.exercises.exercise import exercises
+from helpers.exercises.exercise import exercises, find
 from helpers.exercises.exercise import lessons as with_exercises
 from helpers.exercises.verdict import judge
 
@@ -122,8 +122,46 @@ def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
         got = mark(exercise, found)
         assert not got.right
         assert got.reason
-        assert len(got.reason) <= 600
-        assert got.reason.isprintable()
+        assert len(got.reason) <= 900
+        assert got.reason.replace("\n", "").isprintable()
+
+
+def test_of_a_wrong_function_a_case_is_set_out_without_what_was_expected(extracted):
+    one = find("10.2")
+    answer = evaluated(
+        "def answer(values, place):\n    return torch.tensor(values).requires_grad_().sum()"
+    )
+    told = graded(one, answer, extracted).reason.splitlines()
+    assert told[:3] == [
+        "Your function was run on 4 cases; 4 went wrong.",
+        "Case 1:",
+        "given: [2.0, 3.0], 'cpu'",
+    ]
+    assert "came: values: 5" in told
+    assert "expected: values: 2 numbers" in told
+    assert told[-1] == f"Think of this: {one.principle}"
+
+
+def test_an_answer_that_is_not_there_is_told_from_one_that_was_not_begun():
+    one = find("03.1")
+    assert mark(one, {"kind": "stub"}).reason == STUB
+    assert mark(one, {"kind": "missing"}).reason == MISSING
+    assert mark(one, {"kind": "missing"}, "it was late").reason == "No answer: it was late."
+
+
+def test_how_a_notebook_ended_is_told_where_it_did_and_below():
+    assert set(ENDED) == {"late", "full", "loud", "died"}
+    for how, what in ENDED.items():
+        assert ended(how, "03.3", here=True) == what
+        assert ended(how, "03.3", here=False) == f"it was not run, because at 03.3 {what}"
+
+
+def test_reasons_are_wrapped_and_stand_alone():
+    reason = mark(find("03.1"), {"kind": "value", "value": ["tuple", "w"]}).reason
+    assert reason.startswith("Not yet. Read again")
+    lines = wrapped("words " * 40 + "\nof two lines").splitlines()
+    assert len(lines) > 3
+    assert max(map(len, lines)) <= 88
 
 
 def test_a_line_that_is_no_record_is_passed_over():
@@ -202,6 +240,17 @@ def test_a_release_has_no_truths_in_it(made):
 
 
 @pytest.mark.slow
+def test_the_release_says_which_exercises_are_not_asked(made):
+    begin = next(cell for cell in version(made, "release").cells if place(cell) == ("ask", "begin"))
+    assert f"Not asked here: {', '.join(sorted(LEFT_OUT))}." in begin.source
+
+
+def test_an_assignment_has_each_lesson_once_and_in_order():
+    assert assignment.numbered(["05, 3", "03"]) == ["03", "05"]
+    assert assignment.named(["03", "05"]) == "lessons_03_05"
+
+
+@pytest.mark.slow
 def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
     source = version(made, "source")
     for exercise in GRADED:
@@ -274,6 +323,17 @@ def test_of_a_submission_only_its_code_is_taken():
     ]
     assert made.cells[-1].metadata.nbgrader == release.cells[-1].metadata.nbgrader
     assert not made.cells[-1].outputs
+
+
+def test_code_above_all_answers_is_taken_once_and_as_the_student_has_it():
+    setup = assignment.described(new_code_cell("import torch"), "ask", "setup")
+    release = new_notebook(cells=[setup, *small_release().cells])
+    same, more = new_code_cell("import torch"), new_code_cell("import torch, math")
+    for cell in (same, more):
+        cell.metadata = setup.metadata
+    handed_in = new_notebook(cells=[same, more])
+    made = [source for _, source in seen(whole(handed_in, release)) if "import" in source]
+    assert made == ["import torch", "import torch, math"]
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,15 @@
 Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either.
 """
 
+import json
 import os
+import re
 import shutil
 import socket
+import subprocess
 import sys
+import time
+import urllib.request
 from pathlib import Path
 
 import nbformat
@@ -15,7 +20,11 @@ from nbformat.v4 import new_code_cell
 
 from course import assignment, grade
 from course.grading import sandbox
+from course.grading.handed_in import submissions
+from course.grading.judging import STUB, mark
 from course.grading.notebook import place
+from course.workspace import ROOT
+from helpers.exercises.exercise import find
 
 pytestmark = [
     pytest.mark.slow,
@@ -82,7 +91,7 @@ def attempt(name, act):
     except (OSError, subprocess.SubprocessError):
         pass
 attempt("root", lambda: os.setuid(0))
-for folder in ("/course", "/course/helpers", "/usr", "/", os.path.dirname(os.__file__)):
+for folder in ("/course", "/course/helpers", "/usr", "/", "/dev", os.path.dirname(os.__file__)):
     attempt(folder, lambda: open(f"{folder}/written", "w"))
 for pid in range(2, 400):
     if not os.path.exists(f"/proc/{pid}"):
@@ -115,16 +124,16 @@ def memory():
     except MemoryError:
         pass
     return len(kept) / 4
-def disk():
+def disk(folder):
     written = 0
     try:
-        for number in range(100):
-            with open(f"/tmp/{number}", "wb") as opened:
+        for number in range(9):
+            with open(f"{folder}/{number}", "wb") as opened:
                 written += opened.write(bytes(2**20 * 40))
     except OSError:
         pass
     return written / 2**20
-answer = [memory(), disk(), children()]
+answer = [memory(), disk("/tmp"), disk("/dev/shm"), children()]
 """
 
 
@@ -151,10 +160,36 @@ def test_a_notebook_has_no_rights(attempts):
 
 
 def test_memory_disk_and_processes_are_bounded(attempts):
-    gibibytes, mebibytes, children = attempts[2]
+    gibibytes, in_tmp, in_shm, children = attempts[2]
     assert 0 < gibibytes <= 3
-    assert 0 < mebibytes <= 100
+    assert 0 < in_tmp <= 100
+    assert 0 < in_shm <= 100
     assert 0 < children < 64
+
+
+SHARED = """
+import mmap
+answer = 1
+kept = [mmap.mmap(-1, 2**28) for _ in range(8)]
+for one in kept:
+    one.write(bytes(2**28))
+"""
+IN_MANY = """
+import os, time
+answer = 1
+for _ in range(8):
+    if not os.fork():
+        kept = bytearray(os.urandom(2**20) * 2**8)
+        time.sleep(1000)
+time.sleep(1000)
+"""
+
+
+@pytest.mark.parametrize("source", [SHARED, IN_MANY], ids=["shared", "in many processes"])
+def test_memory_is_bounded_for_all_processes_together(box, source):
+    limits = sandbox.Limits(cell_seconds=60, all_seconds=60, together=1024)
+    found, ended = collected(box, "answer = 1", source, "answer = 3", limits=limits)
+    assert (found, ended) == ([1], "full")
 
 
 def test_where_a_solution_lies_inside_nothing_is_graded(box):
@@ -191,6 +226,26 @@ def test_a_notebook_that_says_too_much_is_cut_off(box):
     )
 
 
+RECURSIVE = """
+def answer(values, kept=None):
+    if kept is None:
+        return answer(values, kept=[])
+    if len(kept) < len(values):
+        return answer(values, [*kept, 0.1 * values[len(kept)]])
+    return torch.tensor(kept, dtype=torch.float64, requires_grad=True)
+"""
+INTERRUPTED = "def answer(values):\n    raise KeyboardInterrupt"  # as one that never ends is
+
+
+def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
+    asked = [{"collect": "03.3"}, {"collect": "03.4"}]
+    steps = [{"code": RECURSIVE}, *asked, {"code": INTERRUPTED}, *asked]
+    heard, _ = sandbox.run(steps, box, PATIENT)
+    found = [one.get("found") for one in heard]
+    assert mark(find("03.3"), found[1]).right
+    assert found[2] == found[5] == {"kind": "missing"}
+
+
 # The whole path, as a teacher goes it: release, submissions, table
 
 
@@ -221,6 +276,18 @@ MALICIOUS = RIGHT | {
 }
 
 
+CLASSES = {
+    "03.1": "import enum\nclass Leaves(enum.Enum):\n    w = 1; q = 2; r = 3; s = 4; z = 5\nanswer = {leaf.name for leaf in Leaves}",
+    "03.2": "from collections import namedtuple\nanswer = namedtuple('Gradients', 'a b c s')(a=10.0, b=None, c=5.0, s=10.0)",
+    "03.3": "class Weight(torch.nn.Module):\n    def __init__(self, values):\n        super().__init__()\n"
+    "        self.w = torch.nn.Parameter(torch.einsum('i,->i', torch.tensor(values).double(), torch.tensor(0.1).double()))\n"
+    "def answer(values):\n    return Weight(values).w",
+    "03.4": "class Catch:\n    def __call__(self, loss, inner):\n        kept = []\n        inner.register_hook(kept.append)\n"
+    "        loss.backward()\n        return kept[0]\nanswer = Catch()",
+}
+MARKUP = "raise RuntimeError('<script>document.title = 1</script>')"
+
+
 def _tampered(notebook):
     for cell in notebook.cells:
         if place(cell)[0] == "points":
@@ -235,8 +302,8 @@ def _tampered(notebook):
 
 
 @pytest.fixture(scope="module")
-def table(tmp_path_factory):
-    """What six students handed in, graded: {student: {exercise: (points, of, why)}}."""
+def course(tmp_path_factory):
+    """What students handed in, graded: {student: row}; under "" the folder of the course."""
     pytest.importorskip("nbgrader")
     root = tmp_path_factory.mktemp("class")
     folder = root / "assignments"
@@ -256,14 +323,23 @@ def table(tmp_path_factory):
         },
     )
     handed_in(folder, "empty", {})
-    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.4": "import os; os._exit(1)"})
+    handed_in(folder, "grace", CLASSES)
+    handed_in(folder, "markup", {"03.1": MARKUP, "03.2": f"{MARKUP}\nanswer = 1"})
+    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.3": "import os; os._exit(1)"})
     handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
     handed_in(folder, "malicious", MALICIOUS, _tampered)
     handed = folder / "handed_in" / "lessons_03"
     (handed / "broken.ipynb").write_text("no notebook", "utf-8")
     (handed / "linked.ipynb").symlink_to(folder / "gradebook.db")
-    rows = grade.grade("lessons_03", sorted(handed.glob("*.ipynb")), folder)
-    return {row["student"]: row for row in rows}
+    files, _ = submissions(handed)
+    rows = grade.grade("lessons_03", files, folder)
+    return {row["student"]: row for row in rows} | {"": folder}
+
+
+@pytest.fixture(scope="module")
+def table(course):
+    """What the students handed in, graded: {student: row}."""
+    return {student: row for student, row in course.items() if student}
 
 
 def points(row):
@@ -274,11 +350,13 @@ def test_each_submission_has_its_points_and_reasons(table):
     assert {student: points(row) for student, row in table.items()} == {
         "ada": [1, 2, 2, 3],
         "broken": [0, 0, 0, 0],
-        "crashing": [1, 0, 2, 0],
+        "crashing": [1, 0, 0, 0],
         "empty": [0, 0, 0, 0],
         "endless": [1, 2, 0, 3],
+        "grace": [1, 2, 2, 3],
         "linked": [0, 0, 0, 0],
         "malicious": [0, 0, 0, 0],
+        "markup": [0, 0, 0, 0],
         "wrong": [0, 0, 0, 0],
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
@@ -290,17 +368,114 @@ def test_each_submission_has_its_points_and_reasons(table):
 def test_reasons_say_what_happened(table):
     why = {student: row["reasons"] for student, row in table.items()}
     assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
-    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == "No answer."
+    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == STUB
     assert "ZeroDivisionError: division by zero" in why["crashing"]["03.2"]
-    assert "Python had ended" in why["crashing"]["03.4"]
+    assert why["crashing"]["03.3"].startswith("No answer: Python ended")
+    assert "not run, because at 03.3 Python ended" in why["crashing"]["03.4"]
     assert "within the seconds" in why["endless"]["03.3"]
     assert "holds no notebook" in table["broken"]["note"]
     assert "could not be opened" in table["linked"]["note"]
 
 
+def page(course, student):
+    path = course[""] / "feedback" / student / "lessons_03" / "lessons_03.html"
+    return path.read_text("utf-8")
+
+
+def test_each_student_has_a_page_that_asks_no_other_machine(course, table):
+    for student in table:
+        asked = re.findall(r"""(?:src|href)=["']?(?!#|data:)([^"'\s>]+)""", page(course, student))
+        assert asked == [], student
+
+
+def test_a_page_tells_the_reasons_and_runs_nothing_of_a_student(course):
+    assert "Read again" in page(course, "wrong")
+    shown = page(course, "markup")
+    assert "<script>document" not in shown
+    assert "&lt;script&gt;document" in shown
+    assert "RuntimeError: &lt;script&gt;" in shown
+
+
+def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, monkeypatch, capsys):
+    """And where the sandbox is missing it is graded later."""
+    from nbgrader.api import Gradebook
+
+    folder = course[""]
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        by_hand = book.find_grade("points-03-1", "lessons_03", "lessons_03", "wrong")
+        by_hand.manual_score = 0.5
+        book.db.commit()
+    handed_in(folder, "empty", {"03.1": RIGHT["03.1"]})
+    files, _ = submissions(folder / "handed_in" / "lessons_03")
+    with monkeypatch.context() as without:
+        without.setenv("PATH", "/nowhere")
+        rows = grade.grade("lessons_03", files, folder)
+    assert sorted(row["student"] for row in rows) == sorted(set(files) - {"empty"})
+    said = capsys.readouterr().err
+    assert said.startswith("Not graded: empty.")
+    assert sandbox.MISSING in said
+    rows = grade.grade("lessons_03", files, folder)
+    now = {row["student"]: points(row) for row in rows}
+    assert now["empty"] == [1, 0, 0, 0]
+    assert now["wrong"] == [0.5, 0, 0, 0]
+    assert now["ada"] == [1, 2, 2, 3]
+
+
+@pytest.fixture
+def formgrader(course, tmp_path):
+    """The address of nbgrader's formgrader, started as classroom/grading.md says."""
+    told = (ROOT / "classroom" / "grading.md").read_text("utf-8")
+    (option,) = re.findall(
+        r'"(nbgrader\.\S+)"', told.replace('--ServerApp.jpserver_extensions="', '"')
+    )
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    call = [
+        sys.executable,
+        "-m",
+        "jupyter_server",
+        "--no-browser",
+        "--allow-root",
+        f"--port={port}",
+    ]
+    own = {"JUPYTER_CONFIG_DIR": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path)}
+    server = subprocess.Popen(
+        [*call, "--ServerApp.token=known", f"--ServerApp.jpserver_extensions={option}"],
+        cwd=course[""],
+        env={**os.environ, **own},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    yield f"http://127.0.0.1:{port}/formgrader"
+    server.terminate()
+    server.wait()
+
+
+def test_the_formgrader_shows_what_was_graded(formgrader, table):
+    shown = answered(f"{formgrader}/api/submissions/lessons_03?token=known")
+    assert {one["student"] for one in json.loads(shown)} == set(table)
+
+
+def answered(address, tries=120):
+    """Return what a server that is being started answers."""
+    for _ in range(tries):
+        try:
+            with urllib.request.urlopen(address) as answer:
+                return answer.read()
+        except OSError:
+            time.sleep(0.5)
+    pytest.fail(f"{address} did not answer")
+
+
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     assert sandbox.trouble(box) == sandbox.MISSING
+
+
+def test_what_a_sandbox_that_does_not_start_complains_of_is_told(monkeypatch, box):
+    says = ["sh", "-c", "echo one >&2; echo 'bwrap: Permission denied' >&2; exit 1", "inside.py"]
+    monkeypatch.setattr(sandbox, "command", lambda *_: says)
+    assert sandbox.trouble(box) == sandbox.DEAD.format("bwrap: Permission denied")
 
 
 def test_python_may_lie_in_tmp_which_is_a_folder_of_its_own_inside(monkeypatch):

@@ -14,6 +14,9 @@ def collect(exercise):
     """Show what `answer` is, and forget it, so that the next exercise begins without one."""
     names = get_ipython().user_ns
     found = {"kind": "missing"}
-    if "answer" in names:
-        found = taken(names.pop("answer"), READERS.get(exercise))
+    try:
+        if "answer" in names:
+            found = taken(names["answer"], READERS.get(exercise))  # which may call itself
+    finally:
+        names.pop("answer", None)
     publish_display_data({"application/json": found})

@@ -13,7 +13,7 @@ from nbgrader.preprocessors import NbGraderPreprocessor
 from traitlets import Float
 
 from course.grading import sandbox
-from course.grading.judging import NOT_REACHED, mark
+from course.grading.judging import ended, mark, wrapped
 from course.grading.notebook import place, whole
 from helpers.exercises.exercise import find
 
@@ -43,8 +43,8 @@ class Sandboxed(NbGraderPreprocessor):
         limits = sandbox.Limits(cell_seconds=self.cell_seconds, all_seconds=self.all_seconds)
         with sandbox.furnished(sorted({id[:2] for id in asked.values()})) as folder:
             self._try(folder)
-            heard, ended = sandbox.run(steps, folder, limits)
-        _write_points(nb, asked, heard, ended)
+            heard, how = sandbox.run(steps, folder, limits)
+        _write_points(nb, asked, heard, how)
         return nb, resources
 
     def _try(self, folder):
@@ -81,21 +81,21 @@ def _steps(nb):
     return steps, asked
 
 
-def _write_points(nb, asked, heard, ended):
+def _write_points(nb, asked, heard, how):
     """Put an output into each points cell. One without would have all its points, says nbgrader."""
     cells = {place(cell)[1]: cell for cell in nb.cells if place(cell)[0] == "points"}
     by_step = {record["step"]: record for record in heard if isinstance(record.get("step"), int)}
-    first = 0
+    first, at = 0, ""
     for step, id in asked.items():
         records = [by_step[one] for one in range(first, step + 1) if one in by_step]
-        found = by_step.get(step, {}).get("found")
-        found = mark(
-            find(id), found, _trouble(records) if step in by_step else NOT_REACHED.get(ended)
-        )
+        before = _trouble(records)
+        if step not in by_step and how:
+            before, at = ended(how, at or id, here=not at), at or id
+        found = mark(find(id), by_step.get(step, {}).get("found"), before)
         first = step + 1
         most = float(cells[id].metadata.nbgrader["points"])
         cells[id].outputs = [
-            new_output("stream", name="stdout", text=f"{found.reason}\n"),
+            new_output("stream", name="stdout", text=f"{wrapped(found.reason)}\n"),
             new_output("execute_result", {"text/plain": str(most if found.right else 0.0)}),
         ]
 
@@ -105,4 +105,4 @@ def _trouble(records):
     if any(record.get("late") for record in records):
         return "it did not end within the seconds that a cell has"
     raised = next((str(record["raised"]) for record in records if record.get("raised")), "")
-    return f"a cell of it ended with {raised}" if raised else ""
+    return f"a cell of it ended with {raised.rstrip(' .:')}" if raised else ""

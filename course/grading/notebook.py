@@ -57,7 +57,8 @@ def whole(submission, release):
     numbers = [number for kind, number in original if kind == "answer"]
     taken = _by_exercise(submission, numbers)
     cells = [copy.deepcopy(cell) for cell in release.cells if place(cell)[1] not in numbers]
-    cells += [_code(source) for source in taken.pop("", [])]
+    given = {cell.source for cell in cells}
+    cells += [_code(source) for source in taken.pop("", []) if source not in given]
     for number in sorted(numbers, key=(list(taken) + numbers).index):
         for kind in ("ask", "answer", "points"):
             cell = copy.deepcopy(original[kind, number])

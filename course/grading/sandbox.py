@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from course.grading import readers
+from course.grading import memory, readers
 from course.grading.encoding import parsed
 from helpers.exercises.exercise import exercises
 
@@ -33,6 +33,10 @@ LEAKS = (
     "Not graded: inside the sandbox {} could be reached. Students' code would find it there, too."
     " Look where Python and the course are installed; the course's solutions may not lie in Python's own folders."
 )
+DEAD = (
+    "Not graded: nothing runs in the sandbox of students' code. It said: {}."
+    " Some systems, such as Ubuntu, let no ordinary user make one: see classroom/grading.md."
+)
 NEVER_INSIDE = ("exercises/lessons", "predicting/questions", "__pycache__")  # of helpers/
 
 
@@ -43,8 +47,9 @@ class Limits:
     cell_seconds: int = 20
     all_seconds: int = 300
     memory: int = 3072  # of each process
+    together: int = 4096  # of all of them
     processes: int = 64  # and threads
-    files: int = 50  # MiB of one file; all of /tmp is twice that
+    files: int = 50  # MiB of one file; all of /tmp is twice that, and of /dev/shm
     said: int = 4  # MiB of all answers together
 
 
@@ -102,11 +107,18 @@ def _walls(folder, limits):
         *("--ro-bind", "/usr", "/usr", *_at_the_root()),
         *("--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
         *("--proc", "/proc", "--dev", "/dev"),
-        *("--perms", "1777", "--size", str(2 * limits.files * MIB), "--tmpfs", "/tmp"),
+        *_room("/dev/shm", limits),
+        *("--remount-ro", "/dev"),  # which is memory, too
+        *_room("/tmp", limits),
         *_python(),  # which may lie in /tmp itself
         *("--ro-bind", str(folder), "/course", "--remount-ro", "/", "--chdir", "/tmp"),
         *(part for pair in _environment().items() for part in ("--setenv", *pair)),
     ]
+
+
+def _room(folder, limits):
+    """Return what makes a folder that lies in memory, in which anybody may write so much."""
+    return ["--perms", "1777", "--size", str(2 * limits.files * MIB), "--tmpfs", folder]
 
 
 def _at_the_root():
@@ -156,7 +168,7 @@ def _bounds(limits):
 
 def run(steps, folder, limits=None):
     """Run the steps of one submission; return what was heard, a record for each step that ended, and
-    in one word how all ended: "" (well), "late", "loud" or "died".
+    in one word how all ended: "" (well), "late", "full" (of memory), "loud" or "died".
     """
     limits = limits or Limits()
     given = json.dumps({"steps": steps, "seconds": limits.cell_seconds}).encode()
@@ -171,7 +183,8 @@ def run(steps, folder, limits=None):
     timer.start()
     try:
         threading.Thread(target=_give, args=(process.stdin, given), daemon=True).start()
-        text = process.stdout.read(limits.said * MIB)
+        with memory.bounded(process, limits.together) as full:
+            text = process.stdout.read(limits.said * MIB)
         loud = len(text) == limits.said * MIB
     finally:
         timer.cancel()
@@ -182,7 +195,8 @@ def run(steps, folder, limits=None):
         record for one in text.decode("utf-8", "replace").splitlines() if (record := parsed(one))
     ]
     ended = len([one for one in heard if "step" in one]) >= len(steps)
-    return heard, "late" if late.is_set() else "loud" if loud else "" if ended else "died"
+    ways = {"late": late.is_set(), "full": full.is_set(), "loud": loud, "": ended, "died": True}
+    return heard, next(word for word, so in ways.items() if so)
 
 
 def _give(pipe, text):
@@ -204,9 +218,16 @@ def trouble(folder, *secrets):
     heard, ended = run([{"code": probe}, {"collect": "reached"}], folder)
     found = next((one["found"] for one in heard if "found" in one), None)
     if found is None:
-        return f"Not graded: nothing runs in the sandbox ({ended}). Try it: {' '.join(command(folder, Limits()))}"
+        return DEAD.format(_said(folder) or ended)
     reached = found.get("value")
     return "" if reached == "" else LEAKS.format(reached)
+
+
+def _said(folder):
+    """Return the last line that the sandbox complains with, where it does."""
+    call = [*command(folder, Limits())[:-1], "-c", "pass"]
+    done = subprocess.run(call, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    return "".join(done.stderr.strip().splitlines()[-1:])
 
 
 _PROBE = """
