@@ -12,8 +12,9 @@ from pathlib import Path
 COURSE = Path(__file__).resolve().parents[1]
 
 os.umask(0o077)  # what a student writes is the student's alone
-# Kernels talk through files here, not through ports, of which two could get the same when a class
-# starts at once. The system allows such a path 107 characters, so this folder has a short name.
+# Kernels are talked to through files here, not through ports, of which two could get the same when
+# a class starts at once. The system allows such a path 107 characters, so this folder has a short
+# name.
 os.environ["JUPYTER_RUNTIME_DIR"] = str(Path.home() / ".jupyter-run")
 
 
