@@ -102,6 +102,14 @@ class Lab:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("JUPYTER_DATA_DIR", self.environment["JUPYTER_DATA_DIR"])
             workspace.sync(self.folder)
+        self.handed_out = {path: path.read_bytes() for path in self.work.glob("*.ipynb")}
+
+    def put_back(self):
+        """Give the lessons back as they were handed out: what another test ran and saved may hold
+        widgets without their state, of which JupyterLab complains.
+        """
+        for path, lesson in self.handed_out.items():
+            path.write_bytes(lesson)
 
     def write(self, name, *sources, tags=()):
         """Put a notebook of code cells, none of them run, where the copies are; return its name."""

@@ -66,6 +66,11 @@ def progress(lab):
     return everything(lab)["predictions"]
 
 
+@pytest.fixture(autouse=True)
+def handed_out(lab):
+    lab.put_back()
+
+
 @pytest.fixture
 def lesson(notebook, lab):
     """Lesson 05, its set-up run, nothing guessed."""
