@@ -61,7 +61,8 @@ def main(arguments, root=ROOT):
             f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"'
         )
     name, folder = named(numbers), root / FOLDER
-    if any(submissions(folder / "handed_in" / name)):
+    found, odd = submissions(folder / "handed_in" / name)
+    if found or odd:
         sys.exit(
             f"{FOLDER}/handed_in/{name} has submissions already: they belong to the assignment as it was given out,"
             f" so it stays as it is. To begin anew, move {FOLDER} away."

@@ -33,7 +33,8 @@ def main(arguments, root=ROOT):
             f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"'
         )
     files, others = handed_in.submissions(folder / "handed_in" / name)
-    print(*others, sep="\n", end="\n" * bool(others), file=sys.stderr)
+    for one in others:
+        print(one, file=sys.stderr)
     if not files:
         sys.exit(
             f"{FOLDER}/handed_in/{name}/ has no submission: put one notebook for each student there, such as ada.ipynb"
@@ -101,10 +102,11 @@ def _write_pages(name, folder):
     bases = [f"--HTMLExporter.extra_template_basedirs={one}" for one in (TEMPLATES, its_own)]
     told = "--HTMLExporter.template_name=page"
     failed = nbgrader(folder, "generate_feedback", name, "--force", told, *bases)
-    print(failed, end="\n" * bool(failed), file=sys.stderr)
+    if failed:
+        print(failed, file=sys.stderr)
 
 
-def _row(student, name, folder, unread):
+def _row(student, name, folder, note):
     """Return what stands in the book of one student's submission, and the reasons."""
     from nbgrader.api import Gradebook
 
@@ -113,7 +115,7 @@ def _row(student, name, folder, unread):
         points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
     return {
         "student": student,
-        "note": unread,
+        "note": note,
         "points": dict(sorted(points.items())),
         "reasons": _reasons(student, name, folder),
     }

@@ -6,7 +6,7 @@ mapped are not seen.
 """
 
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import psutil
 
@@ -46,9 +46,8 @@ def held(pid):
 
 def _share(process):
     """Return the proportional share of a process; all of its memory where that is hidden."""
-    for share in (lambda: process.memory_full_info().pss, lambda: process.memory_info().rss):
-        try:
-            return share()
-        except psutil.Error:  # it hides itself, or has ended
-            continue
+    with suppress(psutil.Error):
+        return process.memory_full_info().pss
+    with suppress(psutil.Error):  # it hides that, or has ended
+        return process.memory_info().rss
     return 0

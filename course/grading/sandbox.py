@@ -195,8 +195,13 @@ def run(steps, folder, limits=None):
         record for one in text.decode("utf-8", "replace").splitlines() if (record := parsed(one))
     ]
     ended = len([one for one in heard if "step" in one]) >= len(steps)
-    ways = {"late": late.is_set(), "full": full.is_set(), "loud": loud, "": ended, "died": True}
-    return heard, next(word for word, so in ways.items() if so)
+    if late.is_set():
+        return heard, "late"
+    if full.is_set():
+        return heard, "full"
+    if loud:
+        return heard, "loud"
+    return heard, "" if ended else "died"
 
 
 def _give(pipe, text):

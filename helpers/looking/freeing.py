@@ -20,7 +20,7 @@ from typing import Any
 from helpers.graph import Edge
 from helpers.looking.torch_private import is_tensor, of_node
 
-SHALLOW = 1_000  # levels that any stack bears
+SHALLOW = 500  # levels that a stack of 192 KiB bears
 STRIDE = 128  # levels from one node that holds the way ahead to the next
 HELD = "the way ahead, held so that a deep graph is freed without recursion"
 

@@ -56,7 +56,7 @@ def snapshot(*tensors: torch.Tensor, names: Given | None = None) -> Graph:
     name what they hold; `names=calls`, from `module_calls`, also tells which module call made each
     operation. Of a graph of more than 25,000 nodes, or 50,000 inputs of nodes, the 2,000 nodes
     nearest to the roots are told; `graph.left_out` says what is missing. On a graph deeper than
-    1,000 levels some nodes get an entry in `metadata`, without which freeing it could end the
+    500 levels some nodes get an entry in `metadata`, without which freeing it could end the
     process. Raises TypeError for anything that is not a tensor. A tensor with no graph is a root
     with a reason.
     """
