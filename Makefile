@@ -56,15 +56,15 @@ pages: $(DEV)  ## the lessons as pages for any static host, or to open from disk
 	@"$(PY)" -m course.publishing.site notebooks -o build/pages
 
 usb: $(DEV)  ## a folder for USB sticks, which sets laptops up offline (FOR="windows-3.12 macos-3.13"): build/usb/
-	@"$(PY)" -m course.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
+	@"$(PY)" -m classroom.usb -o build/usb $(if $(FOR),--for $(FOR)) --torch-index="$(TORCH_INDEX)" $(if $(CUDA),--cuda)
 
 ##@ For those who mark, on Linux; see classroom/grading.md
 
 assignment: $(DEV) $(GRADING)  ## an assignment of the lessons' exercises, for nbgrader (N="03 05"): assignments/
-	@$(WITH_GRADING) "$(PY)" -m course.assignment $(N)
+	@$(WITH_GRADING) "$(PY)" -m classroom.assignment $(N)
 
 grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with bubblewrap (N="03 05"): assignments/points/
-	@$(WITH_GRADING) "$(PY)" -m course.grade $(N) $(GRADE_ARGS)
+	@$(WITH_GRADING) "$(PY)" -m classroom.grade $(N) $(GRADE_ARGS)
 
 ##@ For those who change the course
 

@@ -47,7 +47,7 @@ def witnessed() -> Iterator[None]:
 
 
 def by_witness(loss: Tensor) -> Inner:
-    from helpers.looking.snapshot import Walk
+    from autograd_graphs.looking.snapshot import Walk
 
     met = enumerate(Walk([loss]).met)
     return {
@@ -98,7 +98,7 @@ def look(name: str) -> Iterator[tuple[str, float, str]]:
 
 def folded_nodes(picture: object) -> int:
     """Count the nodes of a picture's graph as it is folded."""
-    from helpers.folding.fold import fold
+    from autograd_graphs.large.fold import fold
 
     return len(fold(picture.graph).nodes)
 

@@ -91,7 +91,7 @@ def boxes(svg: str) -> int:
     """Count the boxes of a picture: Graphviz's nodes, or our cards less those of the legend."""
     if "helpers" not in sys.modules:
         return svg.count('class="node"')
-    from helpers.drawing.cards import FIRST, PILE
+    from autograd_graphs.drawing.cards import FIRST, PILE
 
     rect = r'<rect x="(-?\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)" rx="(?:7|18|26)"'
     found = {tuple(map(int, values)) for values in re.findall(rect, svg)}

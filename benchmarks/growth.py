@@ -18,9 +18,9 @@ from math import log
 import torch
 from torch import Tensor
 
+from autograd_graphs.drawing.layout import MOST_WORK, place, work
 from benchmarks.measure import Row, seconds
 from helpers import snapshot
-from helpers.drawing.layout import MOST_WORK, place, work
 
 SIZES = (10, 30, 100, 300, 1_000, 2_000)
 STEEPEST = 1.2  # the goal: a little over linear

@@ -20,12 +20,12 @@ import torch
 from jupyter_client.manager import start_new_kernel
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.backward_film import BackwardFilm
+from autograd_graphs.playing.player import as_json, page
 from benchmarks.measure import Row
 from benchmarks.stepped import make
 from helpers import record
-from helpers.playing.animate import film
-from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.player import as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
 TRACED = ["devtools.timeline", "disabled-by-default-devtools.timeline"]

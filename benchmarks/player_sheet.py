@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
+from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.backward_film import BackwardFilm
+from autograd_graphs.playing.player import AnyFilm, as_json, page
 from benchmarks.stepped import MODELS, SCENES, make
 from helpers import labs
 from helpers.labs.engine.lab import with_buttons
-from helpers.playing.animate import film
-from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.player import AnyFilm, as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
 BUILD = Path(__file__).parents[1] / "build"

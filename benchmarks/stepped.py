@@ -11,8 +11,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from autograd_graphs.recording.trace import Trace
 from helpers import module_calls, record
-from helpers.recording.trace import Trace
 
 Maker = Callable[[], Trace]
 NUMBERS = "a, b, c = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))\n"

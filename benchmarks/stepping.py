@@ -18,11 +18,11 @@ from playwright.sync_api import Page, sync_playwright
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.player import as_json, page
 from benchmarks.measure import Row, seconds
 from benchmarks.stepped import GPT
 from helpers import record, step_through
-from helpers.playing.animate import film
-from helpers.playing.player import as_json, page
 
 CHROMIUM = "/usr/bin/chromium"
 FIRST_FRAME = {"twelve layers": 1_000.0}  # ms: call to widget, and load to paint

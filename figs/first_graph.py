@@ -9,10 +9,10 @@ from pathlib import Path
 
 import torch
 
-from helpers.drawing.diagram import drawing
-from helpers.drawing.svg import svg
-from helpers.folding.fold import fold
-from helpers.looking.snapshot import snapshot
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.svg import svg
+from autograd_graphs.large.fold import fold
+from autograd_graphs.looking.snapshot import snapshot
 
 
 def draw() -> str:

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import torch
 
-from helpers.drawing.diagram import arrow
-from helpers.drawing.display_list import Mark
-from helpers.drawing.palette import DARK, LIGHT, attributes
-from helpers.drawing.svg import FONT
-from helpers.playing.animate import film
-from helpers.playing.backward_film import BackwardFilm, Cell, Moment
-from helpers.recording.record import record
-from helpers.text import width
+from autograd_graphs.drawing.diagram import arrow
+from autograd_graphs.drawing.display_list import Mark
+from autograd_graphs.drawing.palette import DARK, LIGHT, attributes
+from autograd_graphs.drawing.svg import FONT
+from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.backward_film import BackwardFilm, Cell, Moment
+from autograd_graphs.recording.record import record
+from autograd_graphs.text import width
 
 WIDE, HIGH = 940, 500
 LEFT, TOP = 30, 26  # of the graph

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import torch
 
-from helpers.drawing.diagram import arrow
-from helpers.drawing.display_list import Drawing, Pen
-from helpers.drawing.palette import SMALL, TITLE
-from helpers.drawing.svg import svg
-from helpers.text import width
+from autograd_graphs.drawing.diagram import arrow
+from autograd_graphs.drawing.display_list import Drawing, Pen
+from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.drawing.svg import svg
+from autograd_graphs.text import width
 
 WIDE, HIGH, TALL = 760, 452, 36  # px: the picture, and the height of a box
 TENSORS, NODES, BESIDE = 130, 420, 680  # px: the middles of three columns

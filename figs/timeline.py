@@ -5,7 +5,7 @@ that file only.
 from html import escape
 from pathlib import Path
 
-from helpers.drawing.palette import DARK, LIGHT
+from autograd_graphs.drawing.palette import DARK, LIGHT
 
 FILE = Path(__file__).with_suffix(".svg")
 # px; YEAR is one year's width, BAR a bar's height

@@ -1,29 +1,26 @@
-"""Look at PyTorch's computational graphs without disturbing them.
+"""What the lessons import: pictures and players of `autograd_graphs`, guesses, exercises and labs.
 
 What few lessons need is imported when asked for.
 """
 
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from autograd_graphs import Picture, module_calls, record, show, snapshot
+from autograd_graphs.playing.guesses import keep_with
 from helpers.exercises import check, expect_error, hint, solution
-from helpers.looking.calls import module_calls
-from helpers.looking.snapshot import snapshot
-from helpers.picture import Picture, show
 from helpers.plots import plot
-from helpers.recording.record import record
-from helpers.recording.trace import Trace, write_by
+from helpers.predicting.player_guesses import keep
 
 if TYPE_CHECKING:
+    from autograd_graphs.stepping import step_through
+    from autograd_graphs.torchviz_view import beside_torchviz
     from helpers import labs
     from helpers.clinic.finding import find
     from helpers.clinic.report import diagnose
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
     from helpers.predicting.prediction import predict
-    from helpers.stepping import step_through
-    from helpers.torchviz_view import beside_torchviz
 
 __all__ = [
     "Picture",
@@ -49,22 +46,16 @@ __all__ = [
 
 _LATER = {  # players and predictions bring ipywidgets, which takes longer than all of ours
     "attempt": "helpers.predicting.attempting",
-    "beside_torchviz": "helpers.torchviz_view",
+    "beside_torchviz": "autograd_graphs.torchviz_view",
     "diagnose": "helpers.clinic.report",
     "find": "helpers.clinic.finding",
     "labs": "helpers.labs",
     "predict": "helpers.predicting.prediction",
     "progress": "helpers.predicting.overview",
-    "step_through": "helpers.stepping",
+    "step_through": "autograd_graphs.stepping",
 }
 
-
-def _save(trace: Trace, path: str | Path) -> Path:
-    """Write a trace as a page, by the player."""
-    return import_module("helpers.stepping").save(trace, path)
-
-
-write_by(_save)
+keep_with(keep)
 
 
 def __getattr__(name: str) -> Any:

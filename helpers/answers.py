@@ -11,8 +11,8 @@ import re
 import sys
 from dataclasses import dataclass
 
-from helpers.drawing.svg import safe
-from helpers.text import shortened
+from autograd_graphs.drawing.svg import safe
+from autograd_graphs.text import shortened
 
 LINES, COLUMNS = 10, 84  # what is seen of a long card; the rest is folded
 LONGEST = 20_000  # characters of a card

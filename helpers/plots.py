@@ -10,9 +10,9 @@ import math
 import sys
 from typing import TYPE_CHECKING
 
-from helpers.drawing.svg import safe
-from helpers.looking.torch_private import type_name
-from helpers.text import short_number, visible
+from autograd_graphs.drawing.svg import safe
+from autograd_graphs.looking.torch_private import type_name
+from autograd_graphs.text import short_number, visible
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only lessons that plot import it
     from matplotlib.axes import Axes

@@ -10,13 +10,13 @@ from functools import partial
 
 from IPython.display import display
 
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import guarded
 from helpers.exercises.readers import choice
 from helpers.predicting.again import Again
 from helpers.predicting.answers import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import guarded
 
 LETTERS = ("a", "b", "c")
 NAME = re.compile(r"q\d{1,2}")

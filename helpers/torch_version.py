@@ -7,7 +7,7 @@ import re
 
 import torch
 
-from helpers.looking.refusals import short
+from autograd_graphs.looking.refusals import short
 
 COMPARED = "2.13.0"  # the torch that made the stored outputs
 FIRST, NO_LONGER = (2, 13), (3, 0)  # as pyproject.toml and requirements.txt ask for

@@ -15,9 +15,9 @@ from torch.nn.utils.parametrizations import weight_norm
 from torch.utils.checkpoint import checkpoint
 
 import helpers
+from autograd_graphs.large.fold import fold
+from autograd_graphs.looking.snapshot import Limits
 from helpers import module_calls, snapshot
-from helpers.folding.fold import fold
-from helpers.looking.snapshot import Limits
 
 WIDE, HEADS, WORDS = 8, 2, 16
 
@@ -466,7 +466,7 @@ def alternating_layers():
 def cut_at_the_cap():
     model = encoder(36)
     loss = model(torch.ones(2, 5, WIDE)).sum()
-    with patch("helpers.looking.snapshot.WHOLE", Limits(1_500, 44_000)):
+    with patch("autograd_graphs.looking.snapshot.WHOLE", Limits(1_500, 44_000)):
         return snapshot(loss)
 
 

@@ -11,14 +11,14 @@ from itertools import pairwise
 from nbformat.v4 import new_notebook, new_output
 from reading_film import is_in_order, read
 
+from autograd_graphs.data import Gradient
+from autograd_graphs.playing import animate, equations, moments, summaries
+from autograd_graphs.playing.backward_film import BackwardFilm
+from autograd_graphs.playing.encode_backward import STEPS
+from autograd_graphs.playing.player import FILM, as_json
+from autograd_graphs.playing.views import MOST_NODES, views
+from autograd_graphs.text import short_number, visible
 from course.publishing.films import film_of
-from helpers.graph import Gradient
-from helpers.playing import animate, equations, moments, summaries
-from helpers.playing.backward_film import BackwardFilm
-from helpers.playing.encode_backward import STEPS
-from helpers.playing.player import FILM, as_json
-from helpers.playing.views import MOST_NODES, views
-from helpers.text import short_number, visible
 
 
 def check_film(trace, film=None):

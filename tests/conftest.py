@@ -13,7 +13,7 @@ from filelock import FileLock
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ["FOLDING_FAULTS"] = (
-    "raise"  # see helpers/folding/fold.py: a test has to hear of what readers are spared
+    "raise"  # see autograd_graphs/large/fold.py: a test has to hear of what readers are spared
 )
 
 

@@ -9,7 +9,7 @@ import math
 from made_up_film import explorer, folded, lab, sums
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from helpers.playing.player import as_json
+from autograd_graphs.playing.player import as_json
 
 HIT = "window.hit=1"
 FAR = "http://far.example/x"

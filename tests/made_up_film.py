@@ -7,14 +7,24 @@ import random
 from collections import deque
 from dataclasses import dataclass, field, replace
 
-from helpers.drawing.diagram import drawing
-from helpers.drawing.display_list import Owner
-from helpers.drawing.palette import STYLE
-from helpers.graph import Call, Edge, Gradient, Graph, Node, Root, SavedTensor, Storage, TensorInfo
-from helpers.playing.animate import film
-from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
-from helpers.playing.stylesheet import css_class
-from helpers.recording.trace import LeafGrad, LocalDerivative, Step, Trace
+from autograd_graphs.data import (
+    Call,
+    Edge,
+    Gradient,
+    Graph,
+    Node,
+    Root,
+    SavedTensor,
+    Storage,
+    TensorInfo,
+)
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.display_list import Owner
+from autograd_graphs.drawing.palette import STYLE
+from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
+from autograd_graphs.playing.stylesheet import css_class
+from autograd_graphs.recording.trace import LeafGrad, LocalDerivative, Step, Trace
 
 FLOAT = 4  # bytes
 MOST_DOUBLED = (

@@ -9,8 +9,8 @@ from dataclasses import replace
 import torch
 from hypothesis import strategies as st
 
+from autograd_graphs.data import Call, Edge, Graph, Node, Root, TensorInfo
 from helpers import snapshot
-from helpers.graph import Call, Edge, Graph, Node, Root, TensorInfo
 
 STEPS = {
     "sin": lambda x, leaves: x.sin(),

@@ -7,7 +7,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from course.usb import __main__ as usb
+from classroom.usb import __main__ as usb
 
 BACKEND = '''"""Builds the made-up course as an editable package, with no package but the standard library."""
 import zipfile

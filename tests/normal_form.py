@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbval.plugin import coalesce_streams, get_sanitize_patterns
 
-from helpers.playing.player import FILM
+from autograd_graphs.playing.player import FILM
 from helpers.predicting.prediction import ASKED
 
 SANITISER = Path(__file__).with_name("nbval_sanitize.cfg")

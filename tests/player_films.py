@@ -6,7 +6,7 @@ from functools import cache
 
 from source_programs import run
 
-from helpers.playing.animate import explored, film
+from autograd_graphs.playing.animate import explored, film
 
 LONG = "the_weight_of_the_first_of_all_the_layers_that_this_model_has_ever_had"
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"

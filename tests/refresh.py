@@ -30,7 +30,7 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 def main(arguments=None, folder=NOTEBOOKS):
     """Refresh the lessons named on the command line, or all; return 1 if one could not run."""
     os.environ.setdefault("GPU_CELLS", "stored")  # see helpers/gpu.py
-    os.environ.setdefault("FOLDING_FAULTS", "raise")  # see helpers/folding/fold.py
+    os.environ.setdefault("FOLDING_FAULTS", "raise")  # see autograd_graphs/large/fold.py
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "lesson", nargs="*", help="numbers such as 03, or glossary; all of them if none is given"

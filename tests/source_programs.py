@@ -9,11 +9,11 @@ import random
 
 import torch
 
-from helpers.looking.snapshot import Walk
-from helpers.looking.source import LONGEST
-from helpers.looking.torch_private import is_tensor, next_number, ran_as
-from helpers.recording.record import record
-from helpers.text import visible
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.source import LONGEST
+from autograd_graphs.looking.torch_private import is_tensor, next_number, ran_as
+from autograd_graphs.recording.record import record
+from autograd_graphs.text import visible
 
 NAMES = ["a", "b", "c", "x", "y", "z", "h", "t"]
 FUNCTIONS = [

@@ -14,7 +14,7 @@ from collections import Counter
 from itertools import pairwise
 from random import Random
 
-from helpers.drawing.layout import MOST_WORK, place, work
+from autograd_graphs.drawing.layout import MOST_WORK, place, work
 
 MOST_BOXES = 400
 NEAR = (

@@ -12,10 +12,10 @@ import torch
 from stress_layout import faults, timed
 from torch import nn
 
+from autograd_graphs.drawing.bare import bare
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.layout import MOST_WORK, work
 from helpers import show, snapshot
-from helpers.drawing.bare import bare
-from helpers.drawing.diagram import drawing
-from helpers.drawing.layout import MOST_WORK, work
 
 
 def lstm():

@@ -8,6 +8,7 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
+from autograd_graphs.untrusted.messages import first_sentence
 from course.publishing.inert import inert
 from helpers import check, diagnose, expect_error, hint
 from helpers.answers import (
@@ -26,7 +27,6 @@ from helpers.answers import (
 )
 from helpers.exercises import checking, helping
 from helpers.exercises import exercise as registry
-from helpers.untrusted.messages import first_sentence
 
 ALL = [exercise for lesson in registry.lessons() for exercise in registry.exercises(lesson)]
 RIGHT = float(registry.find("00.1").truth())

@@ -16,18 +16,18 @@ from reading_film import read
 from test_record import nodes_of
 from torch import nn
 
+from autograd_graphs.data import Gradient
+from autograd_graphs.looking.snapshot import NEAREST
+from autograd_graphs.playing import animate, summaries
+from autograd_graphs.playing.animate import explored, film
+from autograd_graphs.playing.equations import MOST_ROWS
+from autograd_graphs.playing.moments import MOST_LEAVES
+from autograd_graphs.playing.player import as_json
+from autograd_graphs.playing.views import views
+from autograd_graphs.recording.record import record
+from autograd_graphs.recording.trace import Trace
+from autograd_graphs.text import short_number
 from helpers import module_calls, show, snapshot
-from helpers.graph import Gradient
-from helpers.looking.snapshot import NEAREST
-from helpers.playing import animate, summaries
-from helpers.playing.animate import explored, film
-from helpers.playing.equations import MOST_ROWS
-from helpers.playing.moments import MOST_LEAVES
-from helpers.playing.player import as_json
-from helpers.playing.views import views
-from helpers.recording.record import record
-from helpers.recording.trace import Trace
-from helpers.text import short_number
 
 
 def example():
@@ -949,7 +949,7 @@ def test_few_views_and_few_nodes_are_drawn(monkeypatch):
     trace = staged("cells")[0]
     monkeypatch.setattr(animate, "MOST_VIEWS", 3)
     assert len(check_film(trace)[0].scenes) == 3
-    monkeypatch.setattr("helpers.playing.views.MOST_NODES", 1)
+    monkeypatch.setattr("autograd_graphs.playing.views.MOST_NODES", 1)
     assert len(film(trace).scenes) == 1
 
 
@@ -967,7 +967,7 @@ def test_a_film_of_many_leaves_tells_some_of_them():
 
 
 def test_a_picture_that_is_cut_plays_all_steps_and_says_so(monkeypatch):
-    monkeypatch.setattr("helpers.folding.fold.LARGE", 10_000)
+    monkeypatch.setattr("autograd_graphs.large.fold.LARGE", 10_000)
     trace = chain_trace(700)
     made, found = check_film(trace)
     assert found.steps == 701

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from autograd_graphs.large.fold import fold
 from benchmarks.__main__ import NAMES, parsed
 from benchmarks.contenders import CONTENDERS, boxes
 from benchmarks.drawing import answer
@@ -17,7 +18,6 @@ from benchmarks.growth import exponent
 from benchmarks.measure import Row, seconds, table
 from benchmarks.models import MODELS, make
 from helpers import show
-from helpers.folding.fold import fold
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
@@ -35,9 +35,9 @@ LATER = (
     "helpers.clinic.finding",
     "helpers.clinic.report",
     "helpers.labs",
-    "helpers.playing.player",
-    "helpers.stepping",
-    "helpers.torchviz_view",
+    "autograd_graphs.playing.player",
+    "autograd_graphs.stepping",
+    "autograd_graphs.torchviz_view",
 )
 
 
@@ -47,7 +47,7 @@ def test_importing_helpers_brings_nothing_heavy():
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     )
     brought = set(done.stdout.split())
-    assert "helpers.looking.snapshot" in brought
+    assert "autograd_graphs.looking.snapshot" in brought
     assert not brought & {*HEAVY, *LATER}
 
 

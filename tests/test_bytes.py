@@ -7,11 +7,11 @@ from programs import FAMILIES, often, programs
 from torch.autograd.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
+from autograd_graphs.data import Held, SavedTensor, Storage, held
+from autograd_graphs.large.fold import fold
+from autograd_graphs.looking.torch_private import memory_of, quietly
+from autograd_graphs.text import in_bytes
 from helpers import show, snapshot
-from helpers.folding.fold import fold
-from helpers.graph import Held, SavedTensor, Storage, held
-from helpers.looking.torch_private import memory_of, quietly
-from helpers.text import in_bytes
 
 
 def kept_by(make):

@@ -15,6 +15,8 @@ import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
+from autograd_graphs.looking import torch_private
+from autograd_graphs.looking.snapshot import Walk
 from helpers import diagnose
 from helpers.answers import html
 from helpers.clinic.catalogue import book
@@ -22,8 +24,6 @@ from helpers.clinic.entries import entries
 from helpers.clinic.errors import MOST, family
 from helpers.clinic.message_clues import clue
 from helpers.clinic.report import _diagnosed
-from helpers.looking import torch_private
-from helpers.looking.snapshot import Walk
 
 PAIRS = [(one, cause) for one in book().symptoms for cause in one.causes if not one.source]
 DOCUMENTED = [one for one in book().symptoms if one.source]  # they need a GPU

@@ -16,15 +16,15 @@ from programs import programs
 from test_palette import contrast
 from torch import nn
 
+from autograd_graphs.data import Edge, Gradient, Graph, Node, Root, TensorInfo
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
+from autograd_graphs.drawing.tints import Scale, scale_of
+from autograd_graphs.large.fold import fold, fold_and_tell
+from autograd_graphs.recording import health, recorded
+from autograd_graphs.recording.trace import LeafGrad, Step, Trace
+from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
-from helpers.drawing.diagram import drawing
-from helpers.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
-from helpers.drawing.tints import Scale, scale_of
-from helpers.folding.fold import fold, fold_and_tell
-from helpers.graph import Edge, Gradient, Graph, Node, Root, TensorInfo
-from helpers.recording import health, recorded
-from helpers.recording.trace import LeafGrad, Step, Trace
-from helpers.tinting import Tinting
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from programs import often, programs
 from test_looking import kept, look_hard, outcome
 
+from autograd_graphs.looking import freeing
+from autograd_graphs.looking.freeing import HELD, SHALLOW, STRIDE, heights
+from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import snapshot
-from helpers.looking import freeing
-from helpers.looking.freeing import HELD, SHALLOW, STRIDE, heights
-from helpers.looking.snapshot import NEAREST, WHOLE
 
 README = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
 
@@ -21,7 +21,7 @@ BEGIN = """
 import threading
 import torch
 from helpers import record, show, snapshot
-from helpers.looking import freeing
+from autograd_graphs.looking import freeing
 
 def chain(length):
     x = torch.ones(1, requires_grad=True)
@@ -157,7 +157,7 @@ def test_random_deep_graphs_of_which_somebody_holds_parts_are_freed(survives):
 
 
 INTERRUPTED = """
-import helpers.looking.snapshot as module
+import autograd_graphs.looking.snapshot as module
 plain, count = module.next_functions, 0
 def interrupted(node):
     global count
@@ -229,7 +229,7 @@ def test_a_graph_of_more_edges_than_are_counted_is_told_in_part():
 
 
 UNHELD = """
-import helpers.looking.snapshot as module
+import autograd_graphs.looking.snapshot as module
 module.make_freeable = lambda nodes, edges: None
 held = [snapshot(kept := chain(6_000)) and kept]
 del kept

@@ -244,14 +244,21 @@ def imported_by_helpers():
     who change the course.
     """
     found = set()
-    for path in (ROOT / "helpers").rglob("*.py"):
+    packages = (ROOT / "autograd_graphs", ROOT / "helpers")
+    for path in [path for package in packages for path in package.rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Import):
                 found |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 found.add(node.module.partition(".")[0])
     holding = packages_distributions()
-    found -= set(sys.stdlib_module_names) | {"helpers", "nbclient", "nbformat", "nbval"}
+    found -= set(sys.stdlib_module_names) | {
+        "autograd_graphs",
+        "helpers",
+        "nbclient",
+        "nbformat",
+        "nbval",
+    }
     return {canonicalize_name(holding[module][0]) for module in found - {"jupyter_client"}}
 
 

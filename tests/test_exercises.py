@@ -7,6 +7,9 @@ import re
 import pytest
 import torch
 
+from autograd_graphs.untrusted.describe import describe, show
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises import helping
@@ -14,9 +17,6 @@ from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import choice, number, numbers
-from helpers.untrusted.describe import describe, show
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 

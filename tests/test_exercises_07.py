@@ -5,10 +5,10 @@ no alibi.
 import pytest
 import torch
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.lessons.lesson_07 import APART, STATE
 from helpers.exercises.verdict import judge
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 grad = torch.autograd.grad
 

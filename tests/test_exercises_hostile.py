@@ -14,6 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise, Misconception, same_as
@@ -29,7 +30,6 @@ from helpers.exercises.readers import (
     word,
     words,
 )
-from helpers.untrusted.sandbox import Failed, guarded
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 

@@ -11,6 +11,8 @@ import numpy
 import pytest
 import torch
 
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, plain
 from helpers.exercises.readers import (
     boolean,
     booleans,
@@ -24,8 +26,6 @@ from helpers.exercises.readers import (
     words,
 )
 from helpers.exercises.values import same
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, plain
 
 LEAF = torch.tensor([2.0], requires_grad=True)
 ACCEPTED = [

@@ -8,8 +8,8 @@ import weakref
 import pytest
 import torch
 
+from autograd_graphs.untrusted.messages import first_sentence
 from helpers import expect_error
-from helpers.untrusted.messages import first_sentence
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 

@@ -12,14 +12,14 @@ from made_up_graphs import calls, graphs, loops, owners, run
 from programs import often, programs
 from torch import nn
 
+from autograd_graphs.data import BY_PARAMETERS, Edge, Graph, Node, Root, TensorInfo, tree
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.large.contract import Contraction
+from autograd_graphs.large.fold import Folding, fold
+from autograd_graphs.large.lookup import NOWHERE, Lookup
+from autograd_graphs.large.parts import Part, distinct
+from autograd_graphs.large.pieces import Piece
 from helpers import module_calls, show, snapshot
-from helpers.drawing.diagram import drawing
-from helpers.folding.contract import Contraction
-from helpers.folding.fold import Folding, fold
-from helpers.folding.lookup import NOWHERE, Lookup
-from helpers.folding.parts import Part, distinct
-from helpers.folding.pieces import Piece
-from helpers.graph import BY_PARAMETERS, Edge, Graph, Node, Root, TensorInfo, tree
 
 ONE_SCREEN = {
     "transformer",

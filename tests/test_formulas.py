@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
-from helpers.recording.local_derivatives import formulas
+from autograd_graphs.recording.local_derivatives import formulas
 
 
 def test_every_operation_and_input_is_found_as_by_torchs_own_generator():

@@ -8,10 +8,10 @@ from made_up_graphs import calls
 from programs import often
 from torch import nn
 
+from autograd_graphs.drawing.diagram import deal, drawing, framed_cards
+from autograd_graphs.drawing.frames import Rect
+from autograd_graphs.large.fold import Folding, fold
 from helpers import module_calls, show
-from helpers.drawing.diagram import deal, drawing, framed_cards
-from helpers.drawing.frames import Rect
-from helpers.folding.fold import Folding, fold
 
 
 def classifier():

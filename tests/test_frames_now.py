@@ -5,7 +5,7 @@ import sys
 
 COLLECTS_MEANWHILE = """
 import gc, threading
-from helpers.looking.torch_private import backward_elsewhere
+from autograd_graphs.looking.torch_private import backward_elsewhere
 for more in range(60):
     gc.disable()
     ring = [threading.local()]

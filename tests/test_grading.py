@@ -8,11 +8,11 @@ import pytest
 from answering import LABELS, answers, evaluated
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course import assignment
-from course.grading import readers
-from course.grading.encoding import parsed, read, taken
-from course.grading.judging import ENDED, MISSING, STUB, ended, mark, wrapped
-from course.grading.notebook import place, whole
+from classroom import assignment
+from classroom.grading import readers
+from classroom.grading.encoding import parsed, read, taken
+from classroom.grading.judging import ENDED, MISSING, STUB, ended, mark, wrapped
+from classroom.grading.notebook import place, whole
 from course.workspace import ROOT, lessons
 from helpers.exercises.exercise import exercises, find
 from helpers.exercises.exercise import lessons as with_exercises

@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from course import assignment
-from course.grading.handed_in import NOT_ONE, TWICE, read, submissions, without_place
+from classroom import assignment
+from classroom.grading.handed_in import NOT_ONE, TWICE, read, submissions, without_place
 
 
 def placed(id):

@@ -18,11 +18,11 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell
 
-from course import assignment, grade
-from course.grading import sandbox
-from course.grading.handed_in import submissions
-from course.grading.judging import STUB, mark
-from course.grading.notebook import place
+from classroom import assignment, grade
+from classroom.grading import sandbox
+from classroom.grading.handed_in import submissions
+from classroom.grading.judging import STUB, mark
+from classroom.grading.notebook import place
 from course.workspace import ROOT
 from helpers.exercises.exercise import find
 

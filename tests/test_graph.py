@@ -4,8 +4,8 @@ import pickle
 
 import torch
 
+from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo, tree
 from helpers import snapshot
-from helpers.graph import Edge, Graph, Node, Root, TensorInfo, tree
 
 
 def example():

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from helpers import step_through
-from helpers.playing import guesses
-from helpers.playing.guesses import SESSION, keep, lesson_of, verdict
+from helpers.predicting import player_guesses as guesses
+from helpers.predicting.player_guesses import SESSION, keep, lesson_of, verdict
 from helpers.progress_file import read
 
 RIGHT = {"frame": 3, "guesses": [["4", "4.0", True], ["1", "1.0", True]]}

@@ -13,13 +13,13 @@ import torch
 from made_up_film import lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from autograd_graphs.playing.player import as_json
 from course.present import chosen
 from course.publish import main, publish
 from course.publishing import films
 from course.publishing.addresses import embedded
 from course.publishing.source import Unpublishable
 from helpers import check, diagnose
-from helpers.playing.player import as_json
 from helpers.plots import plot
 
 HALF = "\ud800"  # half a character: JSON can hold it, no file can

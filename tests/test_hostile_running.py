@@ -11,8 +11,8 @@ import torch
 from checked_film import check_film
 from hostile_running import CASES, Loud
 
+from autograd_graphs.playing.player import Player
 from helpers import record, step_through
-from helpers.playing.player import Player
 
 pytestmark = [
     pytest.mark.slow,

@@ -9,7 +9,7 @@ import pytest
 import torch
 from lab_answers import LABS, answers, around, at, fewest, items, lines, saved, solutions, walk
 
-from helpers.text import short_numbers
+from autograd_graphs.text import short_numbers
 
 WORDS = ["no", "one", "two", "three", "four", "five", "six"]
 ORDINALS = ["no", "first", "second", "third", "fourth", "fifth"]

@@ -17,14 +17,14 @@ import pytest
 import torch
 from merging import check_merges, seen
 
+from autograd_graphs.drawing.palette import attributes
+from autograd_graphs.playing.film import ENDS, IDLE, marks_of
+from autograd_graphs.playing.player import SCRIPT, as_json
+from autograd_graphs.text import short_numbers
 from helpers import labs
-from helpers.drawing.palette import attributes
 from helpers.labs.engine.explore import describe, explore, graphs, inside
 from helpers.labs.engine.lab import changes, with_buttons
 from helpers.labs.engine.scene import scenes
-from helpers.playing.film import ENDS, IDLE, marks_of
-from helpers.playing.player import SCRIPT, as_json
-from helpers.text import short_numbers
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
 SMALL = 60_000  # bytes of a film at most

@@ -12,7 +12,7 @@ import pytest
 import torch
 from IPython.display import display
 
-import helpers.stepping
+import autograd_graphs.stepping
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 STEPPED = [path for path in LESSONS if "step_through(" in path.read_text(encoding="utf-8")]
@@ -32,7 +32,7 @@ def nudged(tensor, units):
 def told(path, units, monkeypatch):
     """Run a lesson with every torch.tensor moved, and return the texts of its stepped traces."""
     texts, make = [], torch.tensor
-    monkeypatch.setattr(helpers.stepping, "player", lambda film: texts.append(film.text))
+    monkeypatch.setattr(autograd_graphs.stepping, "player", lambda film: texts.append(film.text))
     monkeypatch.setattr(
         torch, "tensor", lambda *args, **kwargs: nudged(make(*args, **kwargs), units)
     )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from helpers.drawing.layout import MOST_WORK, place, ranks, work
+from autograd_graphs.drawing.layout import MOST_WORK, place, ranks, work
 
 EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
 

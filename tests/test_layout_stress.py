@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from stress_layout import faults
 
-from helpers.drawing.layout import Placed
+from autograd_graphs.drawing.layout import Placed
 
 pytestmark = pytest.mark.slow
 

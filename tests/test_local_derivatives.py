@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from programs import often, programs
 from torch.utils.checkpoint import checkpoint
 
-from helpers.graph import Node, stem
-from helpers.recording import human_forms, local_derivatives
-from helpers.recording.form_functions import FUNCTIONS, WORDS
-from helpers.recording.local_derivatives import known_operations
-from helpers.recording.record import record
-from helpers.recording.sentences import SENTENCES, fallback, sentence
-from helpers.recording.trace import LocalDerivative, filled
+from autograd_graphs.data import Node, stem
+from autograd_graphs.recording import human_forms, local_derivatives
+from autograd_graphs.recording.form_functions import FUNCTIONS, WORDS
+from autograd_graphs.recording.local_derivatives import known_operations
+from autograd_graphs.recording.record import record
+from autograd_graphs.recording.sentences import SENTENCES, fallback, sentence
+from autograd_graphs.recording.trace import LocalDerivative, filled
 
 NAMES = "abcde"
 LINES = 130  # characters of a sentence
@@ -282,7 +282,7 @@ def test_a_custom_function_and_an_unknown_operation_have_sentences():
     assert said(Twice.apply(x)).startswith("A Function written in Python")
     assert "(by its own backward)" in str(record(Twice.apply(x).sum()))
     assert said(torch.linalg.det(x + torch.eye(3))) == fallback("LinalgDet")
-    assert sentence.__module__ == "helpers.recording.sentences"
+    assert sentence.__module__ == "autograd_graphs.recording.sentences"
     assert Node("X", ()).operation == "X"
 
 

@@ -14,8 +14,8 @@ from torch.nn.modules import module as torch_module
 from torch.nn.utils.parametrizations import weight_norm
 from torch.utils.checkpoint import checkpoint
 
+from autograd_graphs.looking.calls import NOT_IN_ORDER, SEVERAL_THREADS
 from helpers import module_calls, record, show, snapshot, step_through
-from helpers.looking.calls import NOT_IN_ORDER, SEVERAL_THREADS
 
 GLOBAL_HOOKS = [name for name in dir(torch_module) if name.startswith("_global_")]
 

@@ -15,10 +15,10 @@ from nbclient import NotebookClient
 from notebook_rules.exercises import CHECK, OLD
 from torch.autograd import Variable
 
+from autograd_graphs.playing import encode_lab
 from course.publishing import films
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
-from helpers.playing import encode_lab
 
 FILMS = sorted((Path(__file__).parent / "old_films").glob("*.json"))
 COPIES = sorted((Path(__file__).parent / "old_copies").glob("*.ipynb"))
@@ -105,7 +105,7 @@ def test_every_import_of_an_old_lesson_works():
 
 
 def test_no_module_bears_the_name_of_a_public_function():
-    asked = "import helpers.picture, helpers.stepping, types; import helpers as h; "
+    asked = "import autograd_graphs.picture, autograd_graphs.stepping, types; import helpers as h; "
     asked += "print([name for name in h.__all__ if isinstance(getattr(h, name), types.ModuleType)])"
     said = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True)
     assert said.stdout.strip() == "['labs']"

@@ -15,8 +15,8 @@ import nbformat
 import pytest
 import yaml
 
+from autograd_graphs.playing.player import FILM
 from course.publishing.site import main
-from helpers.playing.player import FILM
 from helpers.predicting.prediction import ASKED
 from helpers.predicting.questions import question
 

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 from made_up_film import folded, steps
 
+from autograd_graphs.data import MARKS, NOTES
+from autograd_graphs.drawing.cards import SIGNS
+from autograd_graphs.drawing.devices import MOST
+from autograd_graphs.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
+from autograd_graphs.playing import player
+from autograd_graphs.playing.film import marks_of
+from autograd_graphs.playing.lab_still import still
 from helpers import labs
-from helpers.drawing.cards import SIGNS
-from helpers.drawing.devices import MOST
-from helpers.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
-from helpers.graph import MARKS, NOTES
-from helpers.playing import player
-from helpers.playing.film import marks_of
-from helpers.playing.lab_still import still
 
 
 def luminance(colour):

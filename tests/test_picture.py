@@ -16,13 +16,13 @@ import torch
 from hypothesis import given, settings
 from programs import programs
 
+from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo
+from autograd_graphs.drawing.bare import bare
+from autograd_graphs.drawing.diagram import deal, drawing, points_of
+from autograd_graphs.drawing.palette import DARK, LIGHT
+from autograd_graphs.drawing.svg import IN_LAB
+from autograd_graphs.playing.stylesheet import css_class
 from helpers import show
-from helpers.drawing.bare import bare
-from helpers.drawing.diagram import deal, drawing, points_of
-from helpers.drawing.palette import DARK, LIGHT
-from helpers.drawing.svg import IN_LAB
-from helpers.graph import Edge, Graph, Node, Root, TensorInfo
-from helpers.playing.stylesheet import css_class
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -33,21 +33,31 @@ from refresh import executed, stored_text
 from torch import nn
 from traitlets import TraitError
 
+from autograd_graphs.data import Program, Span
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.drawing.display_list import Drawing, Mark, Owner
+from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE, attributes
+from autograd_graphs.drawing.svg import IN_LAB
+from autograd_graphs.playing import encode_backward, encode_lab
+from autograd_graphs.playing.animate import explored, film
+from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
+from autograd_graphs.playing.lab_still import columns, opening, still
+from autograd_graphs.playing.player import (
+    FILM,
+    HERE,
+    SCRIPT,
+    Player,
+    as_json,
+    head,
+    page,
+    player,
+    slot,
+)
+from autograd_graphs.playing.player import STYLE as SHEET
+from autograd_graphs.playing.stylesheet import PLAIN, css_class, stylesheet
+from autograd_graphs.recording.trace import Trace
 from helpers import labs as course_labs
 from helpers import module_calls, record, show, step_through
-from helpers.drawing.diagram import drawing
-from helpers.drawing.display_list import Drawing, Mark, Owner
-from helpers.drawing.palette import DARK, LIGHT, STYLE, attributes
-from helpers.drawing.svg import IN_LAB
-from helpers.graph import Program, Span
-from helpers.playing import encode_backward, encode_lab
-from helpers.playing.animate import explored, film
-from helpers.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
-from helpers.playing.lab_still import columns, opening, still
-from helpers.playing.player import FILM, HERE, SCRIPT, Player, as_json, head, page, player, slot
-from helpers.playing.player import STYLE as SHEET
-from helpers.playing.stylesheet import PLAIN, css_class, stylesheet
-from helpers.recording.trace import Trace
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e\n\x00\ud800{x}%s"
 SCENES = (drawing(chain(1)), drawing(chain(2)))
@@ -608,9 +618,9 @@ def test_a_graph_without_steps_is_one_frame():
         shown.frame = 1
 
 
-CELL = """from helpers.playing.film import Button, LabFilm, LabState, Way
-from helpers.drawing.display_list import Drawing
-from helpers.playing.player import player
+CELL = """from autograd_graphs.playing.film import Button, LabFilm, LabState, Way
+from autograd_graphs.drawing.display_list import Drawing
+from autograd_graphs.playing.player import player
 states = LabState("one", "It is on.", ways=(Way(1),)), LabState("two", "", ways=(Way(-1),), came=(0, 0))
 player(LabFilm((), (Button("go()", ""),), (Drawing(9, 9, (), "", ""),), states, "a table", "alt"))"""
 

@@ -19,6 +19,12 @@ from made_up_film import explorer, folded, folded_trace, lab, restless, steps, s
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from reading_film import read as played
 
+from autograd_graphs.drawing.cards import LEGEND
+from autograd_graphs.playing import player
+from autograd_graphs.playing.animate import explored
+from autograd_graphs.playing.player import FILM
+from autograd_graphs.text import fold
+from autograd_graphs.torchviz_view import beside_torchviz
 from course.publish import main, publish
 from course.publishing import assets, films
 from course.publishing.deck import slides_of
@@ -29,12 +35,6 @@ from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
 from helpers import show
-from helpers.drawing.cards import LEGEND
-from helpers.playing import player
-from helpers.playing.animate import explored
-from helpers.playing.player import FILM
-from helpers.text import fold
-from helpers.torchviz_view import beside_torchviz
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))

@@ -8,8 +8,8 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from autograd_graphs.data import BY_PARAMETERS
 from helpers import module_calls, record, show, step_through
-from helpers.graph import BY_PARAMETERS
 
 SECTION = (
     (Path(__file__).parents[1] / "README.md")

@@ -13,9 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from programs import FAMILIES, RAN, bits, kept_gradients, often, programs
 
-from helpers.graph import Gradient
-from helpers.looking.summaries import Summaries
-from helpers.recording.record import record
+from autograd_graphs.data import Gradient
+from autograd_graphs.looking.summaries import Summaries
+from autograd_graphs.recording.record import record
 
 
 def example():

@@ -11,7 +11,7 @@ import refresh
 from comparing import failing_cells
 from normal_form import WIDGETS, sanitised, stored_text, without_machine
 
-from helpers.playing.player import FILM
+from autograd_graphs.playing.player import FILM
 
 STEPS = """import torch
 from helpers import step_through

@@ -14,10 +14,10 @@ from torch.autograd.graph import Node, get_gradient_edge, saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
 from torchviz import make_dot
 
+from autograd_graphs.recording.local_derivatives import formulas
 from helpers import beside_torchviz, check, labs, snapshot
 from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
-from helpers.recording.local_derivatives import formulas
 
 ENTRIES, LOOP, TWICE, WALK = registry.exercises("04")
 INDEX, MASK = torch.tensor([0, 1]), torch.tensor([True, False, True])

@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch import nn
 
+from autograd_graphs.untrusted.plain import NotRead
 from helpers import check
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise, Misconception
@@ -19,7 +20,6 @@ from helpers.exercises.readers import number, numbers
 from helpers.exercises.slips import NOTHING, returns
 from helpers.exercises.typed import typed
 from helpers.exercises.verdict import judge
-from helpers.untrusted.plain import NotRead
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 IDEAS = (Misconception(1, 1.0, "You took one."), Misconception(2, 2.0, "You took two."))

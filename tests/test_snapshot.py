@@ -7,8 +7,8 @@ import torch
 from hypothesis import given, settings
 from programs import programs
 
+from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import show, snapshot
-from helpers.looking.snapshot import NEAREST, WHOLE
 
 
 @given(programs())

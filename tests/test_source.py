@@ -16,12 +16,12 @@ import source_programs
 import torch
 from IPython.display import display
 
-import helpers.looking.source
-import helpers.recording.record
+import autograd_graphs.looking.source
+import autograd_graphs.recording.record
+from autograd_graphs.data import Operands, Span
+from autograd_graphs.looking import cells
+from autograd_graphs.recording.record import record
 from helpers import module_calls
-from helpers.graph import Operands, Span
-from helpers.looking import cells
-from helpers.recording.record import record
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 SEEDS = int(os.environ.get("RANDOM_PROGRAMS", "600"))  # 25,000 were run once
@@ -135,7 +135,7 @@ def test_a_cell_that_failed_does_not_count():
 def test_where_ipython_tells_which_cells_failed_the_others_count(monkeypatch):
     cells = ABC, "y = a * b", "raise RuntimeError\ny = a *b", "y = a*b", "trace = record(y)"
     assert told(*cells) == []
-    monkeypatch.setattr(helpers.looking.source, "failures", lambda: {4})
+    monkeypatch.setattr(autograd_graphs.looking.source, "failures", lambda: {4})
     assert told(*cells) == [("MulBackward0", "a*b", "*")]
 
 
@@ -309,13 +309,13 @@ def check_operators(trace):
 @pytest.fixture
 def traces(monkeypatch):
     """Collect (graph, program) of all that is recorded."""
-    found, real = [], helpers.recording.record.program_of
+    found, real = [], autograd_graphs.recording.record.program_of
 
     def watched(frame, graph, *given):
         found.append((graph, real(frame, graph, *given)))
         return found[-1][1]
 
-    monkeypatch.setattr(helpers.recording.record, "program_of", watched)
+    monkeypatch.setattr(autograd_graphs.recording.record, "program_of", watched)
     return found
 
 

@@ -10,10 +10,10 @@ from stress_layout import faults
 from torch import nn
 from torch.nn import functional as F
 
+from autograd_graphs.drawing.cards import ABOVE, TAG
+from autograd_graphs.drawing.diagram import DENSE, Word, arranged, deal, drawing
+from autograd_graphs.drawing.spine import NARROW, WIDEST, Ways, planned, spine
 from helpers import show
-from helpers.drawing.cards import ABOVE, TAG
-from helpers.drawing.diagram import DENSE, Word, arranged, deal, drawing
-from helpers.drawing.spine import NARROW, WIDEST, Ways, planned, spine
 
 MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
 

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import often, programs
 
-from helpers.graph import Gradient
-from helpers.looking import summaries
-from helpers.looking.snapshot import graph_again, graph_of
-from helpers.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
-from helpers.recording import hooks
-from helpers.recording.health import health_of
-from helpers.recording.local_derivatives import MOST_VERIFIED
-from helpers.recording.record import record
+from autograd_graphs.data import Gradient
+from autograd_graphs.looking import summaries
+from autograd_graphs.looking.snapshot import graph_again, graph_of
+from autograd_graphs.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
+from autograd_graphs.recording import hooks
+from autograd_graphs.recording.health import health_of
+from autograd_graphs.recording.local_derivatives import MOST_VERIFIED
+from autograd_graphs.recording.record import record
 
 NAN, INF = float("nan"), float("inf")
 SHAPES = [

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from helpers.text import ending, fold, number, numbers, visible, width
+from autograd_graphs.text import ending, fold, number, numbers, visible, width
 
 
 @given(st.floats(-1e300, 1e300))

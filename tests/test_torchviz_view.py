@@ -8,8 +8,8 @@ import pytest
 import torch
 import torchviz
 
+from autograd_graphs.torchviz_view import MOST_NODES, their_graph
 from helpers import beside_torchviz
-from helpers.torchviz_view import MOST_NODES, their_graph
 
 
 def example():

@@ -8,34 +8,36 @@ import pytest
 import torch
 from torch import nn
 
+from autograd_graphs.data import NOT_FOLDED
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.large.fold import FAULTS, fold
+from autograd_graphs.playing.animate import film
+from autograd_graphs.recording.record import record
 from helpers import show, snapshot, step_through
-from helpers.drawing.diagram import drawing
-from helpers.folding.fold import FAULTS, fold
-from helpers.graph import NOT_FOLDED
-from helpers.playing.animate import film
-from helpers.recording.record import record
 
 STAGES = [  # one or two in each module of the folding that all pictures need
-    "helpers.folding.fold.Program",
-    "helpers.folding.execution_order.in_order",
-    "helpers.folding.outline.guessed_calls",
-    "helpers.folding.owners.common",
-    "helpers.folding.pieces.Reader.nested",
-    "helpers.folding.rows.Rows.found",
-    "helpers.folding.rows.numbers",
-    "helpers.folding.outline.Outline.outer",
-    "helpers.folding.outline.row_names",
-    "helpers.folding.outline.distinct",
-    "helpers.folding.fold.Folding._further",
-    "helpers.folding.fold.Leaves",
-    "helpers.folding.fold.room",
-    "helpers.folding.contract.Leaves",
-    "helpers.folding.contract.prefix",
-    "helpers.folding.contract.Contraction.graph",
+    "autograd_graphs.large.fold.Program",
+    "autograd_graphs.large.execution_order.in_order",
+    "autograd_graphs.large.outline.guessed_calls",
+    "autograd_graphs.large.owners.common",
+    "autograd_graphs.large.pieces.Reader.nested",
+    "autograd_graphs.large.rows.Rows.found",
+    "autograd_graphs.large.rows.numbers",
+    "autograd_graphs.large.outline.Outline.outer",
+    "autograd_graphs.large.outline.row_names",
+    "autograd_graphs.large.outline.distinct",
+    "autograd_graphs.large.fold.Folding._further",
+    "autograd_graphs.large.fold.Leaves",
+    "autograd_graphs.large.fold.room",
+    "autograd_graphs.large.contract.Leaves",
+    "autograd_graphs.large.contract.prefix",
+    "autograd_graphs.large.contract.Contraction.graph",
 ]
-OF_PLAYER = [f"helpers.playing.views.{name}" for name in ("Views", "boxes", "members", "sources")]
-LOOKUP = "helpers.folding.lookup.Lookup"
-OF_NAMES = [f"{LOOKUP}.find", f"{LOOKUP}.every", "helpers.folding.parts.Part.each"]
+OF_PLAYER = [
+    f"autograd_graphs.playing.views.{name}" for name in ("Views", "boxes", "members", "sources")
+]
+LOOKUP = "autograd_graphs.large.lookup.Lookup"
+OF_NAMES = [f"{LOOKUP}.find", f"{LOOKUP}.every", "autograd_graphs.large.parts.Part.each"]
 UNEXPECTED = [
     KeyError,
     ValueError,
@@ -128,7 +130,7 @@ def test_where_a_name_cannot_be_looked_up_the_graph_is_drawn_plainly(
 @pytest.mark.parametrize("kind", UNEXPECTED)
 def test_any_kind_of_fault_is_survived(kind, monkeypatch, drawn_anyway):
     graph = example().graph
-    plant(monkeypatch, "helpers.folding.outline.Outline.outer", kind)
+    plant(monkeypatch, "autograd_graphs.large.outline.Outline.outer", kind)
     assert fold(graph).folding_failed
     assert fold(graph, "no such part").folding_failed
 

@@ -20,8 +20,8 @@ from types import SimpleNamespace
 import made_up_stick
 import pytest
 
-from course.usb import __main__ as usb
-from course.usb.systems import System, here
+from classroom.usb import __main__ as usb
+from classroom.usb.systems import System, here
 
 SOURCE = Path(usb.__file__).parent / "stick" / "start.py"
 CHANGED = "print('as the newer stick has it')"

@@ -14,9 +14,9 @@ import pytest
 from packaging import markers, tags
 from packaging.utils import parse_wheel_filename
 
-from course.usb import files, systems, wheels
-from course.usb.systems import MARKERS, NEWEST, OLDEST, System, Unknown, named
-from course.usb.wheels import Missing, requirement
+from classroom.usb import files, systems, wheels
+from classroom.usb.systems import MARKERS, NEWEST, OLDEST, System, Unknown, named
+from classroom.usb.wheels import Missing, requirement
 
 ROOT = Path(__file__).resolve().parent.parent
 WINDOWS, MACOS, LINUX = System("windows", 12), System("macos", 13), System("linux", 11)
@@ -307,7 +307,7 @@ def test_nobodys_work_is_taken_along_by_root_from_another_users_folder(checkout,
 def test_every_line_of_gitignore_is_of_a_kind_that_is_understood():
     for line in (ROOT / ".gitignore").read_text("utf-8").splitlines():
         assert not re.search(r"[!#\\\[]|\*\*|^/", line), (
-            f"course/usb/files.py does not know {line!r}"
+            f"classroom/usb/files.py does not know {line!r}"
         )
 
 
@@ -321,7 +321,7 @@ def test_the_course_fits_on_the_file_system_of_a_stick():
 
 
 def test_the_rooms_of_a_stick_need_neither_torch_nor_helpers():
-    for path in (ROOT / "course" / "usb").rglob("*.py"):
+    for path in (ROOT / "classroom" / "usb").rglob("*.py"):
         assert not re.search(r"(?m)^\s*(import|from) (torch|helpers)", path.read_text("utf-8")), (
             path
         )

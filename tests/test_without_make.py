@@ -33,7 +33,7 @@ LESSON, FIRST = (
     "00_start_here",
     9,
 )  # the cells up to the first answer, which lead to no other lesson
-PARTS = ("helpers", "course", "figs")
+PARTS = ("autograd_graphs", "helpers", "course", "classroom", "figs")
 OFFLINE = "--dry-run --no-index --no-build-isolation"
 MADE = {  # what a line leaves, by what it says
     "-m venv": ".venv/pyvenv.cfg",

@@ -22,7 +22,7 @@ from benchmarks.classroom import processes
 
 ROOT = Path(__file__).resolve().parents[2]
 OPEN = "/srv"  # every user can pass; systemd gives each student's server a /tmp of its own
-HANDED_OUT = ("notebooks", "helpers", "course", "figs", "classroom")
+HANDED_OUT = ("notebooks", "autograd_graphs", "helpers", "course", "figs", "classroom")
 PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
 MARK = "made by make class"  # the comment of our users in /etc/passwd: no other is ever removed
 PASSWORD = secrets.token_hex(16)  # of all simulated students, for this run

@@ -11,9 +11,9 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from autograd_graphs.playing.player import head
 from course.publishing.source import Unpublishable
 from helpers.clinic import filter_box
-from helpers.playing.player import head
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
@@ -73,7 +73,7 @@ def digest(text: str) -> str:
 
 
 def player() -> tuple[str, str]:
-    """Return the style and the script of the player, as `helpers.playing.player.head()` writes
+    """Return the style and the script of the player, as `autograd_graphs.playing.player.head()` writes
     them.
     """
     found = re.fullmatch(

@@ -30,7 +30,7 @@ LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # 
 FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
-FOLDED_AT = 100  # columns, as `helpers.text.fold` folds what `attempt` prints
+FOLDED_AT = 100  # columns, as `autograd_graphs.text.fold` folds what `attempt` prints
 PLAYER, PICTURE, QUESTION = "player-slot", "<img", "prediction-slot"
 
 

@@ -15,11 +15,11 @@ from typing import Any
 
 from nbformat import NotebookNode
 
-from helpers.playing import encode_backward, encode_lab
-from helpers.playing.encode_backward import SHAPES
-from helpers.playing.encode_lab import DIGITS
-from helpers.playing.film import CLICK, ENDS, IDLE
-from helpers.playing.player import FILM, IDENTITY
+from autograd_graphs.playing import encode_backward, encode_lab
+from autograd_graphs.playing.encode_backward import SHAPES
+from autograd_graphs.playing.encode_lab import DIGITS
+from autograd_graphs.playing.film import CLICK, ENDS, IDLE
+from autograd_graphs.playing.player import FILM, IDENTITY
 
 STATE = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"

@@ -15,6 +15,7 @@ from nbformat.v4 import new_output
 from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
+from autograd_graphs.playing.player import FILM, slot_of
 from course.publishing import rounds, terminal
 from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
@@ -23,7 +24,6 @@ from course.publishing.inert import inert
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
-from helpers.playing.player import FILM, slot_of
 from helpers.predicting import prediction
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -44,7 +44,7 @@ SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> NotebookNode:
     """Return a copy of a notebook that is safe to print; with its speaker notes or without.
 
-    Saved players become slots in which `helpers.playing.player.head()` starts them, and the filter
+    Saved players become slots in which `autograd_graphs.playing.player.head()` starts them, and the filter
     box of a glossary is written anew, for the script of `helpers.clinic.filter_box.head()`. HTML,
     JavaScript and pictures of outputs stay where they cannot run or fetch anything, else their text
     stands there; with `trust` all stays.

@@ -19,11 +19,11 @@ from urllib.parse import unquote
 
 import nbformat
 
+from autograd_graphs.playing import player
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from helpers.clinic import filter_box
 from helpers.clinic.entries import entries
-from helpers.playing import player
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"

@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
+from autograd_graphs.looking.saved_tensors import Memory, saved
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, binds, heads
-from helpers.looking.saved_tensors import Memory, saved
-from helpers.looking.snapshot import Walk
-from helpers.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 
 MOST_SHOWN = 3
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}

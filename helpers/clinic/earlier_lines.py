@@ -11,14 +11,22 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any
 
+from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
+from autograd_graphs.looking.running_code import runs
+from autograd_graphs.looking.source import scope_of
+from autograd_graphs.looking.statements import (
+    SCOPES,
+    Text,
+    bodies,
+    bound,
+    declared,
+    lines_of,
+    rebinds,
+)
+from autograd_graphs.looking.torch_private import is_module
+from autograd_graphs.looking.variable_names import parameters, variables
+from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from helpers.looking.running_code import runs
-from helpers.looking.source import scope_of
-from helpers.looking.statements import SCOPES, Text, bodies, bound, declared, lines_of, rebinds
-from helpers.looking.torch_private import is_module
-from helpers.looking.variable_names import parameters, variables
-from helpers.text import visible
 
 LONGEST = 90  # characters of a line that are shown
 MAYBE = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try, ast.TryStar, ast.Match)

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Iterator
 from types import TracebackType
 
-from helpers.looking.refusals import is_plain_words
-from helpers.untrusted.messages import error_text, type_name
+from autograd_graphs.looking.refusals import is_plain_words
+from autograd_graphs.untrusted.messages import error_text, type_name
 
 MOST = 10  # exceptions of one chain or group that are looked at
 LONGEST = 10_000  # characters of a message that are looked at

@@ -13,12 +13,9 @@ from typing import Any
 
 import torch
 
-from helpers.answers import code
-from helpers.clinic.detectors import led_to_it
-from helpers.clinic.earlier_lines import Past
-from helpers.graph import Graph
-from helpers.looking.snapshot import Walk, graph_of
-from helpers.looking.torch_private import (
+from autograd_graphs.data import Graph
+from autograd_graphs.looking.snapshot import Walk, graph_of
+from autograd_graphs.looking.torch_private import (
     is_tensor,
     may_be_stale,
     quietly,
@@ -27,10 +24,22 @@ from helpers.looking.torch_private import (
     type_name,
     why_no_graph,
 )
-from helpers.looking.variable_names import find_names, variables
-from helpers.text import visible
+from autograd_graphs.looking.variable_names import find_names, variables
+from autograd_graphs.text import visible
+from helpers.answers import code
+from helpers.clinic.detectors import led_to_it
+from helpers.clinic.earlier_lines import Past
 
-THEIRS = {"torch", "helpers", "IPython", "ipykernel", "numpy", "importlib", "contextlib"}
+THEIRS = {
+    "torch",
+    "autograd_graphs",
+    "helpers",
+    "IPython",
+    "ipykernel",
+    "numpy",
+    "importlib",
+    "contextlib",
+}
 MOST_TENSORS, MOST_SAVED = 4, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from autograd_graphs.text import fold, visible
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.messages import type_name
 from helpers.clinic.entries import Entry
 from helpers.clinic.errors import is_error, text_of, types_of
 from helpers.clinic.index import link_from_outside
 from helpers.clinic.search import is_message, messages_in, nearest, search
-from helpers.text import fold, visible
-from helpers.untrusted.describe import describe
-from helpers.untrusted.messages import type_name
 
 LONGEST = 10_000  # characters of a text that are looked at
 EXAMPLES = 'for example find("leaf"), or find("does not require grad")'

@@ -7,6 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autograd_graphs.looking.refusals import is_plain_words
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.messages import first_sentence, type_name
 from helpers.answers import Card, bare, show
 from helpers.clinic.catalogue import Cause, Symptom, book
 from helpers.clinic.errors import (
@@ -19,10 +23,6 @@ from helpers.clinic.errors import (
 )
 from helpers.clinic.failing_line import scene
 from helpers.clinic.message_clues import clue
-from helpers.looking.refusals import is_plain_words
-from helpers.text import fold
-from helpers.untrusted.describe import describe
-from helpers.untrusted.messages import first_sentence, type_name
 
 _NOTHING = (
     "There is no error to look at. Run the cell that fails, then diagnose() in a cell of its own; "

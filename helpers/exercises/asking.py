@@ -4,12 +4,12 @@ card whatever was given.
 
 from collections.abc import Callable
 
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.answers import Card, show
 from helpers.exercises.exercise import Exercise, find, nearest
-from helpers.text import fold
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, guarded
 
 MISSING = object()
 _REFUSED = {"check": "Not checked", "hint": "No hint"}

@@ -2,13 +2,13 @@
 
 import contextlib
 
+from autograd_graphs.text import fold
 from helpers.answers import Card, bare
 from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
 from helpers.exercises.verdict import Verdict, judge
 from helpers.progress_file import EXERCISES, NotKept, change, count
-from helpers.text import fold
 
 _MARKS = {"stub": ": ", "right": " ✓ "}  # in plain text; the others are wrong
 _WRONG = " ✗ "

@@ -4,10 +4,10 @@ come.
 
 from types import TracebackType
 
+from autograd_graphs.looking.refusals import short
+from autograd_graphs.text import fold, visible
+from autograd_graphs.untrusted.messages import in_one_line
 from helpers.answers import Card, notebook, show
-from helpers.looking.refusals import short
-from helpers.text import fold, visible
-from helpers.untrusted.messages import in_one_line
 
 
 class expect_error:

@@ -8,10 +8,10 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import FunctionType
 
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
 from helpers.exercises.readers import Reader
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, Heard, guarded
 
 MOST_PRINTED = 2_000  # characters of what one run prints
 

@@ -2,13 +2,13 @@
 
 import contextlib
 
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.answers import Card, say
 from helpers.exercises.asking import MISSING, made, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
 from helpers.progress_file import EXERCISES, NotKept, change, count
-from helpers.text import fold
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, is_a, plain
 
 _given: dict[str, int] = {}  # how many hints of each exercise
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from autograd_graphs.text import visible
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises import values
-from helpers.text import visible
-from helpers.untrusted.plain import NotRead, is_a, plain
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import dis
 import inspect
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.functions import Run
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 METHOD = (BuiltinFunctionType, MethodType)
 

@@ -6,15 +6,15 @@ A line of the table is a label, a tab, and the rest.
 from collections.abc import Callable
 from types import FunctionType
 
+from autograd_graphs.text import visible
+from autograd_graphs.untrusted.describe import describe, show
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.answers import code
 from helpers.exercises.functions import inputs_of
 from helpers.exercises.readers import Reader
 from helpers.exercises.typed import typed
 from helpers.exercises.values import same
-from helpers.text import visible
-from helpers.untrusted.describe import describe, show
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 _NOTHING = object()
 MOST_PARTS = 3  # parts of an outcome that are set out

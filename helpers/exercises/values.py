@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Callable
 
-from helpers.untrusted.plain import NotRead, is_a
+from autograd_graphs.untrusted.plain import NotRead, is_a
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
 _LETTER = re.compile(r"\s*\(?([a-z])(?:\)|[.:](?=\s|$))")

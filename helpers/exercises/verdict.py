@@ -2,16 +2,16 @@
 
 from dataclasses import dataclass
 
+from autograd_graphs.text import shortened
+from autograd_graphs.untrusted.describe import describe, show
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import guarded
 from helpers.exercises import slips
 from helpers.exercises.exercise import Exercise, Misconception, SameAs
 from helpers.exercises.functions import Ours, Run, is_stub, listening
 from helpers.exercises.readers import Reader
 from helpers.exercises.table import expected, of_a_case, of_a_value, row
 from helpers.exercises.values import same
-from helpers.text import shortened
-from helpers.untrusted.describe import describe, show
-from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import guarded
 
 MOST_LINES, LONGEST_LINE = 40, 400  # of what a student's function prints
 _UNREAD = object()

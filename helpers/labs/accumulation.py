@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import torch
 
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.text import short_numbers
 
 
 class Sums(World):

@@ -8,12 +8,12 @@ import textwrap
 
 import torch
 
-from helpers.graph import Graph
+from autograd_graphs.data import Graph
+from autograd_graphs.looking.snapshot import snapshot
+from autograd_graphs.recording.local_derivatives import formulas
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.looking.snapshot import snapshot
-from helpers.recording.local_derivatives import formulas
 
 LINE = 46  # characters of a formula in one line of the table
 PROGRAM = "programs"

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 import torch
 
+from autograd_graphs.looking.torch_private import read
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.looking.torch_private import read
-from helpers.text import short_numbers
 
 
 class Weight(World):

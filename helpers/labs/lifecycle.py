@@ -8,13 +8,13 @@ import weakref
 
 import torch
 
-from helpers.graph import counted
+from autograd_graphs.data import counted
+from autograd_graphs.looking.saved_tensors import saved, values_held
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.looking.saved_tensors import saved, values_held
-from helpers.looking.snapshot import Walk
-from helpers.text import short_numbers
 
 
 class Mark:

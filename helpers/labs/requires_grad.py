@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import torch
 
-from helpers.graph import Graph
+from autograd_graphs.data import Graph
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.text import short_numbers
 
 FIRST = "a = x + y"
 PROGRAM = "line of b"

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import torch
 
-from helpers.graph import SavedTensor
+from autograd_graphs.data import SavedTensor
+from autograd_graphs.looking.snapshot import snapshot
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
-from helpers.looking.snapshot import snapshot
-from helpers.text import short_numbers
 
 EDIT = "asks for 1 more, in place"
 

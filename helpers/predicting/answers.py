@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
+from autograd_graphs.text import short_number
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import readers
 from helpers.predicting.questions import Question
-from helpers.text import short_number
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, guarded
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
 # The quiz of lesson 00, as lesson 11 answers it; tests/test_quiz.py asks torch.

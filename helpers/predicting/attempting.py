@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from helpers.text import fold
-from helpers.untrusted.messages import in_one_line
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.messages import in_one_line
 
 
 class attempt:

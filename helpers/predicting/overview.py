@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from autograd_graphs.drawing.svg import safe
 from helpers.answers import marked
-from helpers.drawing.svg import safe
 from helpers.predicting.answers import KEY, is_right, read
 from helpers.predicting.questions import Question, every
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count

@@ -12,15 +12,15 @@ import anywidget
 from traitlets import Any as Anything
 from traitlets import Bool, Dict, Unicode
 
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
 from helpers.predicting import ran
 from helpers.predicting.answers import example, named, read, reply, wanted
 from helpers.predicting.questions import Question, every, question
 from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
-from helpers.text import fold
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import is_a
 
 HERE = Path(__file__).parent
 SCRIPT = (HERE / "prediction.js").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ from made_up_film import steps
 from player_films import film_of
 from player_page import go_through
 
+from autograd_graphs.drawing.palette import LIGHT
+from autograd_graphs.playing.film import ENDS, IDLE
+from autograd_graphs.playing.player import SCRIPT, as_json, head, slot
 from helpers import labs, show
-from helpers.drawing.palette import LIGHT
 from helpers.labs.engine.lab import with_buttons
-from helpers.playing.film import ENDS, IDLE
-from helpers.playing.player import SCRIPT, as_json, head, slot
 
 pytestmark = pytest.mark.browser
 FILMS = {"steps": steps(8)} | {name: getattr(labs, name).film() for name in labs.__all__}

@@ -13,10 +13,10 @@ from made_up_film import steps
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
+from autograd_graphs.playing.player import as_json
 from course.publish import publish
 from course.publishing.assets import scripts
 from helpers.labs import accumulation
-from helpers.playing.player import as_json
 
 pytestmark = [pytest.mark.browser]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))

@@ -6,8 +6,8 @@ loss.
 import pytest
 from lab_page import PANEL
 
+from autograd_graphs.drawing.palette import DARK, LIGHT
 from helpers import record
-from helpers.drawing.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 MAKE = """import torch

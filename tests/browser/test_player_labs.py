@@ -10,9 +10,9 @@ from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
 from made_up_film import meant, restless
 from player_page import FAULTS, PLACES
 
+from autograd_graphs.playing.player import SCRIPT, as_json, page_of
 from helpers import labs
 from helpers.labs.engine.lab import with_buttons
-from helpers.playing.player import SCRIPT, as_json, page_of
 
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"

@@ -9,8 +9,8 @@ from driver import watched
 from made_up_film import folded, steps
 from player_films import HOSTILE, film_of, unplayed
 
-from helpers.drawing.palette import DARK, LIGHT
-from helpers.playing.player import SCRIPT, as_json, head, page, page_of, slot
+from autograd_graphs.drawing.palette import DARK, LIGHT
+from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of, slot
 
 pytestmark = pytest.mark.browser
 AWAY = "Keys: click the player, or Tab into it, first"

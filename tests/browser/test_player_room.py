@@ -7,7 +7,7 @@ from driver import photograph, watched
 from player_films import PROGRAMS, film_of, unplayed
 from player_page import FAULTS, PLACES, SETTLED, go_through
 
-from helpers.playing.player import page
+from autograd_graphs.playing.player import page
 
 pytestmark = pytest.mark.browser
 # size of the window: the least size of a word, px

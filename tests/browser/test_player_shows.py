@@ -10,9 +10,9 @@ from driver import watched
 from player_films import PROGRAMS, film_of, trace_of
 from player_page import SETTLED
 
-from helpers.playing.player import page
-from helpers.playing.views import views
-from helpers.text import short_number
+from autograd_graphs.playing.player import page
+from autograd_graphs.playing.views import views
+from autograd_graphs.text import short_number
 
 pytestmark = pytest.mark.browser
 SEEN = """() => {

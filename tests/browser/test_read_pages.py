@@ -10,8 +10,8 @@ from driver import GUESS_ALL, photograph, watched
 from PIL import Image
 from playwright.sync_api import expect
 
+from autograd_graphs.drawing.palette import DARK, LIGHT
 from course.publish import publish
-from helpers.drawing.palette import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pygraphviz
 
+from autograd_graphs.drawing.svg import IN_LAB
 from helpers import Picture
-from helpers.drawing.svg import IN_LAB
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOST = 2_000_000  # bytes of each form

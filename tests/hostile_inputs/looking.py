@@ -8,9 +8,9 @@ import time
 import warnings
 import weakref
 
+from autograd_graphs.data import Graph
+from autograd_graphs.large.fold import fold
 from helpers import show, snapshot
-from helpers.folding.fold import fold
-from helpers.graph import Graph
 from hostile_inputs.case import RAN, Case
 from hostile_inputs.inert import demand_inert
 from hostile_inputs.world import is_tensor, world
@@ -86,7 +86,7 @@ def watched(things: tuple, space: dict | None, given: dict) -> str:
     changed = [pair for pair in zip(before, world(things), strict=True) if pair[0] != pair[1]]
     assert changed == [], "a look changed something"
     assert took <= LONGEST or took <= LONGEST * slowness(), f"two looks took {took:.1f} s"
-    assert raised_by in ("", "helpers"), "an error of torch or Python, not of ours"
+    assert raised_by in ("", "autograd_graphs"), "an error of torch or Python, not of ours"
     if picture := cell.get("picture"):
         assert picture.text == cell["text"]
         demand_inert(picture)

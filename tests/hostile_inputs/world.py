@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from helpers.looking import freeing
+from autograd_graphs.looking import freeing
 
 BASE, CUSTOM = torch._C.TensorBase, torch._C._FunctionBase
 HELD = freeing.HELD  # the one thing that a look may leave behind, on nodes of a deep graph

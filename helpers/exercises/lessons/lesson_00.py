@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import torch
 
+from autograd_graphs.untrusted.plain import is_a, plain
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
@@ -15,7 +16,6 @@ from helpers.exercises.lessons.watching import watched
 from helpers.exercises.readers import number
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a, plain
 
 
 def _f() -> tuple[torch.Tensor, ...]:

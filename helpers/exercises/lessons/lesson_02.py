@@ -10,14 +10,14 @@ import torch
 from torch import nn
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, guarded
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
 

@@ -7,12 +7,12 @@ import weakref
 import torch
 from torch.autograd import grad
 
+from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import readable
-from helpers.untrusted.plain import is_a
 
 
 def _leaves() -> list[str]:

@@ -8,14 +8,14 @@ from itertools import islice
 import torch
 from torch.autograd.graph import Node
 
+from autograd_graphs.looking.snapshot import snapshot
+from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, number, words
 from helpers.exercises.tensors import leaf
-from helpers.looking.snapshot import snapshot
-from helpers.untrusted.plain import is_a, plain
-from helpers.untrusted.sandbox import Failed
 
 
 def _entries() -> list[object]:

@@ -10,14 +10,14 @@ import torch
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
 
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import rows, same
-from helpers.untrusted.plain import NotRead, is_a, plain
-from helpers.untrusted.sandbox import Failed, guarded
 
 
 def _pulled_back() -> torch.Tensor:

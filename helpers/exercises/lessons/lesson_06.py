@@ -7,12 +7,12 @@ from functools import partial
 
 import torch
 
+from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import numbers
 from helpers.exercises.tensors import counted, readable
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
 
 _no_grad = torch.no_grad  # as it is now, whatever becomes of torch's own name for it
 

@@ -9,14 +9,14 @@ from functools import partial
 
 import torch
 
+from autograd_graphs.looking.saved_tensors import saved
+from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import counted, readable
 from helpers.exercises.values import same
-from helpers.looking.saved_tensors import saved
-from helpers.untrusted.plain import is_a
 
 _tensor, _tanh, _grad = torch.tensor, torch.tanh, torch.autograd.grad  # as they are now
 _IN_TUPLE = "in a tuple"

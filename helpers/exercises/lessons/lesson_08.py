@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import nn
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import Reader, letters, number
 from helpers.exercises.tensors import leaf, readable
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled

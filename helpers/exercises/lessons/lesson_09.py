@@ -7,14 +7,14 @@ from functools import partial
 
 import torch
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.tensors import leaf
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 
 def _versions() -> list[int]:

@@ -7,13 +7,13 @@ from dataclasses import replace
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters, number
 from helpers.exercises.values import same
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 _LINES = """
 c, m = torch.ones(2), torch.ones(2, device="meta")

@@ -14,12 +14,12 @@ import torch
 from torch.nn.functional import mse_loss
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.readers import number
 from helpers.exercises.values import same
-from helpers.untrusted.describe import describe
-from helpers.untrusted.plain import NotRead, is_a, plain
 
 
 def _portions() -> int:

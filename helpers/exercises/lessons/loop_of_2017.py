@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import torch
 
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.messages import type_name
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised
 from helpers.exercises.lessons.watching import Seen, watched
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
-from helpers.untrusted.describe import describe
-from helpers.untrusted.messages import type_name
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed
 
 _detach, _clone = torch.Tensor.detach, torch.Tensor.clone
 

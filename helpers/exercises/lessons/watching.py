@@ -12,8 +12,8 @@ from torch.autograd import forward_ad
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers.untrusted.plain import is_a
-from helpers.untrusted.sandbox import Failed, guarded
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 
 _DATA = torch.Tensor.data
 _BETWEEN = ("torch._dynamo", "torch.overrides", "torch.utils._python_dispatch")  # before our code

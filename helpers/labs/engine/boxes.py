@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from helpers.drawing.diagram import arrow
-from helpers.drawing.display_list import Owner, Pen
-from helpers.drawing.layout import Point
-from helpers.drawing.palette import SMALL, TITLE
+from autograd_graphs.drawing.diagram import arrow
+from autograd_graphs.drawing.display_list import Owner, Pen
+from autograd_graphs.drawing.layout import Point
+from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.playing.film import Stack
+from autograd_graphs.text import width
 from helpers.labs.engine.state_map import Box, Row, State
-from helpers.playing.film import Stack
-from helpers.text import width
 
 # px: height of a tag, room for an arrow, beside the words of a box, between boxes
 TAG, ARROW, SIDE, GAP = 24, 28, 12, 8

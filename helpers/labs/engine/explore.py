@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 
-from helpers.graph import Graph
+from autograd_graphs.data import Graph
+from autograd_graphs.looking.snapshot import Walk, graph_of
+from autograd_graphs.looking.torch_private import quietly
+from autograd_graphs.looking.variable_names import find_names
 from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import State, StateMap, Way
 from helpers.labs.engine.world import World
-from helpers.looking.snapshot import Walk, graph_of
-from helpers.looking.torch_private import quietly
-from helpers.looking.variable_names import find_names
 
 MOST_STATES = 600
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
-from helpers.drawing.display_list import Drawing, Owner
+from autograd_graphs.drawing.display_list import Drawing, Owner
+from autograd_graphs.playing.film import CLICK, ENDS, IDLE, Button, Change, LabFilm, LabState, Way
+from autograd_graphs.playing.lab_still import opening_of
+from autograd_graphs.playing.player import Player, player
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.scene import scenes
 from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
-from helpers.playing.film import CLICK, ENDS, IDLE, Button, Change, LabFilm, LabState, Way
-from helpers.playing.lab_still import opening_of
-from helpers.playing.player import Player, player
 
 Totals = tuple[float, ...] | None
 

@@ -7,10 +7,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from helpers.drawing.cards import ABOVE, Card, Rows, measured
-from helpers.drawing.diagram import CAPSULE, LINE, Cards, caption_width, deal, describe, sizes
-from helpers.drawing.layout import Placed, place
-from helpers.graph import Edge, Graph, Node
+from autograd_graphs.data import Edge, Graph, Node
+from autograd_graphs.drawing.cards import ABOVE, Card, Rows, measured
+from autograd_graphs.drawing.diagram import (
+    CAPSULE,
+    LINE,
+    Cards,
+    caption_width,
+    deal,
+    describe,
+    sizes,
+)
+from autograd_graphs.drawing.layout import Placed, place
 from helpers.labs.engine.state_map import State
 
 WORD = 48  # px: room for the word "None" on an edge

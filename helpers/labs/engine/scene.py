@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from helpers.drawing.cards import LEGEND, Card, legend
-from helpers.drawing.diagram import Word, draw_caption, draw_graph
-from helpers.drawing.display_list import Drawing, Mark, Owner, Pen
+from autograd_graphs.drawing.cards import LEGEND, Card, legend
+from autograd_graphs.drawing.diagram import Word, draw_caption, draw_graph
+from autograd_graphs.drawing.display_list import Drawing, Mark, Owner, Pen
+from autograd_graphs.playing.film import Stack
 from helpers.labs.engine.boxes import Boxes
 from helpers.labs.engine.pose import Overlay, Pose, poses
 from helpers.labs.engine.state_map import State
-from helpers.playing.film import Stack
 
 EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook

@@ -13,9 +13,9 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
-from helpers.graph import SavedTensor
-from helpers.looking.saved_tensors import saved, values_held
-from helpers.looking.torch_private import (
+from autograd_graphs.data import SavedTensor
+from autograd_graphs.looking.saved_tensors import saved, values_held
+from autograd_graphs.looking.torch_private import (
     is_custom,
     is_tensor,
     leaf_of,
@@ -26,7 +26,7 @@ from helpers.looking.torch_private import (
     shape,
     type_name,
 )
-from helpers.looking.variable_names import is_module
+from autograd_graphs.looking.variable_names import is_module
 
 PLAIN = (type(None), bool, int, float, str)
 

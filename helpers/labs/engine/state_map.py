@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from helpers.graph import Graph
+from autograd_graphs.data import Graph
 
 
 class Row(NamedTuple):

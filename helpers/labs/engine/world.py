@@ -12,9 +12,9 @@ from typing import Any
 
 import torch
 
-from helpers.graph import Graph
+from autograd_graphs.data import Graph
+from autograd_graphs.looking.torch_private import read
 from helpers.labs.engine.state_map import Box, Row
-from helpers.looking.torch_private import read
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,459 @@
+"""Draw a graph as a display list: which cards there are, where each card, wire and word goes, and
+what it means.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autograd_graphs.data import Edge, Frame, Graph, Root, TensorInfo, counted, tree
+from autograd_graphs.drawing import frames
+from autograd_graphs.drawing.cards import (
+    ABOVE,
+    MOST_USES,
+    PILE,
+    Card,
+    card,
+    draw_card,
+    draw_legend,
+    entry_width,
+    legend,
+    stub,
+    with_tint,
+)
+from autograd_graphs.drawing.devices import Device, devices, home
+from autograd_graphs.drawing.display_list import Drawing, Owner, Pen
+from autograd_graphs.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
+from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
+from autograd_graphs.drawing.tints import Tint, Tints, tinted
+from autograd_graphs.text import visible, width
+
+# px: around everything, height of a capsule, width of the text, height of a line of the caption
+MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
+FEW = 60  # cards: of no more a layout by `dot` is tried before branches follow each other
+DENSE = 10  # nodes: from so many on a card has one line
+MOST_WIRES = 4  # more edges between the same two cards are drawn as one
+MOST_CARDS = 400
+MOST_HEARD = 6  # leaves that the alternative text names
+LONGEST_NAMES = 120  # characters of the names of all roots in the caption
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """Join two cards; `edge` is the place of the edge in `Graph.edges`, `word` is written on it."""
+
+    source: int
+    target: int
+    edge: int
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cards:
+    """Hold the cards of a picture and the wires between them, by their places in `cards`."""
+
+    cards: tuple[Card, ...]
+    wires: tuple[Wire, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Hold cards with their places, and the frames around some; `room` is what all of it takes."""
+
+    dealt: Cards
+    placed: Placed
+    around: Sequence[frames.Outline]
+    room: frames.Rect
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """Hold what stands on a wire: a plain word, or room (px) for a capsule that a player fills."""
+
+    text: str
+    size: tuple[int, int] | None = None
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Return the px that layout has to reserve for it."""
+        if self.size:
+            return self.size
+        return width(self.text, SMALL) + 10, CAPSULE
+
+
+def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None) -> Drawing:
+    """Return the display list of a graph; what is too much to lay out is cut, with a sentence.
+
+    `tints` fill cards by what arrived there.
+    """
+    tints = tints or Tints()
+    part, dealt = fit(graph, tints.nodes)
+    words = [Word(wire.word) for wire in dealt.wires]
+    laid = laid_out(part, dealt, words, is_dense(part))
+    notes = [*part.remarks, *filter(None, [graph.memory])]
+    caption = [*describe(graph), *tints.remarks, *notes]
+    keys = [*filter(None, [tints.scale]), *legend(laid.dealt.cards)]
+    room = laid.room
+    texts = caption_width(caption)
+    wide = round(max([NARROWEST, room.right - room.left, texts, *map(entry_width, keys)]))
+    pen = Pen(MARGIN, 30)
+    draw_caption(pen, caption)
+    pen.dx = MARGIN + int(wide - room.right - room.left) // 2
+    pen.dy = 22 + LINE * len(caption) + ABOVE * any(one.tag for one in dealt.cards)
+    pen.dy -= round(room.top)
+    for outline in reversed(laid.around):
+        frames.draw(pen, outline)
+    draw_graph(pen, laid.dealt, laid.placed, words)
+    pen.marks = list(tinted(pen.marks, tints.nodes))
+    pen.dx, pen.dy = MARGIN, round(pen.dy + room.bottom + 20 * bool(keys))
+    size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
+    text = tree(graph, [*tints.remarks, *graph.closing], tints.lines)
+    return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
+
+
+def laid_out(part: Graph, dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
+    """Return the cards of a graph with their places, and the frames around them."""
+    framed = [framed_cards(frame, dealt) for frame in part.frames]
+    dealt, placed = arranged(dealt, words, has_short_cards, framed)
+    names = [frame.name for frame in part.frames]
+    wires = []
+    if framed:
+        for wire, curve in zip(dealt.wires, placed.curves, strict=True):
+            wires.append((wire.source, wire.target, points_of(curve)))
+    around = frames.outlines(names, framed, rects(dealt.cards, placed), wires)
+    return Laid(dealt, placed, around, frames.extent(placed, around))
+
+
+def is_dense(graph: Graph) -> bool:
+    """Say whether a graph is so large, or was, that a card has to do with one line."""
+    return len(graph.nodes) >= DENSE or any(node.folded for node in graph.nodes)
+
+
+def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
+    """Return the cards in a frame: those of its nodes, each of a repeated leaf among them, and the
+    stubs beside them.
+    """
+    members = set(frame.nodes)
+    for wire in dealt.wires:
+        node = dealt.cards[wire.target].node
+        is_own = node is None or node in frame.nodes
+        if is_own and wire.source in members:
+            members.add(wire.target)
+    return frozenset(members)
+
+
+def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
+    """Return the room that each card takes, its tag and the pile under it among it."""
+    found = []
+    for one, (x, y) in zip(cards, placed.centres, strict=True):
+        left, top = x - (one.width + pile(one)) / 2, y - (one.height + pile(one)) / 2
+        right = left + one.width + max(pile(one), one.overhang)
+        bottom = top + one.height + pile(one)
+        found.append(frames.Rect(left, top - ABOVE * bool(one.tag), right, bottom))
+    return found
+
+
+def arranged(
+    dealt: Cards,
+    words: Sequence[Word],
+    has_short_cards: bool,
+    framed: Sequence[frozenset[int]] = (),
+) -> tuple[Cards, Placed]:
+    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`.
+
+    Where that is too wide, branches follow each other on a spine. `framed` are the cards of each
+    frame.
+    """
+    rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
+    edges = [(wire.source, wire.target) for wire in dealt.wires]
+    if not has_short_cards or not dealt.cards:
+        return dealt, place(sizes(dealt), edges, rooms, LOOSE)
+    in_line = replace(dealt, cards=tuple(aligned(dealt.cards)))
+    placed = along_spine(in_line.cards, edges, rooms, STRAIGHT, framed)
+    if placed and placed.width <= WIDEST:
+        return in_line, placed
+    narrow = along_spine(in_line.cards, edges, rooms, NARROW, framed)
+    if narrow and len(dealt.cards) > FEW:  # so many hardly ever fit side by side
+        return in_line, narrow
+    spread = place(sizes(dealt), edges, rooms, LOOSE if framed else TIGHT)
+    if narrow and spread.width > max(WIDEST, narrow.width):
+        return in_line, narrow
+    return dealt, spread
+
+
+def along_spine(
+    cards: Sequence[Card],
+    edges: Sequence[tuple[int, int]],
+    rooms: Mapping[int, tuple[int, int]],
+    rules: Sequence[Rule],
+    framed: Sequence[frozenset[int]],
+) -> Placed | None:
+    """Return the places of cards along a spine; None where they have none by these rules."""
+    boxes = [(one.width + pile(one), one.height + pile(one)) for one in cards]
+    overhangs = [one.overhang for one in cards]
+    leaves = [nr for nr, one in enumerate(cards) if one.kind in ("leaf", "none")]
+    return spine(boxes, edges, rooms, overhangs, leaves, rules, framed)
+
+
+def aligned(cards: Sequence[Card]) -> list[Card]:
+    """Return cards for a spine: leaves equally wide, wires of operations coming in at the left."""
+    leaves = [old.width for old in cards if old.kind == "leaf"]
+    found = []
+    for old in cards:
+        if old.kind == "leaf":
+            found.append(replace(old, width=max(leaves)))
+        else:
+            found.append(replace(old, inlet=min(TRUNK, old.width // 2)))
+    return found
+
+
+def fit(
+    graph: Graph, tints: Mapping[int, Tint] | None = None, has_capsules: bool = False
+) -> tuple[Graph, Cards]:
+    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two,
+    with its cards; capsules on its edges take time too.
+    """
+    count = min(len(graph.nodes), MOST_CARDS)
+    while True:
+        part = graph.head(count)
+        dealt = deal(part, is_dense(part), tints)
+        if count <= 1 or is_drawable(dealt, has_capsules):
+            return part, dealt
+        over = len(dealt.cards) - MOST_CARDS
+        count = count - over if 0 < over < count // 4 else count * 3 // 4
+
+
+def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
+    """Say whether cards and wires are few enough to be laid out."""
+    if len(dealt.cards) > MOST_CARDS:
+        return False
+    has_words = has_capsules or any(wire.word for wire in dealt.wires)
+    return (
+        work(len(dealt.cards), [(wire.source, wire.target) for wire in dealt.wires], has_words)
+        <= MOST_WORK
+    )
+
+
+def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
+    """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves
+    come last.
+    """
+    uses = Counter(edge.target for edge in graph.edges)
+    places = devices(graph)
+    cards = [
+        card(node, nr, uses[nr], places.get(home(node)), is_dense)
+        for nr, node in enumerate(graph.nodes)
+    ]
+    for nr, tint in (tints or {}).items():
+        if nr < len(cards):
+            cards[nr] = with_tint(cards[nr], tint, is_dense)
+    wires: list[Wire] = []
+    used: set[int] = set()
+    for number, edge, times in bundles(graph):
+        target = edge.target
+        if target is None:
+            cards.append(stub(edge, times))
+            target = len(cards) - 1
+        elif target in used and cards[target].kind == "leaf" and uses[target] > MOST_USES:
+            cards.append(cards[target])
+            target = len(cards) - 1
+        used.add(target)
+        words = [wire_word(graph, edge, times), crossing(cards[edge.source], cards[target])]
+        wires.append(Wire(edge.source, target, number, ", ".join(filter(None, words))))
+    return Cards(tuple(cards), tuple(wires))
+
+
+def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
+    """Yield (number, edge, how many it stands for): many edges between the same two are drawn as
+    one.
+    """
+    count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
+    for number, edge in enumerate(graph.edges):
+        times = count[edge.source, edge.target, edge.cut]
+        if 0 < times <= MOST_WIRES and not edge.cut:
+            yield number, edge, 1
+        elif times > 0:
+            yield number, edge, times
+            count[edge.source, edge.target, edge.cut] = 0
+
+
+def wire_word(graph: Graph, edge: Edge, times: int) -> str:
+    """Say how many edges a wire stands for, or which of several outputs it leads to.
+
+    Outputs of a folded part have no number, but may have a name.
+    """
+    if edge.target is None:
+        return ""
+    if times > 1:
+        return f"× {times:,}"
+    target = graph.nodes[edge.target]
+    if len(target.outputs) < 2:
+        return ""
+    if target.folded:
+        return visible(target.outputs[edge.input_nr].name, 20)
+    return f"output {edge.input_nr}"
+
+
+def crossing(source: Card, target: Card) -> str:
+    """Say from which device to which a wire leads, where they are two."""
+    if not (source.device and target.device) or source.device == target.device:
+        return ""
+    return f"{source.device.name} → {target.device.name}"
+
+
+def sizes(dealt: Cards) -> list[tuple[int, int]]:
+    """Return the room of every card; a tag sticks out, so its card gets as much on both sides."""
+    found = []
+    for one in dealt.cards:
+        aside = max(2 * one.overhang, pile(one))
+        found.append((one.width + aside, one.height + pile(one)))
+    return found
+
+
+def pile(one: Card) -> int:
+    """Return how far the cards under a folded part stick out, px."""
+    return 2 * PILE if one.kind == "folded" else 0
+
+
+def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
+    """Draw the sentences above a graph, the first as its title."""
+    for nr, text in enumerate(lines):
+        pen.write("title" if nr == 0 else "note", 0, LINE * nr, (text, ""))
+
+
+def caption_width(lines: Sequence[str]) -> int:
+    """Return the width of the sentences above a graph, px."""
+    notes = [width(text, SMALL) for text in lines[1:]]
+    return max([0, *[width(text, TITLE, bold=True) for text in lines[:1]], *notes])
+
+
+def draw_graph(pen: Pen, dealt: Cards, placed: Placed, words: Sequence[Word]) -> None:
+    """Draw wires first and cards on top of them."""
+    for nr, wire in enumerate(dealt.wires):
+        pen.owner = Owner("edge", wire.edge)
+        draw_wire(pen, placed.curves[nr], dealt.cards[wire.target].device)
+        if words[nr].text:
+            draw_word(pen, words[nr], *nearest(placed.curves[nr], placed.labels[nr]))
+    pen.owner = None
+    for one, centre in zip(dealt.cards, placed.centres, strict=True):
+        draw_card(pen, one, *centre)
+
+
+def draw_wire(pen: Pen, curve: Sequence[Point], goal: Device | None) -> None:
+    """Draw a curve with an arrow at its end.
+
+    A gradient on its way lives where it is to arrive: the curve looks like the device of its goal.
+    """
+    look = goal.look if goal else ""
+    pen.path("edge", *curve, state=look)
+    pen.polygon("arrow", *arrow(curve), state=look)
+
+
+def draw_word(pen: Pen, word: Word, x: float, y: float) -> None:
+    """Draw a word on its wire, around a point of the curve."""
+    wide = word.room[0]
+    pen.rect("ground", x - wide / 2, y - CAPSULE / 2, wide, CAPSULE, CAPSULE // 2, part="word")
+    pen.write("word", x, y + 5, (word.text, ""), part="word")
+
+
+def arrow(curve: Sequence[Point]) -> list[Point]:
+    """Return the three corners of the arrow at the end of a curve."""
+    (bx, by), (x, y) = curve[-2], curve[-1]
+    length = max(((x - bx) ** 2 + (y - by) ** 2) ** 0.5, 1e-6)
+    dx, dy = (x - bx) / length, (y - by) / length
+    return [
+        (x, y),
+        (x - 8 * dx + 4 * dy, y - 8 * dy - 4 * dx),
+        (x - 8 * dx - 4 * dy, y - 8 * dy + 4 * dx),
+    ]
+
+
+def nearest(curve: Sequence[Point], label: Point) -> Point:
+    """Return the point of a curve at the height where room was reserved for its label.
+
+    Of those at one height it is the nearest.
+    """
+    x, y = label
+    return min(points_of(curve), key=lambda point: (round(abs(point[1] - y)), abs(point[0] - x)))
+
+
+def points_of(curve: Sequence[Point]) -> list[Point]:
+    """Return points on a curve, sixteen to a piece."""
+    points = []
+    for start in range(0, len(curve) - 1, 3):
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve[start : start + 4]
+        for a, b, c, d in WEIGHTS:
+            points.append((a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3))
+    return points
+
+
+def weights(t: float) -> tuple[float, float, float, float]:
+    """Return how much the points of a Bézier piece count at `t` between 0 and 1."""
+    return (1 - t) ** 3, 3 * t * (1 - t) ** 2, 3 * t * t * (1 - t), t**3
+
+
+WEIGHTS = tuple([weights(step / 16) for step in range(17)])
+
+
+def describe(graph: Graph) -> list[str]:
+    """Say what the picture shows: one sentence on the graph, and two short ones for the tensors
+    that have none, once for all which have none for the same reason.
+    """
+    without: dict[str, list[str]] = {}
+    for root in graph.roots:
+        if root.node is None:
+            without.setdefault(root.reason, []).append(root_name(root))
+    calm = [line for reason, names in without.items() for line in no_graph(names, reason)]
+    named = [root_name(root) for root in graph.roots if root.node is not None]
+    names = visible(", ".join(named), LONGEST_NAMES)
+    if not names:
+        return calm
+    operations, leaves = graph.size
+    if not operations:
+        return [f"{names}: a leaf, and no operation yet", *calm]
+    if graph.at_least:
+        return [f"{names}: at least {graph.at_least:,} operations and leaves", *calm]
+    return [
+        f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
+        *calm,
+    ]
+
+
+def no_graph(names: list[str], reason: str) -> list[str]:
+    """Say which tensors have no graph, and in a line of its own what may be the cause."""
+    has = "have" if len(names) > 1 else "has"
+    fact, _, why = reason.partition(": ")
+    who = visible(" and ".join(names), LONGEST_NAMES)
+    return [line for line in (f"{who} {has} no graph: {fact}", why) if line]
+
+
+def root_name(root: Root) -> str:
+    return visible(root.tensor.name or "this tensor", 60)
+
+
+def alt_text(graph: Graph) -> str:
+    """Say in one sentence, for someone who does not see the picture, what it is of."""
+    if not graph.nodes:
+        return visible(". ".join(describe(graph)) + ".")
+    places = devices(graph)
+    heard = [leaf_heard(leaf.outputs[0], places) for leaf in graph.leaves[:MOST_HEARD]]
+    leaves = ", ".join(heard) or "none"
+    rest = graph.size[1] - len(heard)
+    if rest:
+        leaves += f" and {rest:,} more"
+    return visible(f"Backward graph of {'; '.join(describe(graph))}. Leaves: {leaves}.")
+
+
+def leaf_heard(leaf: TensorInfo, places: Mapping[str, Device]) -> str:
+    """Name a leaf for those who listen, with its device if there are several, and its gradient once
+    it has one.
+    """
+    words = leaf.name or "unnamed"
+    if places:
+        words += f" {places[leaf.device].words}"
+    if leaf.grad is not None:
+        words += f" with .grad {leaf.grad}"
+    return words

@@ -1,0 +1,141 @@
+"""Draw the frames around opened module calls: which cards are in each, where it goes round them,
+and what stands on its border. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from autograd_graphs.drawing.display_list import Pen
+from autograd_graphs.drawing.layout import Placed, Point
+from autograd_graphs.drawing.palette import SMALL
+from autograd_graphs.text import ending, width
+
+PAD, HEAD = 8, 22  # px between a frame and its cards: at the sides and below, and above
+BORDER = 15  # px from the top of a card up to the border, on which the name stands
+RIGHT_OF_WIRES = 58  # px from the left of the cards to the name
+LONGEST = 50  # characters of a name
+
+Wire = tuple[int, int, Sequence[Point]]  # from card to card, by points on it
+
+
+@dataclass(frozen=True, slots=True)
+class Rect:
+    """Hold a rectangle by its edges, px."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def meets(self, other: Rect) -> bool:
+        is_beside = self.right <= other.left or other.right <= self.left
+        return not is_beside and self.top < other.bottom and other.top < self.bottom
+
+    def covers(self, point: Point) -> bool:
+        x, y = point
+        return self.left <= x <= self.right and self.top <= y <= self.bottom
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """Hold a frame with its place; the name stands from `start` on."""
+
+    name: str
+    rect: Rect
+    start: float
+
+
+def outlines(
+    names: Sequence[str],
+    frames: Sequence[frozenset[int]],
+    rects: Sequence[Rect],
+    wires: Sequence[Wire],
+) -> list[Outline]:
+    """Return where frames go round cards; without those that a card or a frame would lie across.
+
+    `names` and `frames`, the cards of each, are outer ones first; `rects` are the places of cards,
+    `wires` are drawn among them.
+    """
+    found: dict[frozenset[int], Outline] = {}
+    by_size = sorted(zip(names, frames, strict=True), key=lambda pair: len(pair[1]))
+    for name, members in by_size:
+        if not members:
+            continue
+        inner = [one.rect for cards, one in found.items() if cards <= members]
+        made = outline(name, [rects[card] for card in members], inner, within(wires, members))
+        made = replace(made, start=free_start(made, wires))
+        others = [rect for card, rect in enumerate(rects) if card not in members]
+        others += [one.rect for cards, one in found.items() if not cards <= members]
+        if not any(made.rect.meets(other) for other in others):
+            found[members] = made
+    return list(found.values())
+
+
+def within(wires: Sequence[Wire], members: frozenset[int]) -> list[Point]:
+    """Return the points of the wires that join two cards of a frame."""
+    found: list[Point] = []
+    for source, target, points in wires:
+        if source in members and target in members:
+            found += points
+    return found
+
+
+def outline(
+    name: str, cards: Sequence[Rect], inner: Sequence[Rect], points: Sequence[Point]
+) -> Outline:
+    """Return a frame around cards, the frames and the wires in it."""
+    name = ending(name, LONGEST)
+    wide = name_width(name)
+    rects = [*cards, *inner, *[Rect(x, y, x, y) for x, y in points]]
+    first = min(rect.left for rect in cards)
+    rect = Rect(
+        min(one.left for one in rects) - PAD,
+        min(one.top for one in rects) - HEAD,
+        max([first + RIGHT_OF_WIRES + wide, *[one.right + PAD for one in rects]]),
+        max(one.bottom for one in rects) + PAD,
+    )
+    return Outline(name, rect, first + RIGHT_OF_WIRES)
+
+
+def free_start(one: Outline, wires: Sequence[Wire]) -> float:
+    """Return where on the border a name lies on no wire, if there is such a place."""
+    rect, wide = one.rect, name_width(one.name)
+    for start in (one.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
+        room = Rect(start, rect.top, start + wide, rect.top + HEAD)
+        is_free = not any(room.covers(point) for _, _, points in wires for point in points)
+        if rect.left < start and room.right < rect.right and is_free:
+            return start
+    return one.start
+
+
+def name_width(name: str) -> int:
+    """Return the px that a name interrupts the border for."""
+    return width(name, SMALL, bold=True) + 10
+
+
+def draw(pen: Pen, one: Outline) -> None:
+    """Draw a frame; its name interrupts the border."""
+    rect, high = one.rect, HEAD - BORDER
+    pen.rect(
+        "frame",
+        rect.left,
+        rect.top + high,
+        rect.right - rect.left,
+        rect.bottom - rect.top - high,
+        10,
+    )
+    pen.rect("ground", one.start, rect.top, name_width(one.name), 2 * high, 2)
+    pen.write("framed", one.start + 5, rect.top + high + 5, (one.name, ""))
+
+
+def extent(placed: Placed, found: Sequence[Outline]) -> Rect:
+    """Return the rectangle around a layout and its frames."""
+    rects = [one.rect for one in found]
+    return Rect(
+        min([0, *[rect.left for rect in rects]]),
+        min([0, *[rect.top for rect in rects]]),
+        max([placed.width, *[rect.right for rect in rects]]),
+        max([placed.height, *[rect.bottom for rect in rects]]),
+    )

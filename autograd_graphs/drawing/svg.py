@@ -1,0 +1,138 @@
+"""Turn a display list into SVG that follows a light or dark page. Everything that is text is
+escaped.
+"""
+
+from __future__ import annotations
+
+import base64
+from functools import cache
+from html import escape
+from string import ascii_lowercase
+
+from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
+from autograd_graphs.drawing.palette import DARK, LIGHT, attributes
+
+FONT = "ui-sans-serif,system-ui,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif"
+IN_PX = ("font-size", "stroke-width")
+# JupyterLab does not tell pictures of its theme: with these rules they follow it.
+IN_LAB = (
+    "<style>body[data-jp-theme-light] .jp-Notebook img{color-scheme:light}"
+    "body[data-jp-theme-light=false] .jp-Notebook img{color-scheme:dark}</style>"
+)
+
+
+def svg(drawing: Drawing) -> str:
+    """Return a standalone SVG document; its title is the alt text and its description the text
+    tree.
+
+    Its own ground lies under everything, light or dark as the system asks for: inside an `<img>`
+    nothing is known of the page around.
+    """
+    sheet = Sheet()
+    panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
+    body = "\n".join([sheet.element(mark) for mark in (panel, *drawing.marks)])
+    wide, high = drawing.width, drawing.height
+    size = f'width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" xml:space="preserve"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" {size} font-family="{FONT}">\n'
+        f"<title>{safe(drawing.alt)}</title>\n<desc>{safe(drawing.text)}</desc>\n"
+        f"<style>{sheet.css()}</style>\n{body}\n</svg>\n"
+    )
+
+
+def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> str:
+    """Return an SVG as a named image, with a text folded under it: inert even in an untrusted
+    notebook.
+    """
+    data = base64.b64encode(svg.encode()).decode()
+    image = f'<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
+    return f"{IN_LAB}{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"
+
+
+def safe(text: str) -> str:
+    """Escape markup, and drop what XML 1.0 forbids: control characters and lone surrogates."""
+    if text.replace("\n", "").isprintable():  # nearly always: then nothing has to go
+        return escape(text)
+    return escape("".join(ch for ch in text if ch in "\t\n" or ch.isprintable()))
+
+
+class Sheet:
+    """Write marks as SVG elements, and the style sheet of the looks that they wear.
+
+    Every look has a class of one letter or two, in the order in which looks occur.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[str, str] = {}
+
+    def element(self, mark: Mark) -> str:
+        """Return one mark as an SVG element."""
+        name = self.name(look_of(mark.role, mark.state))
+        tag, *attributes = SHAPES[mark.shape]
+        pairs = zip(attributes, geometry(mark), strict=True)
+        places = " ".join([f'{attribute}="{value}"' for attribute, value in pairs])
+        start = f'<{tag} {places} class="{name}"'
+        return f"{start}>{self.words(mark)}</text>" if tag == "text" else f"{start}/>"
+
+    def name(self, look: str) -> str:
+        """Return the class of a look."""
+        if look not in self.names:
+            self.names[look] = letters(len(self.names))
+        return self.names[look]
+
+    def words(self, mark: Mark) -> str:
+        """Return what stands in a text; pieces with a role of their own are in a tspan."""
+        runs = ""
+        for words, role in mark.runs:
+            if role and words:
+                runs += f'<tspan class="{self.name(look_of("run", role))}">{safe(words)}</tspan>'
+            else:
+                runs += safe(words)
+        return runs
+
+    def css(self) -> str:
+        """Return the rules of all looks that occur; in the dark only colours differ.
+
+        Chromium heeds `white-space` alone, other viewers `xml:space`.
+        """
+        light: dict[str, list[str]] = {}
+        dark: dict[str, list[str]] = {}
+        for look, name in self.names.items():
+            in_light, in_dark = look.split("|")
+            for rule in in_light.split(";"):
+                light.setdefault(rule, []).append(f".{name}")
+            for rule in in_dark.split(";"):
+                if rule not in in_light.split(";"):
+                    dark.setdefault(rule, []).append(f".{name}")
+        in_the_dark = f"@media(prefers-color-scheme:dark){{{grouped(dark)}}}"
+        return f"text{{white-space:pre}}{grouped(light)}{in_the_dark}"
+
+
+def grouped(rules: dict[str, list[str]]) -> str:
+    """Return CSS in which what holds for the same classes stands in one rule."""
+    bodies: dict[str, list[str]] = {}
+    for rule, names in rules.items():
+        bodies.setdefault(",".join(names), []).append(rule)
+    return "".join([f"{names}{{{';'.join(body)}}}" for names, body in bodies.items()])
+
+
+@cache
+def look_of(role: str, state: str = "") -> str:
+    """Return the look of a role in CSS: in the light, "|", in the dark."""
+    return "|".join([declarations(attributes(role, state, theme)) for theme in (LIGHT, DARK)])
+
+
+def declarations(look: dict[str, str]) -> str:
+    """Write SVG attributes as CSS declarations."""
+    found = []
+    for name, value in look.items():
+        unit = "px" if name in IN_PX else ""
+        found.append(f"{name}:{value}{unit}")
+    return ";".join(found)
+
+
+@cache
+def letters(number: int) -> str:
+    """Return the name of a class: a to z, then aa, ab and so on."""
+    first, last = divmod(number, len(ascii_lowercase))
+    return (letters(first - 1) if first else "") + ascii_lowercase[last]

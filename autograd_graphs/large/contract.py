@@ -1,0 +1,378 @@
+"""Draw parts of a graph together: each becomes one node of a new graph. Plain data in and out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from autograd_graphs.data import Folded, all_storages, counted, stem
+from autograd_graphs.large.execution_order import Program
+from autograd_graphs.large.frames import frame
+from autograd_graphs.large.owners import Path, common, owner
+from autograd_graphs.large.parts import MOST_JOINED, Part, called
+
+if TYPE_CHECKING:
+    from autograd_graphs.data import Edge, Frame, Graph, Node, SavedTensor
+
+
+UNNAMED = "loose leaves"  # what leaves are called that no module holds
+
+
+class Use(NamedTuple):
+    """Say where a part reads a leaf: in which copy, at which place of it, at which position among
+    the inputs.
+    """
+
+    part: int
+    copy: int
+    place: int
+    position: int
+
+    @property
+    def slot(self) -> tuple[int, int, int]:
+        """Return what the same use in another copy has in common with it."""
+        return self.part, self.place, self.position
+
+
+class Leaves:
+    """Know which part takes a leaf in (`own`), and which leaves make up a box of their own
+    (`groups`, and `group` with the number of that of each leaf).
+
+    Groups whose names are in `apart` are drawn leaf by leaf.
+    """
+
+    def __init__(
+        self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
+    ) -> None:
+        self.graph, self.program, self.parts = graph, program, parts
+        self.member = {
+            program.nodes[at]: nr
+            for nr, part in enumerate(parts)
+            for at in range(part.start, part.stop)
+        }
+        uses = self._uses()
+        self.own = self._own(uses)
+        self.groups = []
+        for leaves in self._groups(uses):
+            if not any(self.is_called(leaves, name) for name in apart):
+                self.groups.append(leaves)
+        self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
+
+    def box(self, node: int) -> tuple[str, int]:
+        """Return what a node is drawn as: a part, many leaves together, or itself."""
+        if (part := self.member.get(node, self.own.get(node))) is not None:
+            return "part", part
+        return ("leaves", self.group[node]) if node in self.group else ("node", node)
+
+    def name(self, leaves: Sequence[int]) -> str:
+        """Call leaves by the module that holds all of them: "encoder.*"."""
+        path = common(owner(self.graph.nodes[leaf]) for leaf in leaves)
+        return ".".join((*path, "*")) if path else UNNAMED
+
+    def is_called(self, leaves: Sequence[int], name: str) -> bool:
+        """Say whether leaves have a name, which may leave out that of the model."""
+        return f".{self.name(leaves)}".endswith(f".{name}")
+
+    def _uses(self) -> dict[int, set[Use | int | None]]:
+        """Return per leaf where it is read: a place in a part, or a node; None where it is asked
+        about.
+        """
+        uses: dict[int, set[Use | int | None]] = {}
+        for edge in self.graph.edges:
+            if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
+                uses.setdefault(edge.target, set()).add(self._use(edge))
+        return uses | {root.node: {None} for root in self.graph.roots if root.node is not None}
+
+    def _use(self, edge: Edge) -> Use | int:
+        if (nr := self.member.get(edge.source)) is None:
+            return edge.source
+        part = self.parts[nr]
+        copy, place = divmod(self.program.place[edge.source] - part.start, part.period)
+        return Use(nr, copy, place, edge.position)
+
+    def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
+        """Return the part of every leaf that only one copy uses, where the other copies have one of
+        their own there.
+        """
+        alone: dict[int, Use] = {}
+        for leaf, places in uses.items():
+            inside = [place for place in places if type(place) is Use]
+            if len(inside) < len(places) or len({(use.part, use.copy) for use in inside}) > 1:
+                continue
+            if not self._is_input(leaf, inside[0].part):
+                alone[leaf] = min(inside)
+        slots = Counter(use.slot for use in alone.values())
+        own: dict[int, int] = {}
+        for leaf, use in alone.items():
+            if slots[use.slot] == len(self.parts[use.part].copies):
+                own[leaf] = use.part
+        return own
+
+    def _is_input(self, leaf: int, part: int) -> bool:
+        """Say whether a leaf that a module reads is none of its own: the learner's variable, such
+        as an image.
+        """
+        node = self.graph.nodes[leaf]
+        return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
+
+    def _groups(self, uses: dict[int, set[Use | int | None]]) -> list[list[int]]:
+        """Return the leaves of a module that the same boxes read, at least one of them a part."""
+        found: dict[tuple[tuple[str, int], ...], list[int]] = {}
+        for leaf, places in sorted(uses.items(), key=lambda item: item[0]):
+            if leaf in self.own or None in places:
+                continue
+            boxes = {self._box(place) for place in places}
+            if any(kind == "part" for kind, _ in boxes):
+                found.setdefault(tuple(sorted(boxes)), []).append(leaf)
+        groups = [group for leaves in found.values() for group in self._by_module(leaves)]
+        return [leaves for leaves in groups if len(leaves) > 1]
+
+    def _box(self, place: Use | int) -> tuple[str, int]:
+        """Return what reads a leaf at a place: a part, or a node."""
+        return ("part", place.part) if isinstance(place, Use) else ("node", place)
+
+    def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
+        """Return leaves in groups, one for each of the few modules that hold them."""
+        paths = [owner(self.graph.nodes[leaf]) for leaf in leaves]
+        depth = len(common(paths)) + 1
+        found: dict[Path, list[int]] = {}
+        for leaf, path in zip(leaves, paths, strict=True):
+            found.setdefault(path[:depth], []).append(leaf)
+        if len(found) > MOST_JOINED:
+            return [list(leaves)]
+        return list(found.values())
+
+
+MOST_TITLES = 3  # operations that a part without a module is called by
+
+
+class Contraction:
+    """Draw each part of a graph as one node: know which part every node belongs to, and number what
+    is left anew, breadth first from the roots.
+
+    A part takes in the leaves that only one copy of it uses; many leaves that the same parts use
+    become one node, but for those called as in `apart`. Parts are stretches of the order in which
+    operations ran: there is no cycle. Calls that are `opened` become frames.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        program: Program,
+        parts: Sequence[Part],
+        apart: Collection[str] = (),
+        opened: Sequence[Part] = (),
+    ) -> None:
+        self.old, self.program, self.parts, self.opened = graph, program, parts, opened
+        self.below = program.below
+        self.leaves = Leaves(graph, program, parts, apart)
+        self.member, self.own = self.leaves.member, self.leaves.own
+        self.box = self.leaves.box
+        self.prefix = prefix(
+            [part.name for part in parts] + [self.leaves.name(one) for one in self.leaves.groups]
+        )
+        self.made = self._results()
+        self.met: list[tuple[str, int]] = []
+        self.number: dict[tuple[str, int], int] = {}
+        self.stands: list[tuple[Edge, ...]] = []
+
+    def _results(self) -> dict[int, list[tuple[int, int]]]:
+        """Return per part what the rest takes from it, as (place in a copy, output)."""
+        taken = {(edge.target, edge.input_nr) for edge in self.old.edges if self._enters(edge)}
+        taken |= {
+            (root.node, root.output_nr) for root in self.old.roots if root.node in self.member
+        }
+        found: dict[int, set[tuple[int, int]]] = {}
+        for node, nr in taken:
+            found.setdefault(self.member[node], set()).add(self._slot(node, nr))
+        return {part: sorted(slots) for part, slots in found.items()}
+
+    def _slot(self, node: int, nr: int) -> tuple[int, int]:
+        part = self.parts[self.member[node]]
+        return (self.program.place[node] - part.start) % part.period, nr
+
+    def _enters(self, edge: Edge) -> bool:
+        return edge.target in self.member and self.member[edge.target] != self.member.get(
+            edge.source
+        )
+
+    def graph(self) -> Graph:
+        """Walk breadth first and write the new nodes, edges and roots down."""
+        roots = tuple(
+            replace(
+                root, node=self._meet(root.node), output_nr=self._output(root.node, root.output_nr)
+            )
+            for root in self.old.roots
+        )
+        edges: list[Edge] = []
+        for source, box in enumerate(self.met):  # the list grows as we go
+            for position, together in enumerate(self._edges(box)):
+                new = {
+                    "source": source,
+                    "position": position,
+                    "target": self._meet(together[0].target),
+                }
+                edges.append(replace(together[0], **new, input_nr=self._output_of(together[0])))
+                self.stands.append(tuple(together))
+        write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
+        nodes = tuple(write[kind](nr) for kind, nr in self.met)
+        frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
+        return replace(
+            self.old,
+            nodes=nodes,
+            edges=tuple(edges),
+            roots=roots,
+            ran=(),
+            calls=(),
+            frames=frames,
+        )
+
+    def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
+        """Return the frame around the boxes of a part that is opened."""
+        members = set()
+        for node in self.program.nodes[part.start : part.stop]:
+            members.add(self.number[self.box(node)])
+
+        leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
+        return frame(part.name, members, edges, leaves)
+
+    def _meet(self, node: int | None) -> int | None:
+        if node is None:
+            return None
+        if (box := self.box(node)) not in self.number:
+            self.number[box] = len(self.met)
+            self.met.append(box)
+        return self.number[box]
+
+    def _output(self, node: int | None, nr: int) -> int:
+        """Return which output of its new node output `nr` of a node is."""
+        if node not in self.member:
+            return nr
+        return self.made[self.member[node]].index(self._slot(node, nr))
+
+    def _output_of(self, edge: Edge) -> int:
+        return self._output(edge.target, edge.input_nr)
+
+    def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
+        """Return the edges of a new node: each result of a part is read once, each thing outside by
+        a part once.
+        """
+        found: dict[object, list[Edge]] = {}
+        for edge in self._old_edges(*box):
+            end = (self._meet(edge.target), self._output_of(edge))
+            is_many = (
+                edge.target in self.member or edge.target in self.leaves.group or box[0] == "part"
+            )
+            is_one = edge.cut or not is_many
+            found.setdefault(edge if is_one else end, []).append(edge)
+        return found.values()
+
+    def _old_edges(self, kind: str, nr: int) -> Iterator[Edge]:
+        """Yield the edges of a node; of a part those that lead out of it, from what ran last."""
+        if kind != "part":
+            yield from self.below.get(nr, ()) if kind == "node" else ()
+            return
+        for at in reversed(range(self.parts[nr].start, self.parts[nr].stop)):
+            for edge in self.below.get(self.program.nodes[at], ()):
+                ends = (self.member.get(edge.target), self.own.get(edge.target))
+                if edge.cut or (edge.target is not None and nr not in ends):
+                    yield edge
+
+    def _node(self, nr: int) -> Node:
+        part = self.parts[nr]
+        nodes = [self.old.nodes[node] for node in self.program.nodes[part.start : part.stop]]
+        own = [self.old.nodes[leaf] for leaf, box in self.own.items() if box == nr]
+        last = nodes[-part.period :]
+        outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
+        return replace(
+            last[0],
+            operation=self._title(part, last),
+            outputs=outputs,
+            saved=summary(nodes),
+            folded=self._folded(part, own),
+        )
+
+    def _folded(self, part: Part, own: Sequence[Node]) -> Folded:
+        """Say what the box of a part stands for; `own` are the leaves in it."""
+        count = len(part.copies)
+        is_guess = self._is_guess(part)
+        kind = part.pieces[0].kind
+        calls = part.calls if part.calls > count else 0
+        leaves = len(own) // count
+        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, calls)
+
+    def _is_guess(self, part: Part) -> bool:
+        return not self.old.calls and bool(called(part.pieces[0]))
+
+    def _title(self, part: Part, nodes: Sequence[Node]) -> str:
+        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm", "block 2: Mul,
+        Sin".
+        """
+        name = part.name.removeprefix(self.prefix)
+        if self._is_guess(part):
+            name = f"reads {name}.*" if part.is_call else f"reads {name}"
+        if len(nodes) > 1 and called(part.pieces[0]):
+            return name
+        return f"{name}: {operations(nodes)}"
+
+    def _group(self, nr: int) -> Node:
+        leaves = [self.old.nodes[leaf] for leaf in self.leaves.groups[nr]]
+        name = self.leaves.name(self.leaves.groups[nr])
+        folded = Folded((name,), 0, len(leaves), with_grad(leaves))
+        name = name.removeprefix(self.prefix)
+        return replace(leaves[0], operation=name, outputs=(), is_leaf=False, folded=folded)
+
+
+def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
+    """Return for each new node the old ones that it stands for: a part has its operations, and
+    leaves of its own.
+    """
+    found: list[list[int]] = [[] for _ in contraction.met]
+    for nr in range(len(contraction.old.nodes)):
+        found[contraction.number[contraction.box(nr)]].append(nr)
+    return tuple(map(tuple, found))
+
+
+def prefix(names: Sequence[str]) -> str:
+    """Return the path that titles lose because all share it, as long as they stay distinct words."""
+    shared = common(tuple(name.split(".")[:-1]) for name in names if "." in name)
+    while shared:
+        start = ".".join((*shared, ""))
+        short = [name.removeprefix(start) for name in names]
+        is_word = all(name[0] not in "*0123456789" for name in short)
+        if is_word and len(set(short)) == len(set(names)):
+            return start
+        shared = shared[:-1]
+    return ""
+
+
+def operations(nodes: Sequence[Node]) -> str:
+    """Name the operations of a part, of many the first ones: "Mul, Sin, Add, …"."""
+    names = list(dict.fromkeys(stem(node.operation) for node in nodes))
+    more = ["…"] if len(names) > MOST_TITLES else []
+    return ", ".join(names[:MOST_TITLES] + more)
+
+
+def with_grad(leaves: Sequence[Node]) -> int:
+    """Count the leaves that have a gradient."""
+    return sum(leaf.outputs[0].grad is not None for leaf in leaves)
+
+
+def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
+    """Count what nodes saved, one line for each state."""
+    saved = [one for node in nodes for one in node.saved]
+    count = Counter(one.state for one in saved)
+    first = {one.state: one for one in reversed(saved)}
+    return tuple(
+        replace(
+            first[state],
+            name=counted(count[state], "saved tensor"),
+            tensor=None,
+            version=None,
+            version_now=None,
+            storages=all_storages(one for one in saved if one.state == state),
+        )
+        for state in sorted(count)
+    )

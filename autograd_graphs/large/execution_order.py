@@ -1,0 +1,71 @@
+"""Read a graph as the program that made it: its operations in the order in which they ran. Plain
+data in and out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograd_graphs.data import Graph
+
+
+class Program:
+    """Number the operations of a graph from 0 in the order in which they ran: these numbers are
+    called places.
+
+    `nodes` are the operations by place, `place` is the way back, `below` the edges of every node,
+    `readers` how many edges lead to one. `asked` are the places whose
+    results are the roots of the graph.
+    """
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self.below = graph.inputs_by_node()
+        reads = {node: {edge.target for edge in self.below.get(node, ())} for node in graph.ran}
+        self.nodes = in_order(graph.ran, reads)
+        self.place = {node: at for at, node in enumerate(self.nodes)}
+        self.readers = Counter(edge.target for edge in graph.edges)
+        self.is_cut = any(edge.cut for edge in graph.edges)
+        self.asked = {self.place[root.node] for root in graph.roots if root.node in self.place}
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def operation(self, at: int) -> str:
+        return self.graph.nodes[self.nodes[at]].operation
+
+    def has_own_leaf(self, at: int) -> bool:
+        """Say whether an operation reads a leaf that nothing else reads."""
+        targets = [edge.target for edge in self.below.get(self.nodes[at], ())]
+        own = [target for target in targets if target is not None and self.readers[target] == 1]
+        return any(self.graph.nodes[target].is_leaf for target in own)
+
+    def does(self, at: int) -> tuple:
+        """Return what operations have in common that count as equal: their name, how much they
+        make, and whether it is asked about.
+        """
+        node = self.graph.nodes[self.nodes[at]]
+        return node.operation, len(node.outputs), at in self.asked and len(self.asked) > 1
+
+
+def in_order(ran: tuple[int, ...], reads: dict[int, set[int]]) -> list[int]:
+    """Return the operations in the order in which they ran, none before one that it reads.
+
+    The second holds by itself but for graphs that were rewritten: by an edit in place, or from
+    several threads.
+    """
+    rank = {node: at for at, node in enumerate(ran)}
+    sorter = TopologicalSorter({node: inputs & rank.keys() for node, inputs in reads.items()})
+    sorter.prepare()
+    ready: list[int] = []
+    found = []
+    while sorter.is_active():
+        for node in sorter.get_ready():
+            heappush(ready, rank[node])
+        found.append(node := ran[heappop(ready)])
+        sorter.done(node)
+    return found

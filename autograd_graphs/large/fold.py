@@ -1,0 +1,305 @@
+"""Fold a large graph into one that fits a screen: each part of its outline becomes one node. Plain
+data in and out.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from autograd_graphs.large.contract import Contraction, Leaves, members
+from autograd_graphs.large.execution_order import Program
+from autograd_graphs.large.frames import opened_calls
+from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
+from autograd_graphs.large.outline import Outline
+from autograd_graphs.large.parts import NoPart, Part
+from autograd_graphs.text import visible
+
+if TYPE_CHECKING:
+    from autograd_graphs.data import Graph
+
+
+LARGE = 60  # nodes: a smaller graph is drawn as it is
+LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
+FAULTS = "FOLDING_FAULTS"  # environment variable: "raise", as the tests set it, lets faults of the folding be seen
+Drawn = TypeVar("Drawn")
+Members = tuple[tuple[int, ...], ...]
+
+
+def fold(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> Graph:
+    """Return a graph in which what repeats, and what belongs to a module, is one node each; a small
+    one as it is.
+
+    `unfold` names the parts to open, such as "encoder.3"; True opens all. Raises ValueError for a
+    part that is not there, TypeError for anything but names. A graph that cannot be folded comes
+    back whole, and says so.
+    """
+    return fold_and_tell(graph, unfold)[0]
+
+
+def fold_and_tell(graph: Graph, unfold: str | Sequence[str] | bool = ()) -> tuple[Graph, Members]:
+    """Fold a graph, and tell of each node of the folded one which nodes it stands for."""
+    wanted = demand_names(unfold)
+    if wanted is True or not (wanted or is_large(graph)):
+        return _whole(graph)
+    try:
+        return or_plainly(graph, lambda whole: _folded(whole, wanted), _whole)
+    except NoPart as fault:
+        raise ValueError(str(fault)) from None
+
+
+def _whole(graph: Graph) -> tuple[Graph, Members]:
+    return graph, tuple((nr,) for nr in range(len(graph.nodes)))
+
+
+def or_plainly(
+    graph: Graph, folded: Callable[[Graph], Drawn], plain: Callable[[Graph], Drawn]
+) -> Drawn:
+    """Return what is made of a graph by folding; where that fails, what is made of it plainly.
+
+    Under test it raises.
+    """
+    try:
+        return folded(graph)
+    except NoPart:
+        raise
+    except Exception:
+        if os.environ.get(FAULTS) == "raise":
+            raise
+        return plain(replace(graph, folding_failed=True))
+
+
+def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
+    folding = Folding(graph)
+    lookup = Lookup(folding.outline)
+    if not is_large(graph):
+        for name in wanted:
+            lookup.check(name)
+        return _whole(graph)
+    opened = list(dict.fromkeys(lookup.find(name) for name in wanted))
+    for part in opened:
+        if part.start == NOWHERE and not folding.draws_leaves(part.name, opened):
+            raise NoPart(lookup.fault(part.name))
+    contraction = folding.contraction(opened)
+    return contraction.graph(), members(contraction)
+
+
+def demand_names(unfold: object) -> Sequence[str] | bool:
+    """Return the names of the parts to open, or True for all.
+
+    Raises TypeError, with what to pass, for others.
+    """
+    if unfold is True:
+        return True
+    if unfold is False:
+        return []
+    if type(unfold) is str:
+        return [unfold]
+    is_list = type(unfold) is tuple or type(unfold) is list
+    if is_list and all(type(name) is str for name in unfold):
+        return unfold
+    kind = visible(type.__dict__["__name__"].__get__(type(unfold)), LONGEST)
+    raise TypeError(
+        f"unfold is {kind}. Pass the name of a part, such as 'encoder.3', several of them in a "
+        "list, or True to draw every node."
+    )
+
+
+def is_large(graph: Graph) -> bool:
+    """Say whether a graph is to be folded, and can be: the order in which its operations ran is
+    known.
+    """
+    most = LARGE_WITH_CALLS if graph.calls else LARGE
+    return len(graph.nodes) > most and bool(graph.ran)
+
+
+# px: a card of one line, a folded part, the way to the next one, the borders of a frame
+CARD, FOLDED, GAP, FRAME = 36, 66, 26, 33
+
+
+class Room(NamedTuple):
+    """Hold how much is drawn, or may be: so many nodes, so many px downwards."""
+
+    nodes: int
+    height: int
+
+
+def room(graph: Graph, leaves: Leaves) -> Room:
+    """Return what a graph takes whose parts are drawn as `leaves` knows: its height is that of the
+    longest way from a root to a leaf.
+    """
+    boxes = [leaves.box(node) for node in range(len(graph.nodes))]
+    readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
+    for edge in graph.edges:
+        if edge.target is not None and boxes[edge.source] != boxes[edge.target]:
+            readers[boxes[edge.target]].add(boxes[edge.source])
+    bottom: dict[tuple[str, int], int] = {}
+    for box in TopologicalSorter(readers).static_order():
+        above = max([bottom[reader] + GAP for reader in readers[box]], default=0)
+        bottom[box] = above + (CARD if box[0] == "node" else FOLDED)
+    return Room(len(readers), max(bottom.values(), default=0))
+
+
+MUCH = 0.1  # part of the operations that are there to see: a box that hides less stays folded
+FEW = 8  # cards: where there are fewer, smaller boxes are opened too
+BARE = 3  # nodes: so few tell next to nothing
+SHORT = 4  # copies: a row of no more is opened where there is little to see
+TINY = 4  # operations: a box that hides no more stays folded
+SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
+HIDDEN = Room(
+    25, 1_000
+)  # the same for what hides a third of the graph, where there is little to see
+TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
+OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
+
+Parts = Sequence[Part]
+
+
+class Folding:
+    """Know the outline of a graph, and draw its parts folded or opened."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.whole, self.program = graph, Program(graph)
+        self.outline = Outline(self.program)
+
+    def graph(self, opened: Parts = ()) -> Graph:
+        """Return the graph with its parts folded, but for those that are opened and all that hold
+        them.
+        """
+        return self.contraction(opened).graph()
+
+    def contraction(self, opened: Parts = ()) -> Contraction:
+        """Return what knows which nodes of the whole graph each node stands for."""
+        apart = {one.name for one in opened if one.start == NOWHERE}
+        boxes = self.boxes(opened)
+        calls = opened_calls(self.outline, boxes)
+        return Contraction(self.whole, self.program, boxes, apart, calls)
+
+    def draws_leaves(self, name: str, opened: Parts) -> bool:
+        """Say whether leaves of a name are one box, where they are not drawn apart."""
+        leaves = Contraction(self.whole, self.program, self.boxes(opened)).leaves
+        return any(leaves.is_called(group, name) for group in leaves.groups)
+
+    def boxes(self, opened: Parts = ()) -> Parts:
+        """Return the parts that are one box each."""
+        open_anyway, drawn = self.screen
+        if opened:
+            drawn = self._further(open_anyway, opened, OPEN)[1]
+        return drawn
+
+    @cached_property
+    def screen(self) -> tuple[frozenset[Part], Parts]:
+        """Hold the modules that are open, and the parts that are one box each, where nobody asked
+        for any.
+        """
+        is_open, drawn = self._further(frozenset(), (), SCREEN)
+        if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
+            return self._further(frozenset(), (), TALL)
+        return is_open, drawn
+
+    def _further(
+        self, is_open: frozenset[Part], opened: Parts, most: Room
+    ) -> tuple[frozenset[Part], Parts]:
+        """Open the largest modules, one after the other, as long as the graph takes at most so much
+        room.
+
+        Where the reader opened parts, it is only modules inside of these.
+        """
+        tried: set[Part] = set()
+        drawn = list(self._boxes(self.outline.outer(), is_open, opened))
+        asked = [one.period for one in opened if one.start != NOWHERE]
+        whole = sum(asked) if opened else len(self.program)
+        while likely := [one for one in drawn if one not in tried and self._may_open(one, opened)]:
+            tried.add(largest := max(likely, key=lambda one: one.period))
+            if not self._is_large(largest, whole, len(drawn)):
+                continue
+            deeper = list(self._boxes(self.outline.outer(), is_open | {largest}, opened))
+            is_dominant = len(largest.copies) == 1 and largest.period > len(self.program) / 3
+            limit = most
+            if most == SCREEN and is_dominant and len(drawn) < FEW:
+                limit = HIDDEN
+            if self._fits(deeper, limit):
+                is_open, drawn = is_open | {largest}, deeper
+        return is_open, drawn
+
+    def _may_open(self, part: Part, opened: Parts) -> bool:
+        """Say whether a box is no long row, and lies in what the reader opened."""
+        is_inside = not opened or any(one.holds(part) for one in opened)
+        return len(part.copies) <= SHORT and is_inside
+
+    def _is_large(self, part: Part, whole: int, cards: int) -> bool:
+        """Say whether a box hides much of what there is to see, or anything where there is little."""
+        if part.period <= TINY:
+            return False
+        return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
+
+    def _fits(self, drawn: Parts, most: Room) -> bool:
+        taken = self._room(drawn)
+        return taken.nodes <= most.nodes and taken.height <= most.height
+
+    def _room(self, drawn: Parts) -> Room:
+        """Return what the graph takes with these parts folded, the frames of opened calls among
+        it.
+        """
+        taken = room(self.whole, Leaves(self.whole, self.program, drawn))
+        frames = len(opened_calls(self.outline, drawn))
+        return Room(taken.nodes, taken.height + FRAME * frames)
+
+    def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
+        """Yield the parts that are a box each: `opened` and what holds them are not, nor modules
+        that are open.
+        """
+        for part in parts:
+            within = [one for one in opened if part.holds(one)]
+            if within:
+                yield from self._open(part, is_open, within)
+            elif part in is_open or self._is_wrapper(part) or self._hides_a_root(part):
+                yield from self._boxes(self.outline.inside(part), is_open, ())
+            else:
+                yield part
+
+    def _open(self, part: Part, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
+        """Open a part that the reader asked for, or that holds one; of several copies only those
+        that are meant.
+        """
+        further = [one for one in opened if one != part]
+        copies = part.each()
+        if len(copies) == 1:
+            yield from self._boxes(self.outline.inside(part), is_open, further)
+        elif len(further) < len(opened):
+            yield from self._boxes(copies, is_open, further)
+        else:
+            for first, last in stretches([_holds(copy, opened) for copy in copies]):
+                if _holds(copies[first], opened):
+                    yield from self._boxes(copies[first:last], is_open, opened)
+                else:
+                    yield from self._boxes([part.some(first, last)], is_open, opened)
+
+    def _is_wrapper(self, part: Part) -> bool:
+        """Say whether all that a part does is in one part inside of it, which tells more."""
+        inside = self.outline.inside(part) if len(part.copies) == 1 else ()
+        return len(inside) == 1 and (inside[0].start, inside[0].stop) == (part.start, part.stop)
+
+    def _hides_a_root(self, part: Part) -> bool:
+        """Say whether a root lies inside of a copy: a box that goes on behind it would seem to be
+        needed for it.
+        """
+        inside = (at for at in self.program.asked if part.start <= at < part.stop)
+        return any((at - part.start + 1) % part.period for at in inside)
+
+
+def stretches(values: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Yield where each stretch of equal values starts, and the place after its last."""
+    start = 0
+    for at in range(1, len(values) + 1):
+        if at == len(values) or values[at] != values[start]:
+            yield start, at
+            start = at
+
+
+def _holds(part: Part, opened: Parts) -> bool:
+    return any(part.holds(one) for one in opened)

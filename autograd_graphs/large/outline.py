@@ -1,0 +1,146 @@
+"""Divide a program into parts that can be drawn as one box each: module calls, and what repeats in
+a row. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograd_graphs.data import stem
+from autograd_graphs.large.execution_order import Program
+from autograd_graphs.large.owners import guessed_calls
+from autograd_graphs.large.parts import Part, distinct, qualified, row_names
+from autograd_graphs.large.pieces import Item, Piece, Reader, size
+from autograd_graphs.large.rows import Row, Rows
+
+LOOSE = 6  # operations side by side that are drawn one by one where there are parts beside them
+
+
+class Outline:
+    """Know the parts of a program, and the parts of each part."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.is_guess = not program.graph.calls
+        self.reader = Reader(program)
+        calls = guessed_calls(program) if self.is_guess else program.graph.calls
+        self.items = self.reader.nested(calls)
+        self._inside: dict[Part, tuple[Part, ...]] = {}
+        self._outer: tuple[Part, ...] | None = None
+
+    def outer(self) -> Sequence[Part]:
+        """Return the outermost parts, in the order in which they ran."""
+        if self._outer is None:
+            self._outer = self._divide(self.items, "", "")
+        return self._outer
+
+    def inside(self, part: Part) -> Sequence[Part]:
+        """Return the parts of a part: the copies of a row, what is directly in a call."""
+        if part not in self._inside:
+            self._inside[part] = self._parts_in(part)
+        return self._inside[part]
+
+    def _parts_in(self, part: Part) -> tuple[Part, ...]:
+        if len(part.copies) > 1:
+            return tuple(part.each())
+        return self._divide(part.pieces[0].items, part.scope, part.name)
+
+    def _divide(self, items: Sequence[Item], scope: str, name: str) -> tuple[Part, ...]:
+        """Return the parts among items; `scope` is the call that holds them, `name` the part."""
+        found: list[Part] = []
+        at = 0
+        for row in Rows(self.reader, items).found():
+            found += self._single(items[at : row.start], scope)
+            found.append(self._row(items, row, scope, self._new_name(found, name, "block")))
+            at = row.stop
+        found += self._single(items[at:], scope)
+        if found:
+            found = self._with_loose(items, found, name)
+        return tuple(distinct(found))
+
+    def _single(self, items: Sequence[Item], scope: str) -> list[Part]:
+        """Return each call that hides something as a part of its own."""
+        found = []
+        for item in items:
+            if isinstance(item, Piece) and self._hides(item):
+                name = qualified(item.path, scope)
+                found.append(Part(item.start, item.stop, name, (name,), (item,), name))
+        return found
+
+    def _hides(self, piece: Piece) -> bool:
+        """Say whether a box of a call would hide more than one operation, or one and its leaves."""
+        length = piece.stop - piece.start
+        return length > 1 or (length == 1 and self.program.has_own_leaf(piece.start))
+
+    def _row(self, items: Sequence[Item], row: Row, scope: str, block: str) -> Part:
+        """Return equal copies as one part, called `block` where they are no calls."""
+        pieces = []
+        for start in range(row.start, row.stop, row.period):
+            pieces.append(together(items[start : start + row.period]))
+        before = 0
+        if row.period == 1 and self.program.is_cut and not self.is_guess:
+            before = not_met(items, row)
+        beside = self._beside(pieces[0])
+        name, copies = row_names(pieces, scope, block, beside, before)
+        start, stop = pieces[0].start, pieces[-1].stop
+        return Part(start, stop, name, copies, tuple(pieces), scope, before + len(copies))
+
+    def _beside(self, piece: Piece) -> str:
+        """Name what a copy does beside its calls: "+Relu", or "+3 operations"."""
+        places = [item for item in piece.items if isinstance(item, int)]
+        if piece.path or not places:
+            return ""
+        if len(places) > 1:
+            return f"+{len(places)} operations"
+        return f"+{stem(self.program.operation(places[0]))}"
+
+    def _new_name(self, found: Sequence[Part], holder: str, word: str) -> str:
+        """Return the name of the next part without a module: "block 2", or "operations 1"."""
+        number = 1 + sum(f"{word} " in part.name.rpartition(".")[2] for part in found)
+        return f"{holder}.{word} {number}".removeprefix(".")
+
+    def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], holder: str) -> list[Part]:
+        """Add operations side by side, where they are many, as parts of their own; never a root."""
+        taken = {at for part in parts for at in range(part.start, part.stop)} | self.program.asked
+        run: list[int] = []
+        found: list[Part] = list(parts)
+        start, stop = ends(items)
+        for at in range(start, stop + 1):
+            if at < stop and at not in taken:
+                run.append(at)
+                continue
+            if len(run) > LOOSE:
+                name = self._new_name(found, holder, "operations")
+                found.append(Part(run[0], run[-1] + 1, name, (name,), (together(run),), name))
+            run = []
+        return sorted(found, key=lambda part: part.start)
+
+
+def together(items: Sequence[Item]) -> Piece:
+    """Return neighbours as one piece: a call as it is."""
+    if len(items) == 1 and isinstance(items[0], Piece):
+        return items[0]
+    return Piece("", "", *ends(items), tuple(items))
+
+
+def ends(items: Sequence[Item]) -> tuple[int, int]:
+    """Return the place where items start, and the one after their last."""
+    first, last = items[0], items[-1]
+    start = first if isinstance(first, int) else first.start
+    stop = last + 1 if isinstance(last, int) else last.stop
+    return start, stop
+
+
+def not_met(items: Sequence[Item], row: Row) -> int:
+    """Count the calls right before a row that are equal to its first by the numbers of all calls,
+    but whose operations were not met, or not all of them.
+    """
+    count = 0
+    first = items[row.start]
+    for item in reversed(items[: row.start]):
+        if isinstance(item, int) or isinstance(first, int):
+            return count
+        if item.call_key != first.call_key or size([item]) >= size([first]):
+            return count
+        count += 1
+    return count

@@ -1,0 +1,107 @@
+"""Guess module calls, where none were taken down, from the names of the parameters that operations
+read or saved. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from autograd_graphs.data import Call
+
+if TYPE_CHECKING:
+    from autograd_graphs.data import Node, TensorInfo
+    from autograd_graphs.large.execution_order import Program
+
+Path = tuple[str, ...]
+
+
+def guessed_calls(program: Program) -> list[Call]:
+    """Return stretches of a program as calls of the modules that own the parameters read there.
+
+    An operation that reads none goes with those around it, but for what ran first or last: a loss.
+    """
+    calls: list[Call | None] = []
+    running: list[tuple[int, int]] = []  # place in `calls` and start of each, outer ones first
+    before: Path = ()
+    paths = [*filled([reads(program, at) for at in range(len(program))]), ()]
+    for at, path in enumerate(paths):
+        shared = len(common((before, path)))
+        while len(running) > shared:
+            nr, start = running.pop()
+            depth = len(running)
+            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at, 0)
+        for _ in path[shared:]:
+            running.append((len(calls), at))
+            calls.append(None)
+        before = path
+    return [call for call in calls if call is not None]
+
+
+def filled(paths: list[Path | None]) -> list[Path]:
+    """Replace None by what the nearest paths before and after it share, or by the parent of the one
+    before; by nothing where there is none before or after.
+    """
+    after: list[Path | None] = []
+    following: Path | None = None
+    for path in reversed(paths):
+        if path is not None:
+            following = path
+        after.append(following)
+    found: list[Path] = []
+    before: Path | None = None
+    for path, following in zip(paths, reversed(after), strict=True):
+        if path is not None:
+            before = path
+            found.append(path)
+        elif before is None or following is None:
+            found.append(())
+        else:
+            found.append(max(common((before, following)), before[:-1], key=len))
+    return found
+
+
+def reads(program: Program, at: int) -> Path | None:
+    """Return the path that all parameters have in common which an operation reads or saved; None
+    where there are none.
+    """
+    node = program.nodes[at]
+    owners = list(saved_owners(program.graph.nodes[node]))
+    for edge in program.below.get(node, ()):
+        if edge.target is not None and (path := owner(program.graph.nodes[edge.target])):
+            owners.append(path)
+    return common(owners) if owners else None
+
+
+def saved_owners(node: Node) -> Iterator[Path]:
+    """Yield the modules of the parameters that an operation saved: a frozen one is no leaf."""
+    for saved_tensor in node.saved:
+        if saved_tensor.tensor:
+            yield from holders(saved_tensor.tensor)
+
+
+def owner(node: Node) -> Path:
+    """Return the path of the module that holds a leaf; empty for any other node."""
+    if not node.is_leaf:
+        return ()
+    return next(holders(node.outputs[0]), ())
+
+
+def holders(tensor: TensorInfo) -> Iterator[Path]:
+    """Yield the path of each module that holds a tensor."""
+    for name in tensor.names:
+        if "." in name:
+            yield tuple(name.split(".")[:-1])
+
+
+def common(paths: Iterable[Path]) -> Path:
+    """Return the beginning that all paths share; empty where there is none."""
+    shared: Path | None = None
+    for path in paths:
+        if shared is None:
+            shared = path
+        length = 0
+        while length < min(len(path), len(shared)) and path[length] == shared[length]:
+            length += 1
+        shared = shared[:length]
+    return shared or ()

@@ -1,0 +1,53 @@
+"""Read the cells that ran before one, as IPython's `In` has them, and which of them failed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Any
+
+from autograd_graphs.looking.statements import Text
+
+MOST_SOURCE = 2_000  # lines of source that are read
+
+
+def cells_of(frame: FrameType) -> list[str]:
+    """Return the texts of all cells by number; none where a frame has no `In`, or an odd one."""
+    cells = dict.get(frame.f_globals, "In")
+    if type(cells) is not list or any(type(cell) is not str for cell in cells):
+        return []
+    return list(cells)
+
+
+def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
+    """Return the sources of cells, and whether these are all that ran.
+
+    Read are the newest, until 2,000 lines with the `taken` ones, or until one that cannot be read:
+    nobody knows what it did. One that failed besides never ran.
+    """
+    found: list[Text] = []
+    failed = failures() or set()
+    for order in range(len(cells) - 1, -1, -1):
+        lines = cells[order].splitlines()
+        taken += len(lines)
+        if taken > MOST_SOURCE:
+            return found[::-1], False
+        try:
+            found.append(Text(lines, order))
+        except (SyntaxError, ValueError):  # the latter of a zero byte, in Python 3.11
+            if order not in failed:
+                return found[::-1], False
+    return found[::-1], True
+
+
+def failures() -> set[int] | None:
+    """Return the numbers of cells that ended with an error, None where IPython does not tell."""
+    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
+    history = getattr(getattr(shell, "_instance", None), "history_manager", None)
+    found = getattr(history, "exceptions", None)
+    return set(found) if type(found) is dict or is_default(found) else None
+
+
+def is_default(found: Any) -> bool:
+    return type(found).__name__ == "defaultdict"

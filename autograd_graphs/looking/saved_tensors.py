@@ -1,0 +1,262 @@
+"""Describe the saved tensors of a backward function without unpacking anything that a hook would
+notice.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from functools import cache, cached_property, partial
+from itertools import chain, islice
+from operator import attrgetter, methodcaller
+from typing import Any, NamedTuple
+
+import torch
+
+from autograd_graphs.data import SavedTensor, Storage
+from autograd_graphs.looking.torch_private import (
+    CUSTOM,
+    backward_elsewhere,
+    is_custom,
+    is_tensor,
+    may_be_stale,
+    memory_of,
+    read,
+    shape,
+    tensor_info,
+)
+
+HELD_BY_GRAPH_ALONE = (
+    3  # references to a saved tensor: the graph's, a variable here, the one of getrefcount
+)
+NameOf = Callable[[torch.Tensor], tuple[str, ...]]
+_MODIFIED = re.compile(r"is at version (\d+); expected version (\d+)")
+
+
+class Memory:
+    """Number the storages of saved tensors in the order in which they are met, each once."""
+
+    def __init__(self, leaves: Iterable[torch.Tensor]) -> None:
+        self._of_leaves = leaves
+        self.numbers: dict[int, int] = {}
+        self.unknown = 0
+
+    @cached_property
+    def leaves(self) -> set[int]:
+        """Return where the leaves are, once that is asked."""
+        return {memory[0] for memory in map(memory_of, self._of_leaves) if memory}
+
+    def storage(self, tensor: torch.Tensor | None) -> Storage:
+        """Return the storage of a tensor; for None, or where torch cannot tell, one of unknown
+        size.
+        """
+        memory = None if tensor is None else memory_of(tensor)
+        if memory is None:
+            self.unknown += 1
+            return Storage(-self.unknown)
+        address, size = memory
+        number = self.numbers.setdefault(address, len(self.numbers))
+        return Storage(number, size, address in self.leaves)
+
+
+def saved(
+    node: Any, name_of: NameOf, made: tuple[str, ...] = (), memory: Memory | None = None
+) -> tuple[SavedTensor, ...]:
+    """Describe what a node saved.
+
+    `name_of(tensor)` finds the learner's names of one that is held, `made` are those of the tensor
+    that the node's operation made, `memory` knows storages.
+
+    A saved tensor is unpacked only where no hook would run; a cell that never held anything is left
+    out. While another thread goes backward none is touched: torch frees them without a lock.
+    """
+    if backward_elsewhere():
+        if not _can_save(node):
+            return ()
+        return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
+    found = []
+    for name, cell, unpack in _cells(node):
+        saved_tensor = _state(name, cell, unpack, name_of)
+        if saved_tensor:
+            found.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
+    return tuple(found)
+
+
+def freed_since(node: Any, before: tuple[SavedTensor, ...]) -> tuple[SavedTensor, ...]:
+    """Describe what a node saved `before`, if all of it is freed now and nothing has to be
+    unpacked to see that; else return nothing.
+    """
+    if is_custom(node) or backward_elsewhere():
+        return ()
+    for one in before:
+        cell = getattr(node, f"_raw_saved_{one.name}", None)
+        if cell is None or isinstance(cell, tuple):
+            return ()
+        if cell.unpack_hook is not None or cell.data is not None:
+            return ()
+    return tuple([SavedTensor(one.name, "freed") for one in before])
+
+
+def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
+    """Add whose memory a saved tensor keeps alive; one that is packed or busy is not asked."""
+    if memory is None or one.state == "freed":
+        return one
+    data = None if one.state in ("packed", "busy") else cell.data
+    storage = memory.storage(data if is_tensor(data) else None)
+    # replace() would take three times as long, for each saved tensor of a graph
+    return SavedTensor(
+        one.name, one.state, one.tensor, one.version, one.version_now, storages=(storage,)
+    )
+
+
+def _can_save(node: Any) -> bool:
+    return is_custom(node) or bool(raw_saved(type(node)))
+
+
+@cache
+def raw_saved(kind: type) -> tuple[str, ...]:
+    """Return the attributes of one of torch's own backward functions that hold saved tensors; self
+    first, as in the formulas.
+    """
+    found = [name for name in dir(kind) if name.startswith("_raw_saved_")]
+    return tuple(sorted(found, key="_raw_saved_self".__ne__))
+
+
+def _named_result(one: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
+    """Name an output that was edited since: what the graph has left of it lost its history."""
+    is_unnamed = one.name == "result" and one.tensor and not one.tensor.names
+    if not (is_unnamed and made):
+        return one
+    return replace(one, tensor=replace(one.tensor, names=made))
+
+
+def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
+    """List a node's saved tensors as (name, raw cell, how to unpack it); the cell is None once
+    freed.
+    """
+    if is_custom(node):
+        return _cells_of_custom(node)
+    cells: list[tuple[str, Any, Callable[[], Any]]] = []
+    for attribute in raw_saved(type(node)):
+        public, name = attribute.removeprefix("_raw"), attribute.removeprefix("_raw_saved_")
+        try:
+            raw = getattr(node, attribute)
+        except RuntimeError:  # torch refuses a freed list of saved tensors as a whole
+            raw = None
+        if not isinstance(raw, tuple):
+            cells.append((name, raw, partial(getattr, node, public)))
+            continue
+        cells += [
+            (f"{name}[{nr}]", cell, lambda public=public, nr=nr: getattr(node, public)[nr])
+            for nr, cell in enumerate(raw)
+        ]
+    return cells
+
+
+class Cell(NamedTuple):
+    """Hold what is read of a saved tensor of a custom Function: torch's own cell dies when a
+    backward frees it.
+    """
+
+    unpack_hook: Any
+    data: Any
+
+
+def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
+    try:
+        cells = [Cell(*one) for one in _each(node, attrgetter("unpack_hook", "data"))]
+    except RuntimeError:  # freed: torch no longer says how many there were
+        return [("saved_tensors", None, lambda: None)]
+    return [
+        (f"saved_tensors[{nr}]", one, partial(_unpacked, node, nr)) for nr, one in enumerate(cells)
+    ]
+
+
+def _each(
+    node: Any, get: Callable[[Any], Any], first: int = 0, stop: int | None = None
+) -> list[Any]:
+    """Read saved tensors of a custom Function within one call into C: no other thread can free them
+    meanwhile.
+    """
+    raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
+    return list(map(get, islice(raw, first, stop)))
+
+
+def _unpacked(node: Any, nr: int) -> Any:
+    return _each(node, methodcaller("unpack"), nr, nr + 1)[0]
+
+
+def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> SavedTensor | None:
+    """Describe one cell.
+
+    Unpacking reads `grad_fn`: a view of an edited tensor is unpacked only where the graph
+    alone holds it, so that nobody can see its history rewritten.
+    """
+    if cell is None:
+        return SavedTensor(name, "freed")
+    if cell.unpack_hook is not None:
+        return SavedTensor(name, "packed")
+    data = cell.data
+    alone = HELD_BY_GRAPH_ALONE + (type(cell) is Cell)
+    if is_tensor(data) and may_be_stale(data) and sys.getrefcount(data) > alone:
+        return SavedTensor(
+            name, "edited", tensor_info(data, name_of(data)), None, read(data, "_version")
+        )
+    try:
+        tensor = unpack()
+    except RuntimeError as error:
+        return _refused(name, cell, str(error), name_of)
+    if tensor is None:
+        return None
+    version, names = read(tensor, "_version"), name_of(tensor)
+    is_unnamed_number = not names and shape(tensor) == ()
+    return SavedTensor(
+        name, "held", tensor_info(tensor, names, is_unnamed_number), version, version
+    )
+
+
+def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor:
+    """Tell from torch's message why a saved tensor could not be had."""
+    data = cell.data
+    if data is None:
+        return SavedTensor(name, "freed")
+    info = tensor_info(data, name_of(data))
+    if versions := _MODIFIED.search(message):
+        now, then = map(int, versions.groups())
+        return SavedTensor(name, "modified", info, then, now)
+    return SavedTensor(name, "held", info)
+
+
+def values_held(node: Any) -> dict[str, Any]:
+    """Return what a node saved, by torch's names: plain numbers, and the tensors and lists of them
+    that no hook has packed.
+    """
+    found: dict[str, Any] = {}
+    if is_tensor(node) or is_custom(node):
+        return found
+    for raw, public, name in _held_names(type(node)):
+        cell = getattr(node, raw, None)
+        if _is_packed(cell):
+            continue
+        try:
+            found[name] = getattr(node, public)
+        except RuntimeError:  # freed or modified: backward is about to say so itself
+            continue
+    return found
+
+
+def _is_packed(cell: Any) -> bool:
+    """Say whether a hook has packed a saved tensor, or any one of a list."""
+    cells = cell if isinstance(cell, tuple) else (cell,)
+    return any(one is not None and one.unpack_hook is not None for one in cells)
+
+
+@cache
+def _held_names(kind: type) -> tuple[tuple[str, str, str], ...]:
+    """Return what one of torch's own backward functions saves: the attribute with the raw cell,
+    that with the value, and the name in the formulas.
+    """
+    found = [name for name in dir(kind) if name.startswith("_saved_") and not name.endswith("_")]
+    return tuple((f"_raw{name}", name, name.removeprefix("_saved_")) for name in found)

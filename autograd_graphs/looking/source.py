@@ -1,0 +1,370 @@
+"""Find the source lines that made a graph, and where in them each node was made: by the syntax tree
+where that is certain, else by lines that were recorded.
+
+Nothing of the learner's runs, and nothing here raises.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+from autograd_graphs.data import Graph, Operands, Program, Span
+from autograd_graphs.looking.calls import ModuleCalls, are_in_order
+from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
+from autograd_graphs.looking.lines import Place, anomaly_places, checked_line
+from autograd_graphs.looking.matching import Claims, Matcher
+from autograd_graphs.looking.running_code import runs
+from autograd_graphs.looking.statements import (
+    SCOPES,
+    Replay,
+    Text,
+    Value,
+    declared,
+    is_our_function,
+    lines_of,
+    rebinds,
+)
+from autograd_graphs.looking.torch_private import is_tensor, quietly, ran_as
+from autograd_graphs.looking.variable_names import variables
+from autograd_graphs.text import visible
+
+MOST_LINES = 6  # shown
+LONGEST = 100  # characters of a line
+_OPERATOR = re.compile(r"[)\s]*(\*\*|//|[-+*/@%])[(\s]*")
+
+
+class Part(NamedTuple):
+    """Tell where an expression or a line stands: in which source, in which of its lines."""
+
+    order: int
+    number: int  # from 1
+    start: int = -1
+    stop: int = -1
+    op_start: int = -1
+    op_stop: int = -1
+
+
+class Look(NamedTuple):
+    """Hold what was found: sources by order, the place of each node, its operands, and statements
+    to show even without a place.
+    """
+
+    texts: dict[int, Sequence[str] | dict[int, str]]
+    orders: dict[str, int]  # of files
+    parts: dict[int, Part]
+    operands: dict[int, Operands]
+    shown: set[tuple[int, int]]
+
+
+def program_of(
+    frame: FrameType | None,
+    graph: Graph,
+    met: Sequence[Any],
+    calls: ModuleCalls | None = None,
+) -> Program | None:
+    """Return the source above a graph, None where there is none to show.
+
+    `frame` is the learner's, in which a function of this package was called; `met` what a walk met,
+    by node; `calls` may be a `module_calls(..., lines=True)`. The syntax tree counts only if
+    it compiles to the very code that runs. A source longer than 2,000 lines, and a graph of more
+    nodes, have lines at most.
+    """
+    try:
+        with quietly():
+            look = Look({}, {}, {}, {}, set())
+            follow(frame, graph, met, look)
+            add_lines(graph, met, calls, look)
+            return shown(look)
+    except Exception:  # whatever a source or a live object is like: a look never ends a program
+        return None
+
+
+def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look) -> None:
+    """Find places by the syntax tree, where it is that of the code that runs."""
+    here = None if frame is None or len(graph.nodes) > MOST_SOURCE else place_of(frame)
+    if here is None:
+        return
+    text, body, call = here
+    replay = Replay(dict(variables(frame)))
+    texts = [text, *replay_earlier(frame, text, replay)]
+    if any(hides(one.tree) for one in texts):
+        return
+    replay.run(text, body, call)
+    look.texts.update({one.order: one.lines for one in texts})
+    look.orders[frame.f_code.co_filename] = text.order
+    values = begun(replay, call)
+    found = agreed(graph, met, replay, values)
+    if found is not None:
+        write_down(found, graph, look)
+    for value in values:
+        show_statements(value, look)
+
+
+def place_of(frame: FrameType) -> tuple[Text, list[ast.stmt], ast.Call] | None:
+    """Return the source that runs in a frame, the statements of its function and the call there."""
+    lines = lines_of(frame.f_code.co_filename)
+    if not 0 < len(lines) <= MOST_SOURCE:
+        return None
+    key = tuple([line.rstrip("\r\n") for line in lines])
+    text = text_of(key)
+    call = call_at(text, frame)
+    scope = scope_of(text.tree, frame.f_code)
+    if call is None or scope is None or not runs(key, call.lineno, frame.f_code):
+        return None
+    return text, scope.body, call
+
+
+@lru_cache(maxsize=4)
+def text_of(lines: tuple[str, ...]) -> Text:
+    return Text(lines, MOST_SOURCE)
+
+
+def call_at(text: Text, frame: FrameType) -> ast.Call | None:
+    """Return the call that a frame is in, by its place in the source."""
+    positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
+    for node in ast.walk(text.tree):
+        if isinstance(node, ast.Call) and positions == (
+            *(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset),
+        ):
+            return node
+    return None
+
+
+def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef | None:
+    """Return the module, or the function, whose body a code is."""
+    if not code.co_flags & inspect.CO_OPTIMIZED:
+        return None if code.co_flags & inspect.CO_NEWLOCALS else tree
+    found = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and node.name == code.co_name
+        and min([node.lineno, *[one.lineno for one in node.decorator_list]]) == code.co_firstlineno
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def hides(tree: ast.Module) -> bool:
+    """Say whether a function in a source may bind names that nobody sees when it is called."""
+    return any(isinstance(node, (*SCOPES, ast.Lambda)) and rebinds(node) for node in ast.walk(tree))
+
+
+def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
+    """Process the cells that ran before this one, as IPython's `In` has them; return those."""
+    replay.rebound |= declared(text.tree)
+    if frame.f_code.co_flags & inspect.CO_OPTIMIZED or frame.f_locals is not frame.f_globals:
+        return []
+    cells = cells_of(frame)
+    if cells and cells[-1].splitlines() == text.lines:
+        cells = cells[:-1]
+    texts, replay.is_complete = read_cells(cells, len(text.lines))
+    for one in texts:
+        replay.rebound |= declared(one.tree)
+    failed = failures()
+    for one in texts:
+        replay.is_certain = failed is not None and one.order not in failed
+        replay.run(one, one.tree.body)
+    replay.is_certain = True
+    return texts
+
+
+def begun(replay: Replay, call: ast.Call) -> list[Value]:
+    """Return the values that a call of ours is given as roots; none where that is not certain."""
+    thing = replay.thing(call.func)
+    if isinstance(call.func, ast.Name):
+        thing = replay.live.get(call.func.id)
+    if not any(is_our_function(thing, name) for name in ("step_through", "record")):
+        return []
+    given = [*call.args[:1], *[one.value for one in call.keywords if one.arg == "loss"]]
+    if not given or isinstance(given[0], ast.Starred):
+        return []
+    value = replay.value(given[0])
+    return [one for _, one in value.operands] if value.kind == "several" else [value]
+
+
+def agreed(
+    graph: Graph, met: Sequence[Any], replay: Replay, values: Sequence[Value]
+) -> Claims | None:
+    """Return all claims on which the roots and the names that still hold tensors agree."""
+    matcher = Matcher(graph, met, replay)
+    starts: list[tuple[Value, tuple[int, int] | None]] = []
+    if len(values) == len(graph.roots):
+        for value, root in zip(values, graph.roots, strict=True):
+            starts.append((value, None if root.node is None else (root.node, root.output_nr)))
+    for name, value in list(replay.names.items()):
+        starts.append((value, matcher.place(replay.live.get(name))))
+    whole, doubted = Claims(), set()
+    for value, place in starts:
+        if place is not None and value.kind in ("op", "either"):
+            found = matcher.matched(value, place)
+            if found is not None:
+                merge(whole, found, doubted)
+    for node in doubted:
+        whole.values.pop(node, None)
+        whole.inputs.pop(node, None)
+    return whole
+
+
+def merge(whole: Claims, found: Claims, doubted: set[int]) -> None:
+    """Add claims to others; a node that two values claim is doubted."""
+    for node, value in found.values.items():
+        if value is not None and whole.values.setdefault(node, value) is not value:
+            doubted.add(node)
+    for node, inputs in found.inputs.items():
+        have = whole.inputs.setdefault(node, inputs)
+        if have != inputs:
+            doubted.add(node)
+    for node, uses in found.uses.items():
+        have = whole.uses.setdefault(node, [])
+        have += [use for use in uses if all(use is not one for one in have)]
+
+
+def write_down(found: Claims, graph: Graph, look: Look) -> None:
+    """Write down the place of every claimed node, and its operands."""
+    texts = {}
+    inner = inner_nodes(found, graph)
+    for node, value in found.values.items():
+        text = value.statement.text
+        look.parts[node] = part(text, value.expr, value)
+        inputs = found.inputs.get(node, ())
+        texts.update({id(expr): text for expr in inputs})
+        words = tuple(["" if expr is None else named(text, expr) for expr in inputs])
+        result = "" if node in inner else named(text, value.expr)
+        look.operands[node] = Operands(result, words)
+    entries = Counter(edge.target for edge in graph.edges)
+    is_cut = any(edge.cut for edge in graph.edges)
+    for node, uses in found.uses.items():
+        text = texts.get(id(uses[0]))
+        is_unique = len(uses) == entries[node] == 1 and not is_cut
+        if graph.nodes[node].is_leaf and is_unique and text is not None:
+            look.parts[node] = part(text, uses[0])
+            look.operands[node] = Operands(named(text, uses[0]))
+
+
+def inner_nodes(found: Claims, graph: Graph) -> set[int]:
+    """Return the nodes whose result is not that of their expression, since another node of the same
+    one follows: of `6 / x` the reciprocal, of a cross entropy all but the last.
+    """
+    exprs = {node: id(value.expr) for node, value in found.values.items()}
+    return {
+        edge.target
+        for edge in graph.edges
+        if edge.target in exprs and exprs[edge.target] == exprs.get(edge.source)
+    }
+
+
+def named(text: Text, expr: ast.expr) -> str:
+    return visible(text.segment(expr), LONGEST)
+
+
+def part(text: Text, expr: ast.expr, value: Value | None = None) -> Part:
+    """Return where an expression stands, with columns where it is on one line."""
+    while isinstance(expr, ast.NamedExpr):
+        expr = expr.value
+    if expr.lineno != expr.end_lineno:
+        return Part(text.order, expr.lineno)
+    start, stop = columns(text, expr)
+    return Part(text.order, expr.lineno, start, stop, *operator(text, expr, value))
+
+
+def columns(text: Text, expr: ast.expr) -> tuple[int, int]:
+    start = text.column(expr.lineno, expr.col_offset)
+    return start, text.column(expr.end_lineno, expr.end_col_offset)
+
+
+def operator(text: Text, expr: ast.expr, value: Value | None) -> tuple[int, int]:
+    """Return the columns of the operator, or of the function's name, of an expression on one
+    line.
+    """
+    start, stop = columns(text, expr)
+    line = text.lines[expr.lineno - 1]
+    if value is None:
+        return start, stop
+    if isinstance(expr, ast.BinOp):
+        found = _OPERATOR.match(line, columns(text, expr.left)[1], columns(text, expr.right)[0])
+        return found.span(1)
+    if isinstance(expr, ast.UnaryOp):
+        return start, start + 1
+    if isinstance(expr, ast.Subscript):
+        return line.index("[", columns(text, expr.value)[1]), stop
+    func = expr.func if isinstance(expr, ast.Call) else expr
+    begin, end = columns(text, func)
+    if isinstance(func, ast.Attribute) and value.operands[0][0] is func.value:
+        return end - len(func.attr), end  # a method
+    return begin, end
+
+
+def show_statements(value: Value, look: Look) -> None:
+    """Let the statement that made a root be shown, even where no place in it is certain."""
+    if value.statement is not None and value.kind != "either":
+        order = value.statement.text.order
+        look.shown.update(
+            (order, number) for number in range(value.statement.first, value.statement.last + 1)
+        )
+
+
+def add_lines(graph: Graph, met: Sequence[Any], calls: ModuleCalls | None, look: Look) -> None:
+    """Add lines that were recorded, of nodes whose expression is not known."""
+    for node, place in recorded(graph, met, calls).items():
+        if node in look.parts or not (line := checked_line(place)):
+            continue
+        if place.filename not in look.orders:
+            look.orders[place.filename] = MOST_SOURCE + 1 + len(look.orders)
+        order = look.orders[place.filename]
+        if order > MOST_SOURCE:
+            look.texts.setdefault(order, {})[place.number - 1] = line
+        look.parts[node] = Part(order, place.number)
+
+
+def recorded(graph: Graph, met: Sequence[Any], calls: ModuleCalls | None) -> dict[int, Place]:
+    """Return the lines that anomaly mode or `module_calls` took down of nodes."""
+    found = anomaly_places(graph, met)
+    if calls is not None and calls.lines is not None:
+        numbers = {nr: ran_as(one) for nr, one in enumerate(met) if not is_tensor(one)}
+        if are_in_order(numbers, graph.edges):
+            found = {**found, **calls.lines.of(numbers)}
+    return found
+
+
+def shown(look: Look) -> Program | None:
+    """Return the lines to show, without their common indent, and the spans in them."""
+    places = {(part.order, part.number) for part in look.parts.values()}
+    chosen = sorted(places)[-MOST_LINES:]
+    room = MOST_LINES - len(chosen)
+    chosen = sorted({*chosen, *sorted(look.shown - set(chosen))[:room]})
+    raw = [look.texts[order][number - 1] for order, number in chosen]
+    if not any(line.strip() for line in raw):
+        return None
+    indent = min(len(line) - len(line.lstrip()) for line in raw if line.strip())
+    lines = tuple([cut(line[indent:]) for line in raw])
+    spans = dict(moved(look, chosen, indent))
+    operands = tuple(sorted(look.operands.items()))
+    return Program(lines, tuple(sorted(spans.items())), operands)
+
+
+def cut(line: str) -> str:
+    line = line.rstrip()
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def moved(look: Look, chosen: Sequence[tuple[int, int]], indent: int) -> Iterator[tuple[int, Span]]:
+    """Yield the spans of nodes in the lines that are shown; those past a cut are dropped."""
+    for node, part in look.parts.items():
+        if (part.order, part.number) not in chosen:
+            continue
+        line = chosen.index((part.order, part.number))
+        if part.start < 0:
+            yield node, Span(line)
+            continue
+        length = len(look.texts[part.order][part.number - 1].rstrip()) - indent
+        stop = LONGEST if length <= LONGEST else LONGEST - 1
+        found = [column - indent for column in part[2:]]
+        if max(found) <= stop:
+            yield node, Span(line, *found)

@@ -1,0 +1,178 @@
+"""Find what the learner calls each tensor: variables of the calling frame, parameters of modules in
+reach.
+
+Nothing of the user's runs: types are read from their `__mro__`, modules from their `__dict__`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from types import FrameType
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.torch_private import (
+    is_a,
+    is_module,
+    is_tensor,
+    may_be_stale,
+    quietly,
+    read,
+)
+from autograd_graphs.text import is_ours, visible
+
+MOST_NAMES = 2
+MOST_MODULES = 10_000
+_IPYTHON = re.compile(r"_+|_i+|_i?\d+|_[iod]h|In|Out")
+
+
+class Names:
+    """Remember the names of tensors, by the tensor itself and by the (node, output_nr) that made
+    it.
+    """
+
+    def __init__(self) -> None:
+        self._keep: list[Any] = []  # strong references: an id stays true as long as we look
+        self._found: dict[Any, tuple[str, ...]] = {}
+        self._tensor: dict[Any, torch.Tensor] = {}
+        self.calls: Any = None  # the ModuleCalls that was given, if one was
+
+    def add(self, name: str, tensor: torch.Tensor) -> None:
+        for key in self._keys(tensor):
+            self._tensor[key] = tensor
+            have = self._found.get(key, ())
+            if name not in have and len(have) < MOST_NAMES:
+                self._found[key] = (*have, name)
+
+    def of_tensor(self, tensor: torch.Tensor) -> tuple[str, ...]:
+        return next((self._found[key] for key in self._keys(tensor) if key in self._found), ())
+
+    def of_output(self, node: Any, output_nr: int) -> tuple[str, ...]:
+        return self._found.get((id(node), output_nr), ())
+
+    def tensor_of_output(self, node: Any, output_nr: int) -> torch.Tensor | None:
+        """Return the named tensor that is this output of a node, if there is one."""
+        return self._tensor.get((id(node), output_nr))
+
+    def _keys(self, tensor: torch.Tensor) -> Iterator[Any]:
+        self._keep.append(tensor)
+        yield id(tensor)
+        if read(tensor, "requires_grad") and not may_be_stale(tensor):
+            node = read(tensor, "grad_fn")
+            if node is not None:
+                self._keep.append(node)
+                yield id(node), read(tensor, "output_nr")
+
+
+def find_names(
+    frame: FrameType | None, given: Mapping[str, torch.Tensor] | torch.nn.Module | None = None
+) -> Names:
+    """Collect names: `given` first, then the frame's locals, then its globals, in order of
+    definition.
+
+    Parameters of a model that is given go by their paths, whatever variable holds it: by these
+    alone, or after the name that a model has in a dict.
+    """
+    names = Names()
+    with quietly():
+        first = [("", given)] if is_module(given) else list((given or {}).items())
+        models = {id(thing) for _, thing in first if is_module(thing)}
+        rest = [pair for pair in variables(frame) if id(pair[1]) not in models]
+        for name, thing in [*first, *rest]:
+            if is_tensor(thing):
+                names.add(visible(name), thing)
+            elif is_module(thing):
+                for path, parameter in parameters(thing):
+                    names.add(visible(f"{name}.{path}".removeprefix(".")), parameter)
+    return names
+
+
+def caller() -> FrameType | None:
+    """Return the nearest frame outside this package: the learner's cell or function."""
+    frame = sys._getframe(1)
+    while frame is not None and is_ours(dict.get(frame.f_globals, "__name__")):
+        frame = frame.f_back
+    return frame
+
+
+def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
+    """List a frame's variables, locals before globals; a shadowed global and IPython's own are left
+    out.
+    """
+    if frame is None:
+        return []
+    found = dict(_locals(frame))
+    for name, thing in named(frame.f_globals):
+        found.setdefault(name, thing)
+    return [(name, thing) for name, thing in found.items() if not _IPYTHON.fullmatch(name)]
+
+
+def named(space: dict[Any, Any]) -> list[tuple[str, Any]]:
+    """Copy what a dict holds under plain strings: no method or comparison of the user's runs."""
+    return [(name, thing) for name, thing in list(dict.items(space)) if type(name) is str]
+
+
+def _locals(frame: FrameType) -> list[tuple[str, Any]]:
+    """Copy a frame's locals.
+
+    Before Python 3.13 the frame keeps the dict that it hands out, and so every tensor
+    in it, until the function ends: empty it, unless someone else (`d = locals()`) holds it too.
+    The body of a class may run on a mapping of the user's: that is not asked.
+    """
+    handed_out = frame.f_locals
+    if not is_a(handed_out, dict):
+        # Asked only here: before 3.13 this frame's locals, too, would keep `handed_out`.
+        since_3_13 = type(handed_out) is type(sys._getframe().f_locals)
+        handed_out = dict(handed_out) if since_3_13 else {}
+    found = named(handed_out)
+    cached = sys.version_info < (3, 13) and frame.f_code.co_flags & inspect.CO_OPTIMIZED
+    if cached and sys.getrefcount(handed_out) <= 3:  # the frame, this function, getrefcount
+        handed_out.clear()
+    return found
+
+
+def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield (dotted path, parameter), as `named_parameters()` would, without calling the module."""
+    seen, queue = set(), [("", module)]
+    while queue and len(seen) < MOST_MODULES:
+        prefix, one = queue.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        for name, parameter in _dict_of(one, "_parameters"):
+            if is_tensor(parameter):
+                yield prefix + name, parameter
+        children = [(f"{prefix}{name}.", child) for name, child in _dict_of(one, "_modules")]
+        queue += reversed([(path, child) for path, child in children if is_module(child)])
+
+
+def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
+    """Yield (dotted path, module) of a model and all in it, under each of its paths, outer first.
+
+    A module that holds itself is not followed; nothing of the user's is called.
+    """
+    queue: list[tuple[str, torch.nn.Module, tuple[int, ...]]] = [("", model, ())]
+    count = 0
+    while queue and count < MOST_MODULES:
+        path, module, above = queue.pop()
+        count += 1
+        yield path, module
+        if id(module) in above:
+            continue
+        children = [
+            (f"{path}.{name}".removeprefix("."), child, (*above, id(module)))
+            for name, child in _dict_of(module, "_modules")
+            if is_module(child)
+        ]
+        queue += reversed(children)
+
+
+def _dict_of(module: torch.nn.Module, attribute: str) -> list[tuple[str, Any]]:
+    inside = dict.get(torch.nn.Module.__dict__["__dict__"].__get__(module), attribute)
+    if not is_a(inside, dict):
+        return []
+    return named(inside)

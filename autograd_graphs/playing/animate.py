@@ -1,0 +1,66 @@
+"""Turn a `Trace` into a film: what the panel says at every stop, and a scene for each view."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograd_graphs.data import NOT_FOLDED, Graph
+from autograd_graphs.drawing.diagram import drawing
+from autograd_graphs.playing.backward_film import BackwardFilm, Moment, Scene
+from autograd_graphs.playing.moments import Moments
+from autograd_graphs.playing.scenes import Stage
+from autograd_graphs.playing.summaries import Summaries
+from autograd_graphs.playing.views import views
+from autograd_graphs.recording.trace import Trace
+
+MOST_VIEWS = 24
+
+
+def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
+    """Return a film with a moment before the first step, one for each step that is ever shown, and
+    one after the last.
+
+    A folded graph has one scene in which it is folded, and one for each part of it that can be
+    opened; there a part that stays folded is one stop.
+    """
+    moments = Moments(trace)
+    stages = [Stage(trace, view, moments.equations) for view in views(trace.graph, MOST_VIEWS)]
+    scenes: list[Scene] = []
+    over: list[Moment] = []
+    first = len(trace.steps) + 2
+    for stage in stages:
+        scenes.append(stage.scene(first + len(over)))
+        summaries = Summaries(stage, moments)
+        over += [summaries.moment(stop) for stop in scenes[-1].stops if stop.last > stop.first]
+    still = drawing(stages[0].graph)
+    text = f"{trace}\n{NOT_FOLDED}" if stages[0].graph.folding_failed else str(trace)
+    return BackwardFilm(
+        (moments.begin(), *shown(moments, scenes, len(trace.steps)), moments.end(), *over),
+        tuple(scenes),
+        len(trace.steps),
+        text,
+        alt or f"Stepping through backward. {still.alt}",
+        still,
+        trace.program.lines if trace.program else (),
+        tuple(remarks(stages[0].graph, scenes[0].picture.drawn)),
+        moments.first and moments.first.step,
+    )
+
+
+def explored(graph: Graph, alt: str) -> BackwardFilm:
+    """Return a film without steps: a graph to look around in."""
+    made = film(Trace(graph, graph, ()), alt)
+    return replace(made, text=made.scenes[0].text)
+
+
+def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | None]:
+    """Return the moment of each step; None for a step that is inside a folded part everywhere."""
+    seen = {stop.moment for scene in scenes for stop in scene.stops}
+    return [moments.step(nr) if nr + 1 in seen else None for nr in range(count)]
+
+
+def remarks(graph: Graph, drawn: int) -> list[str]:
+    """Return the sentences on what is not shown; of the graph so many nodes are drawn."""
+    cut = graph.head(drawn) if drawn < len(graph.nodes) else graph
+    found = [graph.without_calls, cut.left_out, NOT_FOLDED if graph.folding_failed else ""]
+    return [text for text in found if text]

@@ -1,0 +1,254 @@
+"""Turn a film of a backward into compact plain data, ready for JSON: numbers, words and roles.
+
+The data in short. Words stand once, in `lines`, and are told by their number. A tensor is [kind,
+shape, norm, health, columns, numbers]: of kind 1 the numbers are rows of squares, from -9 to 9, of
+kind 2 the heights of 15 bars; kind 0 has none. What a capsule shows is a text, the number of a
+tensor, or null. A mark is [shape, role, state, numbers …, or path, or pieces of text]. A moment is
+a record whose empty fields are left out, or 0 where the step is never shown.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from autograd_graphs.data import Gradient, Span
+from autograd_graphs.drawing.bare import Line
+from autograd_graphs.drawing.devices import Device
+from autograd_graphs.drawing.diagram import arrow
+from autograd_graphs.drawing.display_list import Mark, Runs, path_data, points_data
+from autograd_graphs.playing.backward_film import BackwardFilm, Cell, Moment, Scene, Turn, What
+from autograd_graphs.playing.equations import brief, shape
+from autograd_graphs.recording.health import health_of
+from autograd_graphs.text import visible
+
+VERSION = 2
+SHAPES = ("rect", "circle", "path", "polygon", "text")
+STEPS = 9  # sizes of squares
+HIGH = 30  # the highest bar
+LONGEST = 600  # characters of a sentence
+NOT_A_NUMBER, INFINITE = 99, 98
+
+
+class Pool:
+    """Number things as they come; equal things share a number."""
+
+    def __init__(self) -> None:
+        self.numbers: dict[object, int] = {}
+
+    def __call__(self, thing: object) -> int:
+        return self.numbers.setdefault(thing, len(self.numbers))
+
+    @property
+    def things(self) -> list:
+        return list(self.numbers)
+
+
+class Encoder:
+    """Write one film."""
+
+    def __init__(self) -> None:
+        self.lines, self.tensors, self.roles = Pool(), Pool(), Pool()
+        self.lines("")  # number 0, which moments leave out
+        self.program: tuple[str, ...] = ()
+
+    def film(self, film: BackwardFilm) -> dict:
+        """Return the whole film."""
+        self.program = film.program
+        data = {
+            "version": VERSION,
+            "alt": visible(film.alt, LONGEST),
+            "steps": film.steps,
+            "start": film.start,
+            "trouble": film.trouble,
+            "program": [source(line) for line in film.program],
+            "remarks": [visible(text, LONGEST) for text in film.remarks],
+            "moments": [self.moment(one) for one in film.moments],
+            "scenes": [self.scene(one) for one in film.scenes],
+        }
+        tensors = [tensor(gradient) for gradient in self.tensors.things]
+        pools = {"roles": self.roles.things, "lines": self.lines.things, "tensors": tensors}
+        return data | pools
+
+    def words(self, text: str) -> int:
+        """Return the number of a text; its lines stay lines."""
+        return self.lines("\n".join([visible(line, LONGEST) for line in text.split("\n")]))
+
+    def what(self, what: What) -> str | int | None:
+        """Return what a cell, a capsule or a slot shows."""
+        return self.tensors(what) if isinstance(what, Gradient) else what
+
+    def moment(self, moment: Moment | None) -> dict | int:
+        """Return what the panel says."""
+        if moment is None:
+            return 0
+        record = {
+            "title": self.words(moment.title),
+            "kind": moment.kind and self.words(moment.kind),
+            "say": self.words(moment.sentence),
+            "ask": moment.question and self.words(moment.question),
+            "rows": [[self.cell(cell) for cell in row] for row in moment.rows],
+            "choices": list(moment.choices),
+            "formulas": [[self.words(name), self.words(rule)] for name, rule in moment.formulas],
+            "way": moment.whole_way,
+            "bars": [[name, rounded(size)] for name, size in moment.bars],
+            "bytes": moment.bytes_held,
+            "mark": columns(moment.span, self.program),
+            "health": moment.health,
+            "error": int(moment.is_error),
+        }
+        return {name: value for name, value in record.items() if value not in ("", [], 0, None)}
+
+    def cell(self, cell: Cell) -> list:
+        """Return one piece of an equation: [role, what, words], and 1 where it may be asked."""
+        found = [cell.role, self.what(cell.what), self.words(cell.caption)]
+        return [*found, 1] if cell.is_asked else found
+
+    def scene(self, scene: Scene) -> dict:
+        """Return a picture, and what becomes of what is in it."""
+        picture = scene.picture
+        lines = [line for line in picture.lines if line.edge is not None]
+        entering = [line for line in picture.lines if line.edge is None]
+        starts = dict(scene.starts)
+        found = {
+            "size": [picture.width, picture.height],
+            "marks": self.marks(picture.marks, picture.drawn),
+            "wires": [self.wire(line, scene) for line in lines],
+            "starts": [
+                [*self.curve(line), self.what(starts[line.target]), line.target]
+                for line in entering
+            ],
+            "slots": [self.slot(slot.node, slot.box, scene) for slot in picture.slots],
+            "corners": [list(corner) for corner in picture.corners],
+            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
+            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
+            "keys": [key(one) for one in picture.keys],
+            "parent": scene.parent,
+            "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
+            "text": self.lines("\n".join(map(visible, scene.text.split("\n")))),
+        }
+        if any(stop.last > stop.first for stop in scene.stops):
+            found["stops"] = [
+                number for stop in scene.stops for number in (stop.first, stop.last, stop.moment)
+            ]
+        return found
+
+    def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
+        """Return the marks of the whole picture, then those of each node."""
+        found: list[list] = [[] for _ in range(nodes + 1)]
+        for mark in marks:
+            is_node = mark.owner is not None and mark.owner.kind == "node"
+            found[mark.owner.number + 1 if is_node else 0].append(self.mark(mark))
+        return found
+
+    def mark(self, mark: Mark) -> list:
+        """Return a mark: [number of its shape, role, state, …]."""
+        start = [SHAPES.index(mark.shape), self.roles(mark.role), self.roles(mark.state)]
+        if mark.shape == "path":
+            return [*start, path_data(mark.at)]
+        if mark.shape == "polygon":
+            return [*start, points_data(mark.at)]
+        if mark.shape != "text":
+            return [*start, *mark.at]
+        return [*start, *mark.at, *self.runs(mark.runs)]
+
+    def runs(self, runs: Runs) -> list:
+        """Return pieces of text, each followed by the number of its role."""
+        found: list[object] = []
+        for text, role in runs:
+            found += [visible(text), self.roles(role)]
+        return found
+
+    def wire(self, line: Line, scene: Scene) -> list:
+        """Return [curve, arrow, capsule, what, times, factor]."""
+        way = scene.ways[line.edge]
+        times = [number for pair in way.times for number in pair]
+        return [*self.curve(line), self.what(way.carried), times, way.factor]
+
+    def curve(self, line: Line) -> list:
+        """Return a curve, its arrow and the box of its capsule."""
+        points = [number for point in line.curve for number in point]
+        corners = [round(number) for point in arrow(line.curve) for number in point]
+        box = list(line.capsule) if line.capsule else 0
+        return [path_data([round(one) for one in points]), points_data(corners), box]
+
+    def slot(self, node: int, box: Sequence[int], scene: Scene) -> list:
+        """Return [node, x, y, width, height, before, after]."""
+        before, after = scene.turns[node].slot or (None, None)
+        return [node, *box, self.what(before), self.what(after)]
+
+
+def turn_data(turn: Turn) -> list:
+    """Return [stretches, freed, inside, opens] of a node, without what is empty at its end."""
+    stretches = [number for pair in turn.stretches for number in pair]
+    opens = [number for pair in turn.opens for number in pair]
+    freed = -1 if turn.freed is None else turn.freed
+    found = [stretches, freed, turn.inside, opens]
+    return found if opens else found[:3]
+
+
+def key(one: str | Device) -> str | list:
+    """Return an entry of the legend: its key, or bars and words of a device."""
+    return one if isinstance(one, str) else [one.bars, one.words]
+
+
+def source(line: str) -> str:
+    """Return a line of the program in which what cannot be seen is a sign, of one column too."""
+    if line.isprintable():
+        return line
+    shown = [letter if letter.isprintable() else "�" for letter in line.replace("\t", " ")]
+    return "".join(shown)
+
+
+def columns(span: Span | None, program: Sequence[str]) -> list | None:
+    """Return a span as the script counts columns, to which some letters are two."""
+    if span is None:
+        return None
+    line = source(program[span.line])
+    places = (span.start, span.stop, span.op_start, span.op_stop)
+    return [span.line, *[at + sum(map(is_wide, line[: max(at, 0)])) for at in places]]
+
+
+def is_wide(letter: str) -> bool:
+    return letter > "\uffff"
+
+
+def rounded(value: float) -> float:
+    """Return a norm to four digits, as JSON can hold it."""
+    return float(f"{value:.4g}") if math.isfinite(value) else 0
+
+
+def tensor(gradient: Gradient) -> list:
+    """Return [kind, shape, norm, health, columns, numbers] of a tensor."""
+    norm = "" if gradient.norm is None else brief(gradient.norm)
+    words = [shape(gradient.shape), norm, health_of(gradient)]
+    if gradient.tile is not None:
+        flat = [value for row in gradient.tile for value in row]
+        return [1, *words, len(gradient.tile[0]), squares(flat)]
+    if gradient.bins is not None:
+        most = max(gradient.bins) or 1
+        heights = [round(HIGH * math.sqrt(count / most)) for count in gradient.bins]
+        return [2, *words, len(heights), heights]
+    return [0, *words]
+
+
+def squares(values: Sequence[float]) -> list[int]:
+    """Return how large the square of each value is: the side goes with the root of the magnitude."""
+    finite = [abs(value) for value in values if math.isfinite(value)]
+    most = max(finite, default=0) or 1
+    return [square(value, most) for value in values]
+
+
+def square(value: float, most: float) -> int:
+    """Return the signed size of one square: at least 1 for what is not 0."""
+    if math.isnan(value):
+        return NOT_A_NUMBER
+    if math.isinf(value):
+        return INFINITE if value > 0 else -INFINITE
+    size = max(1, round(STEPS * math.sqrt(abs(value) / most))) if value else 0
+    return -size if value < 0 else size
+
+
+def payload(film: BackwardFilm) -> dict:
+    """Return a film as the data that the player reads."""
+    return Encoder().film(film)

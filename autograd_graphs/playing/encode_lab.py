@@ -1,0 +1,126 @@
+"""Turn a lab's film into compact plain data, ready for JSON: every mark once, then what changes.
+
+The data in short. A mark is written as in a film of a backward, its owner stands apart in `owned`.
+A look is [role, state, pieces of text or 0]. An action is [words, what it does, key, what it adds or
+0, group, is done anew]. A state is [title, sentence, scene, patch, focus, text, ways, came, chosen,
+totals]: `text` is a list of lines, a patch is flat pairs of (place in the scene, look). A way is the
+number of the next state, -1 where the map ends, -2 where nothing changed, or [next state, line of
+the error]. `came` is [state, action], or 0. A stack is [name, x, base, step, unit, width of a
+block], a total a list of numbers, or 0 where there is no tensor. Titles, sentences, lines of texts
+and errors stand once, among the lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograd_graphs.drawing.display_list import Mark
+from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool
+from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Way
+from autograd_graphs.text import visible
+
+VERSION = 3
+DIGITS = "1234567890"  # the keys of a lab's actions; an eleventh has none
+
+
+class LabEncoder(Encoder):
+    """Write one lab."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.owners, self.drawn, self.looks = Pool(), Pool(), Pool()
+        self.owners(None)
+
+    def lab(self, film: LabFilm) -> dict:
+        """Return the whole film."""
+        scenes = [[self.place(mark) for mark in scene.marks] for scene in film.scenes]
+        states = list(self.states(film))
+        legend = [
+            [self.roles(role), self.roles(state), shown(words)]
+            for role, state, words in film.legend
+        ]
+        marks = [(owner, *mark) for owner, mark in self.drawn.things]
+        return {
+            "version": VERSION,
+            "alt": visible(film.alt, LONGEST),
+            "code": [shown(lines) for lines in film.code],
+            "actions": [action(nr, button) for nr, button in enumerate(film.buttons)],
+            "start": list(film.start),
+            "size": [film.scenes[0].width, film.scenes[0].height],
+            "stacks": [
+                [shown(one.name), one.x, one.base, one.step, one.unit, one.wide]
+                for one in film.stacks
+            ],
+            "scenes": scenes,
+            "states": states,
+            "marks": [list(mark[1:]) for mark in marks],
+            "owned": [mark[0] for mark in marks],
+            "looks": [list(look) for look in self.looks.things],
+            "legend": legend,
+            "roles": self.roles.things,
+            "lines": self.lines.things,
+        }
+
+    def place(self, mark: Mark) -> int:
+        """Return the number of a mark; equal ones share it."""
+        return self.drawn((self.owners(mark.owner), tuple(self.mark(mark))))
+
+    def states(self, film: LabFilm) -> Iterator[list]:
+        for state in film.states:
+            marks = film.scenes[state.scene].marks
+            looks = {change.mark: self.look(marks[change.mark], change) for change in state.changes}
+            yield [
+                self.words(state.title),
+                self.words(state.sentence),
+                state.scene,
+                flat(looks),
+                0 if state.focus is None else self.owners(state.focus),
+                [self.lines(visible(line, LONGEST)) for line in state.text.split("\n")],
+                [self.way(way) for way in state.ways],
+                list(state.came or ()) or 0,
+                list(state.chosen),
+                totals(state),
+            ]
+
+    def look(self, mark: Mark, change: Change) -> int:
+        """Return the number of what a mark is in a state."""
+        runs = 0 if change.runs is None else tuple(self.runs(change.runs))
+        return self.looks((self.roles(mark.role), self.roles(change.state or mark.state), runs))
+
+    def way(self, way: Way) -> int | list[int]:
+        """Return where an action leads, with what it raises."""
+        if not way.error:
+            return way.to
+        return [way.to, self.words(way.error)]
+
+
+def shown(text: str) -> str:
+    """Return a text in which nothing is hidden; its lines stay lines."""
+    return "\n".join([visible(line, LONGEST) for line in text.split("\n")])
+
+
+def action(nr: int, button: Button) -> list:
+    """Return one action as a list."""
+    adds = [plain(number) for number in button.adds] if button.adds else 0
+    key = DIGITS[nr : nr + 1]
+    words, does, group = map(shown, (button.words, button.does, button.group))
+    return [words, does, key, adds, group, int(button.anew)]
+
+
+def totals(state: LabState) -> list:
+    """Return the numbers of each stack, 0 where it has no tensor."""
+    return [0 if one is None else [plain(number) for number in one] for one in state.totals]
+
+
+def plain(number: float) -> float | int:
+    """Return a number without a point where it is whole."""
+    return int(number) if number == int(number) else number
+
+
+def flat(pairs: dict[int, int]) -> list[int]:
+    return [number for pair in pairs.items() for number in pair]
+
+
+def payload(film: LabFilm) -> dict:
+    """Return a lab's film as the data that the player reads."""
+    return LabEncoder().lab(film)

@@ -1,0 +1,302 @@
+"""Say what a player's panel says at every stop of a backward: a sentence, the arithmetic, a question
+with choices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograd_graphs.data import Gradient, Node, Storage, counted, stem
+from autograd_graphs.playing.backward_film import Cell, Moment, Row
+from autograd_graphs.playing.equations import (
+    LONGEST_PATH,
+    Equations,
+    caption,
+    ended,
+    is_kept,
+    leaf_name,
+    number_of,
+    shape,
+    single,
+    told,
+)
+from autograd_graphs.recording.health import exploding, first, first_words, health_of, worst
+from autograd_graphs.recording.sentences import sentence
+from autograd_graphs.recording.trace import Step, Trace
+from autograd_graphs.text import short_number, visible
+
+MOST_CHOICES = 5
+MOST_STARTS = 3  # of several roots
+MOST_LEAVES = 4  # whose `.grad` the last moment shows
+LONGEST_TITLE, LONGEST_NAME = 60, 20
+LONGEST_FORMULA = 400
+
+
+class Moments:
+    """Make the moments of a trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.graph = trace, trace.graph
+        self.equations = Equations(trace)
+        self.bytes_held, self.exploding = bytes_held(trace), exploding(trace)
+        self.first = first(trace)
+        self.spans = {} if trace.program is None else dict(trace.program.spans)
+
+    def begin(self) -> Moment:
+        """Say where backward starts, and with what."""
+        roots = [root.tensor.name for root in self.graph.roots]
+        title = (
+            f"{visible(', '.join(roots), LONGEST_TITLE)}.backward()" if all(roots) else "backward()"
+        )
+        if not self.trace.steps:
+            return self.graph_alone(visible(", ".join(filter(None, roots)), LONGEST_TITLE))
+        rows = []
+        for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
+            where = f"enters at {visible(name, LONGEST_NAME)}" if name else "enters at the root"
+            rows.append((Cell("arrives", told(start), caption(start, where)),))
+        said = self.beginning(roots)
+        return Moment(title, "", said, rows=tuple(rows), bytes_held=self.bytes_held[0])
+
+    def beginning(self, roots: list[str]) -> str:
+        """Say with which gradient backward starts, and why."""
+        if all(self.trace.given):
+            gradient = "gradient" if len(roots) == 1 else "gradients"
+            return f"backward() starts with the {gradient} that it was given."
+        if any(self.trace.given):
+            return "backward() starts with what it was given, and with 1 at the other roots."
+        if len(roots) != 1:
+            return "backward() puts the number 1 in at each root."
+        (name,) = roots
+        value = number_of(self.graph.roots[0].tensor.values)
+        said = "backward() puts the number 1 in at the top"
+        said += f", since ∂{name}/∂{name} is 1." if name else "."
+        if value is None or not name:
+            return said
+        return f"{name} is {short_number(value)}. {said}"
+
+    def graph_alone(self, title: str) -> Moment:
+        """Say how large a graph is that nobody went back through."""
+        operations, leaves = self.graph.size
+        found = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
+        said = f"{found}. Click a card to read what is in it."
+        return Moment(title or "The graph", "", said, bytes_held=self.bytes_held[0])
+
+    def step(self, number: int) -> Moment:
+        """Say what step `number` (from 0) does."""
+        step = self.trace.steps[number]
+        node = self.graph.nodes[step.node]
+        title, kind = titles(node)
+        rows = asked_alike(self.equations.rows(step))
+        return Moment(
+            title,
+            kind,
+            visible(f"{said_of(node, step)} {self.trouble(number)}".strip(), 300),
+            question(step, node),
+            rows,
+            choices(step, rows),
+            tuple([(name, visible(text, LONGEST_FORMULA)) for name, text in step.formulas]),
+            self.equations.whole_way(step) if step.leaf else "",
+            bytes_held=self.bytes_held[number],
+            span=self.spans.get(step.node),
+            health=health(step) or ("exploding" if number in self.exploding else ""),
+        )
+
+    def end(self) -> Moment:
+        """Say how it ended: with an error, or with which `.grad`s."""
+        count = len(self.trace.steps)
+        if self.trace.error:
+            words = f"After {counted(count, 'step')}: {self.trace.error}"
+            left = self.bytes_held[-1]
+            return Moment(self.stopped(), "", words, bytes_held=left, is_error=True)
+        leaves = [step for step in self.trace.steps if step.leaf]
+        rows = [self.result(step) for step in leaves[:MOST_LEAVES]]
+        if len(leaves) > MOST_LEAVES:
+            rows.append((Cell("words", f"and {len(leaves) - MOST_LEAVES:,} more"),))
+        said = self.reached(sum(any(step.grad_outputs) for step in leaves))
+        if self.first:
+            said += f" {first_words(self.trace, self.first)}"
+        bytes_left = self.bytes_held[-1]
+        return Moment("backward() is done", "", said, rows=tuple(rows), bytes_held=bytes_left)
+
+    def trouble(self, number: int) -> str:
+        """Say at the first NaN or inf how it came about; "" at all other steps."""
+        found = self.first
+        if found is None or found.step != number:
+            return ""
+        if found.how != "made":
+            return first_words(self.trace, found)
+        factors = [local.value for local in self.trace.steps[number].locals if local]
+        if found.health == "NaN" and "inf" in map(health_of, factors):
+            return "A factor here is infinite, and 0 times that is NaN."
+        return f"The first {found.health} arises here."
+
+    def stopped(self) -> str:
+        """Say where an error stopped backward."""
+        if self.trace.stopped_at is None:
+            return "backward() stopped"
+        name = stem(self.graph.nodes[self.trace.stopped_at].operation)
+        return f"backward() stopped at {visible(name, LONGEST_TITLE)}"
+
+    def reached(self, count: int) -> str:
+        """Say how many of the leaves in the graph backward reached."""
+        whole = len(self.graph.leaves)
+        if count == whole and not self.graph.left_out:
+            return "Backward reached every leaf." if count else "There was no leaf to reach."
+        return f"Backward reached {count:,} of the {counted(whole, 'leaf', 'leaves')} here."
+
+    def result(self, step: Step) -> Row:
+        """Return a leaf's `.grad` at the end."""
+        name = ended(f"{leaf_name(self.graph.nodes[step.node])}.grad", LONGEST_PATH)
+        after = step.leaf.after
+        return Cell("name", name), Cell("total", told(after), caption(after, ""))
+
+
+def said_of(node: Node, step: Step) -> str:
+    """Say what a step does; of a leaf also that a hook changed its `.grad` afterwards."""
+    if step.leaf and not is_kept(step):
+        return f"{leaf_name(node)} is a leaf: the gradient was added to its .grad, and then a hook changed that."
+    return sentence(node, step.locals, step)
+
+
+def titles(node: Node) -> tuple[str, str]:
+    """Return what is drawn bold, and the faint rest: "Mul", "Backward0"."""
+    if node.is_leaf:
+        return visible(f"{leaf_name(node)}.grad", LONGEST_TITLE), " AccumulateGrad"
+    bold = stem(node.operation)
+    return visible(bold, LONGEST_TITLE), node.operation.removeprefix(bold)
+
+
+def question(step: Step, node: Node) -> str:
+    """Return what is asked at a step."""
+    arrived = [gradient for gradient in step.before_hooks if gradient is not None]
+    if not arrived:
+        return ""
+    came = told(arrived[0]) if len(arrived) == 1 else None
+    what = f"{came} arrives." if isinstance(came, str) else "A gradient arrives."
+    if isinstance(came, Gradient):
+        what = f"A gradient of shape {shape(came.shape)} arrives."
+    if step.leaf:
+        name = visible(leaf_name(node), 40)
+        asks_shape = isinstance(told(step.leaf.after), Gradient)
+        asked = f"What shape has {name}.grad?" if asks_shape else f"What is {name}.grad now?"
+        return f"{what} {asked}"
+    name = visible(stem(node.operation), 40)
+    handed = [told(one) for one in step.grad_inputs if one is not None]
+    shapes = [one for one in handed if isinstance(one, Gradient)]
+    asked = "Which shape" if shapes else "What"
+    return f"{what} {asked} does {name} hand on{' to each' if len(shapes or handed) > 1 else ''}?"
+
+
+def asked_alike(rows: tuple[Row, ...]) -> tuple[Row, ...]:
+    """Return rows in which, where a shape is asked for, no number is."""
+    asked = [cell.what for row in rows for cell in row if cell.is_asked]
+    if not any(isinstance(what, Gradient) for what in asked):
+        return rows
+    found = []
+    for row in rows:
+        cells = [
+            replace(cell, is_asked=isinstance(cell.what, Gradient)) if cell.is_asked else cell
+            for cell in row
+        ]
+        found.append(tuple(cells))
+    return tuple(found)
+
+
+def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
+    """Return right and wrong answers, in an order that tells nothing: by size.
+
+    The wrong ones are other numbers, or shapes, of this very step. None where nothing is asked.
+    """
+    asked = [cell.what for row in rows for cell in row if cell.is_asked]
+    if not asked:
+        return ()
+    if any(isinstance(what, Gradient) for what in asked):
+        return shapes(step, asked)
+    right = {what for what in asked if isinstance(what, str)}
+    found = dict.fromkeys(sorted(right))
+    for value in others(step):
+        if len(found) < MOST_CHOICES:
+            found.setdefault(short_number(value))
+    return tuple(sorted(found, key=sort_key)) if len(found) > len(right) else ()
+
+
+def others(step: Step) -> list[object]:
+    """Return the numbers that one may take for the answer: what arrives, factors, sums, products."""
+    arrived = [single(one) for one in step.grad_outputs]
+    factors = [single(local.value) for local in step.locals if local]
+    before = single(step.leaf.before) if step.leaf else None
+    after = single(step.leaf.after) if step.leaf else None
+    known = [one for one in (*arrived, *factors, before) if isinstance(one, int | float)]
+    found = [*known]
+    if before is None and isinstance(after, int | float):
+        found += [2 * after, 0.0]
+    for one in known:
+        for other in known:
+            found += [one + other, one * other]
+    return [one for one in found if one == one and abs(one) != float("inf")]
+
+
+def shapes(step: Step, asked: list[Gradient]) -> tuple[str, ...]:
+    """Return the shapes that one may take for the answer."""
+    right = [what.shape for what in asked if isinstance(what, Gradient)]
+    if None in right:
+        return ()
+    around = [one.shape for one in (*step.grad_outputs, *step.grad_inputs) if one is not None]
+    turned = [tuple(reversed(sizes)) for sizes in right if len(sizes) > 1]
+    less = [sizes[1:] for sizes in right if sizes] + [sizes[:-1] for sizes in right if sizes]
+    found = dict.fromkeys(map(shape, right))
+    count = len(found)
+    for sizes in (*around, *turned, *less):
+        if sizes is not None and len(found) < MOST_CHOICES:
+            found.setdefault(shape(sizes))
+    return tuple(sorted(found)) if len(found) > count else ()
+
+
+def sort_key(text: str) -> tuple[int, float, str]:
+    """Sort numbers by size, other texts after them."""
+    try:
+        return 0, float(text), text
+    except ValueError:
+        return 1, 0.0, text
+
+
+def health(step: Step) -> str:
+    """Say what is not well with the gradients of a step: "NaN", "inf", or "zero" where it hands on
+    zeros alone.
+    """
+    gradients = [*step.grad_outputs, *step.grad_inputs]
+    if step.leaf:
+        gradients.append(step.leaf.after)
+    bad = worst(map(health_of, gradients))
+    handed = {health_of(one) for one in step.grad_inputs if one is not None}
+    return bad or ("zero" if handed == {"zero"} else "")
+
+
+def bytes_held(trace: Trace) -> list[int]:
+    """Return how many bytes are kept for backward before all steps, and after each."""
+    sizes: dict[int, int] = {}
+    users: dict[int, int] = {}
+    for node in trace.graph.nodes:
+        for storage in own_storages(node):
+            sizes[storage.number] = max(sizes.get(storage.number, 0), storage.size)
+            users[storage.number] = users.get(storage.number, 0) + 1
+    found = [sum(sizes.values())]
+    for step in trace.steps:
+        left = found[-1]
+        if step.freed:
+            for storage in own_storages(trace.graph.nodes[step.node]):
+                users[storage.number] -= 1
+                if users[storage.number] == 0:
+                    left -= sizes[storage.number]
+        found.append(left)
+    return found
+
+
+def own_storages(node: Node) -> list[Storage]:
+    """Return the storages that a node's saved tensors keep alive; leaves live anyway."""
+    found = []
+    for saved in node.saved:
+        for storage in saved.storages:
+            if storage.size is not None and not storage.is_leaf:
+                found.append(storage)
+    return found

@@ -1,0 +1,190 @@
+"""The one widget of the course: plays a film, of a backward or of a lab, in a notebook, with or without a kernel,
+and in a page.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import anywidget
+from traitlets import Bool, Int, TraitError, Unicode, validate
+
+from autograd_graphs.drawing.svg import html, safe, svg
+from autograd_graphs.playing import encode_backward, encode_lab
+from autograd_graphs.playing.backward_film import BackwardFilm
+from autograd_graphs.playing.check_lab import complaints
+from autograd_graphs.playing.film import LabFilm
+from autograd_graphs.playing.guesses import keep
+from autograd_graphs.playing.lab_still import opening, still
+from autograd_graphs.playing.stylesheet import stylesheet
+
+HERE = Path(__file__).parent
+# a film as a notebook's output stores it: JSON in one line
+FILM = "application/vnd.computational-graphs.film"
+IDENTITY = "helpers.player.Player"  # what saved players carry, wherever this module stands
+NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'"
+
+
+def without_comments(script: str) -> str:
+    """Return a script without indentation, empty lines and lines that are comments; no text in ours
+    goes over several lines.
+    """
+    lines = [line.strip() for line in script.splitlines()]
+    return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
+
+
+SCRIPT = without_comments((HERE / "player.js").read_text(encoding="utf-8"))
+STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
+
+
+AnyFilm = LabFilm | BackwardFilm
+
+
+class Player(anywidget.AnyWidget):
+    """Show a film.
+
+    `frame` is the number of the frame that is seen, `guessing` whether new numbers are hidden.
+    """
+
+    _esm = SCRIPT
+    _css = STYLE
+    film = Unicode().tag(
+        sync=True
+    )  # JSON in one line: a notebook would spread lists over a line per number
+    frame = Int().tag(sync=True)
+    guessing = Bool().tag(sync=True)
+
+    def __init__(self, film: AnyFilm, **traits: object) -> None:
+        check(film)
+        self.text, self._title, self._count = film.text, film.alt, count(film)
+        self._still = still_html(film)
+        super().__init__(
+            film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first(film)} | traits)
+        )
+        self.on_msg(self._keep)
+
+    def _keep(self, _: object, content: object, buffers: object) -> None:
+        """Keep the first guess that was committed at a frame; the browser sends it."""
+        keep(self.film, content)
+
+    @property
+    def page(self) -> str:
+        """Return a page that plays this film, with no kernel and no network."""
+        return page_of(self.film, self.text, self._title)
+
+    @validate("frame")
+    def _there(self, proposal: dict) -> int:
+        if proposal["value"] not in range(self._count):
+            raise TraitError(
+                f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0."
+            )
+        return proposal["value"]
+
+    def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
+        """Give the widget, and what is left without a kernel: the film, its first frame as a
+        picture, its text.
+        """
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        return data | {FILM: self.film, "text/html": self._still, "text/plain": self.text}, metadata
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def still_html(film: AnyFilm) -> str:
+    """Return the first frame as a picture, with its sentence over it, and the text of the film
+    folded under it.
+    """
+    if isinstance(film, BackwardFilm):
+        sentence, picture = film.moments[0].sentence, film.still
+    else:
+        sentence, picture = opening(film), still(film)
+    return f"<p>{safe(sentence)}</p>" + html(svg(picture), film.alt, film.text, "All of it as text")
+
+
+def first(film: AnyFilm) -> int:
+    """Return the number of the frame that a film begins with."""
+    return film.start if isinstance(film, BackwardFilm) else film.first
+
+
+def player(film: AnyFilm) -> Player:
+    """Return the widget that plays a film; its text is the film's.
+
+    Raises TypeError, ValueError or KeyError.
+    """
+    return Player(film)
+
+
+def as_json(film: AnyFilm) -> str:
+    """Return a film as JSON in one line."""
+    module = encode_backward if isinstance(film, BackwardFilm) else encode_lab
+    return json.dumps(module.payload(film), ensure_ascii=False, separators=(",", ":"))
+
+
+def count(film: AnyFilm) -> int:
+    """Return how many frames a film has: of a backward, the stops of all its views together."""
+    if isinstance(film, BackwardFilm):
+        return sum(len(scene.stops) for scene in film.scenes)
+    return len(film.states)
+
+
+def check(film: AnyFilm) -> None:
+    """Refuse what cannot be played. Raises TypeError, or ValueError that names the state at fault."""
+    if isinstance(film, BackwardFilm):
+        return
+    if not isinstance(film, LabFilm):
+        raise TypeError(
+            f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
+        )
+    for what in complaints(film):
+        raise ValueError(f"{what}. A film can only refer to what it holds, counted from 0.")
+
+
+def head() -> str:
+    """Return the style and the script that a page needs once, for any number of slots."""
+    return (
+        f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
+    )
+
+
+def slot(film: AnyFilm) -> str:
+    """Return the place in a page where a film plays: its frames as data, and its text where no
+    script runs.
+    """
+    check(film)
+    return slot_of(as_json(film), film.text)
+
+
+def slot_of(data: str, text: str) -> str:
+    """Return the same for a film that is JSON already, as a notebook saves it, and its text."""
+    data = data.replace("<", "\\u003c")
+    return (
+        f'<div class="player-slot"><script type="application/json">{data}</script>\n'
+        f"<noscript><pre>{safe(text)}</pre></noscript></div>"
+    )
+
+
+def page(film: AnyFilm) -> str:
+    """Return a page that plays a film from a file, with no kernel and no network; its policy
+    forbids any.
+    """
+    check(film)
+    return page_of(as_json(film), film.text, film.alt)
+
+
+def page_of(data: str, text: str, title: str) -> str:
+    """Return the same for a film that is JSON already."""
+    lines = [
+        "<!doctype html>",
+        '<html lang="en">',
+        '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{NOTHING_ELSE}">',
+        '<meta name="color-scheme" content="light dark">',
+        '<meta name="viewport" content="width=device-width">',
+        f"<title>{safe(title)}</title>",
+        head(),
+        slot_of(data, text),
+        "</html>",
+    ]
+    return "\n".join(lines) + "\n"

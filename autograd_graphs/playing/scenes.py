@@ -1,0 +1,289 @@
+"""Turn each view of a trace into a scene: its picture, what becomes of its nodes and edges, and
+where the player stops in it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
+from autograd_graphs.drawing.bare import Size, bare
+from autograd_graphs.drawing.palette import TITLE
+from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
+from autograd_graphs.playing.equations import (
+    Equations,
+    is_unknown,
+    listed,
+    number_of,
+    shape,
+    single,
+    told,
+)
+from autograd_graphs.playing.views import Copy, View
+from autograd_graphs.recording.trace import LeafGrad, Trace
+from autograd_graphs.text import short_number, width
+
+CAPSULE = 24  # px: the height of a capsule
+TILE = 38, 18  # px: the room of a tensor in a capsule
+IN_CAPSULE = 14  # characters of values in a capsule
+IN_CARD = 10  # characters of values in a card
+AROUND = 14  # px beside what is in a capsule
+
+
+class Stage:
+    """Make the scene of one view."""
+
+    def __init__(self, trace: Trace, view: View, equations: Equations) -> None:
+        self.trace, self.view, self.graph = trace, view, view.graph
+        self.equations = equations
+        self.copies = dict(view.copies)
+        self.last = len(trace.steps)
+        self.turn_of = {step.node: number for number, step in enumerate(trace.steps)}
+        self.box_of = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+
+    def scene(self, summary: int) -> Scene:
+        """Return the scene; `summary` is the number of the first moment of a step over a part."""
+        turns = tuple([self.turn(nr) for nr in range(len(self.graph.nodes))])
+        ways = tuple([self.way(nr) for nr in range(len(self.graph.edges))])
+        starts = tuple(self.starts().items())
+        capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
+        entries = {node: room(what) for node, what in starts}
+        slots = {nr: slot_room(turn.slot) for nr, turn in enumerate(turns) if turn.slot}
+        picture = bare(self.keeping(), capsules, entries, slots)
+        names = tuple([line(node) for node in self.graph.nodes])
+        return Scene(
+            picture,
+            turns,
+            ways,
+            self.stops(summary),
+            starts,
+            self.view.parent,
+            names,
+            tree(self.graph),
+            self.box_of.get(self.trace.stopped_at),
+        )
+
+    def keeping(self) -> Graph:
+        """Return the graph as the player draws it: with a slot in every card that will show a
+        `.grad`, saved tensors called as in the program, numbers short.
+        """
+        nodes = []
+        for nr, node in enumerate(self.graph.nodes):
+            outputs = tuple([replace(brief(made), grad=None) for made in node.outputs])
+            if not node.is_leaf:
+                outputs = tuple([replace(made, shape=()) for made in self.valued(nr, outputs)])
+            if node.folded:
+                outputs = tuple([replace(made, keeps_grad=False) for made in outputs])
+                saved = tuple([replace(one, storages=()) for one in node.saved])
+                node = replace(node, folded=replace(node.folded, with_grad=0), saved=saved)
+            else:
+                node = replace(node, saved=self.saved(self.view.nodes[nr][0], node))
+            nodes.append(replace(node, outputs=outputs))
+        return replace(self.graph, nodes=tuple(nodes))
+
+    def valued(self, nr: int, outputs: tuple[TensorInfo, ...]) -> tuple[TensorInfo, ...]:
+        """Return what a node made, its name with the number where backward starts from it."""
+        for root in self.graph.roots:
+            value = number_of(root.tensor.values)
+            if root.node == nr and value is not None and len(outputs) == 1 and outputs[0].names:
+                words = f"{outputs[0].name} = {short_number(value)}"
+                return (replace(outputs[0], names=(words,)),)
+        return outputs
+
+    def saved(self, number: int, node: Node) -> tuple[SavedTensor, ...]:
+        """Return the saved tensors of a node, called as the learner calls them."""
+        found = []
+        step = self.trace.steps[self.turn_of[number]] if number in self.turn_of else None
+        known = self.equations.names(step) if step else {}
+        for one in node.saved:
+            name, tensor = one.name, one.tensor
+            if tensor is not None:
+                name = tensor.name or known.get(one.name, one.name)
+                sizes = tensor.shape if name == one.name else ()
+                tensor = replace(brief(tensor), names=(), shape=sizes)
+            found.append(replace(one, name=name, tensor=tensor))
+        return tuple(found)
+
+    def turn(self, nr: int) -> Turn:
+        """Return what happens to a node of the view."""
+        inside = self.view.nodes[nr]
+        steps = sorted([self.turn_of[one] for one in inside if one in self.turn_of])
+        freed = [number for number in steps if self.trace.steps[number].freed]
+        leaf = self.leaf_grad(nr)
+        slot = None if leaf is None else (in_capsule(leaf.before), in_capsule(leaf.after))
+        return Turn(
+            stretches(steps),
+            freed[-1] if freed else None,
+            slot,
+            len(inside),
+            self.opens(nr),
+        )
+
+    def leaf_grad(self, nr: int) -> LeafGrad | None:
+        """Return `.grad` before and after, of a leaf or of a tensor that retains its own; None
+        where none shows.
+        """
+        if self.graph.nodes[nr].folded:
+            return None
+        (one,) = self.view.nodes[nr]
+        step = self.trace.steps[self.turn_of[one]] if one in self.turn_of else None
+        if step and step.leaf:
+            return step.leaf
+        before, after = self.trace.graph.nodes[one].outputs, self.trace.after.nodes[one].outputs
+        if len(before) != 1 or not before[0].keeps_grad or not before[0].requires_grad:
+            return None
+        return LeafGrad(before[0].grad, after[0].grad)
+
+    def way(self, nr: int) -> Way:
+        """Return what travels along an edge of the view."""
+        times = []
+        edges = [self.trace.graph.edges[one] for one in self.view.edges[nr]]
+        for edge in edges:
+            if self.handed(edge) is not None:
+                to = self.turn_of.get(edge.target, self.last + 1)
+                times.append((self.turn_of[edge.source], to))
+        times.sort()
+        if len(edges) != 1 or not times:
+            return Way(tuple(times), self.shared(edges))
+        (edge,) = edges
+        step = self.trace.steps[self.turn_of[edge.source]]
+        carried = in_capsule(self.handed(edge))
+        is_number = isinstance(carried, str)
+        factor = self.equations.scalar_factor(step, edge) if is_number else ""
+        return Way(tuple(times), carried, factor)
+
+    def shared(self, edges: list[Edge]) -> What:
+        """Return what an edge that stands for several carries, where one gradient alone is handed on
+        along it.
+        """
+        handed = [self.handed(edge) for edge in edges]
+        found = [one for one in handed if one is not None]
+        return in_capsule(found[0]) if len(found) == 1 else None
+
+    def handed(self, edge: Edge) -> Gradient | None:
+        """Return the gradient that is handed on along an edge of the whole graph."""
+        if edge.target is None or edge.source not in self.turn_of:
+            return None
+        grad_inputs = self.trace.steps[self.turn_of[edge.source]].grad_inputs
+        return grad_inputs[edge.position] if edge.position < len(grad_inputs) else None
+
+    def starts(self) -> dict[int, What]:
+        """Return what enters the roots from above, by the node of the view."""
+        found: dict[int, list[What]] = {}
+        for root, start in zip(self.trace.graph.roots, self.trace.starts, strict=False):
+            if root.node in self.turn_of and start is not None:
+                found.setdefault(self.box_of[root.node], []).append(in_capsule(start))
+        return {node: together(what) for node, what in found.items()}
+
+    def opens(self, nr: int) -> tuple[tuple[int, int], ...]:
+        """Return for a folded node which view it opens: (from this step on, view)."""
+        copies = self.copies.get(nr)
+        if not copies:
+            return ()
+        return starts(self.opened(copies))
+
+    def opened(self, copies: tuple[Copy, ...]) -> list[int]:
+        """Return for -1 and every step the view that a folded node opens: of the copy that has its
+        turn, or had it last, else has it first, or ran last.
+        """
+        view = {
+            self.turn_of[node]: copy.view
+            for copy in copies
+            for node in copy.nodes
+            if node in self.turn_of and copy.view
+        }
+        found = [view[min(view)] if view else copies[-1].view]
+        for now in range(self.last + 1):
+            found.append(view.get(now, found[-1]))
+        return found
+
+    def stops(self, summary: int) -> tuple[Stop, ...]:
+        """Return where the player stops: at each step, or after all steps in a folded part."""
+        found = [Stop(-1, -1, 0)]
+        if not self.last:
+            return tuple(found)
+        for box, first, last in self.stretches_of_boxes():
+            if self.graph.nodes[box].folded and last > first:
+                found.append(Stop(first, last, summary))
+                summary += 1
+            else:
+                found += [Stop(now, now, now + 1) for now in range(first, last + 1)]
+        return (*found, Stop(self.last, self.last, self.last + 1))
+
+    def stretches_of_boxes(self) -> list[tuple[int, int, int]]:
+        """Return (box, first step, last step) of steps in a row that are in one box."""
+        found: list[tuple[int, int, int]] = []
+        for now, step in enumerate(self.trace.steps):
+            box = self.box_of[step.node]
+            if found and found[-1][0] == box:
+                found[-1] = (box, found[-1][1], now)
+            else:
+                found.append((box, now, now))
+        return found
+
+
+def stretches(steps: list[int]) -> tuple[tuple[int, int], ...]:
+    """Return (first, last) of numbers in a row."""
+    found: list[tuple[int, int]] = []
+    for step in steps:
+        if found and found[-1][1] == step - 1:
+            found[-1] = (found[-1][0], step)
+        else:
+            found.append((step, step))
+    return tuple(found)
+
+
+def starts(values: list[int]) -> tuple[tuple[int, int], ...]:
+    """Return where a list, which begins at step -1, takes another value: (step, value)."""
+    found = []
+    for at, value in enumerate(values):
+        if at == 0 or value != values[at - 1]:
+            found.append((at - 1, value))
+    return tuple(found)
+
+
+def together(what: list[What]) -> What:
+    """Return what enters one node for several roots: the numbers, as they will be added."""
+    if len(what) == 1:
+        return what[0]
+    return " + ".join([one if isinstance(one, str) else "…" for one in what])
+
+
+def in_capsule(gradient: Gradient | None) -> What:
+    """Return a gradient as a capsule or a slot shows it: a number, few values, or the tensor."""
+    if gradient is None:
+        return None
+    what = told(gradient)
+    if isinstance(what, str) and single(gradient) is None and len(what) > IN_CAPSULE:
+        return gradient
+    return what
+
+
+def room(what: What) -> Size:
+    """Return the size of the capsule that something fits into, px."""
+    if isinstance(what, Gradient) and not is_unknown(what):
+        return TILE[0] + AROUND, CAPSULE
+    words = capsule_words(what)
+    return max(36, width(words, TITLE, bold=True) + AROUND), CAPSULE
+
+
+def capsule_words(what: What) -> str:
+    """Return the words in a capsule where there is no tensor to be drawn."""
+    if what is None:
+        return "…"
+    if isinstance(what, Gradient):
+        return shape(what.shape)
+    return what
+
+
+def slot_room(slot: tuple[What, What]) -> int:
+    """Return the width of a slot that holds one of two gradients after the other, px."""
+    return max([room(what)[0] for what in slot if what is not None], default=0)
+
+
+def brief(tensor: TensorInfo) -> TensorInfo:
+    """Return a tensor whose values are written as short as can be; many are told by their shape."""
+    if tensor.values is None:
+        return tensor
+    words = listed(tensor.values)
+    return replace(tensor, value=words if len(words) <= IN_CARD else None)

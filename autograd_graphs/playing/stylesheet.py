@@ -1,0 +1,98 @@
+"""Turn the palette into CSS: a rule for each role and state, and its colours for light, dark and
+forced colours.
+"""
+
+from __future__ import annotations
+
+from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE
+from autograd_graphs.drawing.svg import FONT
+
+PAPER = {
+    "ground",
+    "card",
+    "leaf",
+    "tagink",
+    "cutground",
+    "doneground",
+    "nowground",
+}  # what is written or drawn on
+PLAIN = {
+    "fill": "#000",
+    "stroke": "none",
+    "stroke-width": "1",
+    "stroke-dasharray": "none",
+    "font-size": "16",
+}
+PLAIN |= {
+    "font-weight": "400",
+    "font-style": "normal",
+    "text-anchor": "start",
+    "text-decoration": "none",
+}
+THEMES = (("true", "light"), ("false", "dark"))
+
+
+def css_class(role: str, state: str = "") -> str:
+    """Return the class names of a mark: "m-operation s-now". Raises KeyError for a role that has no
+    look.
+    """
+    if role not in STYLE and f"{role} {state}" not in STYLE:
+        raise KeyError(
+            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. Roles with a look stand in autograd_graphs/drawing/palette.py."
+        )
+    return f"m-{role.replace(' ', '-')}" + (f" s-{state}" if state else "")
+
+
+def stylesheet() -> str:
+    """Return the CSS of every role in the palette. JupyterLab's theme wins over the system's."""
+    colours = ";".join(f"--player-{name}:light-dark({LIGHT[name]},{DARK[name]})" for name in LIGHT)
+    rules = [f".player{{color-scheme:light dark;{colours}}}"]
+    rules += [
+        f'body[data-jp-theme-light="{light}"] .player{{color-scheme:{scheme}}}'
+        for light, scheme in THEMES
+    ]
+    rules.append(f"@media(forced-colors:active){{.player{{{_forced()}}}}}")
+    rules.append(f".player svg{{font-family:{FONT}}}")
+    return "\n".join([*rules, *_rules()]) + "\n"
+
+
+def _rules() -> list[str]:
+    """Return one rule for each look, those of roles first; looks that say the same share one."""
+    found: dict[tuple[bool, str], list[str]] = {}
+    for role, state, look in (_look(key) for key in STYLE if not key.startswith("torchviz")):
+        body = ";".join(f"{name}:{_value(name, value)}" for name, value in look.items())
+        found.setdefault((bool(state), body), []).append(
+            f".m-{role}" + (f".s-{state}" if state else "")
+        )
+    return [
+        f"{','.join(found[rule])}{{{rule[1]}}}" for rule in sorted(found, key=lambda rule: rule[0])
+    ]
+
+
+def _look(key: str) -> tuple[str, str, dict[str, str]]:
+    """Return role, state and what to say of them: of a state what its role does not say, and what
+    it takes back.
+
+    "run name" is a role in two words, not a role and a state.
+    """
+    role, _, state = key.replace("run ", "run-", 1).partition(" ")
+    ours = STYLE.get(role, {}) if state else {}
+    taken_back = {name: PLAIN[name] for name in ours if name not in STYLE[key]}
+    return (
+        role,
+        state,
+        taken_back | {name: value for name, value in STYLE[key].items() if ours.get(name) != value},
+    )
+
+
+def _forced() -> str:
+    """Keep to the two colours that the reader chose, and the one for what is selected."""
+    found = {name: "Canvas" if name in PAPER else "CanvasText" for name in LIGHT} | {
+        "now": "Highlight"
+    }
+    return ";".join(f"--player-{name}:{value}" for name, value in found.items())
+
+
+def _value(name: str, value: str) -> str:
+    size = "px" if name == "font-size" else ""
+    return value.replace("{", "var(--player-").replace("}", ")") + size

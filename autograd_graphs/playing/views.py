@@ -1,0 +1,127 @@
+"""Find the views of a graph: one folded, and for each part of it one in which that part is open.
+Plain data only.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from autograd_graphs.data import Graph
+from autograd_graphs.large.contract import Contraction, members
+from autograd_graphs.large.fold import Folding, is_large, or_plainly
+from autograd_graphs.large.lookup import NOWHERE
+from autograd_graphs.large.parts import Part
+
+MOST_NODES = 400  # in all views together
+Opened = tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """Hold one copy of a folded part: its operations, and the number of the view in which it is
+    open, 0 for none.
+    """
+
+    nodes: tuple[int, ...]
+    view: int
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Hold one way to draw a graph: another graph, and what its nodes and edges stand for.
+
+    `nodes` and `edges` have, for each of those of `graph`, the numbers of those of the whole one
+    that it stands for. `copies` are there for each folded node. `parent` is the view in which what
+    is open here is folded.
+    """
+
+    graph: Graph
+    nodes: tuple[tuple[int, ...], ...]
+    edges: tuple[tuple[int, ...], ...]
+    parent: int = 0
+    copies: tuple[tuple[int, tuple[Copy, ...]], ...] = ()
+
+
+def views(graph: Graph, most: int) -> tuple[View, ...]:
+    """Return at most so many views, outer parts before inner ones; a graph that is not folded has
+    one.
+    """
+    return or_plainly(graph, lambda one: _folded(one, most), _plain)
+
+
+def _folded(graph: Graph, most: int) -> tuple[View, ...]:
+    if is_large(graph) and (folding := Folding(graph)).boxes():
+        return tuple(Views(folding, most).found())
+    return _plain(graph)
+
+
+def _plain(graph: Graph) -> tuple[View, ...]:
+    return (View(graph, _ones(len(graph.nodes)), _ones(len(graph.edges))),)
+
+
+class Views:
+    """Open one part after the other, breadth first; of a row of copies first the one that ran last."""
+
+    def __init__(self, folding: Folding, most: int) -> None:
+        self.folding = folding
+        self.number: dict[tuple, int] = {}
+        self.drawn: list[tuple[Opened, int, Contraction, Graph]] = []
+        waiting: deque[tuple[Opened, int]] = deque([((), 0)])
+        nodes = 0
+        while waiting and (not self.drawn or (len(self.drawn) < most and nodes < MOST_NODES)):
+            opened, parent = waiting.popleft()
+            if key(opened) not in self.number:
+                waiting += [(each, self.number[key(opened)]) for each in self._draw(opened, parent)]
+                nodes += len(self.drawn[-1][3].nodes)
+
+    def _draw(self, opened: Opened, parent: int) -> Iterator[Opened]:
+        """Draw a view; return what can be opened from it, what has few copies first."""
+        contraction = self.folding.contraction(opened)
+        self.number[key(opened)] = len(self.drawn)
+        self.drawn.append((opened, parent, contraction, contraction.graph()))
+        rows = sorted(boxes(contraction, opened), key=lambda row: len(row[1]))
+        return (copy for _, copies in rows for copy, _ in reversed(copies))
+
+    def found(self) -> Iterator[View]:
+        for opened, parent, contraction, graph in self.drawn:
+            copies = tuple(
+                (node, tuple(Copy(ran, self.number.get(key(one), 0)) for one, ran in copies))
+                for node, copies in boxes(contraction, opened)
+            )
+            yield View(graph, members(contraction), sources(contraction), parent, copies)
+
+
+def boxes(
+    contraction: Contraction, opened: Opened
+) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
+    """Yield each folded node with its copies: what is open where this one is, and the nodes in it."""
+    ran, leaves = contraction.program.nodes, contraction.leaves
+    for nr, part in enumerate(contraction.parts):
+        yield (
+            contraction.number["part", nr],
+            [((one,), tuple(ran[one.start : one.stop])) for one in part.each()],
+        )
+    for nr, group in enumerate(leaves.groups):
+        name = leaves.name(group)
+        apart = (*opened, Part(NOWHERE, NOWHERE, name, (name,)))
+        yield contraction.number["leaves", nr], [(apart, tuple(group))]
+
+
+def key(opened: Opened) -> tuple:
+    """Return what is open by its places; leaves have none, but a name."""
+    return tuple((one.start, one.stop, one.name if one.start == NOWHERE else "") for one in opened)
+
+
+def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
+    """Return for each new edge the old ones that it stands for."""
+    place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
+    return tuple(
+        tuple(place[edge.source, edge.position] for edge in together)
+        for together in contraction.stands
+    )
+
+
+def _ones(count: int) -> tuple[tuple[int, ...], ...]:
+    return tuple((nr,) for nr in range(count))

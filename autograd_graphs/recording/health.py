@@ -1,0 +1,162 @@
+"""Say how healthy the gradients of a backward were: where the first NaN or inf arose, which are all
+zero, which explode. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from statistics import median_low
+
+from autograd_graphs.data import Gradient, Graph, elements
+from autograd_graphs.recording.trace import Step, Trace, title
+
+EXPLODING = 1_000  # times the median norm: what is larger explodes
+GROWN = 10  # times the norm at the start: what is smaller only looks large where all else vanishes
+BAD = ("NaN", "inf")  # the worse first
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """Hold the first NaN or inf of a backward: at which step, which of both (`health`), and how.
+
+    `how` is "made" where what arrived at the step was finite, "given" where backward() started with
+    it, and "arrived" where a hook made it, or the sum of what finite gradients handed on.
+    """
+
+    step: int
+    health: str
+    how: str
+
+
+def norm_of(gradient: Gradient | None) -> float | None:
+    """Return the norm of a gradient; None where there is none, or where it was not computed."""
+    if gradient is None:
+        return None
+    if gradient.values is not None:
+        return hypotenuse([abs(one) for one in elements(gradient.values)])
+    return gradient.norm
+
+
+def hypotenuse(sizes: Iterable[float]) -> float:
+    """Return the root of the sum of squares; a NaN in it makes a NaN, as in torch."""
+    sizes = list(sizes)
+    return math.nan if any(map(math.isnan, sizes)) else math.hypot(*sizes)
+
+
+def health_of(gradient: Gradient | None) -> str:
+    """Say what is wrong with a gradient: "NaN" or "inf" in it, "zero" where all of it is; else "".
+
+    What was not computed counts as healthy.
+    """
+    if gradient is None:
+        return ""
+    if gradient.values is not None:
+        told = elements(gradient.values)
+    else:
+        told = [one for one in (gradient.least, gradient.greatest) if one is not None]
+    if gradient.nans or any(map(cmath.isnan, told)):
+        return "NaN"
+    if gradient.infs or any(map(cmath.isinf, told)):
+        return "inf"
+    return "zero" if told and not any(told) else ""
+
+
+def norm_at(step: Step) -> float | None:
+    """Return the norm of all that arrived at a step, behind the hooks; None where nothing did, or
+    where a part of it is not known.
+    """
+    arrived = [one for one in step.grad_outputs if one is not None]
+    norms = [norm_of(one) for one in arrived]
+    return hypotenuse(norms) if norms and None not in norms else None
+
+
+def health_at(step: Step) -> str:
+    """Say what is wrong with what arrived at a step: "NaN", "inf", "zero" where all is; or ""."""
+    found = {health_of(one) for one in step.grad_outputs if one is not None}
+    if found == {"zero"}:
+        return "zero"
+    return worst(found)
+
+
+def worst(found: Iterable[str]) -> str:
+    """Return "NaN", "inf", or "" where neither is among what was found."""
+    found = set(found)
+    return next((bad for bad in BAD if bad in found), "")
+
+
+def first(trace: Trace) -> First | None:
+    """Return the first NaN or inf in the engine's order; None where all was finite."""
+    begins = {root.node for root in trace.graph.roots}
+    for number, step in enumerate(trace.steps):
+        arrived = worst(map(health_of, (*step.before_hooks, *step.grad_outputs)))
+        if arrived:
+            is_given = step.node in begins and worst(map(health_of, step.before_hooks))
+            return First(number, arrived, "given" if is_given else "arrived")
+        if made := worst(map(health_of, (*step.grad_inputs, summed(step)))):
+            return First(number, made, "made")
+    return None
+
+
+def summed(step: Step) -> Gradient | None:
+    """Return the `.grad` that a step made of a finite one; None where it made none."""
+    if step.leaf is None or worst([health_of(step.leaf.before)]):
+        return None
+    return step.leaf.after
+
+
+def first_bad(trace: Trace) -> int | None:
+    """Return the number, from 0, of the step at which the first NaN or inf appears; None where all
+    was finite.
+    """
+    found = first(trace)
+    return found and found.step
+
+
+def first_words(trace: Trace, found: First) -> str:
+    """Say in a sentence where the first NaN or inf is."""
+    node = trace.steps[found.step].node
+    where = title(trace.graph.nodes[node])
+    if module := called_in(trace.graph, node):
+        where += f" in {module}"
+    if found.how == "given":
+        return f"backward() starts with {found.health}, at {where}."
+    if found.how == "arrived":
+        return f"The first {found.health} arrives at {where}: a hook or a sum made it."
+    return f"The first {found.health} arises at {where}."
+
+
+def called_in(graph: Graph, node: int) -> str:
+    """Name the innermost module call that ran a node's operation; empty where none is known."""
+    place = graph.ran.index(node) if node in graph.ran else -1
+    calls = [call for call in graph.calls if call.start <= place < call.stop]
+    return max(calls, key=lambda call: call.depth).name if calls else ""
+
+
+def zeros(trace: Trace) -> frozenset[int]:
+    """Return the numbers of the steps at which nothing but zeros arrived."""
+    return frozenset(nr for nr, step in enumerate(trace.steps) if health_at(step) == "zero")
+
+
+def exploding(trace: Trace) -> frozenset[int]:
+    """Return the numbers of the steps at which a gradient arrived that explodes.
+
+    Its norm is more than `EXPLODING` times the median of all norms but zeros, and more than `GROWN`
+    times the largest that backward() started with: where gradients vanish on the way, the first
+    ones only look large.
+    """
+    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if not ailing(step)}
+    sizes = sorted(norm for norm in norms.values() if norm)
+    if not sizes:
+        return frozenset()
+    begins = {root.node for root in trace.graph.roots}
+    starts = [norm or 0.0 for nr, norm in norms.items() if trace.steps[nr].node in begins]
+    least = max(EXPLODING * median_low(sizes), GROWN * max(starts, default=0.0))
+    return frozenset(nr for nr, norm in norms.items() if norm and norm > least)
+
+
+def ailing(step: Step) -> bool:
+    """Say whether a NaN or inf arrived at a step."""
+    return health_at(step) in BAD

@@ -1,0 +1,349 @@
+"""Take down one backward through hooks: what arrives at each node, and what it hands on."""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import torch
+from torch.autograd.graph import get_gradient_edge
+
+from autograd_graphs.data import Gradient, Graph, Root
+from autograd_graphs.looking.saved_tensors import values_held
+from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_again, graph_of
+from autograd_graphs.looking.summaries import Summaries, Ticket, are_equal, is_laid_out_as, is_still
+from autograd_graphs.looking.torch_private import (
+    backward_elsewhere,
+    graph_task,
+    is_custom,
+    is_list,
+    is_tensor,
+    leaf_of,
+    quietly,
+    read,
+    register,
+)
+from autograd_graphs.looking.variable_names import Names
+from autograd_graphs.recording.local_derivatives import computable, formulas, local_derivatives
+from autograd_graphs.recording.trace import CUSTOM, LeafGrad, LocalDerivative, Step, Trace, saved_at
+
+Gradients = Sequence[torch.Tensor | None]
+SHORTCUTS = True  # tests switch them off: what is known of a gradient is then never taken over
+_UNSUMMED = object()  # stands for a gradient that is too large or too odd to be summed up once more
+
+
+class Handed(NamedTuple):
+    """Hold what is known of a gradient that was handed on along the only edge to where it goes."""
+
+    summary: Any
+    tensor: weakref.ref[torch.Tensor]
+
+
+@dataclass(slots=True)
+class Raw:
+    """Hold what is known of a step before what it saved is, with tickets for gradients."""
+
+    node: int
+    formulas: tuple[tuple[str, str], ...]
+    before_hooks: tuple[Any, ...]
+    grad_outputs: tuple[Any, ...]
+    held: dict[str, Any]
+    grad_inputs: tuple[Any, ...] = ()
+    locals: tuple[LocalDerivative | None, ...] = ()
+    leaf_before: Any = None
+    leaf_after: Any = None
+
+
+def unnoticed(look: Callable[..., None]) -> Callable[..., None]:
+    """Make a hook look quietly, and drop what cannot be read: nothing of ours may stop a backward.
+
+    A context manager of Python's would take as long as the look.
+    """
+
+    @functools.wraps(look)
+    def hook(*args: Any) -> None:
+        try:
+            with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch():
+                if not torch.is_grad_enabled():
+                    look(*args)
+                    return
+                with torch.no_grad():
+                    look(*args)
+        except Exception:  # what cannot be read
+            return
+
+    return hook
+
+
+class Log:
+    """Take down what arrives at each node and what it hands on.
+
+    Hooks know nodes by number alone: one that referred to its node would keep the graph alive for
+    ever. No hook of ours raises, and none does arithmetic on what is not a plain dense tensor:
+    torch could crash over it.
+    """
+
+    def __init__(self, roots: Sequence[torch.Tensor], found: Names, gradient: object) -> None:
+        with quietly():
+            self.walk = Walk(roots, NEAREST)  # each step is kept, with its numbers
+            self.graph = self.after = graph_of(self.walk, found)
+        self.found, self.live = found, self.walk.live
+        self.edges = self.graph.inputs_by_node()
+        self.cut = bool(self.graph.left_out)  # a cut graph may hide a consumer
+        self.only = only_ways(self.graph) if SHORTCUTS else set()
+        self.begins = {root.node for root in self.graph.roots}
+        self.summaries = Summaries()
+        self.handles: list[Any] = []
+        self.task: int | None = None
+        self.pending: dict[tuple[int, int], Any] = {}
+        self.begun: dict[int, Raw] = {}
+        self.steps: list[Raw] = []
+        self.starts: list[Any] = []
+        self.given: list[bool] = []
+        self.stopped_at: int | None = None  # what was begun and not left
+        self._begin(roots, gradient)
+        self.start = dict(self.pending)
+
+    @unnoticed
+    def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
+        """Count what the roots are given as arrived, before any hook; what is no tensor, torch
+        refuses.
+        """
+        given = gradient if is_list(gradient) else [gradient] * len(roots)
+        for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
+            self.given.append(start is not None)
+            if start is None:
+                start = implicit_gradient(root, tensor)
+            self.starts.append(self.summaries.take(start) if is_tensor(start) else None)
+            if root.node is not None and is_tensor(start):
+                self._add((root.node, root.output_nr), start)
+
+    def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
+        """Sum up what arrives at a place, in the order in which the engine does; `known` is its
+        summary.
+        """
+        have = self.pending.get(place)
+        if have is _UNSUMMED or not (type(known) is Ticket or computable(arrived)):
+            self.pending[place] = _UNSUMMED
+        elif place in self.only:
+            self.pending[place] = Handed(known, weakref.ref(arrived))
+        elif have is not None:
+            self.pending[place] = have + arrived
+        elif SHORTCUTS and type(known) is Ticket and known.whole is not None:
+            self.pending[place] = known.whole
+        else:
+            self.pending[place] = arrived.detach().clone()
+
+    def watch(self) -> None:
+        """Hook every node."""
+        for number, node in enumerate(self.live):
+            if is_tensor(node):
+                self.live[number] = node = accumulator(
+                    node
+                )  # held: a leaf alone would drop it, and our hooks with it
+            self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
+
+    def let_go(self) -> None:
+        """Take the hooks away, look at the graph once more, and let go of its nodes from the root
+        to the leaves.
+        """
+        for handle in self.handles:
+            handle.remove()
+        self._look_again()
+        self.stopped_at = next(reversed(self.begun), None)
+        for held in (self.pending, self.start, self.begun):
+            held.clear()
+        self.live.reverse()
+        self.walk.met.reverse()
+        while self.live:
+            self.live.pop()
+            self.walk.met.pop()
+
+    @unnoticed
+    def _look_again(self) -> None:
+        """Describe all gradients that were taken, and the graph as it is now."""
+        self.summaries.settle()
+        self.after = graph_again(self.walk, self.found, self.graph)
+
+    def _is_other(self, number: int) -> bool:
+        """Say whether a node runs for another backward than ours: in a hook of the user's, or in
+        another thread.
+
+        Ours begins at a root. One that a hook of the root starts begins there too, and earlier, but
+        is younger.
+        """
+        task = graph_task()
+        if number in self.begins and (self.task is None or task < self.task):
+            self.task, self.pending = task, dict(self.start)
+            self.steps.clear()
+        return task != self.task
+
+    @unnoticed
+    def enter(self, number: int, grad_outputs: Gradients) -> None:
+        """Take down what arrives at a node, before and after the hooks of the user, and what it has
+        saved.
+        """
+        if self._is_other(number):
+            return
+        before, after = [], []
+        for nr, tensor in enumerate(grad_outputs):
+            arrived, used = self._arrived((number, nr), tensor)
+            before.append(arrived)
+            after.append(used)
+        if self.graph.nodes[number].is_leaf:
+            leaf_before, held = self._grad(number), {}
+        else:
+            leaf_before = None
+            held = values_held(self.live[number]) if are_little(after) else {}
+        self.begun[number] = Raw(
+            number,
+            self.formulas(number),
+            tuple(before),
+            tuple(after),
+            held,
+            leaf_before=leaf_before,
+        )
+
+    def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
+        """Describe what arrives at a place, before hooks and after them; where we could not sum it
+        up, only what came through them is known.
+        """
+        have = self.pending.pop(place, None)
+        if self.cut or have is _UNSUMMED:
+            now = self.summaries.take(tensor)
+            return now, now
+        if type(have) is Handed:
+            is_same = have.tensor() is tensor and type(have.summary) is Ticket
+            if is_same and is_still(have.summary, tensor):
+                return have.summary, have.summary
+            return have.summary, self.summaries.take(tensor)
+        now = self.summaries.take(tensor)
+        if SHORTCUTS and type(now) is Ticket and have is not None and are_equal(have, tensor):
+            return now, now
+        return self.summaries.take(have), now
+
+    def _grad(self, number: int, arrived: torch.Tensor | None = None, known: Any = None) -> Any:
+        """Describe the `.grad` of a leaf; `known` is the summary of what arrived, which `.grad` may
+        have become.
+        """
+        if backward_elsewhere():
+            return Gradient(None)
+        grad = read(leaf_of(self.live[number]), "grad")
+        is_known = SHORTCUTS and type(known) is Ticket and grad is not None
+        if is_known and is_laid_out_as(grad, arrived) and is_still(known, grad):
+            return known
+        return self.summaries.take(grad)
+
+    @unnoticed
+    def leave(self, number: int, grad_inputs: Gradients, grad_outputs: Gradients) -> None:
+        """Take down what a node hands on, and count it as arrived at its inputs."""
+        if self._is_other(number) or number not in self.begun:
+            return
+        step = self.begun.pop(number)
+        if self.graph.nodes[number].is_leaf:
+            step.leaf_after = self._grad(number, grad_outputs[0], step.grad_outputs[0])
+            self.steps.append(step)
+            return
+        handed_on = tuple(map(self.summaries.take, grad_inputs))
+        self._hand_on(number, grad_inputs, handed_on)
+        step.locals = (None,) * len(grad_inputs)
+        if are_little((*step.grad_outputs, *handed_on)):
+            node = self.graph.nodes[number]
+            step.locals = local_derivatives(
+                step.formulas,
+                node,
+                step.held,
+                grad_outputs,
+                grad_inputs,
+                self.summaries.take,
+            )
+        step.grad_inputs, step.held = handed_on, {}
+        self.steps.append(step)
+
+    def _hand_on(self, number: int, grad_inputs: Gradients, known: Sequence[Any]) -> None:
+        """Count what a node hands on as arrived at the nodes behind its inputs."""
+        for edge in self.edges.get(number, ()):
+            if edge.target is None or edge.position >= len(grad_inputs):
+                continue
+            nr = edge.position
+            if grad_inputs[nr] is not None:
+                self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
+
+    def formulas(self, number: int) -> tuple[tuple[str, str], ...]:
+        """Return (input, formula) of a node, in PyTorch's own words; for a custom Function,
+        "custom".
+        """
+        node = self.live[number]
+        if is_custom(node):
+            return CUSTOM
+        return formulas_of(self.graph.nodes[number].operation)
+
+    def trace(self, error: str = "") -> Trace:
+        """Close the log: tell of each step what it used and freed."""
+        steps = tuple(map(self._step, self.steps))
+        starts = tuple(map(self.summaries.of, self.starts))
+        stopped_at = self.stopped_at if error else None
+        return Trace(self.graph, self.after, steps, error, stopped_at, starts, tuple(self.given))
+
+    def _step(self, raw: Raw) -> Step:
+        """Return a step with all that became known of it."""
+        of = self.summaries.of
+        used, freed = saved_at(raw.node, self.graph, self.after)
+        leaf = None
+        if self.graph.nodes[raw.node].is_leaf:
+            leaf = LeafGrad(of(raw.leaf_before), of(raw.leaf_after))
+        return Step(
+            raw.node,
+            raw.formulas,
+            tuple(map(of, raw.before_hooks)),
+            tuple(map(of, raw.grad_outputs)),
+            tuple(map(of, raw.grad_inputs)),
+            tuple([settled(local, of) for local in raw.locals]),
+            used,
+            freed,
+            leaf,
+        )
+
+
+def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
+    """Return a local derivative whose factor is described, in the place of a ticket for it."""
+    if local is None or type(local.value) is not Ticket:
+        return local
+    return replace(local, value=of(local.value))
+
+
+@functools.cache
+def formulas_of(operation: str) -> tuple[tuple[str, str], ...]:
+    """Return (input, formula) of one of torch's own backward functions."""
+    return tuple(formulas(operation).items())
+
+
+def only_ways(graph: Graph) -> set[tuple[int, int]]:
+    """Return the (node, output_nr) to which one edge leads alone, and where no root begins."""
+    ways = Counter((edge.target, edge.input_nr) for edge in graph.edges)
+    begins = {(root.node, root.output_nr) for root in graph.roots}
+    return {place for place, count in ways.items() if count == 1} - begins
+
+
+def are_little(summaries: Sequence[Any]) -> bool:
+    """Say whether none of some gradients is large, so that arithmetic on them takes no time."""
+    return not any(type(one) is Ticket and one.whole is None for one in summaries)
+
+
+def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the 1 that torch starts with at a single number; an odd tensor stands for its own."""
+    sizes = root.tensor.shape
+    if sizes is None or torch.Size(sizes).numel() != 1:
+        return None
+    return torch.ones_like(tensor) if computable(tensor) else tensor
+
+
+def accumulator(leaf: torch.Tensor) -> Any:
+    """Return the AccumulateGrad of a leaf, whatever mode is on and whatever its class would say."""
+    with torch.inference_mode(False), quietly():
+        return get_gradient_edge(leaf).node

@@ -1,0 +1,135 @@
+"""Watch one real backward through hooks, and turn it into a `Trace`.
+
+What it computes, torch computes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import NoneType
+
+import torch
+
+from autograd_graphs.looking.refusals import PLAINLY, short
+from autograd_graphs.looking.snapshot import Given, demand_tensor, names_in_reach
+from autograd_graphs.looking.source import program_of
+from autograd_graphs.looking.torch_private import is_list, mro, type_name
+from autograd_graphs.looking.variable_names import caller
+from autograd_graphs.recording.hooks import Gradients, Log
+from autograd_graphs.recording.recorded import remember
+from autograd_graphs.recording.trace import Trace
+from autograd_graphs.text import visible
+
+LONGEST = 600  # characters of an error that are kept
+PLAIN = (str, int, float, NoneType)
+HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
+
+
+def record(
+    loss: torch.Tensor | Sequence[torch.Tensor],
+    *,
+    names: Given | None = None,
+    gradient: torch.Tensor | Gradients | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: torch.Tensor | Sequence[torch.Tensor] | None = None,
+) -> Trace:
+    """Run the one real backward from `loss`, or from several roots, and return its steps as plain
+    data.
+
+    Every argument but `names` goes to `torch.autograd.backward` as it is. At most 2,000 nodes are
+    watched. A gradient of more than 4 elements is told by shape, norm, least and greatest value;
+    over a million, by shape. `show(loss, color="grad")` finds the trace as long as the loss lives.
+    What torch raises is raised; the steps before it are in the exception's `trace`. Three common
+    errors are raised in plainer words. In a notebook no frame of this package is shown. Raises
+    TypeError for anything that is not a tensor.
+    """
+    roots = tuple(loss) if is_list(loss) else (loss,)
+    for thing in roots:
+        demand_tensor(thing)
+    found = names_in_reach(caller(), names)
+    log = Log(roots, found, gradient)
+    program = program_of(caller(), log.graph, log.walk.met, found.calls)
+    try:
+        try:
+            log.watch()
+            torch.autograd.backward(roots, gradient, retain_graph, create_graph, inputs=inputs)
+        finally:
+            log.let_go()
+    except BaseException as error:
+        said = words(error)
+        trace = replace(log.trace(said), program=program)
+        short(error, trace=trace)
+        remember(roots, trace)
+        if type(error) is not RuntimeError or not (message := plainly(said, log)):
+            raise
+        # No local name: a frame that holds its own error leaks.
+        raise short(RuntimeError(message), trace=trace, **{PLAINLY: True}) from None
+    trace = replace(log.trace(), program=program)
+    remember(roots, trace)
+    return trace
+
+
+def is_built_in(kind: type) -> bool:
+    """Say whether a class is Python's or an extension's, without asking its metaclass."""
+    return not type.__dict__["__flags__"].__get__(kind) & HEAP
+
+
+def words(error: BaseException) -> str:
+    """Return the first line of what an error says, by Python's own words for it: a class of the
+    user's is not asked.
+    """
+    built_in = next(filter(is_built_in, mro(error)))
+    arguments = BaseException.__dict__["args"].__get__(error)
+    plain = all(any(type(one) is kind for kind in PLAIN) for one in arguments)
+    if plain:
+        text = built_in.__str__(error)
+    else:
+        text = next((one for one in arguments if type(one) is str), "")
+    return visible(text.partition("\n")[0], LONGEST) or type_name(error)
+
+
+def plainly(said: str, log: Log) -> str:
+    """Say three common errors in our form, where the graph shows that they are meant; else an empty
+    text.
+
+    A hook of the user's may raise torch's very words about another graph.
+    """
+    roots, nodes = log.graph.roots, log.graph.nodes
+    freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
+    if "backward through the graph a second time" in said and freed:
+        return (
+            f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "
+            "Run the forward pass again and give its new result, or pass retain_graph=True to "
+            "the earlier call."
+        )
+    if "grad can be implicitly created only for scalar outputs" in said and log.task is None:
+        shapes = ", ".join(str(root.tensor.shape) for root in roots)
+        return (
+            f"The loss has shape {shapes}, and backward() starts by itself only from a single "
+            "number. "
+            "Pass gradient=v with v of that shape beside it, or give loss.sum()."
+        )
+    if "does not require grad and does not have a grad_fn" in said and (
+        why := [one.reason for one in roots if one.node is None]
+    ):
+        return (
+            f"This tensor has no graph: {'; '.join(why)}. "
+            "Nothing leads back from it. Give a loss that was made from a tensor with "
+            "requires_grad=True."
+        )
+    return ""
+
+
+def called(log: Log) -> str:
+    """Return what the learner calls the roots."""
+    return ", ".join(root.tensor.name or "this tensor" for root in log.graph.roots)
+
+
+def freed_in(log: Log) -> str:
+    """Say what is freed: what one operation had saved, the first that is met."""
+    for node in log.graph.nodes:
+        if any(one.state == "freed" for one in node.saved):
+            return f"what {node.operation} had saved is"
+    return "saved tensors in it are"

@@ -1,0 +1,146 @@
+"""Short, safe texts: numbers, names from anywhere, and how wide a line of text will be. Touches
+nothing.
+"""
+
+from __future__ import annotations
+
+import cmath
+import textwrap
+from collections.abc import Sequence
+from functools import lru_cache
+
+LONGEST = 200
+LONGEST_LINE = 2_000  # characters of a line of a text tree
+MOST_TEXT = 250_000  # characters of a text tree: a page holds it twice, and markup takes six each
+# Advance widths of printable ASCII (32 to 126) in hundredths of an em, of a wide common sans
+# (DejaVu Sans).
+_EMS = """
+32 40 46 84 64 95 78 27 39 39 50 84 32 36 32 34 64 64 64 64 64 64 64 64 64 64 34 34 84 84 84 53
+100 68 69 70 77 63 58 77 75 29 29 66 56 86 75 79 60 79 69 63 61 73 68 99 69 61 69 39 34 39 84
+50 50 61 63 55 63 62 35 63 63 28 28 58 28 97 63 61 63 63 41 52 39 63 59 82 59 59 52 64 34 64 84
+"""
+_WIDTHS = [int(ems) for ems in _EMS.split()]
+
+
+def visible(text: str, limit: int = LONGEST) -> str:
+    """Return `text` with control characters spelled out, cut to `limit` characters with an
+    ellipsis.
+    """
+    if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
+        return text
+    cut = str.__getitem__(text, slice(limit + 1))  # a class derived from str is not asked
+    shown = "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode() for ch in cut)
+    return shortened(shown, limit)
+
+
+def shortened(text: str, limit: int) -> str:
+    """Return `text` cut to `limit` characters, with an ellipsis where something is missing."""
+    if len(text) <= limit:
+        return text
+    return text[: limit - 1] + "…"
+
+
+def ending(path: str, limit: int) -> str:
+    """Return a dotted path cut to `limit` characters: what it ends in says which one is meant."""
+    shown = visible(path)
+    if len(shown) <= limit or "." not in shown:
+        return shortened(shown, limit)
+    return "…" + shown[-(limit - 1) :]
+
+
+def bounded(lines: Sequence[str], limit: int = MOST_TEXT) -> list[str]:
+    """Return the lines that fit into `limit` characters, none overlong, and say how many do not."""
+    found: list[str] = []
+    for line in lines:
+        line = shortened(line, LONGEST_LINE)
+        limit -= len(line) + 1
+        if limit < 0:
+            return [*found, f"… {len(lines) - len(found):,} more lines"]
+        found.append(line)
+    return found
+
+
+def fold(text: str, columns: int = 100) -> str:
+    """Break long lines at spaces: a notebook breaks lines of an output within a word."""
+    indents = [(line, " " * (len(line) - len(line.lstrip()))) for line in text.splitlines()]
+    return "\n".join(
+        textwrap.fill(
+            line, columns, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+        )
+        for line, indent in indents
+    )
+
+
+def number(value: complex | float | int | bool) -> str:
+    """Return the shortest text that is true to 4 significant digits; a float keeps a point: "2.0",
+    "0.1".
+    """
+    if isinstance(value, complex):
+        imaginary = number(value.imag)
+        if not imaginary.startswith("-"):
+            imaginary = "+" + imaginary
+        return f"{number(value.real)}{imaginary}j"
+    if not isinstance(value, float) or cmath.isnan(value) or cmath.isinf(value):
+        return str(value)
+    if value == int(value) and abs(value) < 1e6:
+        return f"{value:.1f}"
+    short = f"{value:.4g}"
+    if "." in short or "e" in short:
+        return short
+    return short + ".0"
+
+
+def short_number(value: complex | float | int | bool) -> str:
+    """Return the same without a point where the number is whole to 4 digits: "20", "0.1"."""
+    return number(value).removesuffix(".0")
+
+
+def short_numbers(values: object) -> str:
+    """Return nested lists or tuples of numbers as text, without points where they are whole:
+    "[1, 0.5]".
+    """
+    if isinstance(values, list | tuple):
+        return "[" + ", ".join(map(short_numbers, values)) + "]"
+    return short_number(values)
+
+
+def in_bytes(count: int) -> str:
+    """Return a number of bytes in SI units: "512 bytes", "1.2 MB"."""
+    if count < 1_000:
+        return f"{count} bytes"
+    size, units = count / 1_000, ["kB", "MB", "GB", "TB", "PB"]
+    while round(size, 1) >= 1_000 and len(units) > 1:
+        size /= 1_000
+        units.pop(0)
+    return f"{size:,.1f} {units[0]}"
+
+
+def numbers(values: object) -> str:
+    """Return nested lists or tuples of numbers as text: "[1.0, 2.0]"; a lone number as `number`
+    does.
+    """
+    if isinstance(values, list | tuple):
+        return "[" + ", ".join(map(numbers, values)) + "]"
+    return number(values)
+
+
+@lru_cache(maxsize=4_096)
+def width(text: str, size: float, bold: bool = False) -> int:
+    """Return how many pixels `text` may take at font size `size` (px), rounded up; wide scripts
+    count full.
+    """
+    ems = sum(map(_advance, text))
+    wider = 1.16 if bold else 1.0
+    return int(ems * size * wider / 100) + 1
+
+
+def _advance(letter: str) -> int:
+    """Return how wide a letter is, in hundredths of an em."""
+    if " " <= letter <= "~":
+        return _WIDTHS[ord(letter) - 32]
+    return 62 if ord(letter) < 0x1100 else 100
+
+
+def is_ours(module: object) -> bool:
+    """Say whether a module of this name is of this library, or of the course's that call it."""
+    return type(module) is str and module.partition(".")[0] in ("autograd_graphs", "helpers")

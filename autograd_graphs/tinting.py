@@ -1,0 +1,114 @@
+"""Say how healthy the gradients of a recorded backward were, in a picture: the tint and the words
+of each card, and sentences for all of it. Plain data in and out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from autograd_graphs.data import counted
+from autograd_graphs.drawing.tints import Tint, Tints, scale_of
+from autograd_graphs.recording import health
+from autograd_graphs.recording.trace import Trace
+from autograd_graphs.text import number, visible
+
+LONGEST = 120  # characters of a sentence under the title, with names in it
+FILL = "Fill: the norm of the gradient that arrived; the stronger, the larger (log scale)."
+INSIDE = " inside"  # follows the word on a folded part where it is not true of all in it
+
+
+class Tinting:
+    """Know what a picture shows of the gradients of one backward."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace, self.first = trace, health.first(trace)
+        self.norms = [health.norm_at(step) for step in trace.steps]
+        self.words = [health.health_at(step) for step in trace.steps]
+        for nr in health.exploding(trace):
+            self.words[nr] = "exploding"
+        self.step = {step.node: nr for nr, step in enumerate(trace.steps)}
+        self.scale = scale_of(norm for norm in self.norms if norm is not None)
+
+    def tints(self, members: Sequence[Sequence[int]]) -> Tints:
+        """Return the tints of cards; `members` are the nodes that each stands for."""
+        found = {}
+        for card, nodes in enumerate(members):
+            steps = [self.step[node] for node in nodes if node in self.step]
+            if steps:
+                found[card] = self.tint(steps, len(nodes) > 1)
+        remarks = [FILL] if self.scale else []
+        return Tints(found, self.scale, (*remarks, *self.remarks()))
+
+    def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
+        """Return the tint of a card that stands for some steps: their largest norm, and the worst
+        of what is wrong with them.
+        """
+        badge, word = self.badge(steps)
+        if is_folded and word and any(self.words[nr] != word for nr in steps):
+            word += INSIDE
+        words = self.norm_words(steps)
+        norms = self.known(steps)
+        level = self.scale.level(norms[-1]) if self.scale and norms else 0
+        return Tint(level, words, word, badge, line(words, word, badge))
+
+    def badge(self, steps: Sequence[int]) -> tuple[str, str]:
+        """Return the kind of badge that steps get, and its word; both empty where all is well."""
+        if self.first and self.first.step in steps:
+            return "first", f"first {self.first.health}"
+        found = {self.words[nr] for nr in steps}
+        for word in (*health.BAD, "exploding"):
+            if word in found:
+                return "bad", word
+        return ("zero", "zero") if "zero" in found else ("", "")
+
+    def known(self, steps: Sequence[int]) -> list[float]:
+        """Return the norms above 0 of the healthy among some steps, least first."""
+        told = [self.norms[nr] for nr in steps if self.words[nr] not in health.BAD]
+        return sorted(norm for norm in told if norm)
+
+    def norm_words(self, steps: Sequence[int]) -> str:
+        """Say which norms arrived at steps: nothing where their badge says all."""
+        norms = self.known(steps)
+        if norms:
+            low, high = number(norms[0]), number(norms[-1])
+            return f"norm {low}" if low == high else f"norm {low} to {high}"
+        if any(self.words[nr] for nr in steps):
+            return ""
+        arrived = [one for nr in steps for one in self.trace.steps[nr].grad_outputs]
+        return "nothing arrived" if not any(arrived) else "norm unknown"
+
+    def remarks(self) -> Iterator[str]:
+        """Yield sentences on what is wrong with the gradients."""
+        if self.first:
+            yield visible(health.first_words(self.trace, self.first), LONGEST)
+        if count := self.words.count("exploding"):
+            rule = (
+                f"norm over {health.EXPLODING:,} times the median "
+                f"and over {health.GROWN} times that at the start"
+            )
+            yield f"Exploding at {counted(count, 'node')}: {rule}."
+        if count := self.words.count("zero"):
+            yield f"Zero at {counted(count, 'node')}."
+        if count := len(self.trace.graph.nodes) - len(self.step):
+            yield f"No gradient reached {counted(count, 'node')}: no fill, and no norm."
+        if self.trace.error:
+            yield visible(f"backward() stopped: {self.trace.error}", LONGEST)
+
+    @property
+    def sentence(self) -> str:
+        """Say all of it for those who do not see the picture."""
+        told = self.norm_words(range(len(self.norms)))
+        lead = [f"Gradient {told}."] if told.startswith("norm") else []
+        return " ".join([*lead, *self.remarks()])
+
+
+def line(words: str, word: str, badge: str) -> str:
+    """Return what the text tree says of a card: "grad norm 0.02, exploding", "first NaN here"."""
+    told = [f"grad {words}" if words.startswith("norm") else words]
+    if badge == "first":
+        told.append(word if word.endswith(INSIDE) else f"{word} here")
+    elif word in (*health.BAD, "zero"):
+        told.append(f"grad {word}")
+    else:
+        told.append(word)
+    return ", ".join(filter(None, told))

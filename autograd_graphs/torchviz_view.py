@@ -1,0 +1,165 @@
+"""Show torchviz's picture of a graph beside ours: its boxes, words, colours and arrows, with no
+`dot` program.
+
+torchviz decides what is drawn. Only the layout is ours, because Graphviz sizes torchviz's boxes by
+the fonts of the machine, and its labels, which begin with an empty line, can crash Graphviz 14.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+
+import graphviz
+import torch
+
+from autograd_graphs.data import Graph
+from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
+from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
+from autograd_graphs.drawing.layout import MOST_WORK, place, work
+from autograd_graphs.drawing.palette import SMALL, TITLE
+from autograd_graphs.looking.snapshot import Walk, snapshot
+from autograd_graphs.looking.torch_private import quietly, type_name
+from autograd_graphs.picture import Picture, picture
+from autograd_graphs.text import visible, width
+
+LETTER = 0.605 * SMALL  # px: a letter of a monospaced font
+MOST_NODES = 200  # torchviz recurses: a deep graph would end in a RecursionError
+_COLOURS = {
+    "darkolivegreen1": "output",
+    "darkolivegreen3": "output",
+    "lightblue": "leaf",
+    "orange": "saved",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TheirGraph:
+    """Hold what torchviz drew: boxes of (lines, kind) and arrows between them, by number."""
+
+    boxes: tuple[tuple[tuple[str, ...], str], ...]
+    arrows: tuple[tuple[int, int], ...]
+    trouble: str = ""
+
+
+class _Recorder(graphviz.Digraph):
+    """Be the Digraph that torchviz fills, and remember what it put in."""
+
+    def __init__(self, *args: object, **kwargs: object) -> None:
+        super().__init__(*args, **kwargs)
+        self.boxes: dict[str, tuple[tuple[str, ...], str]] = {}
+        self.arrows: list[tuple[str, str]] = []
+
+    def node(self, name: str, label: str | None = None, **attrs: str) -> None:
+        lines = tuple(
+            visible(part.strip(), 40) for part in (label or "").split("\n") if part.strip()
+        )
+        self.boxes[name] = lines, _COLOURS.get(attrs.get("fillcolor", ""), "function")
+
+    def edge(self, tail_name: str, head_name: str, **attrs: str) -> None:
+        self.arrows.append((tail_name, head_name))
+
+
+def beside_torchviz(tensor: torch.Tensor) -> Picture:
+    """Draw torchviz's picture of a tensor's graph and ours side by side; the text names the
+    difference.
+
+    torchviz reads the saved tensors of custom Functions, which runs saved-tensor hooks: `show`
+    never does. Raises TypeError for anything that is not a tensor.
+    """
+    graph = snapshot(tensor)
+    theirs, ours = their_graph(tensor, graph), drawing(graph)
+    text = f"{difference(theirs, graph)}\n\n{ours.text}"
+    return picture(graph, side_by_side(draw_theirs(theirs), ours, text))
+
+
+def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
+    """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
+    if len(graph.nodes) > MOST_NODES:
+        return TheirGraph(
+            (), (), f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
+        )
+    from unittest import mock  # costly to import, and needed here alone
+
+    try:
+        with warnings.catch_warnings(), mock.patch("torchviz.dot.Digraph", _Recorder):
+            warnings.simplefilter("ignore")
+            from torchviz import make_dot
+
+            drawn = make_dot(tensor, params=leaf_names(tensor, graph))
+    except Exception as error:
+        return TheirGraph((), (), f"torchviz raised {type_name(error)}.")
+    number = {name: nr for nr, name in enumerate(drawn.boxes)}
+    pairs = [(number[tail], number[head]) for tail, head in drawn.arrows]
+    if work(len(drawn.boxes), pairs) > MOST_WORK:
+        return TheirGraph((), (), "torchviz's picture is too large to lay out.")
+    return TheirGraph(tuple(drawn.boxes.values()), tuple(pairs))
+
+
+def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
+    """Return the leaves by the names that `snapshot` found, as torchviz wants them."""
+    with quietly():
+        walk = Walk([tensor])
+    pairs = zip(walk.met, graph.nodes, strict=True)
+    return {node.name: one for one, node in pairs if node.is_leaf and node.name}
+
+
+def difference(theirs: TheirGraph, graph: Graph) -> str:
+    """Say in words what the two pictures do differently."""
+    if theirs.trouble:
+        return f"{theirs.trouble} Ours: {boxes(len(graph.nodes))}."
+    if not graph.operations:
+        return f"torchviz (left): {boxes(len(theirs.boxes))}, the tensor. Ours (right): {boxes(len(graph.nodes))}."
+    return (
+        f"torchviz (left): {boxes(len(theirs.boxes))}, arrows from inputs to outputs. "
+        "A leaf is two boxes, the tensor and its AccumulateGrad, and the result is one more.\n"
+        f"Ours (right): {boxes(len(graph.nodes))}, one for each backward function; arrows follow next_functions, "
+        "from the result to the leaves; names, values and saved tensors are written on the cards."
+    )
+
+
+def boxes(count: int) -> str:
+    return "1 box" if count == 1 else f"{count:,} boxes"
+
+
+def draw_theirs(theirs: TheirGraph) -> Drawing:
+    """Draw torchviz's boxes and arrows in its own colours."""
+    pen = Pen(MARGIN, 54)
+    heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
+    pen.write("title", 0, -24, (heading, ""))
+    sizes = [box_size(lines) for lines, _ in theirs.boxes]
+    placed = place(sizes, theirs.arrows)
+    for curve in placed.curves:
+        pen.path("edge", *curve)
+        pen.polygon("arrow", *arrow(curve))
+    for (lines, kind), (wide, high), (x, y) in zip(
+        theirs.boxes, sizes, placed.centres, strict=True
+    ):
+        pen.rect(f"torchviz {kind}", x - wide / 2, y - high / 2, wide, high, 0)
+        for nr, line in enumerate(lines):
+            pen.write("torchviz", x, y - high / 2 + 18 + 16 * nr, (line, ""))
+    wide = max(round(placed.width), width(heading, TITLE, bold=True))
+    return Drawing(wide + 2 * MARGIN, round(placed.height) + 54 + MARGIN, tuple(pen.marks), "", "")
+
+
+def box_size(lines: tuple[str, ...]) -> tuple[int, int]:
+    """Return width and height in px of one of torchviz's boxes."""
+    wide = max([0, *[len(line) for line in lines]])
+    return max(30, round(LETTER * wide) + 8), 10 + 16 * len(lines)
+
+
+def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
+    """Put two drawings into one, the second to the right."""
+    beside = left.width - MARGIN
+    moved = tuple(shift(mark, beside) for mark in right.marks)
+    alt = f"torchviz's picture, with arrows from inputs to outputs, beside ours. {right.alt}"
+    size = beside + right.width, max(left.height, right.height)
+    return Drawing(*size, (*left.marks, *moved), text, alt)
+
+
+def shift(mark: Mark, dx: int) -> Mark:
+    """Return a mark moved to the right."""
+    places = len(mark.at) if mark.shape in ("path", "polygon") else 2
+    return replace(
+        mark, at=tuple(v + dx * (i % 2 == 0 and i < places) for i, v in enumerate(mark.at))
+    )

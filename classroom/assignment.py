@@ -1,0 +1,189 @@
+"""Make an assignment out of the lessons' exercises (`make assignment N="03 05"`), for nbgrader.
+
+assignments/ is a course of nbgrader's: source/ has the graded version, with solutions and points,
+release/ what students get, gradebook.db the book. It is the teacher's alone and no part of build/:
+`make clean` leaves it.
+"""
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+
+from classroom.grading.handed_in import submissions
+from classroom.grading.notebook import POINTS, described, points_cell, statement, text_cell
+from classroom.grading.readers import separable, source_of
+from course.workspace import ROOT, lessons
+from helpers.exercises.exercise import exercises
+
+FOLDER = "assignments"
+INSTALL = "python -m pip install -r classroom/grading-requirements.txt"
+CONFIG = """# How nbgrader makes and grades the course's assignments. Yours to edit; it is written once.
+c = get_config()  # noqa: F821
+c.ClearSolutions.code_stub = {"python": ""}  # the dots above it stay
+c.Autograde.sanitize_preprocessors = ["classroom.grading.nbgrader_parts.Whole"]
+c.Autograde.autograde_preprocessors = [
+    "classroom.grading.nbgrader_parts.Sandboxed",  # in the place of nbgrader's Execute
+    "nbgrader.preprocessors.SaveAutoGrades",
+    "nbgrader.preprocessors.AssignLatePenalties",
+]
+c.Sandboxed.cell_seconds = 20
+c.Sandboxed.all_seconds = 300
+"""
+INTRODUCTION = """# Assignment: {title}
+
+Put your answers in place of the dots; you may add code cells of your own below each. Then save this file and hand it in.
+The exercises are those of the lessons: where one speaks of a cell or an error above it, look there.
+
+It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
+before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
+here. An exercise gives all of its points or none."""
+LEFT_OUT = (
+    "Not asked here: {}. They can be tried in their lesson only, where `check` tells how they went."
+)
+STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", answer\)\s*$')
+
+
+def main(arguments, root=ROOT):
+    """Make the assignment of the lessons named, and say where its two versions are; exit with a
+    sentence if that cannot be.
+    """
+    numbers = numbered(arguments)
+    known = [number for number in lessons(root) if exercises(number)]
+    if not numbers or set(numbers) - set(known):
+        wrong = f"{' '.join(numbers)!r}: " if numbers else ""
+        sys.exit(
+            f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"'
+        )
+    name, folder = named(numbers), root / FOLDER
+    found, odd = submissions(folder / "handed_in" / name)
+    if found or odd:
+        sys.exit(
+            f"{FOLDER}/handed_in/{name} has submissions already: they belong to the assignment as it was given out,"
+            f" so it stays as it is. To begin anew, move {FOLDER} away."
+        )
+    left_out = make(name, numbers, folder, root)
+    for id in left_out:
+        print(
+            f"{id} is left out: its function cannot be tried without what computes the right answer beside it."
+        )
+    print(f"{FOLDER}/release/{name}/{name}.ipynb is for your students,")
+    print(f"{FOLDER}/source/{name}/{name}.ipynb has the solutions and the points.")
+    print(
+        f"Put what comes back into {FOLDER}/handed_in/{name}/, named after the students, such as ada.ipynb,"
+        f' then: make grade N="{" ".join(numbers)}"'
+    )
+
+
+def numbered(arguments):
+    """Return which lessons are meant by arguments such as ["5, 03"], each once and in order."""
+    words = " ".join(arguments).replace(",", " ").split()
+    return sorted({word.zfill(2) for word in words})
+
+
+def named(numbers):
+    """Return the name of the assignment of these lessons: "lessons_03_05"."""
+    return f"lessons_{'_'.join(numbers)}"
+
+
+def make(name, numbers, folder, root=ROOT):
+    """Write the assignment into `folder`; return the ids of exercises that cannot be graded."""
+    made = [source(number, lessons(root)[number]) for number in numbers]
+    folder.mkdir(mode=0o700, exist_ok=True)
+    config = folder / "nbgrader_config.py"
+    if not config.exists():
+        config.write_text(CONFIG, "utf-8")
+    (folder / "handed_in" / name).mkdir(parents=True, exist_ok=True)
+    path = folder / "source" / name / f"{name}.ipynb"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    titles = ", ".join(title for title, _, _ in made)
+    cells = [cell for _, cells, _ in made for cell in cells]
+    left_out = [id for _, _, left_out in made for id in left_out]
+    nbformat.write(_notebook(titles, cells, left_out), path)
+    failed = nbgrader(folder, "generate_assignment", name, "--force")
+    if failed:
+        sys.exit(failed)
+    return left_out
+
+
+def nbgrader(folder, *arguments):
+    """Run a command of nbgrader's in the folder of its course; return "", or what it said if it failed."""
+    found = importlib.util.find_spec("nbgrader")
+    if found is None:
+        sys.exit(f"nbgrader is not installed. `make assignment` does it; without make: {INSTALL}")
+    programs = [Path(found.origin).parents[1] / "bin", Path(sys.executable).parent]  # has alembic
+    path = os.pathsep.join([*map(str, programs), os.environ.get("PATH", "")])
+    call = [sys.executable, "-m", "nbgrader", *arguments, "--log-level=WARN"]
+    environment = {**os.environ, "PATH": path}
+    done = subprocess.run(call, cwd=folder, env=environment, capture_output=True, text=True)
+    said = (done.stderr or done.stdout).strip().splitlines()[-15:]
+    failed = f"nbgrader {' '.join(arguments)} did not work:"
+    return "\n".join([failed, *said]) if done.returncode else ""
+
+
+def _notebook(titles, cells, left_out):
+    text = INTRODUCTION.format(title=titles)
+    if left_out:
+        text += f"\n\n{LEFT_OUT.format(', '.join(left_out))}"
+    first = [
+        described(new_markdown_cell(text), "ask", "begin"),
+        described(new_code_cell("import torch"), "ask", "setup"),
+    ]
+    kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    return new_notebook(cells=[*first, *cells], metadata={"kernelspec": kernel})
+
+
+def source(number, master):
+    """Return a lesson's title, its exercises as cells with solutions, and the ids of those that
+    cannot be graded.
+    """
+    notebook = nbformat.read(master, as_version=4)
+    asked = _asked(notebook)
+    apart = separable(source_of(number))
+    here = [one for one in exercises(number) if one.id in asked]
+    left_out = [one.id for one in here if one.reader.cases and one.id not in apart]
+    cells = [cell for one in here if one.id not in left_out for cell in _cells(one, *asked[one.id])]
+    title = notebook.cells[0].source.splitlines()[0].strip("# ")
+    return title, cells, left_out
+
+
+def _asked(notebook):
+    """Return what the lesson says of each exercise: {"03.1": (texts and code above, the stub)}."""
+    asked, above = {}, []
+    for cell in notebook.cells:
+        role = cell.metadata.get("course", {}).get("role")
+        stub = STUB.search(cell.source) if role == "stub" else None
+        if stub:
+            asked[stub[1]] = above, cell.source[: stub.start()].rstrip()
+            above = []
+        elif role in ("exercise", "stub"):
+            above.append(cell)
+    return asked
+
+
+def _cells(exercise, above, stub):
+    """Return the cells of one exercise: what is asked, the stub with the solution, the points."""
+    id = exercise.id
+    texts = [
+        statement(cell.source, id) if id in cell.source else cell.source
+        for cell in above
+        if cell.cell_type == "markdown"
+    ]
+    shown = [f"```python\n{cell.source}\n```" for cell in above if cell.cell_type == "code"]
+    text = "\n\n".join([*texts, *shown])
+    difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", text)[1]
+    answer = f"{stub}\n### BEGIN SOLUTION\n{exercise.solution.strip()}\n### END SOLUTION"
+    return [
+        text_cell(text, id),
+        described(new_code_cell(answer), "answer", id),
+        points_cell(id, POINTS[difficulty]),
+    ]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

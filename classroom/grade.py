@@ -1,0 +1,155 @@
+"""Grade what students handed in (`make grade N="03 05"`): nbgrader keeps the book, a sandbox runs the code.
+
+From assignments/handed_in/NAME/STUDENT.ipynb to assignments/points/NAME.csv: a row for each student,
+with points and a reason for each exercise; and to a page for each student in assignments/feedback/.
+A file is graded again when it has changed, or with --again; points that a teacher gave by hand in
+nbgrader's formgrader stay.
+"""
+
+import csv
+import shutil
+import sys
+from pathlib import Path
+
+import nbformat
+
+from classroom.assignment import FOLDER, named, nbgrader, numbered
+from classroom.grading import handed_in
+from classroom.grading.notebook import place
+from course.workspace import ROOT
+
+TEMPLATES = Path(__file__).parent / "grading" / "templates"
+NOT_THESE = "It has no cells for {}: is it the notebook that was given out?"
+
+
+def main(arguments, root=ROOT):
+    """Grade all that was handed in for an assignment, and print the table."""
+    again = "--again" in arguments
+    name = named(numbered([one for one in arguments if one != "--again"]))
+    folder = root / FOLDER
+    if not (folder / "release" / name / f"{name}.ipynb").exists():
+        made = ", ".join(path.name for path in sorted(folder.glob("release/*"))) or "none yet"
+        sys.exit(
+            f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"'
+        )
+    files, others = handed_in.submissions(folder / "handed_in" / name)
+    for one in others:
+        print(one, file=sys.stderr)
+    if not files:
+        sys.exit(
+            f"{FOLDER}/handed_in/{name}/ has no submission: put one notebook for each student there, such as ada.ipynb"
+        )
+    rows = grade(name, files, folder, again)
+    path = write(rows, folder / "points" / f"{name}.csv")
+    print(*map(_line, rows), sep="\n")
+    print(f"{path.relative_to(root)} has the reasons,")
+    print(f"{FOLDER}/feedback/STUDENT/{name}/{name}.html has them for each student.")
+
+
+def grade(name, files, folder, again=False):
+    """Grade these files, {student: path}; return for each student a dict of what the table says."""
+    notes = {
+        student: _take_in(student, file, name, folder, again) for student, file in files.items()
+    }
+    failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
+    graded = {one: note for one, note in notes.items() if _reasons(one, name, folder)}
+    missing = sorted(set(notes) - set(graded))
+    for student in missing:  # what nbgrader left half-way would be taken for graded
+        shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
+    if failed and not graded:
+        sys.exit(failed)
+    if missing:
+        print(f"Not graded: {', '.join(missing)}. {failed}", file=sys.stderr)
+    _write_pages(name, folder)
+    return [_row(student, name, folder, note) for student, note in graded.items()]
+
+
+def _reasons(student, name, folder):
+    """Return what nbgrader wrote to each exercise, {"03.1": "..."}; {} where it was kept from it."""
+    path = folder / "autograded" / student / name / f"{name}.ipynb"
+    if not path.exists():
+        return {}
+    cells = {place(cell): cell for cell in nbformat.read(path, as_version=4).cells}
+    points = {id: cell.outputs for (kind, id), cell in cells.items() if kind == "points"}
+    if not all(points.values()):
+        return {}
+    return {id: " ".join(outputs[0].text.split()) for id, outputs in points.items()}
+
+
+def _take_in(student, file, name, folder, again):
+    """Copy a submission to where nbgrader looks for it; return a note on it, and why an empty one
+    stands in its place; "" where all is well.
+    """
+    release = folder / "release" / name / f"{name}.ipynb"
+    text, note = handed_in.read(file)
+    if note:
+        text = release.read_bytes()
+    copy = folder / "submitted" / student / name / f"{name}.ipynb"
+    changed = not copy.exists() or copy.read_bytes() != text
+    if again or changed or not _reasons(student, name, folder):
+        shutil.rmtree(folder / "autograded" / student / name, ignore_errors=True)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(text)
+    without = handed_in.without_place(text, nbformat.read(release, as_version=4))
+    return NOT_THESE.format(", ".join(without)) if without else note
+
+
+def _write_pages(name, folder):
+    """Write nbgrader's feedback, a page for each student, that asks no other machine for anything."""
+    import nbgrader as installed
+
+    its_own = Path(installed.__file__).parent / "server_extensions" / "formgrader" / "templates"
+    bases = [f"--HTMLExporter.extra_template_basedirs={one}" for one in (TEMPLATES, its_own)]
+    told = "--HTMLExporter.template_name=page"
+    failed = nbgrader(folder, "generate_feedback", name, "--force", told, *bases)
+    if failed:
+        print(failed, file=sys.stderr)
+
+
+def _row(student, name, folder, note):
+    """Return what stands in the book of one student's submission, and the reasons."""
+    from nbgrader.api import Gradebook
+
+    with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
+        grades = book.find_submission(name, student).notebooks[0].grades
+        points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
+    return {
+        "student": student,
+        "note": note,
+        "points": dict(sorted(points.items())),
+        "reasons": _reasons(student, name, folder),
+    }
+
+
+def place_of(grade_id):
+    """Return the exercise of one of nbgrader's ids: "points-03-1" is of 03.1."""
+    return grade_id.removeprefix("points-").replace("-", ".")
+
+
+def write(rows, path):
+    """Write the table and return where it is."""
+    ids = list(rows[0]["points"]) if rows else []
+    heads = [text for id in ids for text in (id, f"{id}: why")]
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="", encoding="utf-8") as opened:
+        table = csv.writer(opened)
+        table.writerow(["student", "points", "of", "note", *heads])
+        for row in rows:
+            cells = [
+                text for id in ids for text in (row["points"][id][0], row["reasons"].get(id, ""))
+            ]
+            table.writerow([row["student"], *_sums(row), row["note"], *cells])
+    return path
+
+
+def _sums(row):
+    return [sum(column) for column in zip(*row["points"].values(), strict=True)]
+
+
+def _line(row):
+    points, most = _sums(row)
+    return f"{row['student']:20} {points:g} of {most:g}  {row['note']}".rstrip()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

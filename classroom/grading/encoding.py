@@ -1,0 +1,75 @@
+"""Write answers as JSON and read them back: plain values, and how the cases of a function ended.
+
+Used inside the sandbox and outside of it. What comes back was written by a student's process, so
+reading it trusts nothing but the JSON parser.
+"""
+
+import json
+
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed
+from helpers.exercises.functions import Ours, is_stub
+
+
+def taken(answer, reader=None):
+    """Return what an answer is, ready for JSON; of a function what its `reader` sees in each case."""
+    if is_stub(answer):
+        return {"kind": "stub"}
+    try:
+        if reader is not None:
+            return {"kind": "reading", "value": written(reader.read(answer))}
+        return {"kind": "value", "value": written(_plain(answer))}
+    except NotRead as error:
+        why = f"; {error}" if error.args else ""
+        return {"kind": "unread", "text": f"{describe(answer)}{why}"}
+
+
+def _plain(answer):
+    """Return an answer as plain values; of a dict also the keys, which some readers want."""
+    if is_a(answer, dict):
+        return {plain(key): plain(value) for key, value in dict.items(answer)}
+    return plain(answer)
+
+
+def written(value):
+    """Return a plain value, a dict of such, a Failed or an Ours as lists and texts for JSON."""
+    if is_a(value, dict):
+        return ["dict", *([written(key), written(one)] for key, one in dict.items(value))]
+    if is_a(value, Failed):
+        return ["failed", value.kind, value.text]
+    if is_a(value, Ours):
+        return ["ours", written(value.error)]
+    if is_a(value, tuple):
+        return ["tuple", *map(written, value)]
+    if is_a(value, frozenset):
+        return ["set", *map(written, value)]
+    return ["dots"] if value is Ellipsis else plain(value)
+
+
+def read(value):
+    """Return what `written` was given; raises ValueError or TypeError for anything else."""
+    if not isinstance(value, list):
+        return value
+    kind, *parts = value
+    if kind == "dict":
+        return {read(key): read(one) for key, one in parts}
+    if kind == "failed":
+        name, text = map(str, parts)
+        return Failed(name, text)
+    if kind == "ours":
+        return Ours(*map(read, parts))
+    if kind == "dots":
+        return ...
+    if kind in ("tuple", "set"):
+        return (tuple if kind == "tuple" else frozenset)(map(read, parts))
+    raise ValueError(f"{kind!r} is no kind of value")
+
+
+def parsed(text):
+    """Return the record in a line, or None where there is none."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None

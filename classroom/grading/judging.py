@@ -1,0 +1,106 @@
+"""Hold an answer that came out of the sandbox against the truth, here, where no student's code runs."""
+
+import textwrap
+from dataclasses import dataclass, replace
+
+from autograd_graphs.text import visible
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from classroom.grading.encoding import read
+from helpers.answers import bare
+from helpers.exercises.table import of_a_case
+from helpers.exercises.values import same
+from helpers.exercises.verdict import judge, judge_reading
+
+LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page
+ENDED = {
+    "late": "the time for the whole notebook was up",
+    "full": "the notebook held more memory than it may",
+    "loud": "the notebook showed more than is read",
+    "died": "Python ended, as by os._exit, a crash or too much memory",
+}
+STUB = "No answer: what stands here is the stub that was given out."
+MISSING = "No answer: after these cells nothing is called `answer`."
+
+
+@dataclass(frozen=True)
+class Mark:
+    """Hold whether an answer is right, and why in words for teacher and student."""
+
+    right: bool
+    reason: str
+
+
+def mark(exercise, found, before=""):
+    """Judge one exercise: `found` is what was taken in the sandbox, None where nothing was; `before`
+    says in words what happened to the cells above.
+    """
+    if not isinstance(found, dict):
+        return Mark(False, _short(f"No answer: {before or 'nothing could be taken'}."))
+    verdict = guarded(_verdict, exercise, found)
+    if isinstance(verdict, Failed):
+        return Mark(False, "Not readable: what came is no answer.")
+    if verdict is None:
+        without = STUB if found.get("kind") == "stub" else MISSING
+        return Mark(False, _short(f"No answer: {before}." if before else without))
+    return Mark(verdict.kind == "right", _short(_begun(verdict.text)))
+
+
+def ended(how, at, here):
+    """Say why nothing was taken of an exercise: how the notebook ended, at which exercise; `here` is
+    true of that one itself.
+    """
+    return ENDED[how] if here else f"it was not run, because at {at} {ENDED[how]}"
+
+
+def _begun(text):
+    """Return a text as it stands alone: `check` puts a word before it."""
+    return text[:1].upper() + text[1:] if text.startswith(("not yet", "that is not")) else text
+
+
+def _verdict(exercise, found):
+    """Return the Verdict on what was found; None where there is no answer."""
+    kind = found["kind"]
+    if kind == "value" and not exercise.reader.cases:
+        return judge(exercise, read(found["value"]))
+    if kind == "reading" and exercise.reader.cases:
+        return _of_function(exercise, read(found["value"]))
+    if kind == "unread":
+        return _Unread(f"Not readable: {found['text']}. Wanted is {exercise.reader.wants}.")
+    return None
+
+
+def _of_function(exercise, reading):
+    """Return the Verdict on a function, with a case that went wrong where nothing else is known."""
+    verdict = judge_reading(exercise, reading)
+    lines = guarded(_case, exercise, reading) if verdict.kind == "unknown" else None
+    if not isinstance(lines, list):
+        return verdict
+    return replace(verdict, text="\n".join([verdict.text, *lines]))
+
+
+def _case(exercise, reading):
+    """Return what the first case that went wrong was given, what came, what kind was expected."""
+    reader = exercise.reader
+    truth = reader.read(exercise.truth())
+    pairs = enumerate(zip(reading, truth, strict=True))
+    first = next(case for case, pair in pairs if not same(*pair, reader.rtol))
+    lines = of_a_case(reader, first, None, reading[first], truth[first], reveal=False)
+    thought = [f"Think of this: {exercise.principle}"] if exercise.principle else []
+    return [f"Case {first + 1}:", *map(bare, lines), *thought]
+
+
+@dataclass(frozen=True)
+class _Unread:
+    text: str
+    kind: str = "unread"
+
+
+def _short(text):
+    """Return a text of a few lines, each without tabs and control characters."""
+    lines = [" ".join(line.replace("\t", ": ").split()) for line in str(text).splitlines()]
+    return "\n".join(visible(line, LONGEST) for line in lines if line)[:LONGEST]
+
+
+def wrapped(reason):
+    """Return a reason in lines that a page shows whole."""
+    return "\n".join(textwrap.fill(line, WIDTH) for line in reason.splitlines())

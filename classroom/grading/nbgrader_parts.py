@@ -1,0 +1,108 @@
+"""The two places where nbgrader's autograding is ours: before it runs a submission, and running it.
+
+nbgrader would run hidden tests in the kernel in which the student's code ran, as the teacher's own
+user. Here a submission runs in the sandbox, and what came out is judged outside. nbgrader keeps the
+book, shows it (formgrader), and writes feedback. Named in nbgrader_config.py.
+"""
+
+from pathlib import Path
+
+import nbformat
+from nbformat.v4 import new_output
+from nbgrader.preprocessors import NbGraderPreprocessor
+from traitlets import Float
+
+from classroom.grading import sandbox
+from classroom.grading.judging import ended, mark, wrapped
+from classroom.grading.notebook import place, whole
+from helpers.exercises.exercise import find
+
+
+class Whole(NbGraderPreprocessor):
+    """Take the code of a submission, and all else from the release."""
+
+    def preprocess(self, nb, resources):
+        """Return the release with the student's code in it."""
+        return whole(nb, _release(resources)), resources
+
+
+class Sandboxed(NbGraderPreprocessor):
+    """Run a submission in the sandbox and write into each points cell what it is worth, and why."""
+
+    cell_seconds = Float(20, help="Seconds for one cell.").tag(config=True)
+    all_seconds = Float(300, help="Seconds for one submission.").tag(config=True)
+    tried = False
+
+    def preprocess(self, nb, resources):
+        """Return the notebook with points; ends the program where there is no sandbox."""
+        steps, asked = _steps(nb)
+        if _code_of(nb) == _code_of(_release(resources)):
+            empty = [{"step": step, "found": {"kind": "stub"}} for step in asked]
+            _write_points(nb, asked, empty, "")
+            return nb, resources
+        limits = sandbox.Limits(cell_seconds=self.cell_seconds, all_seconds=self.all_seconds)
+        with sandbox.furnished(sorted({id[:2] for id in asked.values()})) as folder:
+            self._try(folder)
+            heard, how = sandbox.run(steps, folder, limits)
+        _write_points(nb, asked, heard, how)
+        return nb, resources
+
+    def _try(self, folder):
+        """Try once whether the sandbox holds: a student must not find solutions or the gradebook."""
+        if not Sandboxed.tried:
+            trouble = sandbox.trouble(
+                folder, Path("gradebook.db"), *Path("source").rglob("*.ipynb")
+            )
+            if trouble:
+                raise SystemExit(trouble)
+            Sandboxed.tried = True
+
+
+def _release(resources):
+    """Return what students were given of the notebook that is being graded."""
+    named = resources["nbgrader"]
+    path = Path("release", named["assignment"], f"{named['notebook']}.ipynb")
+    return nbformat.read(path, as_version=4)
+
+
+def _code_of(nb):
+    return [cell.source for cell in nb.cells if cell.cell_type == "code"]
+
+
+def _steps(nb):
+    """Return the steps for the sandbox, and which step takes which exercise's answer."""
+    steps, asked = [], {}
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            kind, id = place(cell)
+            if kind == "points":
+                asked[len(steps)] = id
+            steps.append({"collect": id} if kind == "points" else {"code": cell.source})
+    return steps, asked
+
+
+def _write_points(nb, asked, heard, how):
+    """Put an output into each points cell. One without would have all its points, says nbgrader."""
+    cells = {place(cell)[1]: cell for cell in nb.cells if place(cell)[0] == "points"}
+    by_step = {record["step"]: record for record in heard if isinstance(record.get("step"), int)}
+    first, at = 0, ""
+    for step, id in asked.items():
+        records = [by_step[one] for one in range(first, step + 1) if one in by_step]
+        before = _trouble(records)
+        if step not in by_step and how:
+            before, at = ended(how, at or id, here=not at), at or id
+        found = mark(find(id), by_step.get(step, {}).get("found"), before)
+        first = step + 1
+        most = float(cells[id].metadata.nbgrader["points"])
+        cells[id].outputs = [
+            new_output("stream", name="stdout", text=f"{wrapped(found.reason)}\n"),
+            new_output("execute_result", {"text/plain": str(most if found.right else 0.0)}),
+        ]
+
+
+def _trouble(records):
+    """Say what kept the cells of an answer from ending well; "" where nothing did."""
+    if any(record.get("late") for record in records):
+        return "it did not end within the seconds that a cell has"
+    raised = next((str(record["raised"]) for record in records if record.get("raised")), "")
+    return f"a cell of it ended with {raised.rstrip(' .:')}" if raised else ""

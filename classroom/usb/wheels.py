@@ -1,0 +1,191 @@
+"""The wheels that the course needs on a system: what the lock pins, followed from package to package.
+
+`pip download --platform` evaluates markers for the machine it runs on, so that it would leave out
+what only Windows needs. Therefore pip is only asked for single pins here; which ones, the wheels
+themselves say (their Requires-Dist), read with the other system's markers.
+"""
+
+from __future__ import annotations
+
+import email
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from classroom.usb.systems import System
+
+MOST_SAID = 6  # lines of a complaint of pip
+CUDA = ("nvidia-", "cuda-")  # beginnings of the names of what only the CUDA build of torch needs
+INSTALLER = "pip"  # goes with the wheels: not every Python brings one. The lock has no pin of it.
+Fetch = Callable[[list[Requirement], System, str], None]
+
+
+class Missing(Exception):
+    """A wheel that cannot be had, or that is not wanted; its text says what to do."""
+
+
+def read_requirements(path: Path) -> list[Requirement]:
+    """Return the requirements of a file of pins, without comments."""
+    lines = (line.partition("#")[0].strip() for line in path.read_text("utf-8").splitlines())
+    return [requirement(line) for line in lines if line]
+
+
+def requirement(text: str) -> Requirement:
+    """Return a requirement, its name as packages are compared by name."""
+    made = Requirement(text)
+    made.name = canonicalize_name(made.name)
+    return made
+
+
+def wheels_for(
+    system: System, root: Path, folder: Path, fetch: Fetch, cuda: bool = False
+) -> set[Path]:
+    """Return the wheels, in `folder`, that the course at `root` needs on a system; what is not there
+    `fetch` brings. Raises Missing.
+    """
+    lock = {}
+    for pin in read_requirements(root / "constraints.txt"):
+        lock.setdefault(pin.name, []).append(pin)
+    wanted = [*read_requirements(root / "requirements.txt"), requirement("setuptools")]
+    found = set()
+    for environment in system.environments():
+        walk = Walk(system, environment, lock, folder, fetch, cuda)
+        found |= walk.closure([*wanted, requirement(INSTALLER)])
+    return found
+
+
+class Walk:
+    """One walk from the requirements to all that they need, with one environment of markers."""
+
+    def __init__(
+        self,
+        system: System,
+        environment: dict[str, str],
+        lock: dict[str, list[Requirement]],
+        folder: Path,
+        fetch: Fetch,
+        cuda: bool,
+    ):
+        self.system, self.environment, self.lock = system, environment, lock
+        self.folder, self.fetch, self.cuda = folder, fetch, cuda
+
+    def closure(self, wanted: list[Requirement]) -> set[Path]:
+        """Return the wheels of all that is wanted and of what those need. Raises Missing."""
+        seen: set[tuple[str, str]] = set()  # name and extra
+        wheels: dict[str, Path] = {}
+        while wanted:
+            pins = {one.name: self.pin(one) for one in wanted}
+            wheels |= self.brought(pin for name, pin in pins.items() if name not in wheels)
+            news = []
+            for one in wanted:
+                for extra in ["", *sorted(one.extras)]:
+                    if (one.name, extra) not in seen:
+                        seen.add((one.name, extra))
+                        news += self.needs(wheels[one.name], extra)
+            wanted = news
+        return set(wheels.values())
+
+    def pin(self, wanted: Requirement) -> Requirement:
+        """Return the pin of the lock that holds on this system."""
+        if wanted.name == INSTALLER:
+            return wanted
+        pins = [pin for pin in self.lock.get(wanted.name, []) if self.holds(pin)]
+        if len(pins) != 1:
+            raise Missing(
+                f"constraints.txt has {len(pins)} pins of {wanted.name} for {self.system}; it needs one: make lock"
+            )
+        return pins[0]
+
+    def holds(self, requirement: Requirement, extra: str = "") -> bool:
+        marker = requirement.marker
+        return marker is None or marker.evaluate(self.environment | {"extra": extra})
+
+    def brought(self, pins: Iterable[Requirement]) -> dict[str, Path]:
+        """Return the wheels of these pins by name; fetch those that are not at hand. Raises Missing."""
+        pins = list(pins)
+        found = at_hand(pins, self.system, self.folder)
+        missing = [pin for pin in pins if pin.name not in found]
+        if missing:
+            self.fetch(missing, self.system, self.environment["python_full_version"])
+            found |= at_hand(missing, self.system, self.folder)
+        for pin in pins:
+            if pin.name not in found:
+                raise Missing(f"pip brought no wheel of {pin} for {self.system}.")
+        return found
+
+    def needs(self, wheel: Path, extra: str) -> list[Requirement]:
+        """Return what a wheel, or an extra of it, needs on this system. Raises Missing for CUDA."""
+        needed = [one for one in requires(wheel) if self.holds(one, extra)]
+        heavy = [one.name for one in needed if one.name.startswith(CUDA)]
+        if heavy and not self.cuda:
+            wheel.unlink()  # else it would be at hand when the other build is asked for
+            raise Missing(
+                f"{wheel.name} is the build of torch for GPUs, which needs {len(heavy)} more packages, several gigabytes."
+                " Name the index of PyTorch's CPU builds, which the README gives (TORCH_INDEX=address, or --torch-index),"
+                " or take it all the same (CUDA=yes, or --cuda)."
+            )
+        return needed
+
+
+def requires(wheel: Path) -> list[Requirement]:
+    """Return what a wheel says it needs. Raises Missing where it is broken."""
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            name = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
+            metadata = email.message_from_bytes(archive.read(name))
+    except (OSError, zipfile.BadZipFile, StopIteration) as error:
+        raise Missing(f"{wheel} is broken ({error}). Remove it, and try again.") from None
+    return [requirement(text) for text in metadata.get_all("Requires-Dist", [])]
+
+
+def at_hand(pins: list[Requirement], system: System, folder: Path) -> dict[str, Path]:
+    """Return the newest wheels in the folder that fit these pins and the system, by name."""
+    specifiers = {pin.name: pin.specifier for pin in pins}
+    accepted = set(system.tags())
+    best: dict[str, tuple[Version, Path]] = {}
+    for path in sorted(folder.glob("*.whl")):
+        try:
+            name, version, _, tags = parse_wheel_filename(path.name)
+        except InvalidWheelFilename:
+            continue
+        fits = name in specifiers and specifiers[name].contains(version) and tags & accepted
+        if fits and (name not in best or version > best[name][0]):
+            best[name] = version, path
+    return {name: path for name, (_, path) in best.items()}
+
+
+def by_pip(folder: Path, index: str = "") -> Fetch:
+    """Return what fetches pins into a folder, by pip, from its own index and perhaps another one."""
+
+    def fetch(pins: list[Requirement], system: System, python: str) -> None:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+        command += ["--disable-pip-version-check", "--retries=2", "--dest", str(folder)]
+        command += ["--only-binary=:all:", "--implementation=cp", f"--python-version={python}"]
+        command += [f"--platform={one}" for one in system.platforms()]
+        command += ["--extra-index-url", index] if index else []
+        command += [f"{pin.name}{pin.specifier}" for pin in pins]
+        ran = subprocess.run(command, capture_output=True, text=True, errors="replace")
+        if ran.returncode:
+            raise Missing(complaint(ran.stdout + ran.stderr, system))
+
+    return fetch
+
+
+def complaint(said: str, system: System) -> str:
+    """Say what kept pip from fetching, with its own words."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if line.startswith("ERROR:")] or lines
+    what = f"Not all wheels for {system} could be had."
+    if "Retrying (" in said:
+        what += (
+            " The package index could not be reached: a stick is filled where there is a network."
+        )
+    elif "No matching distribution" in said:
+        what += " A package has no wheel for this system and Python; another Python may have it."
+    return "\n    ".join([what, *errors[:MOST_SAID]])
