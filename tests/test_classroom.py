@@ -33,7 +33,7 @@ def course(monkeypatch):
     folder.chmod(0o755)
     shutil.copytree(CLASSROOM, folder / "course" / "classroom")
     (folder / "course" / "notebooks").mkdir()
-    (folder / "classroom" / "assignments").mkdir(mode=0o755)
+    (folder / "course" / "assignments").mkdir(mode=0o755)
     monkeypatch.setenv("CLASS_STATE", str(folder / "state"))
     monkeypatch.setattr(sys, "executable", "/bin/sh")
     before = os.umask(0o022)

@@ -125,7 +125,7 @@ def test_cookie_secret_and_database_are_roots_alone(lessons, folder):
     assert mode(state) == 0o700
     assert {path.name for path in state.iterdir()} >= {"cookie_secret", "jupyterhub.sqlite"}
     assert {mode(path) for path in state.iterdir()} == {0o600}
-    assert mode(folder / "classroom" / "assignments") == 0o700
+    assert mode(folder / "course" / "assignments") == 0o700
 
 
 def test_what_a_student_saves_is_the_students_alone(lessons, folder):
