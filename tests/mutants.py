@@ -1,14 +1,9 @@
-"""Change each exercise's solution a little, and look what `check` says to the change.
-
-python tests/mutants.py          a table per exercise: mutants, accepted, named
-python tests/mutants.py 09.3     every mutant of 09.3, and what check says to it
-"""
+"""Change each exercise's solution a little, and look what `check` says to the change."""
 
 import ast
 import contextlib
 import copy
 import signal
-import sys
 from collections.abc import Iterator
 
 from answering import evaluated
@@ -167,32 +162,3 @@ def is_the_same(exercise, answer: object) -> bool:
     with contextlib.suppress(Exception):
         return read(answer) == read(evaluated(exercise.solution))
     return False
-
-
-def main(names: list[str]) -> None:
-    """Print the table, or every mutant of the exercises that are named."""
-    from helpers.exercises.exercise import exercises, lessons
-
-    total = [0, 0, 0]
-    for exercise in (one for lesson in lessons() for one in exercises(lesson)):
-        if (names and exercise.id not in names) or exercise.letters is not None:
-            continue
-        found = tried(exercise)
-        accepted = [source for source, verdict in found if verdict.kind == "right"]
-        named = [source for source, verdict in found if verdict.kind == "known"]
-        total = [a + len(b) for a, b in zip(total, (found, accepted, named), strict=True)]
-        print(
-            f"{exercise.id}  mutants {len(found):3}  accepted {len(accepted):2}  named {len(named):3}"
-        )
-        for source, verdict in found if names else ():
-            print(f"--- {verdict.kind} {verdict.more}: {verdict.text}\n{source}\n")
-        for source in () if names else accepted:
-            print("   accepted:", source.replace("\n", "\n     "))
-    rejected = total[0] - total[1]
-    print(
-        f"all    mutants {total[0]}  accepted {total[1]}  named {total[2]} of {rejected} rejected"
-    )
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -20,7 +20,7 @@ CELLS = {  # what a front end does -> a cell that does it
 }
 
 
-@pytest.mark.notebooks
+@pytest.mark.thorough
 def test_nbval_agrees_with_a_front_end_only_when_patched(tmp_path):
     made = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
     notebook = executed(nbformat.v4.new_notebook(cells=made), tmp_path)

@@ -5,17 +5,16 @@ kernel runs.
 import re
 
 import nbformat
-import pytest
 from made_up_lesson import lesson as stored
 from made_up_lesson import text
 from made_up_rounds import NAME, notebook, with_role
 from notebook_rules import COURSE, Lesson
-from notebook_rules.duration import code_lines, count_minutes, minutes, words
-from notebook_rules.letters import bounds, right_letters, uneven
+from notebook_rules.duration import code_lines, count_minutes, words
+from notebook_rules.letters import right_letters, uneven
 from notebook_rules.numbers import unbacked
-from notebook_rules.report import of_lesson, report
+from notebook_rules.report import of_lesson
 from notebook_rules.rounds import rounds
-from notebook_rules.terms import TERMS, Term, definition, too_early, undefined
+from notebook_rules.terms import Term, definition, too_early, undefined
 from planted_faults import (
     a_letter_that_is_no_option,
     another_number,
@@ -54,23 +53,6 @@ def test_rounds_end_where_something_else_begins():
     read = rounds(stored(notebook()))
     assert [len(one.cells) for one in read] == [5, 6, 5, 5, 6, 2]
     assert [one.is_lab for one in read] == [False] * 4 + [True, False]
-
-
-@pytest.mark.parametrize(
-    ("count", "wanted"),
-    [
-        (1, (0, 1)),
-        (2, (0, 1)),
-        (3, (1, 1)),
-        (4, (1, 2)),
-        (5, (1, 2)),
-        (8, (2, 3)),
-        (9, (3, 3)),
-        (100, (25, 42)),
-    ],
-)
-def test_letters_are_counted_as_whole_rounds(count, wanted):
-    assert bounds(count) == wanted
 
 
 def test_letters_are_counted_over_all_lessons():
@@ -114,24 +96,6 @@ def test_a_word_before_its_definition_is_named_once():
     assert definition(spoken("A leaf.", lesson="03"), LEAF) is None
 
 
-def test_a_question_may_name_code_that_its_because_explains():
-    made = notebook()
-    replaced(with_that_role(made, "question", 1), "Which line", "Who has a `grad_fn`, which line")
-    replaced(
-        with_that_role(made, "because", 1),
-        "`numpy()` needs",
-        "A leaf's `grad_fn` is None; `numpy()` needs",
-    )
-    assert list(too_early(stored(made), [NODE])) == []
-    replaced(with_that_role(made, "question"), "`6 * 7` is", "`6 * 7` has no `grad_fn` and is")
-    assert len(list(too_early(stored(made), [NODE]))) == 1
-
-
-def test_the_table_of_words_is_that_of_the_glossary():
-    assert len(TERMS) == len({term.name for term in TERMS}) > 15
-    assert all("00" <= term.lesson <= "11" for term in TERMS)
-
-
 def test_minutes_are_counted_from_what_students_read():
     before = stored(notebook())
     made = notebook()
@@ -143,13 +107,6 @@ def test_minutes_are_counted_from_what_students_read():
     run = with_that_role(made, "run")
     run.source = "import math\nfrom math import (\n    pi,\n)\n\n6 * 7"
     assert code_lines(stored(made)) == code_lines(before)
-
-
-def test_minutes_are_words_lines_rounds_and_labs():
-    lesson = stored(notebook())
-    exact = words(lesson) / 200 + code_lines(lesson) / 3 + 5 + 5
-    assert minutes(lesson) - 1 < exact <= minutes(lesson)
-    assert code_lines(lesson) == 1 + 6 + 2 + 1 + 1 + 1 + 1
 
 
 def test_refreshing_writes_the_minutes_into_the_title():
@@ -173,22 +130,6 @@ def test_the_report_says_how_a_lesson_stands():
     assert "4 rounds, 1 in a quiz, 1 labs; right: ca" in lines[1]
     assert any("1 × a_question_has_its_answer" in line for line in lines)
     assert any("set course.right" in line for line in lines)
-
-
-def test_the_report_reads_a_folder_and_counts_letters_over_all(tmp_path):
-    (tmp_path / NAME).write_text(stored(notebook()).text, encoding="utf-8")
-    (tmp_path / "98_twin.ipynb").write_text(stored(notebook()).text, encoding="utf-8")
-    lines = list(report(["99"], tmp_path))
-    assert lines[0] == "99_made_up.ipynb"
-    assert lines[-1] == "all 2 lessons: (a) 2, (b) 2, (c) 2"
-    assert len(list(report([], tmp_path))) > len(lines)
-
-
-def test_the_cell_that_defines_a_word_may_be_named():
-    made = spoken("A **leaf** is.", "A leaf.", lesson="03")
-    named = made.cells[1].id
-    assert definition(made, Term("leaf", "03", LEAF.pattern, named)) == made.cells[1]
-    assert len(list(too_early(made, [Term("leaf", "03", LEAF.pattern, named)]))) == 1
 
 
 def test_numbers_in_a_because_are_said_and_those_of_wrong_answers_are_not():
