@@ -18,6 +18,7 @@ PYTEST := mkdir -p $(IPYTHON) && PYTHONPATH="tests:$(PACKAGES)" IPYTHONDIR="$(CU
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
+QUICK := not notebooks and not browser and not slow and not thorough
 NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)
 PYTHON ?= python3.11 python3.12 python3.13 python3.14 python3 python
 LAB_ARGS ?=
@@ -27,7 +28,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help lab present slides handouts pages usb assignment grade reset test quick unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
+.PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
 
 ##@ For those who learn and teach; README, "Without make", has a line for each
 
@@ -68,11 +69,20 @@ grade: $(DEV) $(GRADING)  ## grade what was handed in, in a sandbox; Linux with 
 
 ##@ For those who change the course
 
-test: $(DEV)  ## every check: lint, tests, every output of every notebook
-	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit compare
+test: $(DEV)  ## lint, tests, browsers, every output of every notebook: before a change is accepted
+	@$(MAKE) --no-print-directory --keep-going lint $(if $(filter true,$(CI)),browser-ready) unit compare ONLY="not thorough"
 
-quick: $(DEV)  ## every check but notebooks, browsers and long stress, for people at work
-	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="not notebooks and not browser and not slow"
+quick: $(DEV)  ## lint and the tests that take no notebook, browser or long run, for people at work
+	@$(MAKE) --no-print-directory --keep-going lint unit ONLY="$(QUICK)"
+
+check: $(DEV)  ## one lesson: lint, rules, sentences, exercises, every output (N=03)
+	@$(if $(N),,echo 'Say which lesson: make check N=03' >&2; exit 2)
+	@"$(PY)" -m ruff check --quiet $(NOTEBOOKS) && "$(PY)" -m ruff format --check --quiet $(NOTEBOOKS)
+	@$(PYTEST) -q -n 2 --dist load -k "$(N)" tests/test_said_$(N).py tests/test_notebooks.py tests/test_exercises.py
+	@$(PYTEST) -q $(PATCH) $(NBVAL) $(NOTEBOOKS)
+
+thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other versions, hostile input, the rest of the lessons in a browser
+	@$(MAKE) --no-print-directory --keep-going $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit ONLY="thorough"
 
 unit: $(DEV) $(GRADING)  ## the tests in tests/ (ONLY="browser" for those with one mark)
 	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") tests
