@@ -135,9 +135,8 @@ next: $(PY)  ## run the lessons on another torch and report which outputs moved 
 bench: $(DEV) $(BENCH)  ## time show() beside torchviz, torchview, torchlens, and the rest (half an hour; ONLY=growth ROUNDS=5): build/bench/
 	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
 
-class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub, then kernels that are forked (N=20): build/class/
+class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub (N=20): build/class/
 	@"$(PY)" -m benchmarks.classroom $(if $(N),--students $(N))
-	@"$(PY)" -m benchmarks.classroom.forked
 
 clean:  ## remove what was installed and built; work/ and assignments/ stay
 	rm -rf $(VENV) build *.egg-info .pytest_cache .ruff_cache .hypothesis

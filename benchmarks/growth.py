@@ -1,30 +1,22 @@
-"""How `snapshot` and its text grow with the graph: time and memory for 10 to 2,000 nodes, and the
-fitted exponent.
-
-Also how long the layout takes at the cap of what is drawn. Time is
-that of the processor, memory the peak of what Python allocates (tracemalloc).
+"""How `snapshot` and its text grow with the graph: the time of the processor for 10 to 2,000 nodes,
+and the fitted exponent.
 """
 
 from __future__ import annotations
 
-import random
 import statistics
 import time
-import tracemalloc
 from collections.abc import Callable, Sequence
-from functools import partial
 from math import log
 
 import torch
 from torch import Tensor
 
-from autograd_graphs.drawing.layout import MOST_WORK, place, work
-from benchmarks.measure import Row, seconds
-from helpers import snapshot
+from autograd_graphs import snapshot
+from benchmarks.measure import Row
 
 SIZES = (10, 30, 100, 300, 1_000, 2_000)
 STEEPEST = 1.2  # the goal: a little over linear
-BOXES = 400
 
 
 def chain(nodes: int) -> Tensor:
@@ -39,100 +31,43 @@ def layers(nodes: int) -> Tensor:
     """Return the end of small layers, x = tanh(x * w + b): five nodes each, every leaf another."""
     x = torch.ones(2)
     for _ in range(max(1, nodes // 5)):
-        w, b = (torch.ones(2, requires_grad=True) for _ in range(2))
+        w, b = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
         x = torch.tanh(x * w + b)
     return x
 
 
 def worked(job: Callable[[], object]) -> float:
-    """Return the seconds that this process worked: what others do meanwhile does not count."""
-    return seconds(job, time.process_time)
-
-
-def peak(work: Callable[[], object]) -> int:
-    """Return the most bytes that Python held while `work` ran."""
-    tracemalloc.start()
-    work()
-    most = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    return most
+    """Return the milliseconds that this process worked: what others do meanwhile does not count."""
+    begin = time.process_time()
+    job()
+    return 1000 * (time.process_time() - begin)
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
     """Return the slope of the straight line nearest to log cost over log size."""
-    return statistics.linear_regression(
-        [log(n) for n in sizes], [log(cost) for cost in costs]
-    ).slope
-
-
-def curves(rounds: int) -> list[Row]:
-    """Return the cost of every size, and the exponent over all of them and over the large ones
-    alone.
-    """
-    found = []
-    for make in (chain, layers):
-        name = "a chain" if make is chain else "layers"
-        losses = [make(nodes) for nodes in SIZES]
-        graphs = [snapshot(loss) for loss in losses]
-        for what, jobs in (
-            ("snapshot", [lambda loss=loss: snapshot(loss) for loss in losses]),
-            ("text", [lambda graph=graph: str(graph) for graph in graphs]),
-        ):
-            # The first round warms up.
-            times = [[1000 * worked(job) for job in jobs] for _ in range(rounds + 1)][1:]
-            memory = [peak(job) / 1e6 for job in jobs]
-            found += told(f"{what} of {name}", times, memory)
-    return found
-
-
-def told(what: str, times: list[list[float]], memory: list[float]) -> list[Row]:
-    """Return the rows of one curve."""
-    columns = list(zip(*times, strict=True))
-    middles = [statistics.median(column) for column in columns]
-    found = [
-        Row("growth", f"{n:,} nodes", what, column)
-        for n, column in zip(SIZES, columns, strict=True)
-    ]
-    found += [
-        Row("growth", f"{n:,} nodes", what, (m,), "MB") for n, m in zip(SIZES, memory, strict=True)
-    ]
-    for first, case in ((0, "10 to 2,000 nodes"), (2, "100 to 2,000 nodes")):
-        for name, costs in (("time", middles), ("memory", memory)):
-            slope = exponent(SIZES[first:], costs[first:])
-            found.append(
-                Row("growth", case, f"{what}: exponent of {name}", (slope,), "", None, STEEPEST)
-            )
-    return found
-
-
-def at_the_cap(seed: int) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
-    """Return boxes and edges that the cap just lets through: a spine, and skips at random while
-    there is work left.
-    """
-    chance, edges = random.Random(seed), [(nr, nr + 1) for nr in range(BOXES - 1)]
-    while True:
-        tail = chance.randrange(BOXES - 20)
-        more = [*edges, (tail, tail + chance.randint(2, 20))]
-        if work(BOXES, more) > MOST_WORK:
-            return [(120, 40)] * BOXES, edges
-        edges = more
-
-
-def layouts(rounds: int) -> list[Row]:
-    """Time the layout of as many boxes as are ever drawn: in a chain, and with all the skips that
-    are let through.
-    """
-    bare = [(120, 40)] * BOXES, [(nr, nr + 1) for nr in range(BOXES - 1)]
-    cases = {
-        "chain": [bare] * rounds,
-        "skips at random": [at_the_cap(seed) for seed in range(rounds)],
-    }
-    found = []
-    for name, many in cases.items():
-        times = tuple(worked(partial(place, *one)) for one in many)
-        found.append(Row("layout", f"{BOXES} boxes", name, times, "s", None, 1))
-    return found
+    logs = [log(size) for size in sizes], [log(cost) for cost in costs]
+    return statistics.linear_regression(*logs).slope
 
 
 def rows(rounds: int) -> list[Row]:
-    return curves(rounds) + layouts(rounds)
+    """Return the cost of every size, and the exponents over all sizes."""
+    found = []
+    for make in (chain, layers):
+        losses = [make(nodes) for nodes in SIZES]
+        graphs = [snapshot(loss) for loss in losses]
+        looks = [lambda loss=loss: snapshot(loss) for loss in losses]
+        texts = [lambda graph=graph: str(graph) for graph in graphs]
+        found += curve(f"snapshot of {make.__name__}", looks, rounds)
+        found += curve(f"text of {make.__name__}", texts, rounds)
+    return found
+
+
+def curve(what: str, jobs: Sequence[Callable[[], object]], rounds: int) -> list[Row]:
+    """Return the rows of one curve; the first round warms up and does not count."""
+    times = [[worked(job) for job in jobs] for _ in range(rounds + 1)][1:]
+    columns = list(zip(*times, strict=True))
+    found = [
+        Row(f"{nodes:,} nodes", what, column) for nodes, column in zip(SIZES, columns, strict=True)
+    ]
+    slope = exponent(SIZES, [statistics.median(column) for column in columns])
+    return [*found, Row("10 to 2,000 nodes", f"{what}: exponent", (slope,), "", STEEPEST)]

@@ -1,69 +1,55 @@
-"""What a benchmark says: rows of numbers with their spread and their goal, and the tables made of
-them.
-"""
+"""What a benchmark says: rows of numbers with their spread and their goal, as a table."""
 
 from __future__ import annotations
 
-import csv
 import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# What the course does not need: torchview, torchlens and real models.
-PACKAGES = Path(__file__).parents[1] / "build" / "bench" / "packages"
+PACKAGES = Path(__file__).parents[1] / "build" / "bench" / "packages"  # torchview and torchlens
 HEADER = ("case", "what", "median", "least", "most", "unit", "goal", "words")
 
 
 @dataclass(frozen=True)
 class Row:
-    """Hold what was measured, once a round, of one thing; `words` tells a failure or what else is
-    to be known.
-    """
+    """Hold what was measured of one thing, once a round; `words` tells a failure."""
 
-    benchmark: str
     case: str
     what: str
     values: tuple[float, ...] = ()
     unit: str = "ms"
-    least_wanted: float | None = None
     most_wanted: float | None = None
     words: str = ""
 
     @property
-    def median(self) -> float | None:
-        return statistics.median(self.values) if self.values else None
-
-    @property
     def goal(self) -> str:
         """Return the goal and whether the median meets it, or nothing where there is none."""
-        sign, bound = (
-            ("≥", self.least_wanted) if self.most_wanted is None else ("≤", self.most_wanted)
-        )
-        if bound is None:
+        if self.most_wanted is None:
             return ""
-        return f"{sign} {bound:g}: {'met' if self.met else 'MISSED'}"
-
-    @property
-    def met(self) -> bool:
-        low, high = self.least_wanted, self.most_wanted
-        there = self.median is not None
-        return (
-            there and (low is None or self.median >= low) and (high is None or self.median <= high)
-        )
+        met = bool(self.values) and statistics.median(self.values) <= self.most_wanted
+        return f"≤ {self.most_wanted:g}: {'met' if met else 'MISSED'}"
 
     def cells(self) -> list[str]:
-        numbers = [self.median, min(self.values), max(self.values)] if self.values else []
-        texts = [short(value) for value in numbers] or ["–"] * 3
-        return [self.case, self.what, *texts, self.unit, self.goal, self.words]
+        """Return the line of a table."""
+        numbers = ["–"] * 3
+        if self.values:
+            of_all = (statistics.median(self.values), min(self.values), max(self.values))
+            numbers = [short(number) for number in of_all]
+        return [self.case, self.what, *numbers, self.unit, self.goal, self.words]
 
 
-def seconds(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """Return how long one call of `work` took by a clock."""
-    begin = clock()
+def ms(work: Callable[[], object]) -> float:
+    """Return how many milliseconds one call of `work` took."""
+    begin = time.perf_counter()
     work()
-    return clock() - begin
+    return 1000 * (time.perf_counter() - begin)
+
+
+def ratios(ours: Sequence[float], others: Sequence[float]) -> tuple[float, ...]:
+    """Return how many times as long the others took, round by round."""
+    return tuple(other / our for our, other in zip(ours, others, strict=True))
 
 
 def short(value: float) -> str:
@@ -71,15 +57,7 @@ def short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a table in Markdown."""
-    lines = [header, ["---"] * len(header), *rows]
+def table(rows: Sequence[Row]) -> str:
+    """Return rows as a table in Markdown."""
+    lines = [HEADER, ["---"] * len(HEADER), *[row.cells() for row in rows]]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def write_csv(rows: Sequence[Row], path: Path) -> None:
-    """Write every row with all that was measured, a line each."""
-    with path.open("w", newline="", encoding="utf-8") as file:
-        out = csv.writer(file)
-        out.writerow(["benchmark", *HEADER, "values"])
-        out.writerows([row.benchmark, *row.cells(), " ".join(map(str, row.values))] for row in rows)
