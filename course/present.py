@@ -34,7 +34,7 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     try:
         # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-            runner.run(serve(Room(notebooks, first, root / "notebooks"), given))
+            runner.run(serve(Room(notebooks, first, root / "notebooks", trust=given.trust), given))
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
     return 0
@@ -112,6 +112,11 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument(
         "--port", type=port, default=PORT, help="another one is taken where it is not free"
+    )
+    made.add_argument(
+        "--trust",
+        action="store_true",
+        help="keep HTML and scripts in the outputs of your own notebook",
     )
     made.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"

@@ -2,6 +2,7 @@
 missing, how it is cut into slides.
 """
 
+import base64
 import json
 
 import hostile_outputs
@@ -332,3 +333,69 @@ def test_hostile_outputs_are_each_published(tmp_path):
             if kind != "early"
         ]
         assert html.partition("<body")[2].count("<script") == len(late)
+
+
+PIXEL = strangers.png(2, 2)
+TRUSTED = {  # what a cell puts out, and what of it a reader sees
+    "a figure": ({"image/png": PIXEL, "text/plain": "<Figure size 640x480>"}, "data:image/png"),
+    "LaTeX": ({"text/latex": r"$\frac{a}{b}$", "text/plain": "<Latex>"}, "<mfrac>"),
+    "Math": ({"text/latex": r"$\displaystyle x^2$", "text/plain": "<Math object>"}, "<msup>"),
+    "Markdown": ({"text/markdown": "**bold**", "text/plain": "<Markdown>"}, "<strong>bold"),
+    "a drawing": ({"image/svg+xml": "<svg><title>t</title></svg>", "text/plain": "<SVG>"}, "<svg>"),
+    "a script": ({"application/javascript": "run()", "text/plain": "<Javascript>"}, ">run()<"),
+    "plotly": (
+        {"application/vnd.plotly.v1+json": {"data": []}},
+        "application/vnd.plotly.v1+json, which needs JupyterLab",
+    ),
+}
+
+
+def trusted(tmp_path, to, *cells):
+    nbformat.write(new_notebook(cells=list(cells)), tmp_path / "own.ipynb")
+    return publish(tmp_path / "own.ipynb", to, tmp_path / "own.html", trust=True)
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+@pytest.mark.parametrize("kind", TRUSTED)
+def test_trust_shows_what_is_shown_without_it_and_scripts_too(tmp_path, to, kind):
+    data, seen = TRUSTED[kind]
+    output = shown()
+    output.data = data
+    html = trusted(tmp_path, to, text("# A"), code("x", output))
+    assert seen in html
+    assert ">&lt;Figure" not in html
+    assert ">&lt;Math" not in html
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+def test_trust_sets_formulas_and_holds_the_pictures_that_lie_beside_the_notebook(tmp_path, to):
+    (tmp_path / "my plot.png").write_bytes(base64.b64decode(PIXEL))
+    (tmp_path.parent / "secret.txt").write_text("far")
+    source = "# A\n\n$x^2$ <b class='mine'>bold</b>\n\n![plot](my%20plot.png)\n\n![gone](gone.png)"
+    html = trusted(tmp_path, to, text(source))
+    assert "<msup>" in html
+    assert "<b class='mine'>bold</b>" in html
+    assert html.count(f"data:image/png;base64,{PIXEL}") == 1
+    assert "(The picture gone.png was not found beside the notebook.)" in html
+
+
+PLOTLY = '<div id="p"></div><script src="https://cdn.plot.ly/plotly-3.1.0.min.js"></script>'
+REQUIRED = "<script>require(['https://cdn.jsdelivr.net/npm/vega@5'], draw)</script>"
+
+
+@pytest.mark.parametrize(
+    ("html", "machine"), [(PLOTLY, "cdn.plot.ly"), (REQUIRED, "cdn.jsdelivr.net")]
+)
+def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
+    tmp_path, capsys, html, machine
+):
+    path = tmp_path / "own.ipynb"
+    cells = [text("# A"), code("fig.show()", shown(text_html=html, text_plain="f"))]
+    nbformat.write(new_notebook(cells=cells), path)
+    said = f"This output loads something from {machine}, and this file asks no other machine"
+    given = [str(path), "--to", "slides", "-o", str(tmp_path / "own.html"), "--no-check"]
+    assert main([*given, "--trust"]) == 0
+    assert f"cell 2, “fig.show()”: {said}" in capsys.readouterr().out
+    assert said in (tmp_path / "own.html").read_text()
+    inline = '<script>const about = "https://plotly.com/";</script>'
+    assert "This output loads" not in trusted(tmp_path, "page", code("x", shown(text_html=inline)))

@@ -268,3 +268,19 @@ def test_what_is_no_port_is_said_in_a_sentence(given, capsys):
     with pytest.raises(SystemExit):
         present.main([f"--port={given}"])
     assert f"{given!r} is no port" in capsys.readouterr().err
+
+
+def test_trust_is_for_a_notebook_of_ones_own_and_not_for_the_lessons(course, tmp_path):
+    path = write(tmp_path / "mine.ipynb", "Mine")
+    notebooks, first = present.chosen(str(path), course)
+    assert present.parser().parse_args(["mine.ipynb", "--trust"]).trust
+
+    async def looked():
+        room = present.Room(notebooks, first, course / "notebooks", trust=True)
+        found = [room.lesson(name).trust for name in (first, "03")]
+        for task in room.tasks:
+            task.cancel()
+        await room.close()
+        return found
+
+    assert asyncio.run(looked()) == [True, False]

@@ -90,13 +90,22 @@ def shortened(text: str) -> str:
 class LiveLesson:
     """A copy of a notebook and a kernel, in `folder`; `tell` is called with a dict for all who watch.
 
+    With `trust` HTML and scripts of outputs are shown as they are.
     Nothing is written but what the lesson's own code writes, into `folder`.
     """
 
-    def __init__(self, notebook: NotebookNode, folder: Path, tell: Callable[[dict], None]) -> None:
+    def __init__(
+        self,
+        notebook: NotebookNode,
+        folder: Path,
+        tell: Callable[[dict], None],
+        *,
+        trust: bool = False,
+    ) -> None:
         self.given, self.notebook = notebook, copy.deepcopy(notebook)
         self.folder, self.tell = folder, tell
-        self.faces = Faces(folder, language=language(notebook))
+        self.trust = trust
+        self.faces = Faces(folder, trust=trust, language=language(notebook))
         self.index = {
             cell.id: at for at, cell in enumerate(self.notebook.cells) if cell.cell_type == "code"
         }
@@ -262,14 +271,14 @@ class LiveLesson:
         self.tell(self.kernel)
 
     def face(self, cell: NotebookNode) -> dict:
-        """Return what a cell has put out as safe HTML, just as it is published."""
+        """Return what a cell has put out as HTML, just as it is published."""
         alone = NotebookNode(cell_type="code", metadata=NotebookNode(), source=cell.source)
         alone.outputs = copy.deepcopy(cell.outputs)  # no new_code_cell: it takes ms to check each
         for output in alone.outputs:
             if output.output_type == "stream":
                 output.text = shortened(output.text)
         made = NotebookNode(cells=[alone], metadata=self.notebook.metadata)
-        result = self.faces.result(prepared(made, notes=True).cells[0])
+        result = self.faces.result(prepared(made, notes=True, trust=self.trust).cells[0])
         if len(result.html) > MOST_SHOWN:
             return {"html": TOO_LARGE, "kind": "text", "failed": result.failed}
         failed = self.shown_line(cell.source, result.failed)

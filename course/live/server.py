@@ -41,8 +41,11 @@ NOBODY = "Open the address that stands in the terminal: it works once, in one br
 class Room:
     """What all handlers share: the notebooks that may be shown, those that are, and the way in."""
 
-    def __init__(self, notebooks: dict[str, Path], first: str, ours: Path | None) -> None:
+    def __init__(
+        self, notebooks: dict[str, Path], first: str, ours: Path | None, *, trust: bool = False
+    ) -> None:
         self.notebooks, self.first, self.ours = notebooks, first, ours
+        self.trust = trust  # notebooks of one's own, not the lessons
         self.port, self.ticket = 0, secrets.token_urlsafe(32)
         self.shown: dict[str, LiveLesson] = {}
         self.watching: dict[str, set[Channel]] = {name: set() for name in notebooks}
@@ -61,9 +64,11 @@ class Room:
         if name not in self.shown:
             path = self.notebooks[name]
             own = path.parent != self.ours
-            folder = path.parent if own else Path(self.scratch.name)
             lesson = LiveLesson(
-                parsed(path, text_of(path)), folder, lambda told: self.tell(name, told)
+                parsed(path, text_of(path)),
+                path.parent if own else Path(self.scratch.name),
+                lambda told: self.tell(name, told),
+                trust=own and self.trust,
             )
             self.shown[name] = lesson
             self.do(lesson.start())
@@ -163,7 +168,7 @@ class Deck(Guarded):
         path = self.room.notebooks[self.named(name)]
         try:
             lesson = self.room.lesson(name)
-            self.write(deck(lesson.given, path.parent, live=True))
+            self.write(deck(lesson.given, path.parent, trust=lesson.trust, live=True))
         except Unpublishable as error:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(str(error))

@@ -5,8 +5,14 @@ from __future__ import annotations
 import base64
 import os
 import re
+from html import escape, unescape
 from pathlib import Path
+from urllib.parse import unquote
 
+PICTURE = re.compile(
+    r"""(?P<before><img\b[^>]*?\ssrc=(["']))(?P<address>[^"'>]*)(?P<after>\2[^>]*>)""",
+    re.IGNORECASE,
+)
 PICTURES = {
     ".svg": "svg+xml",
     ".png": "png",
@@ -20,6 +26,24 @@ PICTURES = {
 def led_to_pages(html: str) -> str:
     """Let links to notebooks lead to what is published of them."""
     return re.sub(r'(<a [^>]*href="(?!\w+:)[^":]*)\.ipynb(?=["#])', r"\1.html", html)
+
+
+def with_pictures(html: str, folder: Path) -> str:
+    """Return trusted HTML with the pictures that lie in `folder` in it; one that is not there is
+    named in its place.
+    """
+
+    def held(picture: re.Match) -> str:
+        address = unquote(unescape(picture["address"]))
+        if re.match(r"\s*([a-z][a-z0-9+.-]*:|//)", address, re.IGNORECASE):
+            return picture[0]
+        data = embedded(address, folder)
+        if data is None:
+            said = f"(The picture {address} was not found beside the notebook.)"
+            return f"<em>{escape(said)}</em>"
+        return f"{picture['before']}{data}{picture['after']}"
+
+    return PICTURE.sub(held, html)
 
 
 def embedded(address: str, folder: Path) -> str | None:

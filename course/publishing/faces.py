@@ -13,7 +13,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
-from course.publishing.addresses import embedded, led_to_pages
+from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
 from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
@@ -44,7 +44,7 @@ class Faces:
         """Return Markdown, made safe before, as HTML."""
         html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
         if self.trust:
-            return html
+            return with_pictures(html, self.folder)
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
 
     def line(self, source: str) -> str:
@@ -88,9 +88,10 @@ class Faces:
         if QUESTION in data.get("text/html", ""):
             return ""  # guesses are made by hand in a room
         if "text/html" in data:
-            return f'<div class="pic">{DRAWN.sub(without_legend, data["text/html"])}</div>'
-        if self.trust and "image/svg+xml" in data:
-            return f'<div class="pic">{data["image/svg+xml"]}</div>'
+            html = DRAWN.sub(without_legend, data["text/html"])
+            if self.trust:
+                html = with_pictures(html, self.folder)
+            return f'<div class="pic">{html}</div>'
         return f'<pre class="o">{ansi2html(data.get("text/plain", ""))}</pre>'
 
     def printed(self, text: str, name: str) -> str:

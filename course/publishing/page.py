@@ -11,7 +11,7 @@ from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
 from course.publishing import assets
-from course.publishing.addresses import embedded, led_to_pages
+from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
@@ -31,6 +31,8 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     for output in (output for cell in made.cells for output in cell.get("outputs", ())):
         if "text/html" in output.get("data", {}):
             html = led_to_pages(output.data["text/html"])
+            if trust:
+                html = with_pictures(html, folder)
             output.data["text/html"] = UNTOLD.sub(NOT_TOLD, html)
     templates = environment(TEMPLATES)
     names: set[str] = set()
@@ -42,7 +44,6 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     }
     return templates.get_template("page.html.j2").render(
         cells=made.cells,
-        trusted=trust,
         title=title_of(made),
         policy=assets.policy("page", trust),
         styles=assets.styles("page"),
@@ -56,7 +57,9 @@ def finished(source: str, folder: Path, trust: bool) -> str:
     """
     renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
     html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
-    return html if trust else clean(html, lambda address: embedded(address, folder), rendered=True)
+    if trust:
+        return with_pictures(html, folder)
+    return clean(html, lambda address: embedded(address, folder), rendered=True)
 
 
 def named(html: str, names: set[str]) -> str:

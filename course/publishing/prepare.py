@@ -21,6 +21,7 @@ from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
 from course.publishing.grounds import grounded
 from course.publishing.inert import inert
+from course.publishing.network import with_note
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
@@ -47,7 +48,8 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
     Saved players become slots in which `autograd_graphs.playing.player.head()` starts them, and the filter
     box of a glossary is written anew, for the script of `helpers.clinic.filter_box.head()`. HTML,
     JavaScript and pictures of outputs stay where they cannot run or fetch anything, else their text
-    stands there; with `trust` all stays.
+    stands there. With `trust` it stays as it is: everything that is shown without trust is shown
+    just so, and HTML and scripts too.
     """
     made = copy.deepcopy(notebook)
     made.cells = [
@@ -68,7 +70,7 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
             rounds.for_readers(cell)
         if cell.cell_type == "markdown":
             cell.source = pasted(cell.source, cell.pop("attachments", {}))
-            cell.source = cell.source if trust else safe_markdown(cell.source, macros)
+            cell.source = safe_markdown(cell.source, macros, trust=trust)
         else:
             cell.outputs = [shown(notebook, output, trust, macros) for output in cell.outputs]
             told(cell, notes)
@@ -120,8 +122,9 @@ def shown(
     ours = slot_in_page(notebook, output, text)
     if ours:
         return _only(output, ours, text)
-    if trust and VIEW not in data:
-        return output
+    kept = trusted_html(data) if trust and VIEW not in data else None
+    if kept is not None:
+        return _only(output, with_note(kept), text)
     page = html_of(output, text, macros)
     if page is not None:
         return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
@@ -148,6 +151,16 @@ def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str
     if film:
         return slot_of(film, text)
     return filter_box.listed() if filter_box.BOX in output.data else ""
+
+
+def trusted_html(data: NotebookNode) -> str | None:
+    """Return what stays of a trusted output because it is trusted; None where that makes no odds."""
+    if "text/html" in data:
+        return str(data["text/html"])
+    for kind in ("application/javascript", "text/javascript"):
+        if kind in data:
+            return f"<script>{data[kind]}</script>"
+    return str(data["image/svg+xml"]) if "image/svg+xml" in data else None
 
 
 def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:

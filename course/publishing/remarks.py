@@ -7,6 +7,8 @@ from pathlib import Path
 from nbformat import NotebookNode
 
 from course.publishing import rounds
+from course.publishing.network import machines_asked, needs
+from course.publishing.prepare import trusted_html
 from course.publishing.source import not_run
 from course.publishing.terminal import plain
 from course.publishing.tex import Macros
@@ -15,9 +17,9 @@ from course.publishing.wording import formula, safe_markdown
 MOST = 10  # formulas that are named one by one
 
 
-def remarks(notebook: NotebookNode, path: Path) -> list[str]:
+def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
     """Return sentences, each with what to do: cells that were not run, formulas that are no TeX we
-    know, the cell that raised.
+    know, the cell that raised; with `trust` outputs that ask other machines for something.
     """
     formulas = unread(notebook)
     found = [waits] if (waits := not_run(notebook, path)) else []
@@ -28,6 +30,11 @@ def remarks(notebook: NotebookNode, path: Path) -> list[str]:
     if len(formulas) > MOST:
         found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
+    if trust:
+        asking = [
+            (names[cell.id], machines) for cell in notebook.cells if (machines := asked(cell))
+        ]
+        found += [f"{cell}: {needs(machines)}" for cell, machines in asking]
     for cell in notebook.cells:
         kinds = [
             output.ename for output in cell.get("outputs", []) if output.output_type == "error"
@@ -36,6 +43,14 @@ def remarks(notebook: NotebookNode, path: Path) -> list[str]:
             found.append(
                 f"{names[cell.id]} ended in {plain(kinds[0])[:40]}: its error is shown as it is."
             )
+    return found
+
+
+def asked(cell: NotebookNode) -> list[str]:
+    """Return the machines that the outputs of a cell ask for something."""
+    found: list[str] = []
+    for output in cell.get("outputs", []):
+        found += machines_asked(trusted_html(output.get("data", {})) or "")
     return found
 
 

@@ -58,24 +58,28 @@ DIRECTIVE = re.compile(r"^([`~:]{3,})\s*\{([^}]*)\}", re.MULTILINE)
 
 
 def safe_markdown(
-    source: str, macros: Macros | None = None, unread: list[str] | None = None
+    source: str,
+    macros: Macros | None = None,
+    unread: list[str] | None = None,
+    *,
+    trust: bool = False,
 ) -> str:
     """Return the source of a text cell with no HTML in it that could run or fetch, and its math as
     MathML.
 
     `macros` are those that earlier cells defined; what the cell defines is added. What cannot be
-    read is told in `unread`.
+    read is told in `unread`. With `trust` all HTML stays.
     """
     macros, unread = ({} if macros is None else macros), ([] if unread is None else unread)
     lines = source.splitlines(keepends=True)
     pieces, at = [], 0
     for first, last in code_blocks(source):
         pieces += [
-            words("".join(lines[at:first]), macros, unread),
+            words("".join(lines[at:first]), macros, unread, trust),
             DIRECTIVE.sub(r"\1\2", "".join(lines[first:last])),
         ]
         at = last
-    return "".join([*pieces, words("".join(lines[at:]), macros, unread)])
+    return "".join([*pieces, words("".join(lines[at:]), macros, unread, trust)])
 
 
 def code_blocks(source: str) -> list[tuple[int, int]]:
@@ -86,15 +90,15 @@ def code_blocks(source: str) -> list[tuple[int, int]]:
     ]
 
 
-def words(text: str, macros: Macros, unread: list[str]) -> str:
-    """Return text between blocks of code, made safe."""
+def words(text: str, macros: Macros, unread: list[str], trust: bool = False) -> str:
+    """Return text between blocks of code, made safe; with `trust` its formulas alone are changed."""
 
     def safe(found: re.Match) -> str:
         kind = found.lastgroup
         if kind in MATH:
             tex = re.sub(r"^[ \t]*>", "", found[MATH[kind][0]], flags=re.MULTILINE)  # of a quote
             return mathml(tex, MATH[kind][1], macros, unread)
-        return _piece(found)
+        return found[0] if trust else _piece(found)
 
     return PIECES.sub(safe, DIRECTIVE.sub(r"\\\1\2", text))
 

@@ -77,6 +77,7 @@ function showCode({ code, slide }, html) {
 
 async function showResult({ cell, out, code, slide }, { html, kind, failed, state }) {
   out.innerHTML = html;
+  every("script:not([type='application/json'])", out).forEach(started);
   out.dispatchEvent(new Event("play-all", { bubbles: true }));
   const holder = out.closest(".stage, .cell");
   if (holder) holder.dataset.kind = kind;
@@ -88,6 +89,14 @@ async function showResult({ cell, out, code, slide }, { html, kind, failed, stat
   if (slide !== Reveal.getCurrentSlide() || !asked.has(cell)) return;
   if (+slide.dataset.step === 0 && Reveal.availableFragments().next) Reveal.nextFragment();
   if (state !== "running") asked.delete(cell);
+}
+
+// A script that comes as text does not run: of a trusted notebook put it in anew. Elsewhere there is none, and none may run.
+function started(script) {
+  const fresh = document.createElement("script");
+  for (const { name, value } of script.attributes) fresh.setAttribute(name, value);
+  fresh.textContent = script.textContent;
+  script.replaceWith(fresh);
 }
 
 // While an output grows, its end is seen, and nothing else moves.
