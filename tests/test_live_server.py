@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
 from pathlib import Path
 from urllib.parse import quote
@@ -794,11 +795,11 @@ def children():
     return found
 
 
-def test_a_kernel_that_dies_is_told_and_the_stored_output_stays(live, seated):
+def test_a_kernel_that_dies_is_told_and_no_output_of_other_code_stays(live, seated):
     async def work(seat):
         told = await seat.ran("first", "import os\nprint('last words', flush=True)\nos._exit(1)")
         assert told["state"] == "stopped"
-        assert words(told) == "stored"
+        assert words(told) == "The kernel died before this code was done."
         told = await seat.kernel("dead")
         assert told["words"] == "The kernel died."
         await seat.say("run", "also")
@@ -810,6 +811,59 @@ def test_a_kernel_that_dies_is_told_and_the_stored_output_stays(live, seated):
         await seat.say("restart")
         await seat.kernel("ready")
         assert words(await seat.ran("also")) == "also"
+
+    seated(work)
+
+
+def test_a_kernel_that_is_killed_under_the_lessons_own_code_leaves_the_stored_output(seated):
+    async def work(seat):
+        await seat.ran("free", "import os, threading\nthreading.Timer(2, os._exit, [1]).start()")
+        await seat.say("edit", "first", source=None)
+        await seat.say("edit", "second", source="import time; time.sleep(60)")
+        await seat.say("run", "first", "second")
+        told = await seat.result("first")
+        assert (told["state"], words(told)) == ("done", "")
+        assert words(await seat.result("second")).startswith("The kernel died before")
+        await seat.kernel("dead")
+        await seat.say("restart")
+        await seat.kernel("ready")
+
+    seated(work)
+
+
+def test_a_kernel_that_is_killed_while_nothing_runs_is_told_without_an_order(live, seated):
+    async def work(seat):
+        await seat.ran("also")
+        os.kill(live.room.lesson("small").client.km.provisioner.pid, signal.SIGKILL)
+        assert (await seat.kernel("dead"))["words"] == "The kernel died."
+        await seat.say("restart")
+        await seat.kernel("ready")
+
+    seated(work)
+
+
+def test_an_output_of_other_code_than_what_is_seen_is_told_as_such_and_not_saved(live, seated):
+    async def edited(seat, source):
+        await seat.say("edit", "also", source=source)
+        told = await seat.until(lambda told: told.get("cell") == "also" and "code" in told)
+        return told["foreign"]
+
+    async def outputs():
+        answer = await live.fetch("/small/notebook")
+        cells = nbformat.reads(answer.body.decode(), as_version=4).cells
+        return next(cell.outputs for cell in cells if cell.id == "also")
+
+    async def work(seat):
+        await edited(seat, None)
+        await seat.ran("also")
+        assert await edited(seat, "print('other')") is True
+        assert await outputs() == []
+        assert await edited(seat, None) is False
+        assert await outputs() == [new_output("stream", text="also\n")]
+        await edited(seat, "print('other')")
+        assert (await seat.ran("also"))["foreign"] is False
+        assert await edited(seat, None) is True
+        await seat.ran("also")
 
     seated(work)
 

@@ -25,6 +25,9 @@ MOST_SHOWN = 10_000_000  # characters of HTML that a browser is given at once
 TOO_LARGE = '<pre class="o">(This output is too large to show: print or draw less.)</pre>'
 LEFT_OUT = "… left out …\n"
 PAUSE = 0.25  # seconds between two looks at a cell that still runs
+ALIVE = 1.0  # seconds between two looks whether a kernel that has nothing to do is there
+DIED = "The kernel died."
+NOTHING_CAME = '<pre class="stderr">The kernel died before this code was done.</pre>'
 
 
 class Client(NotebookClient):
@@ -72,10 +75,14 @@ async def begin(client: Client) -> None:
 
 async def end(client: Client) -> None:
     """End the kernel of a client, whatever it does, and let go of what it holds."""
-    if client.km is not None and client.km.has_kernel:
-        await client.km.shutdown_kernel(now=True)
     if client.kc is not None:
         client.kc.stop_channels()
+    if client.km is None:
+        return
+    if client.km.has_kernel:
+        await client.km.shutdown_kernel(now=True)
+    else:  # it is gone by itself
+        await client.km.cleanup_resources()
 
 
 def shortened(text: str) -> str:
@@ -118,7 +125,11 @@ class LiveLesson:
         self.next_look: asyncio.TimerHandle | None = None
         self.kernel = {"kernel": "starting", "words": ""}
         self.known = {name: {"cell": name, "source": self.cell(name).source} for name in self.index}
+        # the code that made the output which is seen: at first the lesson's own
+        self.made_by = {name: self.cell(name).source for name in self.index}
+        self.watcher: asyncio.Task | None = None
         self.ended: dict[str, str] = {}  # how the last run of a cell did, by its name
+        self.runs = ""  # the code that runs, or ran last
 
     def state(self) -> list[dict]:
         """Return what somebody must be told who begins to watch now."""
@@ -152,12 +163,29 @@ class LiveLesson:
                     await self.run_one(name)
             if client is self.client:
                 self.tell_kernel("ready")
+                self.watcher = asyncio.ensure_future(self.watch(client))
+
+    async def watch(self, client: Client) -> None:
+        """Notice that a kernel is gone while nothing runs; what runs notices it by itself."""
+        while client is self.client:
+            await asyncio.sleep(ALIVE)
+            if not self.turn.locked() and not await client.km.is_alive():
+                await self.died(client)
+
+    async def died(self, client: Client) -> None:
+        """Tell that the kernel is gone, unless somebody has ended it."""
+        if client is self.client:
+            self.client = None
+            self.tell_kernel("dead", DIED)
+            await end(client)
 
     async def stop(self) -> None:
         """End the kernel, whatever it does; what waits gives up."""
         self.rounds += 1
         self.starts += 1
         client, self.client = self.client, None
+        if self.watcher is not None:
+            self.watcher.cancel()
         if client is not None:
             await end(client)
 
@@ -200,21 +228,19 @@ class LiveLesson:
     async def run_one(self, name: str) -> bool:
         """Run a cell and tell what came; return whether the next may run.
 
-        What a cell put out whose kernel has died gives way to what is stored.
+        What a cell put out whose kernel has died gives way to what is stored of the lesson's own
+        code, and of other code to a sentence.
         """
         cell, client, began = self.cell(name), self.client, time.monotonic()
+        self.runs = cell.source  # it may be edited while it runs
         cell.outputs = []
         client.clear_display_id_mapping(self.index[name])  # of its last run
         self.tell_cell(name, state="running")
         try:
             await client.async_execute_cell(cell, self.index[name])
         except DeadKernelError:
-            stored = self.given.cells[self.index[name]]
-            self.tell_result(name, "stopped", time.monotonic() - began, self.face(stored))
-            if client is self.client:  # nobody has ended it
-                self.client = None
-                self.tell_kernel("dead", "The kernel died.")
-                await end(client)
+            self.tell_result(name, "stopped", time.monotonic() - began, self.left_by_death(name))
+            await self.died(client)
             return False
         except Exception as error:  # of the machinery: the lesson goes on, and the room is told
             words = f"This could not be run to its end ({type(error).__name__})."
@@ -225,6 +251,13 @@ class LiveLesson:
         state = "failed" if failed else "done"
         self.tell_result(name, state, time.monotonic() - began, self.face(cell))
         return not failed or "raises-exception" in cell.metadata.get("tags", [])
+
+    def left_by_death(self, name: str) -> dict:
+        """Return what is seen of a cell whose kernel has died under it."""
+        stored = self.given.cells[self.index[name]]
+        if self.runs == stored.source:
+            return self.face(stored)
+        return {"html": NOTHING_CAME, "kind": "text", "failed": 0}
 
     def edit(self, name: str, source: str | None) -> None:
         """Change what a cell runs, None: back to what the lesson has there; tell how it looks."""
@@ -239,6 +272,7 @@ class LiveLesson:
             code=self.faces.code(cell.source),
             source=cell.source,
             edited=cell.source != given,
+            foreign=cell.source != self.made_by[name],
         )
 
     def look(self, cell: NotebookNode) -> None:
@@ -262,13 +296,26 @@ class LiveLesson:
         self.tell_cell(name, state=state, seconds=round(seconds, 1), **face)
 
     def tell_cell(self, name: str, **told) -> None:
-        """Tell what is new of a cell, and keep it for those who come later."""
+        """Tell what is new of a cell, and keep it for those who come later; with an output whether
+        other code made it than what is seen now.
+        """
+        if "html" in told:
+            self.made_by[name] = self.runs
+            told["foreign"] = self.cell(name).source != self.runs
         self.known[name] |= told
         self.tell({"cell": name} | told)
 
     def tell_kernel(self, state: str, words: str = "") -> None:
         self.kernel = {"kernel": state, "words": words}
         self.tell(self.kernel)
+
+    def saved(self) -> NotebookNode:
+        """Return the notebook as it was run and changed; no output of code that it does not hold."""
+        made = copy.deepcopy(self.notebook)
+        for name, at in self.index.items():
+            if made.cells[at].source != self.made_by[name]:
+                made.cells[at].update(outputs=[], execution_count=None)
+        return made
 
     def face(self, cell: NotebookNode) -> dict:
         """Return what a cell has put out as HTML, just as it is published."""

@@ -182,7 +182,7 @@ class Copy(Guarded):
         self.set_header("Content-Type", "application/x-ipynb+json")
         file = quote(f"{self.room.notebooks[name].stem}-live.ipynb")
         self.set_header("Content-Disposition", f"attachment; filename*=UTF-8''{file}")
-        self.write(nbformat.writes(lesson.notebook))
+        self.write(nbformat.writes(lesson.saved()))
 
 
 class Channel(WebSocketHandler):

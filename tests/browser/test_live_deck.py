@@ -296,18 +296,23 @@ def test_up_to_here_runs_all_before(deck):
         assert not deck.locator(OUT).is_visible(), "only the slide that is seen goes on"
 
 
-def test_a_kernel_that_dies_is_said_and_the_stored_output_is_seen(deck):
+def test_a_kernel_that_dies_leaves_no_output_beside_code_that_did_not_make_it(deck):
     typed(deck, "print", "import os; os._exit(1)")
     deck.keyboard.press("Shift+Enter")
     expect(deck.locator(f"{SIGN}[data-mood=bad]")).to_contain_text("The kernel died.", timeout=LONG)
-    expect(deck.locator(OUT)).to_have_text("stored")
-    assert deck.locator(OUT).is_visible()
+    expect(deck.locator(OUT)).to_have_text("The kernel died before this code was done.")
     deck.keyboard.press("Shift+E")
+    expect(deck.locator(f"{OUT}.foreign")).to_be_visible()
+    band = deck.locator(OUT).evaluate("out => getComputedStyle(out, '::before').content")
+    assert band == '"Output of other code than this"'
+    wide = "out => parseFloat(getComputedStyle(out, '::before').width) / out.clientWidth"
+    assert deck.locator(OUT).evaluate(wide) > 0.9
     deck.keyboard.press("Shift+K")
     expect(deck.locator(SIGN)).to_contain_text("starts", timeout=LONG)
     expect(deck.locator(SIGN)).not_to_contain_text(re.compile("starts|died"), timeout=LONG)
     pressed(deck, "print")
     expect(deck.locator(OUT)).to_have_text("came live")
+    expect(deck.locator(f"{OUT}.foreign")).to_have_count(0)
 
 
 def test_a_connection_that_is_lost_is_said_and_what_came_meanwhile_is_seen_after(deck):

@@ -44,6 +44,7 @@ function hear(told) {
     const box = boxOf(told.cell);
     if (box && "code" in told) showCode(box, told.code);
     if (box && told.state) box.out.classList.toggle("old", ["waiting", "running"].includes(told.state) && !("html" in told));
+    if (box && "foreign" in told) box.out.classList.toggle("foreign", told.foreign);
     if (box && "html" in told) showResult(box, told);
   }
   tellState();
