@@ -91,28 +91,24 @@ def test_the_sum_by_index_holds_two_additions_and_three_selections():
     assert torch.equal(one, other)
 
 
-def test_walking_back_from_the_loss_the_step_after_the_first_that_requires_grad_lost_the_graph():
-    text = said("01", "v2t-20")
-    assert "until a tensor *does* require grad: the step after it lost the graph." in text
-    z = leaf() * 2
-    b = Variable(z)
-    loss = b.sum()
-    back = [
-        ("sum", loss),
-        ("Variable", b),
-        ("times", z),
-    ]  # each step with what it gave, from the end
-    first = next(at for at, (_, tensor) in enumerate(back) if tensor.requires_grad)
-    assert back[first - 1][0] == "Variable"
-    assert (
-        not loss.requires_grad
-    )  # so the first that does not would be the loss, which is not to blame
+@pytest.mark.parametrize("cut", [Variable, torch.no_grad()(lambda z: z.view(-1))])
+@pytest.mark.parametrize("other", [torch.ones(3), leaf()], ids=["alone", "another part"])
+def test_the_first_result_without_a_grad_fn_lost_the_graph(cut, other):
+    assert "the first result without a `grad_fn` lost the graph." in said("01", "v2t-20")
+    weight = leaf()
+    z = weight * 2
+    b = cut(z)
+    loss = (b * other).sum()
+    assert next(tensor for tensor in (z, b, loss) if tensor.grad_fn is None) is b
+    if loss.requires_grad:
+        loss.backward()
+    assert weight.grad is None
 
 
 def test_an_error_comes_of_a_wrapped_part_only_if_no_other_part_has_a_graph():
     assert (
-        "Here an error came later; if another part of the loss has a graph, none comes, and a"
-        " gradient is missing." in said("01", "v2t-20")
+        "Here you got an error. If another part of the loss still has a graph, you get none: a"
+        " gradient is simply missing." in said("01", "v2t-20")
     )
     w, v = leaf(2.0), leaf(3.0)
     with pytest.raises(RuntimeError, match="does not require grad"):
@@ -628,3 +624,22 @@ def test_sizes_in_the_brackets_of_an_old_tensor_and_values_in_a_list():
     assert "The numbers in `torch.Tensor(2, 2)` are sizes: two by two." in said("01", "v2t-35")
     assert torch.Tensor(2, 2).shape == (2, 2)
     assert torch.Tensor([2, 2]).tolist() == [2.0, 2.0]
+
+
+def test_a_computed_tensor_needs_a_grad_fn_for_backward_and_a_leaf_does_not():
+    assert "a tensor that was computed needs a `grad_fn` for that" in said("01", "v2t-41")
+    x = leaf(2.0)
+    x.sum().backward()
+    alone = torch.tensor(2.0, requires_grad=True)
+    alone.backward()
+    assert (alone.grad_fn, alone.grad.item()) == (None, 1.0)
+    with pytest.raises(RuntimeError, match="does not have a grad_fn"):
+        (x * 2).detach().sum().backward()
+
+
+def test_in_2017_a_result_was_wrapped_by_way_of_its_data():
+    """Version 0.3 refused a Variable in a Variable; `data` is a tensor then and now."""
+    assert "| `Variable(z.data)` of a result | `z.detach()` |" in said("01", "v2t-35")
+    z = leaf() * 2
+    for cut in (Variable(z.data), z.detach()):
+        assert (cut.grad_fn, cut.data_ptr()) == (None, z.data_ptr())

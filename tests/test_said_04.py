@@ -466,6 +466,13 @@ def test_what_ran_is_in_the_graph_and_the_next_call_makes_a_new_one():
     assert p.grad == 1 / 2
 
 
+def test_the_two_graphs_of_a_loop_have_two_operation_nodes_and_one():
+    assert "- (a) two operation nodes for 4, one for 2" in said("04", "cell-27")
+    graphs = [snapshot(calm(torch.tensor(n, requires_grad=True))) for n in (4.0, 2.0)]
+    assert [len(graph.operations) for graph in graphs] == [2, 1]
+    assert [len(graph.nodes) for graph in graphs] == [3, 2]
+
+
 def test_backward_frees_saved_tensors_and_leaves_nodes_and_edges():
     assert "frees *saved tensors* of nodes that ran; all nodes and edges stay" in (
         said("04", "cell-39")

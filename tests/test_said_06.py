@@ -568,3 +568,27 @@ def test_exercise_06_4_swings_about_its_goal_if_nothing_is_emptied():
                 w -= 0.25 * w.grad
             sides.append(w.item() > 2)
         assert sum(one != other for one, other in pairwise(sides)) >= 2
+
+
+def bytes_kept(w, portions):
+    """Return how many bytes the largest graph saves when each portion has a backward of its own."""
+    most = 0
+    for part in portions:
+        saved = []
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
+            loss = ((w * part) ** 2).mean()
+        storages = {}
+        for tensor in saved:
+            storage = tensor.untyped_storage()
+            storages[storage.data_ptr()] = storage.nbytes()
+        storages.pop(part.untyped_storage().data_ptr(), None)  # the samples are there anyway
+        most = max(most, sum(storages.values()))
+        loss.backward()
+    return most
+
+
+def test_with_one_backward_for_each_portion_what_is_saved_for_one_of_them_is_kept():
+    texts = " ".join(idea.message for idea in find("06.3").misconceptions)
+    assert "the graph keeps what it saved for all the samples" in texts
+    w, samples = torch.tensor(2.0, requires_grad=True), torch.ones(4000)
+    assert bytes_kept(w, samples.split(1000)) < bytes_kept(w, [samples]) / 3

@@ -594,6 +594,14 @@ def test_the_lab_counts_without_accumulate_grad_and_says_so():
     assert int(built.fact("nodes alive")) == len(graph.operations) == len(graph.nodes) - 1
 
 
+def test_key_1_of_the_lab_empties_the_gradient_and_runs_the_forward():
+    assert "Key 1 empties `x.grad` and runs the forward" in said("07", "rg-39")
+    known = labs.lifecycle.map()
+    after = known.states[known.walk(("forward", "backward", "forward")).to]
+    assert after.box("x.grad").why == "None"
+    assert after.fact("nodes alive") == "3"
+
+
 def test_what_has_a_name_gives_no_byte_back():
     assert "key 2 gives none of them back" in said("07", "rg-42")
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)

@@ -34,12 +34,12 @@ def with_pictures(html: str, folder: Path) -> str:
     """
 
     def held(picture: re.Match) -> str:
-        address = unquote(unescape(picture["address"]))
+        address = unescape(picture["address"])
         if re.match(r"\s*([a-z][a-z0-9+.-]*:|//)", address, re.IGNORECASE):
             return picture[0]
         data = embedded(address, folder)
         if data is None:
-            said = f"(The picture {address} was not found beside the notebook.)"
+            said = f"(The picture {unquote(address)} was not found beside the notebook.)"
             return f"<em>{escape(said)}</em>"
         return f"{picture['before']}{data}{picture['after']}"
 
@@ -51,7 +51,7 @@ def embedded(address: str, folder: Path) -> str | None:
     course.
     """
     try:
-        path = Path(os.path.realpath(folder / address))
+        path = Path(os.path.realpath(folder / unquote(address)))
         if (
             path.suffix.lower() not in PICTURES
             or not path.is_file()

@@ -439,8 +439,8 @@ PORTIONS = Exercise(
         Misconception(
             example=_BATCH,
             when=lambda seen: _every(lambda grad, walks, *_: walks == 1)(seen) and _are_right(seen),
-            message="You called `backward()` once for everything. Then all samples must be in memory together, which"
-            " portions are meant to avoid: call it once for each portion.",
+            message="You called `backward()` once for everything. Until then the graph keeps what it saved for all the"
+            " samples. Call it once for each portion, and only one portion's is kept.",
         ),
         Misconception(
             example=_loop("loss = ((w * part) ** 2).sum() / count") + "\n    loss.backward()",
