@@ -570,13 +570,18 @@ def test_exercise_06_4_swings_about_its_goal_if_nothing_is_emptied():
         assert sum(one != other for one, other in pairwise(sides)) >= 2
 
 
+def watched_loss(w, part):
+    """Return a loss, and the tensors that its graph saves."""
+    saved = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
+        return ((w * part) ** 2).mean(), saved
+
+
 def bytes_kept(w, portions):
     """Return how many bytes the largest graph saves when each portion has a backward of its own."""
     most = 0
     for part in portions:
-        saved = []
-        with torch.autograd.graph.saved_tensors_hooks(lambda t: saved.append(t) or t, lambda t: t):
-            loss = ((w * part) ** 2).mean()
+        loss, saved = watched_loss(w, part)
         storages = {}
         for tensor in saved:
             storage = tensor.untyped_storage()
