@@ -6,6 +6,7 @@ import contextlib
 import gc
 import io
 import linecache
+import random
 import sys
 import warnings
 import weakref
@@ -20,6 +21,7 @@ from autograd_graphs.looking.snapshot import Walk
 from helpers import diagnose
 from helpers.answers import html
 from helpers.clinic.catalogue import book
+from helpers.clinic.detectors import freed_before, is_freed, nodes_of
 from helpers.clinic.entries import entries
 from helpers.clinic.errors import MOST, family
 from helpers.clinic.message_clues import clue
@@ -197,7 +199,7 @@ TELLS = {
     ],
     "w = torch.tensor(2.0, requires_grad=True)\nscale = w.exp()\n(scale * 3).backward()\n(scale * 5).backward()": [
         "In your line (its tensors as they are now): (scale * 5).backward()",
-        "In the graph of scale, saved tensors that are freed: ExpBackward0 (scale): ○ result (freed)",
+        "In the graph of scale, saved tensors that were freed before this call: ExpBackward0 (scale): ○ result (freed)",
     ],
     "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
         "Element 0 is the tensor that backward() or grad() was to start from",
@@ -611,3 +613,75 @@ def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic, monkeypat
     cells = f"{HEAD}l = (x * x).sum()\nl.backward()", f"{magic}y = 1", "l.backward()"
     shown = diagnosed(["c = 1", *cells], monkeypatch, tmp_path)
     assert "Freed perhaps by line 3 of cell [3]: l.backward()" in shown
+
+
+def exercised(seed):
+    """Return two losses of a random graph that share a part of it."""
+    chance, x = random.Random(seed), torch.rand(3, requires_grad=True)
+    made = [x]
+    for _ in range(chance.randint(3, 12)):
+        one, other = chance.choice(made), chance.choice(made)
+        made.append(chance.choice([one.exp(), one.sin(), one * other, one + other, one.tanh()]))
+    return [chance.choice(made[1:]).sum() + chance.choice(made[1:]).sum() for _ in range(2)]
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_of_what_is_freed_only_that_is_called_freed_before_which_was(seed):
+    first, second = exercised(seed)
+    first.backward()
+    nodes = nodes_of([second])
+    before = {id(node) for node in nodes if not torch.is_tensor(node) and is_freed(node)}
+    try:
+        second.backward()
+    except RuntimeError:
+        named = {id(node) for node in freed_before(None, nodes)}
+        assert named
+        assert named <= before
+    else:
+        assert not before
+
+
+GAN = """torch.manual_seed(0)
+generator, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+fake = generator(torch.ones(1, 2)).tanh()
+loss_d = critic(fake).sigmoid().sum()
+loss_d.backward()
+loss_g = critic(fake).sigmoid().log().sum()
+loss_g.backward()"""
+
+
+def test_what_the_failing_walk_freed_itself_is_not_said_to_have_been_freed_before(capsys):
+    text = said(raised(GAN)[0], capsys)
+    before = text.partition("saved tensors that were freed before this call: ")[2]
+    named = before.partition("later nodes")[0]
+    assert "TanhBackward0 (fake): ○ result (freed)" in named
+    assert "AddmmBackward0" in named
+    assert "Log" not in named
+    assert "Sigmoid" not in named
+    assert (
+        "3 later nodes have lost their saved tensors, too; this call may have freed them." in text
+    )
+
+
+def test_the_line_is_the_learners_own_and_not_one_of_pythons(capsys):
+    source = (
+        "import copy\nacts = torch.ones(2, requires_grad=True) * 2\nother = copy.deepcopy([acts])"
+    )
+    text = said(raised(source)[0], capsys)
+    assert "In your line (its tensors as they are now): other = copy.deepcopy([acts])" in text
+    assert "copier" not in text
+
+
+OLDER = "The cell before this one raised no error: this is an older one"
+
+
+def test_an_error_of_an_older_cell_is_called_so(monkeypatch, tmp_path):
+    fails = "weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0"
+    warns = (
+        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('always')\n"
+        "    warnings.warn('The .grad attribute of a Tensor that is not a leaf')"
+    )
+    assert OLDER in diagnosed([fails, warns], monkeypatch, tmp_path)
+    assert OLDER not in diagnosed([warns, fails], monkeypatch, tmp_path)
+    handled = "try:\n    1 / 0\nexcept ZeroDivisionError:\n    diagnose()"
+    assert OLDER not in diagnosed([handled], monkeypatch, tmp_path).partition("ZeroDiv")[0]

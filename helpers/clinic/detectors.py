@@ -14,7 +14,14 @@ import torch
 
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
+from autograd_graphs.looking.torch_private import (
+    is_a,
+    is_tensor,
+    may_be_stale,
+    memory_of,
+    ran_as,
+    read,
+)
 from helpers.clinic.earlier_lines import Line, Past, binds, heads
 
 MOST_SHOWN = 3
@@ -129,16 +136,56 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
     """
     nodes = nodes_of(tensors)  # kept: until the end their ids are their own
     freed = {id(node) for node in nodes if is_freed(node)}
-    perhaps = []
+    reaching, unknown = [], []
     for line in past.lines:
         for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
-            reaches = bool(freed & {id(node) for node in nodes_of(parts)})
-            if reaches and is_whole and line.is_sure and is_arithmetic(root):
-                return [line], True
-            if reaches or (not parts and is_made_elsewhere(past, root)):
-                perhaps.append(line)
-    return perhaps, False
+            if freed & {id(node) for node in nodes_of(parts)}:
+                if freed_all(line, root, is_whole):
+                    return [line], True
+                reaching.append(line)
+            elif not parts and is_made_elsewhere(past, root):
+                unknown.append(line)
+    return reaching or in_own_cell(unknown) or unknown, False
+
+
+def freed_all(line: Line, root: ast.expr, is_whole: bool) -> bool:
+    """Say whether a line that went backward surely freed all that the names in `root` lead to."""
+    return is_whole and line.is_sure and is_arithmetic(root)
+
+
+def in_own_cell(lines: Sequence[Line]) -> list[Line]:
+    """Return the lines of the cell or function in which the error came."""
+    return [line for line in lines if " of cell " not in line.where]
+
+
+def freed_before(past: Past | None, graph: Sequence[Any]) -> list[Any]:
+    """Return those freed nodes of a graph, all of it, that were freed before the call that failed.
+
+    The engine takes the latest node first, and stops at the first whose saved tensors are gone. So
+    the earliest of the freed nodes was freed before, and every freed node that is no later than one
+    that an earlier line surely freed. Of the others the failing call itself may have freed each.
+    """
+    freed = [node for node in graph if not is_tensor(node) and is_freed(node)]
+    if not freed:
+        return []
+    last = min(map(ran_as, freed))
+    known = freed_by_earlier_lines(past) if past else []
+    ids = {id(node) for node in known}
+    for node in freed:
+        if id(node) in ids:
+            last = max(last, ran_as(node))
+    return [node for node in freed if ran_as(node) <= last]
+
+
+def freed_by_earlier_lines(past: Past) -> list[Any]:
+    """Return the nodes that lines before the error surely freed, as far as names lead to them."""
+    found = []
+    for line in past.lines:
+        for root, is_whole in walked(line.node):
+            if freed_all(line, root, is_whole):
+                found += nodes_of(roots_in(past, root, line))
+    return found
 
 
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:

@@ -24,6 +24,20 @@ def last_error() -> BaseException | None:
     return next((one for one in kept if is_error(one)), None)
 
 
+def is_of_an_older_cell(error: BaseException | None) -> bool:
+    """Say whether the cell that ran before this one ended without an error, so that this one came
+    from an older cell; False where that cannot be known, and while an error is being handled.
+    """
+    shells = sys.modules.get("IPython.core.interactiveshell")
+    shell = getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
+    result = getattr(shell, "last_execution_result", None)
+    if error is None or sys.exc_info()[1] is error:
+        return False
+    if getattr(result, "execution_count", None) is None:
+        return False
+    return result.error_in_exec is None and result.error_before_exec is None
+
+
 def is_error(thing: object) -> bool:
     """Say whether `thing` is an exception, from its real type alone."""
     return issubclass(type(thing), BaseException)

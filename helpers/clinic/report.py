@@ -16,6 +16,7 @@ from helpers.clinic.catalogue import Cause, Symptom, book
 from helpers.clinic.errors import (
     family,
     is_error,
+    is_of_an_older_cell,
     last_error,
     text_of,
     traceback_of,
@@ -27,6 +28,10 @@ from helpers.clinic.message_clues import clue
 _NOTHING = (
     "There is no error to look at. Run the cell that fails, then diagnose() in a cell of its own; "
     "or give it an exception: diagnose(error)."
+)
+_OLDER = (
+    "The cell before this one raised no error: this is an older one, the last of this session. "
+    'Of a warning, give the words: diagnose("…").'
 )
 _UNKNOWN = (
     "The course does not treat this one, so nothing is guessed here. Read the last line of the traceback, then "
@@ -53,15 +58,17 @@ def diagnose(error: object = None) -> None:
 
 
 def _diagnosed(error: object) -> Card:
+    note = ""
     if error is None:
         error = last_error()
+        note = _OLDER if is_of_an_older_cell(error) else ""
     if error is None:
         return _nothing(_NOTHING)
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
         return _nothing(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
-    return _of_error(error)
+    return _of_error(error, note)
 
 
 def _nothing(text: str) -> Card:
@@ -83,8 +90,11 @@ def _of_text(text: str) -> Card:
     )
 
 
-def _of_error(error: BaseException) -> Card:
-    """Tell of the first member of the family whose message is known; else of the exception itself."""
+def _of_error(error: BaseException, note: str) -> Card:
+    """Tell of the first member of the family whose message is known; else of the exception itself.
+
+    `note` is said before all else.
+    """
     for one in family(error):
         text = text_of(one)
         if found := book().find(types_of(one), text):
@@ -95,10 +105,10 @@ def _of_error(error: BaseException) -> Card:
             )
             seen = scene(traceback_of(one), found.look, "does not require grad" in text)
             seen = seen or scene(traceback_of(error), found.look, "does not require grad" in text)
-            page = _page(found, clue(text), [*origin, *seen])
-            first = [*seen[:1], _means(found), *seen[1:2], *_advice(found)]
+            page = [note, *_page(found, clue(text), [*origin, *seen])]
+            first = [note, *seen[:1], _means(found), *seen[1:2], *_advice(found)]
             return _of_head(error if is_plain_words(error) else one, page, first)
-    return _of_head(error, [_UNKNOWN, *scene(traceback_of(error))])
+    return _of_head(error, [note, _UNKNOWN, *scene(traceback_of(error))])
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
