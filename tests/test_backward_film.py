@@ -1017,7 +1017,7 @@ def film_of_cut(x, near, monkeypatch):
     for _ in range(9):
         deep = deep.sin()
     for module in ("recording.hooks", "looking.snapshot"):
-        monkeypatch.setattr(f"helpers.{module}.NEAREST", NEAREST._replace(nodes=6))
+        monkeypatch.setattr(f"autograd_graphs.{module}.NEAREST", NEAREST._replace(nodes=6))
     trace = record(near(deep, x), names={"x": x})
     assert trace.graph.left_out
     assert any(step.leaf for step in trace.steps), "x itself is near"
