@@ -8,6 +8,7 @@ import io
 import linecache
 import random
 import sys
+import traceback
 import warnings
 import weakref
 from types import FunctionType
@@ -21,9 +22,10 @@ from autograd_graphs.looking.snapshot import Walk
 from helpers import diagnose
 from helpers.answers import html
 from helpers.clinic.catalogue import book
-from helpers.clinic.detectors import freed_before, is_freed, nodes_of
+from helpers.clinic.detectors import nodes_of
 from helpers.clinic.entries import entries
-from helpers.clinic.errors import MOST, family
+from helpers.clinic.errors import MOST, family, frames_of
+from helpers.clinic.failed_backward import failed_backward, is_freed, perhaps_freed_by
 from helpers.clinic.message_clues import clue
 from helpers.clinic.report import _diagnosed
 
@@ -615,30 +617,129 @@ def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic, monkeypat
     assert "Freed perhaps by line 3 of cell [3]: l.backward()" in shown
 
 
-def exercised(seed):
-    """Return two losses of a random graph that share a part of it."""
-    chance, x = random.Random(seed), torch.rand(3, requires_grad=True)
-    made = [x]
-    for _ in range(chance.randint(3, 12)):
+def is_gone(node):
+    """Ask torch itself whether a node still has what it saved."""
+    for name in dir(node):
+        if not name.startswith("_saved_"):
+            continue
+        try:
+            getattr(node, name)
+        except RuntimeError as error:
+            return "after they have already been freed" in str(error)
+    return False
+
+
+def mixed(chance, begin):
+    """Return tensors of one shape, each made of earlier ones."""
+    made = [begin]
+    for _ in range(chance.randint(2, 10)):
         one, other = chance.choice(made), chance.choice(made)
         made.append(chance.choice([one.exp(), one.sin(), one * other, one + other, one.tanh()]))
-    return [chance.choice(made[1:]).sum() + chance.choice(made[1:]).sum() for _ in range(2)]
+    return made
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_of_what_is_freed_only_that_is_called_freed_before_which_was(seed):
-    first, second = exercised(seed)
-    first.backward()
+def net(chance, inner=3):
+    size, layers = inner, []
+    for _ in range(chance.randint(1, 3)):
+        layers += [torch.nn.Linear(size, size), chance.choice([torch.nn.ReLU, torch.nn.Tanh])()]
+    return torch.nn.Sequential(*layers)
+
+
+def gan(chance):
+    generator, critic = net(chance), net(chance)
+    fake = generator(torch.rand(2, 3))
+    losses = [critic(fake).sigmoid().log().mean()]
+    yield losses[0]
+    yield critic(fake).exp().mean()
+
+
+def shared_trunk(chance):
+    made = mixed(chance, torch.rand(3, requires_grad=True))
+    yield chance.choice(made[1:]).sum() + chance.choice(made[1:]).sum()
+    yield chance.choice(mixed(chance, chance.choice(made))).sum()
+
+
+def lstm_state_kept(chance):
+    lstm, state = torch.nn.LSTM(3, 4), None
+    for _ in range(2):
+        out, state = lstm(torch.rand(chance.randint(1, 3), 1, 3), state)
+        yield out.pow(2).mean()
+
+
+def two_heads(chance):
+    trunk = net(chance)(torch.rand(2, 3))
+    one, other = net(chance)(trunk).sum(), net(chance)(trunk).sin().sum()
+    losses = [one, other]
+    chance.shuffle(losses)
+    yield from losses
+
+
+def a_sum_with_a_new_loss(chance):
+    shared = mixed(chance, torch.rand(3, requires_grad=True))[-1]
+    new = mixed(chance, torch.rand(3, requires_grad=True))[-1]
+    yield shared.sum()
+    yield chance.choice([new.sum() + shared.sum(), (new.exp() * 2).sum() * shared.sum()])
+
+
+def plain_second_call(chance):
+    loss = mixed(chance, torch.rand(3, requires_grad=True))[-1].sum()
+    yield loss
+    yield loss
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize(
+    "program",
+    [gan, shared_trunk, lstm_state_kept, two_heads, a_sum_with_a_new_loss, plain_second_call],
+)
+def test_of_what_is_freed_only_that_is_called_freed_before_which_was(program, seed):
+    torch.manual_seed(seed)
+    losses = program(random.Random(seed))
+    next(losses).backward()
+    second = next(losses)
     nodes = nodes_of([second])
-    before = {id(node) for node in nodes if not torch.is_tensor(node) and is_freed(node)}
+    before = {id(node) for node in nodes if is_gone(node)}
     try:
-        second.backward()
-    except RuntimeError:
-        named = {id(node) for node in freed_before(None, nodes)}
+        second.backward(retain_graph=seed % 4 == 3)
+    except RuntimeError as error:
+        call = failed_backward(frames_of(error.__traceback__))
+        unsure = {id(node) for node in perhaps_freed_by(call, [])}
+        named = {id(node) for node in nodes if is_freed(node) and id(node) not in unsure}
         assert named
         assert named <= before
+        if seed % 4 == 3:
+            assert named == before
     else:
         assert not before
+
+
+NOT_BEFORE = {
+    # the graph of `a` is new: this call went through it first
+    "b = x.sin().sum()\nb.backward()\na = x.exp().cos().sum()\n(a + b).backward()": (
+        "In the graph of a, 2 nodes lost saved tensors, perhaps only in this call. In the graph of "
+        "b, saved tensors that were freed before this call: SinBackward0: ○ self (freed) Often"
+    ),
+    "s = {'h': x.exp()}\ns['h'].sum().backward()\na = x.sin().cos().sum()\n"
+    "def f(t):\n    return t + s['h'].sum()\nf(a).backward()": (
+        "a: shape (), made by SumBackward0 In the graph of a, 2 nodes lost saved tensors, perhaps "
+        "only in this call. Often"
+    ),
+    # made right after what was freed
+    "h = x.exp()\nh.backward(torch.ones(2))\nl = h.exp()\nl.backward(torch.ones(2))": (
+        "In the graph of l, saved tensors that were freed before this call: ExpBackward0 (h): ○ "
+        "result (freed) In the graph of l, one node lost saved tensors, perhaps only in this call."
+    ),
+    # what was added after the first call was not freed by it
+    "l = x.sin().sum()\nl.backward()\nl += (x * x).sum()\nl.backward()": (
+        "In the graph of l, saved tensors that were freed before this call: SinBackward0: ○ self "
+        "(freed) In the graph of l, one node lost saved tensors, perhaps only in this call. Often"
+    ),
+}
+
+
+@pytest.mark.parametrize("source", NOT_BEFORE)
+def test_what_is_new_is_not_called_freed_before(source, capsys):
+    assert NOT_BEFORE[source] in said(raised(HEAD + source)[0], capsys)
 
 
 GAN = """torch.manual_seed(0)
@@ -653,14 +754,12 @@ loss_g.backward()"""
 def test_what_the_failing_walk_freed_itself_is_not_said_to_have_been_freed_before(capsys):
     text = said(raised(GAN)[0], capsys)
     before = text.partition("saved tensors that were freed before this call: ")[2]
-    named = before.partition("later nodes")[0]
+    named = before.partition("In the graph")[0]
     assert "TanhBackward0 (fake): ○ result (freed)" in named
     assert "AddmmBackward0" in named
     assert "Log" not in named
     assert "Sigmoid" not in named
-    assert (
-        "3 later nodes have lost their saved tensors, too; this call may have freed them." in text
-    )
+    assert "In the graph of loss_g, 3 nodes lost saved tensors, perhaps only in this call." in text
 
 
 def test_the_line_is_the_learners_own_and_not_one_of_pythons(capsys):
@@ -672,16 +771,120 @@ def test_the_line_is_the_learners_own_and_not_one_of_pythons(capsys):
     assert "copier" not in text
 
 
-OLDER = "The cell before this one raised no error: this is an older one"
+@pytest.mark.parametrize("place", ["package", "written by torch.fx"])
+def test_a_line_of_an_installed_package_is_not_the_learners(place, tmp_path, capsys):
+    code = "def go(t):\n    return t.backward()\n"
+    if place == "package":
+        file = tmp_path / "site-packages" / "theirs.py"
+        file.parent.mkdir()
+        file.write_text(code)
+    else:
+        file = "<eval_with_key>.0"
+        linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+    space = {"__name__": "theirs"}
+    exec(compile(code, str(file), "exec"), space)
+    text = said(raised("go(torch.ones(2))", {"go": space["go"]})[0], capsys)
+    assert "In your line: go(torch.ones(2))" in text
 
 
-def test_an_error_of_an_older_cell_is_called_so(monkeypatch, tmp_path):
-    fails = "weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0"
-    warns = (
-        "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('always')\n"
-        "    warnings.warn('The .grad attribute of a Tensor that is not a leaf')"
+def test_of_a_file_that_was_edited_since_it_is_said(tmp_path, capsys):
+    file = tmp_path / "mine.py"
+    code = "def go(t):\n    return t.backward()\n"
+    file.write_text(code)
+    space = {"__name__": "mine"}
+    exec(compile(code, str(file), "exec"), space)
+    go = {"go": space["go"]}
+    text = said(raised("go(torch.ones(2))", go)[0], capsys)
+    assert "In your line (its tensors as they are now): return t.backward()" in text
+    file.write_text("# a comment of two\n# lines\n" + code)
+    linecache.checkcache(str(file))
+    text = said(raised("go(torch.ones(2))", go)[0], capsys)
+    assert "In line 2 of your file, as it reads now: # lines" in text
+    assert "In your line" not in text
+
+
+def test_where_there_is_no_traceback_that_is_said(capsys):
+    error, _, _ = raised(f"{HEAD}x.exp().backward()")
+    assert "In your line" in said(error, capsys)
+    assert "no traceback, so nobody knows" in said(error.with_traceback(None), capsys)
+
+
+def test_a_local_name_that_is_gone_is_not_taken_for_a_global(capsys):
+    source = "t = torch.ones(7)\ndef f(t):\n    t.backward()\nf(torch.ones(2))"
+    error, _, _ = raised(source)
+    assert "t: shape (2,)" in said(error, capsys)
+    traceback.clear_frames(error.__traceback__)
+    text = said(error, capsys)
+    assert "In your line: t.backward()" in text
+    assert "shape" not in text
+
+
+def test_a_view_that_shows_the_flag_of_its_base_is_not_called_a_leaf(capsys):
+    source = "w = torch.zeros(4, requires_grad=True)\nwith torch.no_grad():\n    v = w[:2]\nv += 1"
+    text = said(raised(source)[0], capsys)
+    assert "v: shape (2,), a view of a tensor that requires grad, with no graph" in text
+
+
+FAILS = "weight = torch.zeros(3, requires_grad=True)\nweight[0] = 5.0"
+WARNS = (
+    "import warnings\nwith warnings.catch_warnings():\n    warnings.simplefilter('always')\n"
+    "    warnings.warn('The .grad attribute of a Tensor that is not a leaf')"
+)
+AGES = {
+    "older": ([FAILS, WARNS], "this is an older one, from cell [2]."),
+    "two cells older": ([FAILS, "1", "2"], "this is an older one, from cell [2]."),
+    "of a cell that was run again": (["l = x", "x = 1", "l = x"], "older one, from cell [2]."),
+    "of the cell before": ([WARNS, FAILS], ""),
+    "of the cell before, which did not parse": ([FAILS, "w = = 2"], ""),
+    "shown by a magic": (["1", f"%%time\n{FAILS}"], ""),
+    "of a script": (["%run {script}"], "It is not known which cell raised this error"),
+}
+WITHOUT_LINE = {"of the cell before, which did not parse", "shown by a magic"}
+
+
+@pytest.mark.parametrize("age", AGES)
+def test_of_an_error_it_is_said_whether_its_cell_is_an_older_one(age, monkeypatch, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("1 / 0\n")
+    cells, words = AGES[age]
+    shown = diagnosed(
+        [cell.replace("{script}", str(script)) for cell in cells], monkeypatch, tmp_path
     )
-    assert OLDER in diagnosed([fails, warns], monkeypatch, tmp_path)
-    assert OLDER not in diagnosed([warns, fails], monkeypatch, tmp_path)
+    shown = shown.rpartition("Error: ")[2]
+    assert words in shown
+    if not words:
+        assert "older" not in shown
+    no_line = "The traceback has no line of yours that can be read"
+    assert (no_line in shown) == (age in WITHOUT_LINE)
+
+
+def test_an_error_that_is_being_handled_is_no_older_one(monkeypatch, tmp_path):
     handled = "try:\n    1 / 0\nexcept ZeroDivisionError:\n    diagnose()"
-    assert OLDER not in diagnosed([handled], monkeypatch, tmp_path).partition("ZeroDiv")[0]
+    assert "older" not in diagnosed([handled], monkeypatch, tmp_path).partition("ZeroDiv")[0]
+
+
+def test_of_an_older_error_nothing_is_said_of_what_was_before_it(monkeypatch, tmp_path):
+    cells = (
+        f"{HEAD}l = (x * x).sum()\nl.backward()",
+        "l.backward()",
+        "l = x.sin().cos().sum()\nl.backward()",
+    )
+    shown = diagnosed(cells, monkeypatch, tmp_path)
+    assert "this is an older one, from cell [3]." in shown
+    lost = "In the graph of l, 2 nodes lost saved tensors. Whether that was before this line is not"
+    assert lost in shown
+    assert "Freed" not in shown
+    assert "freed before" not in shown
+
+
+def test_a_line_of_another_cell_that_cannot_be_tied_to_the_graph_is_not_named(
+    monkeypatch, tmp_path
+):
+    cells = (
+        "m = torch.nn.Linear(2, 1)\nm(torch.ones(1, 2)).sum().backward()",
+        f"{HEAD}h = [x.exp()]\ndef go():\n    h[0].sum().backward()\ngo()",
+        "l = (h[0] * 2).sum()\nl.backward()",
+    )
+    shown = diagnosed(cells, monkeypatch, tmp_path)
+    assert "In your line" in shown
+    assert "Freed perhaps" not in shown

@@ -94,6 +94,15 @@ def quietly() -> Iterator[None]:
         yield
 
 
+def shows_flag_of_base(tensor: torch.Tensor) -> bool:
+    """Say whether a tensor is a view without a graph whose base requires grad, as views that are
+    made under no_grad() are: torch calls it a leaf.
+    """
+    if not torch._C.TensorBase._is_view(tensor) or read(tensor, "grad_fn") is not None:
+        return False
+    return read(read(tensor, "_base"), "requires_grad")
+
+
 class Refusal(TorchDispatchMode):
     """Answer for every tensor class that wants to be asked for its own shape or device."""
 

@@ -102,12 +102,17 @@ def caller() -> FrameType | None:
 def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     """List a frame's variables, locals before globals; a shadowed global and IPython's own are left
     out.
+
+    A local name shadows a global also after it was deleted, or the frame cleared.
     """
     if frame is None:
         return []
     found = dict(_locals(frame))
+    made = frame.f_code
+    local = {*made.co_varnames, *made.co_cellvars, *made.co_freevars}
     for name, thing in named(frame.f_globals):
-        found.setdefault(name, thing)
+        if name not in local:
+            found.setdefault(name, thing)
     return [(name, thing) for name, thing in found.items() if not _IPYTHON.fullmatch(name)]
 
 

@@ -14,22 +14,17 @@ import torch
 
 from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.looking.torch_private import (
-    is_a,
-    is_tensor,
-    may_be_stale,
-    memory_of,
-    ran_as,
-    read,
-)
+from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, binds, heads
+from helpers.clinic.failed_backward import is_freed, nameless
 
 MOST_SHOWN = 3
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
 NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
 SUMS = {"sum", "mean"}
-WALKS = {"backward", "grad", "step_through", "record"}
+OURS = {"step_through", "record"}
+WALKS = {"backward", "grad", *OURS}
 # what a tensor is asked for that holds none of its numbers, or numbers without a graph of their own
 ABOUT = {"shape", "dtype", "device", "ndim", "grad", "requires_grad", "is_leaf"}
 ABOUT |= {"size", "dim", "numel", "len"}
@@ -111,10 +106,6 @@ def is_method(node: ast.AST) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
 
 
-def nameless(tensor: torch.Tensor) -> tuple[str, ...]:
-    return ()
-
-
 def memory_in(thing: Any) -> set[int]:
     """Return where a tensor lies in memory, or what an optimizer steps."""
     tensors = [thing] if is_tensor(thing) else []
@@ -141,17 +132,21 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
         for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
             if freed & {id(node) for node in nodes_of(parts)}:
-                if freed_all(line, root, is_whole):
+                if is_whole and frees_all(line, root, parts):
                     return [line], True
                 reaching.append(line)
             elif not parts and is_made_elsewhere(past, root):
                 unknown.append(line)
-    return reaching or in_own_cell(unknown) or unknown, False
+    return reaching or in_own_cell(unknown), False
 
 
-def freed_all(line: Line, root: ast.expr, is_whole: bool) -> bool:
-    """Say whether a line that went backward surely freed all that the names in `root` lead to."""
-    return is_whole and line.is_sure and is_arithmetic(root)
+def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool:
+    """Say whether a line that went backward surely freed the graphs that its tensors have now; the
+    graph of a tensor that was edited since may be a newer one.
+    """
+    with_graph = [one for one in parts if read(one, "requires_grad")]
+    is_as_then = all(read(one, "_version") == 0 for one in with_graph)
+    return line.is_sure and is_arithmetic(root) and is_as_then
 
 
 def in_own_cell(lines: Sequence[Line]) -> list[Line]:
@@ -159,32 +154,14 @@ def in_own_cell(lines: Sequence[Line]) -> list[Line]:
     return [line for line in lines if " of cell " not in line.where]
 
 
-def freed_before(past: Past | None, graph: Sequence[Any]) -> list[Any]:
-    """Return those freed nodes of a graph, all of it, that were freed before the call that failed.
-
-    The engine takes the latest node first, and stops at the first whose saved tensors are gone. So
-    the earliest of the freed nodes was freed before, and every freed node that is no later than one
-    that an earlier line surely freed. Of the others the failing call itself may have freed each.
-    """
-    freed = [node for node in graph if not is_tensor(node) and is_freed(node)]
-    if not freed:
-        return []
-    last = min(map(ran_as, freed))
-    known = freed_by_earlier_lines(past) if past else []
-    ids = {id(node) for node in known}
-    for node in freed:
-        if id(node) in ids:
-            last = max(last, ran_as(node))
-    return [node for node in freed if ran_as(node) <= last]
-
-
 def freed_by_earlier_lines(past: Past) -> list[Any]:
     """Return the nodes that lines before the error surely freed, as far as names lead to them."""
     found = []
     for line in past.lines:
         for root, is_whole in walked(line.node):
-            if freed_all(line, root, is_whole):
-                found += nodes_of(roots_in(past, root, line))
+            parts = roots_in(past, root, line)
+            if is_whole and frees_all(line, root, parts):
+                found += nodes_of(parts)
     return found
 
 
@@ -212,10 +189,6 @@ def is_made_elsewhere(past: Past, root: ast.expr) -> bool:
     return any(type(past.live.get(name)) is not ModuleType for name in names)
 
 
-def is_freed(node: Any) -> bool:
-    return any(one.state == "freed" for one in saved(node, nameless))
-
-
 def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
     """Yield what a statement goes backward from without keeping the graph, and whether it surely
     walks, and so frees, the whole of it.
@@ -225,7 +198,7 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
             continue
         func = call.func
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-        if name not in WALKS:
+        if name not in WALKS or (name in OURS and not isinstance(func, ast.Name)):
             continue
         is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
         given = call.args if is_tensors else call.args[1:]
@@ -344,16 +317,24 @@ def is_true(expr: ast.expr) -> bool:
     return isinstance(expr, ast.Constant) and expr.value is True
 
 
-def led_to_it(past: Past, named: dict[str, torch.Tensor], look: str, asks_for_graph: bool) -> str:
+def led_to_it(
+    past: Past,
+    named: dict[str, torch.Tensor],
+    roots: Sequence[torch.Tensor],
+    look: str,
+    asks_for_graph: bool,
+) -> str:
     """Say which line edited or freed what is missing, or, where it `asks_for_graph`,
     lost one; "" where that cannot be told.
+
+    `roots` are what the call that failed started from; the names in its line, where nobody knows.
     """
     tensors = list(named.values())
     if look == "modified":
         found, is_sure = editors(past, tensors)
         words = "Edited by " if is_sure else "Edited perhaps by "
     elif look == "freed":
-        found, is_sure = freers(past, tensors)
+        found, is_sure = freers(past, roots or tensors)
         words = "Freed by " if is_sure else "Freed perhaps by "
     else:
         lost = losers(past, list(named)) if asks_for_graph else None

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from types import TracebackType
+from types import FrameType, TracebackType
 
+from autograd_graphs.looking.cells import cells_of, failures
 from autograd_graphs.looking.refusals import is_plain_words
+from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.untrusted.messages import error_text, type_name
 
 MOST = 10  # exceptions of one chain or group that are looked at
@@ -24,18 +26,34 @@ def last_error() -> BaseException | None:
     return next((one for one in kept if is_error(one)), None)
 
 
-def is_of_an_older_cell(error: BaseException | None) -> bool:
-    """Say whether the cell that ran before this one ended without an error, so that this one came
-    from an older cell; False where that cannot be known, and while an error is being handled.
+def cell_of(error: BaseException) -> int | None:
+    """Return the number of the cell that an error came from, the newest with its text, of those
+    that failed before others; None where no frame is of a cell.
+    """
+    failed = failures() or set()
+    for frame in frames_of(traceback_of(error)):
+        cells = cells_of(frame)
+        text = [line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename)]
+        same = [number for number, cell in enumerate(cells) if text and cell.splitlines() == text]
+        if same:
+            return max([number for number in same if number in failed] or same)
+    return None
+
+
+def cells_ran_since(error: BaseException) -> bool | None:
+    """Say whether another cell ran between that of an error and this one; None where that cannot
+    be known, False outside IPython and while the error is being handled.
     """
     shells = sys.modules.get("IPython.core.interactiveshell")
     shell = getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
-    result = getattr(shell, "last_execution_result", None)
-    if error is None or sys.exc_info()[1] is error:
+    cells = getattr(shell, "user_ns", {}).get("In", ())
+    if not cells or sys.exc_info()[1] is error:
         return False
-    if getattr(result, "execution_count", None) is None:
-        return False
-    return result.error_in_exec is None and result.error_before_exec is None
+    before_this = len(cells) - 2
+    cell = cell_of(error)
+    if cell is not None:
+        return cell < before_this
+    return False if before_this in (failures() or ()) else None
 
 
 def is_error(thing: object) -> bool:
@@ -76,6 +94,13 @@ def _context(error: BaseException) -> object:
 
 def _read(error: BaseException, name: str) -> object:
     return BaseException.__dict__[name].__get__(error)
+
+
+def frames_of(traceback: TracebackType | None) -> Iterator[FrameType]:
+    """Yield the frames of a traceback, the outermost first."""
+    while traceback is not None:
+        yield traceback.tb_frame
+        traceback = traceback.tb_next
 
 
 def traceback_of(error: BaseException) -> TracebackType | None:

@@ -10,18 +10,22 @@ import linecache
 import os
 import re
 import sysconfig
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
 import torch
 
 from autograd_graphs.data import Graph, Node
+from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.snapshot import Walk, graph_of
+from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.torch_private import (
     is_tensor,
     may_be_stale,
     quietly,
     read,
+    shows_flag_of_base,
     tensor_info,
     type_name,
     why_no_graph,
@@ -29,8 +33,10 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.clinic.detectors import freed_before, led_to_it
+from helpers.clinic.detectors import freed_by_earlier_lines, led_to_it
 from helpers.clinic.earlier_lines import Past
+from helpers.clinic.errors import frames_of
+from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
 
 THEIRS = {
     "torch",
@@ -43,32 +49,42 @@ THEIRS = {
     "contextlib",
 }
 _PATHS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-INSTALLED = ("<frozen ", *(path + os.sep for path in _PATHS))
+# of the second kind is code that torch.fx wrote
+NOT_THEIRS = ("<frozen ", "<eval_with_key>", *(path + os.sep for path in _PATHS))
+PACKAGES = {"site-packages", "dist-packages"}
 MOST_TENSORS, MOST_SAVED = 4, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
-def scene(traceback: TracebackType | None, look: str = "", asks: bool = False) -> list[str]:
+def scene(
+    traceback: TracebackType | None, look: str = "", asks: bool = False, is_past: bool = False
+) -> list[str]:
     """Return lines of text: which line led to the error, or "", the learner's line, each tensor
     named there, and saved tensors in the state `look`; nothing where no line is known.
 
-    `asks` says that a tensor was asked for a graph which it has not.
+    `asks` says that a tensor was asked for a graph which it has not, `is_past` that cells ran since
+    and may have changed what is seen here: then nothing is said of what was before the error.
     """
     place = _learners(traceback)
     if place is None:
         return []
     frame, line_number = place
-    line = linecache.getline(frame.f_code.co_filename, line_number).strip()
+    is_as_it_ran = _is_as_it_ran(frame, line_number)
+    line = _line(frame, line_number)
     if not line:
         return []
     with quietly():
         named = _named(frame, line)
-        past = _past(frame, line_number)
-        found = _tensors(frame, named, look, past)
-        led = _led_to_it(past, named, look, asks)
+        past = None if is_past else _past(frame, line_number)
+        call = None if is_past else failed_backward(frames_of(traceback))
+        found = _tensors(frame, named, look, past, call)
+        led = _led_to_it(past, named, call.roots if call else (), look, asks)
     now = " (its tensors as they are now)" if found else ""
-    return [led, f"In your line{now}: {code(visible(line, 90))}", *found]
+    where = f"In your line{now}"
+    if not is_as_it_ran:
+        where = f"In line {line_number} of your file, as it reads now"
+    return [led, f"{where}: {code(visible(line, 90))}", *found]
 
 
 def _past(frame: FrameType, number: int) -> Past | None:
@@ -86,13 +102,22 @@ def _led_to_it(past: Past | None, *what: Any) -> str:
 
 
 def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
-    """Return the innermost frame that is the learner's own, with its line."""
+    """Return the innermost frame that is the learner's own and has a line to read, with its
+    number.
+    """
     found = None
     while traceback is not None:
-        if _is_learners(traceback.tb_frame):
-            found = traceback.tb_frame, traceback.tb_lineno
+        frame, number = traceback.tb_frame, traceback.tb_lineno or 0
+        if _is_learners(frame) and _line(frame, number):
+            found = frame, number
         traceback = traceback.tb_next
     return found
+
+
+def _line(frame: FrameType, number: int) -> str:
+    """Return the text of a line; "" where there is none, or only what a magic has become."""
+    line = linecache.getline(frame.f_code.co_filename, number).strip()
+    return "" if line.startswith("get_ipython().") else line
 
 
 def _is_learners(frame: FrameType) -> bool:
@@ -100,7 +125,27 @@ def _is_learners(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__")
     if type(module) is str and module.split(".")[0] in THEIRS:
         return False
-    return not frame.f_code.co_filename.startswith(INSTALLED)
+    file = frame.f_code.co_filename
+    return not file.startswith(NOT_THEIRS) and not PACKAGES & set(Path(file).parts)
+
+
+def _is_as_it_ran(frame: FrameType, number: int) -> bool:
+    """Say whether the text of a line is the one that ran: a cell's is, a file may be edited since.
+
+    Of a file that was, the text is read anew.
+    """
+    file = frame.f_code.co_filename
+    if not os.path.isfile(file) or _runs(frame, number, linecache.getlines(file)):
+        return True
+    return _runs(frame, number, lines_of(file))
+
+
+def _runs(frame: FrameType, number: int, lines: list[str]) -> bool:
+    bare = tuple([line.rstrip("\r\n") for line in lines])
+    try:
+        return runs(bare, number, frame.f_code)
+    except (SyntaxError, ValueError):
+        return False
 
 
 def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
@@ -112,22 +157,29 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
 
 
 def _tensors(
-    frame: FrameType, named: dict[str, torch.Tensor], look: str, past: Past | None
+    frame: FrameType,
+    named: dict[str, torch.Tensor],
+    look: str,
+    past: Past | None,
+    call: FailedBackward | None,
 ) -> list[str]:
     told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named.items()]
     if not look:
         return told
     found = find_names(frame)
+    perhaps = perhaps_freed_by(call, freed_by_earlier_lines(past) if past else [])
     for name, tensor in named.items():
         if may_be_stale(tensor):
             continue
         walk = Walk([tensor])
         graph = graph_of(walk, found)
-        if look == "freed":
-            before = {id(node) for node in freed_before(past, walk.met)}
-            told += _freed(name, graph, [id(node) in before for node in walk.met])
-        else:
+        if look == "modified":
             told += _modified(name, graph)
+        elif perhaps is None:
+            told += _freed_by_now(name, graph)
+        else:
+            ids = {id(node) for node in perhaps}
+            told += _freed(name, graph, [id(node) not in ids for node in walk.met])
     return told
 
 
@@ -140,11 +192,11 @@ def _tensor(tensor: torch.Tensor) -> str:
     if may_be_stale(tensor):
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
-    return (
-        f"{shape}, a leaf that requires grad"
-        if node is None
-        else f"{shape}, made by {type_name(node)}"
-    )
+    if node is not None:
+        return f"{shape}, made by {type_name(node)}"
+    if shows_flag_of_base(tensor):
+        return f"{shape}, a view of a tensor that requires grad, with no graph that leads to it"
+    return f"{shape}, a leaf that requires grad"
 
 
 def _modified(name: str, graph: Graph) -> list[str]:
@@ -153,26 +205,35 @@ def _modified(name: str, graph: Graph) -> list[str]:
     return _listed(f"In the graph of {name}, tensors that were edited since they were saved", texts)
 
 
-def _freed(name: str, graph: Graph, before: list[bool]) -> list[str]:
-    """Name the saved tensors of a graph that were freed before the call that failed; `before` says
-    of each node whether that is sure. Of the others it is said that nobody knows.
+def _freed(name: str, graph: Graph, is_sure: list[bool]) -> list[str]:
+    """Name the saved tensors of a graph that were freed before the call that failed; `is_sure` says
+    that of each node. Of the others it is said that nobody knows.
     """
     texts, unsure = [], 0
-    for node, is_sure in zip(graph.nodes, before, strict=True):
-        if is_sure:
-            texts += _saved(node, "freed")
-        elif _saved(node, "freed"):
+    for node, is_known in zip(graph.nodes, is_sure, strict=True):
+        found = _saved(node, "freed")
+        if is_known:
+            texts += found
+        elif found:
             unsure += 1
     told = _listed(f"In the graph of {name}, saved tensors that were freed before this call", texts)
-    if unsure == 1:
-        told.append(
-            "One later node has lost its saved tensors, too; this call may have freed them."
-        )
-    if unsure > 1:
-        told.append(
-            f"{unsure} later nodes have lost their saved tensors, too; this call may have freed them."
-        )
+    if unsure:
+        lost = f"{_counted(unsure)} lost saved tensors, perhaps only in this call."
+        told.append(f"In the graph of {name}, {lost}")
     return told
+
+
+def _freed_by_now(name: str, graph: Graph) -> list[str]:
+    """Say how many nodes of a graph have lost what they saved, where nobody knows when."""
+    count = sum(bool(_saved(node, "freed")) for node in graph.nodes)
+    if not count:
+        return []
+    lost = f"{_counted(count)} lost saved tensors. Whether that was before this line is not known."
+    return [f"In the graph of {name}, {lost}"]
+
+
+def _counted(count: int) -> str:
+    return "one node" if count == 1 else f"{count} nodes"
 
 
 def _saved(node: Node, state: str) -> list[str]:

@@ -14,9 +14,10 @@ from autograd_graphs.untrusted.messages import first_sentence, type_name
 from helpers.answers import Card, bare, show
 from helpers.clinic.catalogue import Cause, Symptom, book
 from helpers.clinic.errors import (
+    cell_of,
+    cells_ran_since,
     family,
     is_error,
-    is_of_an_older_cell,
     last_error,
     text_of,
     traceback_of,
@@ -30,9 +31,15 @@ _NOTHING = (
     "or give it an exception: diagnose(error)."
 )
 _OLDER = (
-    "The cell before this one raised no error: this is an older one, the last of this session. "
-    'Of a warning, give the words: diagnose("…").'
+    "The cell before this one raised no error: this is an older one, from cell [{}]. "
+    'If you mean a warning, give its words: diagnose("…").'
 )
+_PERHAPS_OLDER = (
+    "It is not known which cell raised this error, so it may be an older one. "
+    'If you mean a warning, give its words: diagnose("…").'
+)
+_NO_TRACEBACK = "This exception has no traceback, so nobody knows which line raised it."
+_NO_LINE = "The traceback has no line of yours that can be read, so none is shown here."
 _UNKNOWN = (
     "The course does not treat this one, so nothing is guessed here. Read the last line of the traceback, then "
     "go up to the line of your own cell. The glossary lists the symptoms that are known, and find() searches it."
@@ -58,17 +65,24 @@ def diagnose(error: object = None) -> None:
 
 
 def _diagnosed(error: object) -> Card:
-    note = ""
-    if error is None:
+    was_given = error is not None
+    if not was_given:
         error = last_error()
-        note = _OLDER if is_of_an_older_cell(error) else ""
     if error is None:
         return _nothing(_NOTHING)
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
         return _nothing(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
-    return _of_error(error, note)
+    is_past = cells_ran_since(error)
+    return _of_error(error, "" if was_given else _age(error, is_past), is_past is not False)
+
+
+def _age(error: BaseException, is_past: bool | None) -> str:
+    """Say that the last error is an older one, or may be; "" if it is not."""
+    if is_past is None:
+        return _PERHAPS_OLDER
+    return _OLDER.format(cell_of(error)) if is_past else ""
 
 
 def _nothing(text: str) -> Card:
@@ -90,10 +104,10 @@ def _of_text(text: str) -> Card:
     )
 
 
-def _of_error(error: BaseException, note: str) -> Card:
+def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
     """Tell of the first member of the family whose message is known; else of the exception itself.
 
-    `note` is said before all else.
+    `note` is said before all else; `is_past` says that cells may have run since.
     """
     for one in family(error):
         text = text_of(one)
@@ -103,12 +117,22 @@ def _of_error(error: BaseException, note: str) -> Card:
                 if one is error or is_plain_words(error)
                 else [f"It stands behind {_head(error)}"]
             )
-            seen = scene(traceback_of(one), found.look, "does not require grad" in text)
-            seen = seen or scene(traceback_of(error), found.look, "does not require grad" in text)
+            asks = "does not require grad" in text
+            seen = scene(traceback_of(one), found.look, asks, is_past)
+            seen = seen or scene(traceback_of(error), found.look, asks, is_past)
+            seen = seen or _no_scene(error)
             page = [note, *_page(found, clue(text), [*origin, *seen])]
             first = [note, *seen[:1], _means(found), *seen[1:2], *_advice(found)]
             return _of_head(error if is_plain_words(error) else one, page, first)
-    return _of_head(error, [note, _UNKNOWN, *scene(traceback_of(error))])
+    seen = scene(traceback_of(error), is_past=is_past) or _no_scene(error)
+    return _of_head(error, [note, _UNKNOWN, *seen])
+
+
+def _no_scene(error: BaseException) -> list[str]:
+    """Say why no line is shown; nothing of a warning, which has none."""
+    if issubclass(type(error), Warning):
+        return []
+    return ["", _NO_TRACEBACK if traceback_of(error) is None else _NO_LINE]
 
 
 def _of_head(error: BaseException, lines: list[str], first: Sequence[str] = ()) -> Card:
