@@ -15,6 +15,8 @@ from autograd_graphs.looking.freeing import HELD, SHALLOW, STRIDE, heights
 from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import snapshot
 
+pytestmark = pytest.mark.thorough
+
 README = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
 
 BEGIN = """

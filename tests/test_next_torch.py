@@ -19,6 +19,8 @@ from test_harness import (
     an_error_message,
 )
 
+pytestmark = pytest.mark.thorough
+
 TAMPERS = [a_digit, a_printed_word, a_label_in_the_img, an_error_message, a_cell_that_now_raises]
 NBVAL = ["-p", "nbval_patch", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=20"]
 SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize.cfg'}"

@@ -181,6 +181,7 @@ def test_a_heap_stays_at_its_place_and_another_grows_beside_it():
     assert found.blocks(found.begun, 1) == [(1, 1, 1), (1, 2, 3)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", course_labs.__all__)
 def test_a_lab_of_the_course_comes_back_out_of_its_data(name):
     one = getattr(course_labs, name)
@@ -254,12 +255,14 @@ def test_keys_of_a_labs_actions_are_digits_as_far_as_they_go():
     assert keys == [*"1234567890", "", ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [chain_trace, lambda nr: folded_trace(nr + 6)])
 @pytest.mark.parametrize("size", [0, 1, 4, 30])
 def test_a_film_of_steps_comes_back_out_of_its_data(make, size):
     check_film(make(size))
 
 
+@pytest.mark.slow
 def test_the_data_is_plain_json_in_one_line():
     for made in (steps(3), lab(), sums(), folded(), explorer()):
         module = encode_lab if isinstance(made, LabFilm) else encode_backward
@@ -277,6 +280,7 @@ def test_words_and_tensors_travel_once():
     assert as_json(steps(9)).count("A product hands") == 1
 
 
+@pytest.mark.slow
 def test_a_longer_film_costs_what_it_has_more():
     size = {length: len(as_json(steps(length)).encode()) for length in (50, 200)}
     assert size[200] < 4.2 * size[50]
@@ -299,6 +303,7 @@ def layers_trace():
     return record(loss, names=calls)
 
 
+@pytest.mark.slow
 def test_the_film_of_twelve_layers_is_small():
     made = film(layers_trace())
     assert len(made.scenes) > 12

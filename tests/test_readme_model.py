@@ -43,6 +43,7 @@ def ran():
     return space
 
 
+@pytest.mark.slow
 def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     results = [eval(call.partition("  #")[0], ran) for call in CALLS]
     whole, opened, every, explored, played, coloured = results
@@ -79,11 +80,13 @@ def test_what_is_saved_is_one_page(tmp_path):
         assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
+@pytest.mark.slow
 def test_without_calls_boxes_are_guessed_and_it_says_so(ran):
     assert BY_PARAMETERS in eval("show(loss)", ran).text
     assert BY_PARAMETERS not in eval("show(loss, names=calls)", ran).text
 
 
+@pytest.mark.slow
 def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
     said = " ".join(SECTION.split())
     assert "one round of a loop, or equal rounds in a row, with what your code computes" in said
@@ -104,6 +107,7 @@ def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
     assert "cell+head × 30" in show(after, names=calls).text
 
 
+@pytest.mark.slow
 def test_show_changes_no_value_no_gradient_and_no_random_number(ran):
     assert "`show` changes no value, no gradient and no random number" in SECTION
     model, loss = ran["model"], ran["loss"]
@@ -127,6 +131,7 @@ def state(model):
     ]
 
 
+@pytest.mark.slow
 def test_step_through_runs_the_real_backward(ran):
     assert "`step_through` runs the real backward, which fills `.grad`" in SECTION
     parameters, loss = list(ran["model"].parameters()), ran["loss"]

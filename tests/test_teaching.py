@@ -199,6 +199,7 @@ def test_what_slack_may_be_used_for_takes_the_minutes_of_the_lesson():
             assert given(row[3]) <= row[1]
 
 
+@pytest.mark.slow
 def test_each_part_of_the_day_has_the_time_that_its_slides_take():
     total = 0
     for lesson, what, how, minutes in planned():

@@ -170,6 +170,7 @@ def served(folder, words):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(not chromium.found(), reason="handouts need a browser")
 @pytest.mark.parametrize("line", LINES, ids=[command(line)[-30:] for line in LINES])

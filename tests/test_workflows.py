@@ -152,5 +152,7 @@ def test_windows_types_what_the_readme_says():
         text=True,
         timeout=60,
     )
-    made = re.search(r"-m pytest (.*)$", dry.stdout, re.M)[1].replace("-n 2 --dist loadfile ", "")
+    made = re.search(r"-m pytest (.*)$", dry.stdout, re.M)[1].replace(
+        "-n 2 --dist loadfile -q ", ""
+    )
     assert compare == rf".venv\Scripts\python -m pytest {made}"
