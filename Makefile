@@ -30,7 +30,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .NOTPARALLEL:
 .PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
 
-##@ For those who learn and teach; README, "Without make", has a line for each
+##@ For those who learn and teach; docs/ has a line without make for each
 
 help:  ## list these targets
 	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
