@@ -16,7 +16,7 @@ PACKAGES := $(CURDIR)/build/grading/packages
 WITH_GRADING := mkdir -p $(IPYTHON) && PYTHONPATH="$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)"
 PYTEST := mkdir -p $(IPYTHON) && PYTHONDONTWRITEBYTECODE= PYTHONPATH="tests:$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
-TWO := -n 2 --dist loadfile -q
+TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
 QUICK := not notebooks and not browser and not slow and not thorough
 NOTEBOOKS = notebooks$(if $(N),/$(N)*.ipynb)

@@ -11,8 +11,6 @@ from pathlib import Path
 import pytest
 from filelock import FileLock
 
-from helpers import labs
-
 ROOT = Path(__file__).resolve().parents[1]
 
 os.environ["FOLDING_FAULTS"] = (
@@ -53,32 +51,27 @@ def built_pages(tmp_path_factory):
     return folder / "pages"
 
 
-# Of what is tried for every lesson, lab and size, `make test` takes these; `make thorough` the rest.
+# Of what is tried in a browser, or at length, for every lesson, lab and size, `make test` takes
+# these; `make thorough` takes the rest.
 LESSONS, LABS = ("05", "08"), ("lifecycle", "leaves")
 SIZES = ("833x600", "1440x900")
-OF_ALL = {"test_many_answers", "test_lab_answers", "test_exercises", "test_notebooks"}  # light
-
-
-def is_sampled_out(item):
-    """Tell whether a test is for another lesson, lab or size than those of `make test`."""
-    if item.path.stem in OF_ALL or "[" not in item.name:
-        return False
-    if item.path.parent.name != "browser" and item.path.stem not in WHOLE_LESSONS:
-        return False
-    given = item.name.partition("[")[2].rstrip("]")
-    lesson = re.match(r"(\d\d)(?:_|\b)", given)
-    if lesson and f"{lesson[1]}" not in LESSONS and not re.match(r"\d+[.x]", given):
-        return True
-    lab = re.match(rf"({'|'.join(labs.__all__)})\b", given)
-    size = re.search(r"\b\d{3,4}x\d{3,4}\b", given)
-    return bool((lab and lab[1] not in LABS) or (size and size[0] not in SIZES))
-
-
-WHOLE_LESSONS = {"test_labs", "test_worksheets", "test_publish", "test_old_copies"}
+AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies")
+EVERY_LAB = "|".join(path.stem for path in (ROOT / "helpers" / "labs").glob("[a-z]*.py"))
 
 
 def pytest_collection_modifyitems(items):
-    """Leave to `make thorough` what is the same once more."""
+    """Leave to `make thorough` what is the same for another lesson, lab or size."""
     for item in items:
-        if is_sampled_out(item):
+        is_heavy = item.path.parent.name == "browser" or item.path.stem in AT_LENGTH
+        given = item.name.partition("[")[2]
+        if is_heavy and is_of_another(given):
             item.add_marker(pytest.mark.thorough)
+
+
+def is_of_another(given):
+    """Tell whether the parameters of a test name a lesson, lab or size that is not taken."""
+    lesson = re.match(r"(\d\d)(_|\])", given)
+    lab = re.match(rf"({EVERY_LAB})\b", given)
+    size = re.search(r"\b(\d{3,4}x\d{3,4})\b", given)
+    found = [(lesson, LESSONS), (lab, LABS), (size, SIZES)]
+    return any(named and named[1] not in taken for named, taken in found)

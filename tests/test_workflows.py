@@ -152,7 +152,5 @@ def test_windows_types_what_the_docs_say():
         text=True,
         timeout=60,
     )
-    made = re.search(r"-m pytest (.*)$", dry.stdout, re.M)[1].replace(
-        "-n 2 --dist loadfile -q ", ""
-    )
+    made = re.search(r"-m pytest (.*)$", dry.stdout, re.M)[1].replace("-n 2 --dist loadfile ", "")
     assert compare == rf".venv\Scripts\python -m pytest {made}"
