@@ -6,7 +6,7 @@ Live tensors are looked at: a line is named only where its names still hold the 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -141,17 +141,21 @@ def freers(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], boo
         for root, is_whole in walked(line.node):
             parts = roots_in(past, root, line)
             if freed & {id(node) for node in nodes_of(parts)}:
-                if freed_all(line, root, is_whole):
+                if is_whole and frees_all(line, root, parts):
                     return [line], True
                 reaching.append(line)
             elif not parts and is_made_elsewhere(past, root):
                 unknown.append(line)
-    return reaching or in_own_cell(unknown) or unknown, False
+    return reaching or in_own_cell(unknown), False
 
 
-def freed_all(line: Line, root: ast.expr, is_whole: bool) -> bool:
-    """Say whether a line that went backward surely freed all that the names in `root` lead to."""
-    return is_whole and line.is_sure and is_arithmetic(root)
+def frees_all(line: Line, root: ast.expr, parts: Sequence[torch.Tensor]) -> bool:
+    """Say whether a line that went backward from all of `root` surely freed the graphs that its
+    tensors have now: the graph of a tensor that was edited since may be a newer one.
+    """
+    with_graph = [tensor for tensor in parts if read(tensor, "requires_grad")]
+    is_as_then = all(read(tensor, "_version") == 0 for tensor in with_graph)
+    return line.is_sure and is_arithmetic(root) and is_as_then
 
 
 def in_own_cell(lines: Sequence[Line]) -> list[Line]:
@@ -159,23 +163,20 @@ def in_own_cell(lines: Sequence[Line]) -> list[Line]:
     return [line for line in lines if " of cell " not in line.where]
 
 
-def freed_before(past: Past | None, graph: Sequence[Any]) -> list[Any]:
-    """Return those freed nodes of a graph, all of it, that were freed before the call that failed.
+def freed_before(past: Past | None, roots: Sequence[torch.Tensor]) -> list[Any]:
+    """Return the nodes that were freed before the call that failed, as far as it is sure.
 
-    The engine takes the latest node first, and stops at the first whose saved tensors are gone. So
-    the earliest of the freed nodes was freed before, and every freed node that is no later than one
+    `roots` are all the tensors from which that call started; none where nobody knows. The engine
+    takes the latest node first, and stops at the first whose saved tensors are gone. So the
+    earliest of the freed nodes was freed before, and every freed node that is no later than one
     that an earlier line surely freed. Of the others the failing call itself may have freed each.
     """
-    freed = [node for node in graph if not is_tensor(node) and is_freed(node)]
-    if not freed:
-        return []
-    last = min(map(ran_as, freed))
-    known = freed_by_earlier_lines(past) if past else []
+    known = [node for node in freed_by_earlier_lines(past) if is_freed(node)] if past else []
+    graph = [node for node in nodes_of(roots) if is_freed(node)]
     ids = {id(node) for node in known}
-    for node in freed:
-        if id(node) in ids:
-            last = max(last, ran_as(node))
-    return [node for node in freed if ran_as(node) <= last]
+    in_both = [ran_as(node) for node in graph if id(node) in ids]
+    last = max([*in_both, min(map(ran_as, graph))]) if graph else 0
+    return known + [node for node in graph if ran_as(node) <= last]
 
 
 def freed_by_earlier_lines(past: Past) -> list[Any]:
@@ -183,9 +184,26 @@ def freed_by_earlier_lines(past: Past) -> list[Any]:
     found = []
     for line in past.lines:
         for root, is_whole in walked(line.node):
-            if freed_all(line, root, is_whole):
-                found += nodes_of(roots_in(past, root, line))
+            parts = roots_in(past, root, line)
+            if is_whole and frees_all(line, root, parts):
+                found += nodes_of(parts)
     return found
+
+
+def starts_of(line: str, here: Mapping[str, Any]) -> list[torch.Tensor]:
+    """Return all tensors whose graphs the one call in a line goes back through; none where the
+    line does not tell: it is no whole statement, or what it starts from is made by other code.
+    """
+    try:
+        (statement,) = ast.parse(line).body
+    except (SyntaxError, ValueError):
+        return []
+    roots = [root for _, root, _ in calls_backward(statement)]
+    if len(roots) != 1 or not is_arithmetic(roots[0]):
+        return []
+    names = {node.id for node in ast.walk(roots[0]) if isinstance(node, ast.Name)}
+    found = [here.get(name) for name in names]
+    return [thing for thing in found if is_tensor(thing) and not may_be_stale(thing)]
 
 
 def roots_in(past: Past, root: ast.expr, line: Line) -> list[torch.Tensor]:
@@ -220,8 +238,17 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
     """Yield what a statement goes backward from without keeping the graph, and whether it surely
     walks, and so frees, the whole of it.
     """
+    for call, root, is_whole in calls_backward(stmt):
+        if not keeps(call):
+            yield root, is_whole
+
+
+def calls_backward(stmt: ast.stmt) -> Iterator[tuple[ast.Call, ast.expr, bool]]:
+    """Yield each call of a statement that goes backward, what it starts from, and whether it surely
+    walks all of that.
+    """
     for call in heads(stmt):
-        if not isinstance(call, ast.Call) or keeps(call):
+        if not isinstance(call, ast.Call):
             continue
         func = call.func
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
@@ -231,9 +258,9 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
         given = call.args if is_tensors else call.args[1:]
         takes_all = all(one.arg != "inputs" for one in call.keywords) and len(given) < 2
         if is_tensors and isinstance(func, ast.Attribute):
-            yield func.value, takes_all
+            yield call, func.value, takes_all
         elif call.args:
-            yield call.args[0], takes_all and name != "grad"
+            yield call, call.args[0], takes_all and name != "grad"
 
 
 def keeps(call: ast.Call) -> bool:

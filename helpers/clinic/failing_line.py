@@ -29,7 +29,7 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import find_names, variables
 from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.clinic.detectors import freed_before, led_to_it
+from helpers.clinic.detectors import freed_before, led_to_it, starts_of
 from helpers.clinic.earlier_lines import Past
 
 THEIRS = {
@@ -65,7 +65,8 @@ def scene(traceback: TracebackType | None, look: str = "", asks: bool = False) -
     with quietly():
         named = _named(frame, line)
         past = _past(frame, line_number)
-        found = _tensors(frame, named, look, past)
+        roots = starts_of(line, dict(variables(frame)))
+        found = _tensors(frame, named, look, freed_before(past, roots))
         led = _led_to_it(past, named, look, asks)
     now = " (its tensors as they are now)" if found else ""
     return [led, f"In your line{now}: {code(visible(line, 90))}", *found]
@@ -112,20 +113,20 @@ def _named(frame: FrameType, line: str) -> dict[str, torch.Tensor]:
 
 
 def _tensors(
-    frame: FrameType, named: dict[str, torch.Tensor], look: str, past: Past | None
+    frame: FrameType, named: dict[str, torch.Tensor], look: str, before: list[Any]
 ) -> list[str]:
     told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named.items()]
     if not look:
         return told
     found = find_names(frame)
+    ids = {id(node) for node in before}  # which are held meanwhile: their ids stay their own
     for name, tensor in named.items():
         if may_be_stale(tensor):
             continue
         walk = Walk([tensor])
         graph = graph_of(walk, found)
         if look == "freed":
-            before = {id(node) for node in freed_before(past, walk.met)}
-            told += _freed(name, graph, [id(node) in before for node in walk.met])
+            told += _freed(name, graph, [id(node) in ids for node in walk.met])
         else:
             told += _modified(name, graph)
     return told
