@@ -14,7 +14,7 @@ OURS := --no-deps --no-build-isolation -e .
 IPYTHON := build/ipython
 PACKAGES := $(CURDIR)/build/grading/packages
 WITH_GRADING := mkdir -p $(IPYTHON) && PYTHONPATH="$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)"
-PYTEST := mkdir -p $(IPYTHON) && PYTHONPATH="tests:$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
+PYTEST := mkdir -p $(IPYTHON) && PYTHONDONTWRITEBYTECODE= PYTHONPATH="tests:$(PACKAGES)" IPYTHONDIR="$(CURDIR)/$(IPYTHON)" "$(PY)" -m pytest
 NBVAL := --nbval --nbval-current-env --nbval-cell-timeout=60 --nbval-sanitize-with=tests/nbval_sanitize.cfg
 TWO := -n 2 --dist loadfile
 PATCH := -p nbval_patch
@@ -30,7 +30,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),--allow-root)
 .NOTPARALLEL:
 .PHONY: help lab present slides handouts pages usb assignment grade reset test quick check thorough unit compare refresh rounds record-gpu lint format lock audit next bench class clean browser-ready sandbox-ready
 
-##@ For those who learn and teach; README, "Without make", has a line for each
+##@ For those who learn and teach; docs/ has a line without make for each
 
 help:  ## list these targets
 	@sed -n -e 's/^##@ //p' -e 's/^\([a-z][a-z-]*\):.*## \(.*\)/make \1|\2/p' Makefile | \
@@ -85,7 +85,7 @@ thorough: $(DEV)  ## what make test leaves out: stress, sandboxes, other version
 	@$(MAKE) --no-print-directory --keep-going $(if $(filter true,$(CI)),browser-ready sandbox-ready) unit ONLY="thorough"
 
 unit: $(DEV) $(GRADING)  ## the tests in tests/ (ONLY="browser" for those with one mark)
-	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") tests
+	@$(PYTEST) $(TWO) $(if $(ONLY),-m "$(ONLY)") $(if $(findstring not browser,$(ONLY)),--ignore=tests/browser) tests
 
 compare: $(DEV)  ## run the notebooks and compare every output with the stored one (N=03)
 	@$(PYTEST) $(TWO) $(PATCH) $(NBVAL) $(NOTEBOOKS)

@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -48,3 +49,29 @@ def built_pages(tmp_path_factory):
             subprocess.run(command, cwd=course, check=True, timeout=300)
             (folder / "pages.done").touch()
     return folder / "pages"
+
+
+# Of what is tried in a browser, or at length, for every lesson, lab and size, `make test` takes
+# these; `make thorough` takes the rest.
+LESSONS, LABS = ("05", "08"), ("lifecycle", "leaves")
+SIZES = ("833x600", "1440x900")
+AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies")
+EVERY_LAB = "|".join(path.stem for path in (ROOT / "helpers" / "labs").glob("[a-z]*.py"))
+
+
+def pytest_collection_modifyitems(items):
+    """Leave to `make thorough` what is the same for another lesson, lab or size."""
+    for item in items:
+        is_heavy = item.path.parent.name == "browser" or item.path.stem in AT_LENGTH
+        given = item.name.partition("[")[2]
+        if is_heavy and is_of_another(given):
+            item.add_marker(pytest.mark.thorough)
+
+
+def is_of_another(given):
+    """Tell whether the parameters of a test name a lesson, lab or size that is not taken."""
+    lesson = re.match(r"(\d\d)(_|\])", given)
+    lab = re.match(rf"({EVERY_LAB})\b", given)
+    size = re.search(r"\b(\d{3,4}x\d{3,4})\b", given)
+    found = [(lesson, LESSONS), (lab, LABS), (size, SIZES)]
+    return any(named and named[1] not in taken for named, taken in found)

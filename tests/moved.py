@@ -88,9 +88,7 @@ def pytest_configure(config):
 
 
 def where(item):
-    """Return the cell as a reader of the notebook counts, the heading above it and the claims that
-    it treats.
-    """
+    """Return the cell as a reader of the notebook counts, and the heading above it."""
     cells = [Cell(number, node) for number, node in enumerate(item.parent.nb.cells, start=1)]
     cell = next(cell for cell in cells if cell.node is item.cell)
     headings = [
@@ -98,9 +96,8 @@ def where(item):
         for c in cells[: cell.number]
         if not c.is_code and c.source.startswith("#")
     ]
-    claims = item.cell.metadata.get("claims", [])
     under = headings[-1].lstrip("# ") if headings else "no heading"
-    return f"{cell}, under {under!r}" + (f", claims {', '.join(claims)}" if claims else "")
+    return f"{cell}, under {under!r}"
 
 
 def difference(item, excinfo):

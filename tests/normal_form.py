@@ -28,7 +28,7 @@ LANGUAGE = {
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT_CELL_METADATA = {"slideshow", "tags", "claims", "confusions", "course"}
+KEPT_CELL_METADATA = {"slideshow", "tags", "course"}
 # The role of a cell (metadata.course.role) gives its slide type. None: a `## ` heading begins a slide.
 SLIDE_TYPE_OF_ROLE = {
     "title": "slide",

@@ -1,5 +1,5 @@
 """Read the data of a player as its script does, strictly, and by the script's own rules for what is
-now, done, on its way, free or full: `paintNodes` and `paintWires` of player.js in Python.
+now, done, on its way, free or full: `paintNodes` and `paintWires` of player/steps_picture.js in Python.
 """
 
 from __future__ import annotations

@@ -208,6 +208,7 @@ def test_11_3_takes_a_loop_that_does_the_right_things(style, capsys):
     assert "✓" in said_of("11.3", LOOPS_RIGHT[style], capsys)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("style", LOOPS_WRONG)
 def test_11_3_refuses_and_names_what_was_seen(style, capsys):
     code, words = LOOPS_WRONG[style]

@@ -29,6 +29,8 @@ from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import short_number
 from helpers import module_calls, show, snapshot
 
+pytestmark = pytest.mark.slow
+
 
 def example():
     """Return the trace of e = (a*b + c)**2, of six steps."""
@@ -976,7 +978,7 @@ def test_a_picture_that_is_cut_plays_all_steps_and_says_so(monkeypatch):
     assert remark.startswith(f"Cut here: the {made.scenes[0].picture.drawn} nodes nearest")
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
     spent = {}
     for length in (2_500, 9_999):

@@ -35,6 +35,7 @@ LATER = (
 )
 
 
+@pytest.mark.slow
 def test_importing_helpers_brings_nothing_heavy():
     program = "import torch, sys; before = set(sys.modules); import helpers; print(*(set(sys.modules) - before))"
     done = subprocess.run(
@@ -45,6 +46,7 @@ def test_importing_helpers_brings_nothing_heavy():
     assert not brought & {*HEAVY, *LATER}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["beside_torchviz", "diagnose", "find", "labs", "step_through"])
 def test_a_name_that_is_imported_later_is_there(name):
     program = f"import helpers; helpers.{name}; from helpers import {name}; from helpers import *; print({name})"

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thorough
+
 ROOT = Path(__file__).resolve().parent.parent
 INDEX = "--extra-index-url https://download.pytorch.org/whl/cpu"
 LESSON = "/lab/tree/work/00_start_here.ipynb"

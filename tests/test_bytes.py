@@ -65,6 +65,7 @@ def unpacked(node):
     return [one for one in flat if isinstance(one, torch.Tensor)]
 
 
+@pytest.mark.slow
 @given(programs(families=UNHOOKED))
 @settings(often, max_examples=often.max_examples // 2)
 def test_random_programs_hold_the_storages_that_torch_unpacks(program):

@@ -227,6 +227,7 @@ def test_a_student_on_kubernetes_has_what_one_has_on_one_machine(course):
     assert f"--cull-every={found['cull']['every']}" in config.JupyterHub.services[0]["command"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_command_on_kubernetes_brings_the_lessons_and_starts_the_server(tmp_path, broken):
     programs, home = tmp_path / "bin", tmp_path / "home"

@@ -17,7 +17,7 @@ import pytest
 from benchmarks.classroom import processes, prying, school
 from benchmarks.classroom.student import LESSON, Failed, Student
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 README = Path(__file__).resolve().parents[1] / "classroom" / "README.md"
 NAMES = ("pupil-01", "pupil-02")

@@ -762,6 +762,22 @@ def test_what_the_failing_walk_freed_itself_is_not_said_to_have_been_freed_befor
     assert "In the graph of loss_g, 3 nodes lost saved tensors, perhaps only in this call." in text
 
 
+FRESH = """x = torch.ones(2, requires_grad=True)
+used = x.exp().sum()
+used.backward()
+fresh = (x * x).sum()
+def hidden():
+    return used
+"""
+
+
+@pytest.mark.parametrize("call", ["(fresh * used).backward()", "(fresh + hidden()).backward()"])
+def test_what_the_call_walked_before_it_failed_is_not_said_to_be_freed_before(call, capsys):
+    text = said(raised(FRESH + call)[0], capsys)
+    assert "In the graph of fresh, saved tensors that were freed before" not in text
+    assert "In the graph of fresh, one node lost saved tensors, perhaps only in this call." in text
+
+
 def test_the_line_is_the_learners_own_and_not_one_of_pythons(capsys):
     source = (
         "import copy\nacts = torch.ones(2, requires_grad=True) * 2\nother = copy.deepcopy([acts])"

@@ -1,4 +1,4 @@
-"""What the README says of Colab, as far as it can be tried without Colab: the package as pip installs it
+"""What docs/elsewhere.md says of Colab, as far as it can be tried without Colab: the package as pip installs it
 from a folder, a lesson's copy that lies elsewhere, and Colab's own module as anywidget asks it.
 """
 
@@ -17,8 +17,8 @@ from nbformat.v4 import new_code_cell
 from course import workspace
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-CELL = re.search(r"\*\*Colab\*\*.*?```python\n(.*?)```", README, re.S)[1]
+TEXT = (ROOT / "docs" / "elsewhere.md").read_text(encoding="utf-8")
+CELL = re.search(r"^## Colab\n.*?```python\n(.*?)```", TEXT, re.M | re.S)[1]
 VIEW = "application/vnd.jupyter.widget-view+json"
 URL = "manager.js"
 # What anywidget asks of it, by its own code.

@@ -26,6 +26,8 @@ from autograd_graphs.recording.trace import LeafGrad, Step, Trace
 from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
 
+pytestmark = pytest.mark.slow
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 

@@ -15,6 +15,8 @@ from autograd_graphs.looking.freeing import HELD, SHALLOW, STRIDE, heights
 from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import snapshot
 
+pytestmark = pytest.mark.thorough
+
 README = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
 
 BEGIN = """
@@ -215,7 +217,7 @@ def test_a_chain_of_a_million_is_shown_in_part_and_freed(survives):
 def test_a_graph_of_more_edges_than_are_counted_is_told_in_part():
     """9,000 leaves make few nodes; read by six operations they make 54,000 edges."""
     assert "up to 25,000 nodes and 50,000 edges is counted whole" in README
-    assert "at most the 2,000 nodes nearest to the loss are told" in README
+    assert "at most the 2,000 nodes nearest to the loss" in README
     assert (WHOLE.nodes, WHOLE.edges, NEAREST.nodes) == (25_000, 50_000, 2_000)
     leaves = [torch.ones(1, requires_grad=True) for _ in range(9_000)]
     five, six = (sum(torch.stack(leaves).sum() for _ in range(count)) for count in (5, 6))

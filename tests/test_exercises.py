@@ -77,6 +77,7 @@ def test_a_solution_is_printed_as_it_is_run(exercise, capsys):
     assert "✓" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("exercise", "idea"), IDEAS)
 def test_a_misconception_is_named_and_no_other(exercise, idea, capsys):
     check(exercise.id, given(idea.example))

@@ -222,6 +222,7 @@ JUNK = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", JUNK.values(), ids=JUNK)
 def test_junk_gets_a_short_reply(make, capsys):
     with warnings.catch_warnings():
@@ -253,6 +254,7 @@ TREES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True)
 @given(answer=TREES | st.sets(SIMPLE) | st.functions(like=lambda x: ..., returns=TREES))
 def test_whatever_is_given_check_returns_none(answer, request):

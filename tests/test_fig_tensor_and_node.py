@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pytest
+
 FIGS = Path(__file__).parent.parent / "figs"
 SCRIPT, PICTURE = FIGS / "tensor_and_node.py", FIGS / "tensor_and_node.svg"
 
@@ -18,6 +20,7 @@ def drawn() -> str:
     return runpy.run_path(str(SCRIPT))["draw"]()
 
 
+@pytest.mark.slow
 def test_another_process_draws_the_same_bytes():
     code = f"import runpy; print(runpy.run_path({str(SCRIPT)!r})['draw'](), end='')"
     other = subprocess.run(

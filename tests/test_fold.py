@@ -21,6 +21,8 @@ from autograd_graphs.large.parts import Part, distinct
 from autograd_graphs.large.pieces import Piece
 from helpers import module_calls, show, snapshot
 
+pytestmark = pytest.mark.slow
+
 ONE_SCREEN = {
     "transformer",
     "bare_transformer",
@@ -156,13 +158,14 @@ def test_calls_are_opened_by_the_names_shown_until_the_whole_graph_is_there(grap
     assert len(open_all(graph).nodes) == len(graph.nodes)
 
 
+@pytest.mark.thorough
 @often
 @given(owners())
 def test_guessed_modules_are_opened_by_the_names_shown_until_the_whole_graph_is_there(graph):
     assert len(open_all(graph).nodes) == len(graph.nodes)
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @often
 @given(loops())
 def test_every_name_that_a_picture_shows_opens_a_part_until_the_whole_graph_is_there(program):
@@ -179,7 +182,7 @@ def test_what_no_program_made_is_opened_by_its_names_too(graph):
 LOOKS = {"calls": big_models.graph_with_calls, "guess": big_models.graph_of}
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", LOOKS)
 @pytest.mark.parametrize("name", sorted(set(big_models.MODELS) - {"cut_at_the_cap", "long_chain"}))
 def test_a_model_opens_by_the_names_shown_until_the_whole_graph_is_there(name, how):

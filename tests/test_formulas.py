@@ -10,6 +10,7 @@ from torchgen.packaged.autograd.load_derivatives import load_derivatives
 from autograd_graphs.recording.local_derivatives import formulas
 
 
+@pytest.mark.slow
 def test_every_operation_and_input_is_found_as_by_torchs_own_generator():
     packaged = files("torchgen") / "packaged"
     paths = (

@@ -100,6 +100,7 @@ def faults(graph):
             yield f"the frame {name} is cut"
 
 
+@pytest.mark.slow
 @often
 @given(calls())
 def test_no_frame_holds_what_is_not_in_it(graph):
@@ -107,6 +108,7 @@ def test_no_frame_holds_what_is_not_in_it(graph):
     assert list(faults(folding.graph())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["encoder_decoder", "resnet50", "gpt", "unet", "densenet"])
 def test_frames_of_large_models_hold_what_was_made_in_the_call(name):
     whole = big_models.graph_with_calls(name)

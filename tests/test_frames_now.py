@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 COLLECTS_MEANWHILE = """
 import gc, threading
 from autograd_graphs.looking.torch_private import backward_elsewhere
@@ -22,6 +24,7 @@ print("done")
 """
 
 
+@pytest.mark.thorough
 def test_no_collection_runs_while_python_holds_its_lock():
     run = [sys.executable, "-c", COLLECTS_MEANWHILE]
     assert subprocess.run(run, capture_output=True, text=True, timeout=120).stdout == "done\n"

@@ -116,6 +116,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("found", HOSTILE, ids=str)
 def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
     for exercise in GRADED:

@@ -29,6 +29,7 @@ from helpers.exercises.exercise import find
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not shutil.which("bwrap"), reason="bubblewrap (bwrap) is not installed"),
+    pytest.mark.thorough,
 ]
 PATIENT = sandbox.Limits(cell_seconds=100, all_seconds=200)  # for what ends by itself
 RIGHT = {

@@ -1,6 +1,7 @@
 """Sheets to hand out, without a browser: what is said where none is at hand."""
 
 import nbformat
+import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course import handouts
@@ -18,6 +19,7 @@ def test_without_a_browser_the_way_by_hand_is_said(tmp_path, monkeypatch, capsys
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_a_browser_that_prints_nothing_is_no_traceback(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CHROMIUM", "true")  # a program that does nothing and says yes
     lesson = next(handouts.Path("notebooks").glob("05_*.ipynb"))

@@ -45,6 +45,7 @@ def told(case):
     return case.gives if case.gives in lines(text) else text
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("key", [key for key in CASES if key not in ALONE], ids="-".join)
 def test_a_look_gives(key, capfd):
@@ -58,6 +59,7 @@ def run():
         yield started
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("key", ALONE, ids="-".join)
 def test_the_kernel_survives(run, tmp_path, key):

@@ -22,6 +22,8 @@ from course.publishing.source import Unpublishable
 from helpers import check, diagnose
 from helpers.plots import plot
 
+pytestmark = pytest.mark.slow
+
 HALF = "\ud800"  # half a character: JSON can hold it, no file can
 
 

@@ -17,6 +17,7 @@ from helpers import record, step_through
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
+    pytest.mark.thorough,
 ]  # those of a program are compared; those of this file do not count
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 

@@ -5,7 +5,7 @@ code 0.
 import pytest
 from forking import forking
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 BEGIN = """
 import threading

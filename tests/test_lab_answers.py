@@ -180,6 +180,7 @@ def leaf_behind(live):
     return short_numbers(node.variable.grad.tolist())
 
 
+@pytest.mark.slow
 def test_03_1_three_presses_for_the_leaf_and_four_for_the_non_leaf():
     answer = answers("03")[1]
     leaf, other = (
@@ -421,6 +422,7 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     assert "stays at `[4, 32, 108]`" in answer.reason
 
 
+@pytest.mark.slow
 def test_07_3_a_gradient_without_a_node_takes_four_presses():
     answer = answers("07")[3]
     *found, without = answer.keys

@@ -42,6 +42,7 @@ def test_every_state_is_what_a_fresh_world_shows_after_its_actions(lab):
         assert {key: getattr(state, key) for key in shown} == shown
 
 
+@pytest.mark.slow
 @every_lab
 def test_the_player_tells_the_truth_of_every_state_and_every_action(lab):
     """All actions of the world are run in every state, in torch, and what the player says of each
@@ -67,6 +68,7 @@ def test_the_player_tells_the_truth_of_every_state_and_every_action(lab):
             assert (way.to == IDLE) == (to == nr and not error)
 
 
+@pytest.mark.slow
 @every_lab
 def test_a_long_walk_through_a_live_world_is_a_walk_on_the_map(lab):
     """Histories that the search never took are merged: what they show is what the map says."""
@@ -97,11 +99,13 @@ def ran(live, action):
     return ""
 
 
+@pytest.mark.thorough
 @every_lab
 def test_every_two_ways_to_one_state_agree_one_action_further(lab):
     check_merges(lab.world, lab.map(), 100)
 
 
+@pytest.mark.thorough
 @every_lab
 def test_a_map_goes_as_far_as_its_film_may_be_large(lab):
     """No lab ends within six actions, or one more would make its film too large."""
@@ -202,6 +206,7 @@ def test_a_name_and_its_box_have_one_place_in_all_states(lab):
     assert all(len(found) == 1 for found in places.values())
 
 
+@pytest.mark.thorough
 def test_maps_and_films_are_the_same_in_every_process():
     script = (
         "import hashlib\nfrom helpers import labs\n"
@@ -218,6 +223,7 @@ def test_maps_and_films_are_the_same_in_every_process():
     assert ran.stdout.split() == here
 
 
+@pytest.mark.thorough
 def test_exploring_all_labs_leaves_no_tensor_and_no_trace():
     for lab in LABS.values():
         lab.film()

@@ -15,7 +15,7 @@ from stress_layout import faults
 
 from autograd_graphs.drawing.layout import Placed
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]
 
 LAYOUTS = os.environ.get("LAYOUTS", "120")
 MOST_SECONDS, MOST_MEMORY = (

@@ -24,6 +24,8 @@ from autograd_graphs.recording.record import record
 from autograd_graphs.recording.sentences import SENTENCES, fallback, sentence
 from autograd_graphs.recording.trace import LocalDerivative, filled
 
+pytestmark = pytest.mark.slow
+
 NAMES = "abcde"
 LINES = 130  # characters of a sentence
 
@@ -61,7 +63,6 @@ def test_every_input_of_every_operation_has_a_form_that_gives_what_was_handed_on
         assert (local.sign == "") == (local.symbol == "")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", operations.ALL, ids=lambda case: f"{case.name} {case.shapes}")
 def test_a_factor_times_what_arrives_is_what_was_handed_on(case):
     """The factor is told apart from the form: where all are single numbers, it can be seen."""
@@ -74,7 +75,6 @@ def test_a_factor_times_what_arrives_is_what_was_handed_on(case):
             assert handed == pytest.approx(arrived * factor, rel=1e-3)
 
 
-@pytest.mark.slow
 def test_the_table_has_at_least_sixty_operations_on_three_shapes_each():
     shapes = {}
     for case in operations.ALL:
@@ -204,7 +204,6 @@ def test_a_local_derivative_is_plain_data():
 # The sentences
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("case", operations.ALL, ids=lambda case: f"{case.name} {case.shapes}")
 def test_every_step_has_a_short_sentence(case):
     trace = recorded(case)
@@ -349,7 +348,7 @@ def fills(shape):
     yield torch.full(shape, float("inf"))
 
 
-@pytest.mark.slow
+@pytest.mark.thorough
 @pytest.mark.parametrize("case", operations.ALL[::6], ids=lambda case: f"{case.name} {case.shapes}")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_no_hook_is_suspected_where_there_is_none(case, dtype):

@@ -7,6 +7,7 @@ import warnings
 import weakref
 from collections import Counter
 
+import pytest
 import torch
 from hypothesis import given, settings
 from programs import FAMILIES, RAN, Program, bits, kept_gradients, often, programs
@@ -84,12 +85,14 @@ def sequence_numbers(pool):
     return sorted(range(len(numbers)), key=numbers.__getitem__)
 
 
+@pytest.mark.slow
 @given(programs())
 @often
 def test_looking_changes_nothing(program):
     assert outcome(program, look_hard) == outcome(program, lambda pool: None)
 
 
+@pytest.mark.thorough
 @given(programs())
 @often
 def test_nothing_is_kept_after_a_look(program):
@@ -145,6 +148,7 @@ def wiring(tensor):
     return [type(node).__name__ for node in nodes], edges
 
 
+@pytest.mark.slow
 @given(programs())
 @often
 def test_the_wiring_of_a_snapshot_is_that_of_next_functions(program):
@@ -158,6 +162,7 @@ def test_the_wiring_of_a_snapshot_is_that_of_next_functions(program):
             assert graph.roots[0].output_nr == tensor.output_nr
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(often, max_examples=often.max_examples // 5)
 def test_equal_programs_give_equal_text_and_equal_bytes(program):
@@ -230,6 +235,7 @@ def test_a_look_runs_no_hook_of_saved_tensors():
     assert calls == []
 
 
+@pytest.mark.slow
 def test_every_family_of_operations_occurs():
     met = Counter()
 
@@ -250,6 +256,7 @@ def test_programs_are_repeatable():
     assert [t.tolist() for t in program.run()] == [t.tolist() for t in program.run()]
 
 
+@pytest.mark.slow
 def test_the_course_can_be_imported_in_inference_mode():
     program = "import torch\nwith torch.inference_mode():\n    import helpers\n"
     program += "x = torch.ones(2, requires_grad=True)\nprint(helpers.show(x.exp().sum()).text)"

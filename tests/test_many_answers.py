@@ -13,6 +13,7 @@ def test_each_exercise_has_a_file_of_answers():
     assert sorted(path.stem for path in FOLDER.glob("*.txt")) == EVERY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", EVERY)
 def test_the_answers_to_an_exercise_are_judged_as_they_are_labelled(exercise):
     found = answers(exercise)

@@ -123,6 +123,7 @@ def test_the_fast_path_of_the_encoder_stays_on():
     assert "aten._transformer_encoder_layer_fwd.default" in names
 
 
+@pytest.mark.slow
 def test_no_tensor_and_no_module_is_kept():
     model = body()
     with module_calls(model) as calls:
@@ -437,6 +438,7 @@ def test_nothing_is_taken_down_while_compiling(monkeypatch):
     assert snapshot(loss, names=calls).calls == ()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
 def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
     model = body()
@@ -527,6 +529,7 @@ def counted(tries):
     return contains
 
 
+@pytest.mark.slow
 def test_where_a_cut_hid_all_that_a_call_made_no_more_is_claimed():
     model = nn.Linear(1, 1)
     with module_calls(model) as calls:

@@ -28,6 +28,7 @@ def complaints(rule, read):
     return list(BY_NAME[rule](read))
 
 
+@pytest.mark.slow
 def test_the_made_up_lesson_keeps_every_rule():
     assert [found for rule in RULES for found in rule(lesson(notebook()))] == []
     assert [found for rule in COURSE for found in rule([lesson(notebook())] * 3)] == []
@@ -72,6 +73,7 @@ def test_a_students_copy_is_looked_at(monkeypatch):
         assert word in found
 
 
+@pytest.mark.slow
 def test_what_is_allowed_is_not_complained_about():
     made = notebook()
     asked, run = with_that_role(made, "question"), with_that_role(made, "run", 1)

@@ -100,10 +100,12 @@ def test_a_film_that_was_saved_by_an_earlier_version_is_told_apart(path):
         films.check(film | {"version": encode_lab.VERSION})
 
 
+@pytest.mark.slow
 def test_every_import_of_an_old_lesson_works():
     subprocess.run([sys.executable, "-c", IMPORTS], check=True)
 
 
+@pytest.mark.thorough
 def test_no_module_bears_the_name_of_a_public_function():
     asked = "import autograd_graphs.picture, autograd_graphs.stepping, types; import helpers as h; "
     asked += "print([name for name in h.__all__ if isinstance(getattr(h, name), types.ModuleType)])"

@@ -280,6 +280,7 @@ def test_an_error_in_the_middle_is_shown_and_said(tmp_path):
     assert "no such column" in html
 
 
+@pytest.mark.slow
 def test_five_hundred_cells_and_a_format_of_long_ago(tmp_path):
     cells = [
         text(f"## Part {n}\n\nwords") if n % 2 else code("x", printed("1\n")) for n in range(500)

@@ -160,6 +160,7 @@ def overlaps(one, other):
     return x < u + p - 1 and u < x + w - 1 and y < v + q - 1 and v < y + h - 1
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(deadline=None, max_examples=60)
 def test_cards_never_overlap_and_all_stays_inside_with_and_without_capsules(program):
@@ -337,6 +338,7 @@ print(show(y).svg, show(y).text, show(y).dot, beside_torchviz(y).svg)
 """
 
 
+@pytest.mark.slow
 def test_two_processes_give_the_same_bytes():
     runs = [
         subprocess.run(

@@ -209,7 +209,9 @@ ENDS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize(
+    "end", ["Ctrl+C", *(pytest.param(end, marks=pytest.mark.thorough) for end in [*ENDS][1:])]
+)
 def test_it_ends_with_its_kernels_and_nothing_is_written(course, end):
     before = files(course / "notebooks")
     with Started(course, "3", "--port=0", "--no-browser") as started:
@@ -254,6 +256,7 @@ def test_started_in_the_background_it_can_be_ended(course):
     assert (code, said.splitlines()[-1]) == (0, "The kernels are stopped."), said
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_with_nohup_it_survives_its_terminal(course):
     with Started(course, "--port=0", "--no-browser", ignored=IGNORED.format("SIGHUP")) as started:

@@ -123,6 +123,7 @@ for number in range(25):
 """
 
 
+@pytest.mark.slow
 def test_two_notebooks_may_write_at_once():
     command = [sys.executable, "-c", MANY]
     both = [subprocess.Popen([*command, name]) for name in ("a", "b")]

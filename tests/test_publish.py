@@ -118,6 +118,7 @@ def test_the_command_line_ends_without_a_traceback():
         assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.slow
 def test_a_folder_is_published_whole_and_each_file_is_weighed(tmp_path, capsys):
     (tmp_path / "in").mkdir()
     stored(tmp_path / "in" / "a.ipynb", text("# A"), code("1", new_output("stream", text="one")))
@@ -311,6 +312,7 @@ CHANGES = [
 ]
 
 
+@pytest.mark.thorough
 @each_film
 def test_a_film_changed_at_any_place_is_refused_or_can_be_played(film):
     dice, data = random.Random(0), json.loads(player.as_json(film))
@@ -329,6 +331,7 @@ def test_a_film_changed_at_any_place_is_refused_or_can_be_played(film):
     assert 300 < refused < 1_500
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", range(len(hostile.films())))
 def test_a_film_with_anything_foreign_is_not_played(number):
     data = json.dumps(hostile.films()[number])
@@ -418,6 +421,7 @@ def test_text_keeps_its_markdown_folds_and_code():
     assert written == "<code>\\left( x</code>", "what cannot be read is shown as written"
 
 
+@pytest.mark.slow
 def test_what_is_given_is_not_changed():
     given = hostile.notebook()
     before = nbformat.writes(given)

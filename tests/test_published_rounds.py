@@ -24,6 +24,8 @@ from course.publishing.site import hide_reasons
 from helpers.predicting import questions
 from helpers.predicting.prediction import ASKED
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 
 AFTER = ("it printed two", "It multiplies", "and two again", "405 and so on", "Paths add")

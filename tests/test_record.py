@@ -58,6 +58,7 @@ def run(program, go):
     return kept_gradients(pool), [tensor._version for tensor in pool], list(RAN), error
 
 
+@pytest.mark.slow
 @given(programs())
 @often
 def test_gradients_and_errors_are_those_of_backward_alone(program):
@@ -128,6 +129,7 @@ def hand_on(number, nodes, pending, steps, handed_on, arrived):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("last", FAMILIES)
 @given(st.data())
 @settings(often, max_examples=often.max_examples // 6)
@@ -167,6 +169,7 @@ def each_time():
     torch.set_warn_always(False)
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(often, suppress_health_check=list(HealthCheck))
 @pytest.mark.filterwarnings("ignore:Using backward")
@@ -185,6 +188,7 @@ def warm():
     attempt(used(torch.ones(1, requires_grad=True).exp()))
 
 
+@pytest.mark.slow
 @given(programs())
 @often
 @pytest.mark.usefixtures("warm")

@@ -55,6 +55,7 @@ def test_outputs_are_made_anew_and_without_a_trace_of_the_run(tmp_path):
     assert path.read_text(encoding="utf-8") == first
 
 
+@pytest.mark.thorough
 @pytest.mark.notebooks
 def test_a_film_that_no_run_gave_is_found_by_comparing(tmp_path):
     path = write(tmp_path, STEPS)

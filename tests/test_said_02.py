@@ -170,6 +170,7 @@ def stepped(gradient, kind, settings):
     return weight.item() != first
 
 
+@pytest.mark.slow
 def test_training_only_the_first_layer_still_records_every_operation_after_it():
     assert "no path gets shorter" in said("02", "rg-41")
     text = said("02", "rg-41")

@@ -287,6 +287,7 @@ def test_a_number_in_a_product_becomes_a_tensor():
     assert "torch makes a tensor of the 2, and wants no gradient for it" in said("04", "cell-11")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("operation", "stays"), [(lambda x: x * 2, False), (torch.exp, True)])
 def test_a_graph_keeps_the_memory_of_a_tensor_if_a_node_saved_it(operation, stays):
     assert "(It can go, unless a node saved it, idea 6, or a view shares it.)" in said(
@@ -338,6 +339,7 @@ class Kept:
         self.tensor = tensor
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["backward", "the graph goes"])
 def test_saved_tensors_take_memory_until_backward_frees_them_or_the_graph_goes(way):
     assert "they take memory until backward frees them, or the graph itself goes" in said(

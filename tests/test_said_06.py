@@ -303,6 +303,7 @@ def _in_halves(layer, x):
     return torch.allclose(batch, (one + two) / 2, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_halves_are_the_batch_unless_batchnorm_mixes_samples():
     text = said("06", "q7-because")
     assert "In BatchNorm, what a sample sends depends on who shares its portion." in text

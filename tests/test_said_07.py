@@ -214,6 +214,7 @@ def chain():
     return h.sum()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [{}, {"retain_graph": True}])
 def test_bytes_in_use_counts_as_the_profiler_does(how):
     rows, net = torch.ones(4, 200), nn.Sequential(*(nn.Linear(200, 200) for _ in range(3)))
@@ -237,6 +238,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("forward", ODD.values(), ids=ODD.keys())
 def test_bytes_in_use_counts_a_storage_once_and_where_it_was_made(forward):
     START.grad = None
@@ -246,6 +248,7 @@ def test_bytes_in_use_counts_a_storage_once_and_where_it_was_made(forward):
         assert [max(part) for part in bytes_in_use(forward)] == wanted
 
 
+@pytest.mark.slow
 def test_gradients_that_meet_at_a_node_count_too_much():
     assert "the peak comes out higher there" in " ".join(memory.__doc__.split())
 
@@ -285,6 +288,7 @@ def test_gradients_come_on_top_of_what_was_saved():
     assert max(back) > 10 * max(there)
 
 
+@pytest.mark.slow
 def test_with_4000_rows_the_peak_is_in_backward_still():
     text = said("07", "q4-notes")
     assert "the forward comes near. torch's profiler also counts what an operation makes" in text
@@ -358,6 +362,7 @@ def test_each_sigmoid_frees_its_result_on_the_way():
     assert loss.grad_fn is not None
 
 
+@pytest.mark.slow
 def test_what_was_kept_goes_with_a_later_call_or_with_the_names():
     assert "until a later call frees them or no name leads there" in said("07", "rg-17")
     w = torch.ones(3, requires_grad=True)
@@ -525,6 +530,7 @@ def three_steps(train, read):
     return sum(mark() is not None for mark in marks), held
 
 
+@pytest.mark.slow
 def test_total_keeps_all_nodes_and_in_an_evaluation_what_they_saved():
     assert "`total` leads to those of every step" in said("07", "rg-37")
     assert "leaks what was saved, too" in said("07", "rg-37")
@@ -535,6 +541,7 @@ def test_total_keeps_all_nodes_and_in_an_evaluation_what_they_saved():
         assert three_steps(train=False, read=read) == (0, 0)
 
 
+@pytest.mark.slow
 def test_nodes_live_as_long_as_something_leads_to_them():
     assert "**Nodes live as long as something leads to them," in said("07", "rg-37")
     w = torch.ones(3, requires_grad=True)
@@ -564,6 +571,7 @@ for code in ("x.sum().item()", "x.exp().sum();", "x.exp().sum()", "%reset -f out
 """
 
 
+@pytest.mark.slow
 def test_out_keeps_a_tensor_that_a_cell_ends_on(tmp_path):
     assert "the value shown is in `Out[]`, and with it the graph" in said("07", "rg-37")
     assert "(End the cell on `loss.item()`, or on a semicolon; `%reset -f out` empties it.)" in (
@@ -602,6 +610,7 @@ def test_key_1_of_the_lab_empties_the_gradient_and_runs_the_forward():
     assert after.fact("nodes alive") == "3"
 
 
+@pytest.mark.slow
 def test_what_has_a_name_gives_no_byte_back():
     assert "key 2 gives none of them back" in said("07", "rg-42")
     x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)

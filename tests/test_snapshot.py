@@ -11,6 +11,7 @@ from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import show, snapshot
 
 
+@pytest.mark.slow
 @given(programs())
 @settings(deadline=None, max_examples=100)
 def test_nodes_and_edges_are_those_of_torch(program):
@@ -160,6 +161,7 @@ def test_no_tensor_and_bad_names_are_refused():
         snapshot(torch.ones(1), names={"w": "not a tensor"})
 
 
+@pytest.mark.slow
 def test_of_a_graph_beyond_the_cap_the_nearest_nodes_are_told_and_its_size_is_not():
     x = doubled(WHOLE.nodes)
     graph = snapshot(x)
@@ -171,6 +173,7 @@ def test_of_a_graph_beyond_the_cap_the_nearest_nodes_are_told_and_its_size_is_no
     assert "x: at least 25,000 operations and leaves" in show(x).alt
 
 
+@pytest.mark.slow
 def test_a_graph_just_within_the_cap_is_counted():
     graph = snapshot(doubled(WHOLE.nodes - 1))
     assert (graph.size, graph.left_out, graph.at_least) == ((WHOLE.nodes - 1, 1), "", 0)
@@ -184,6 +187,7 @@ def doubled(times):
     return x
 
 
+@pytest.mark.slow
 def test_a_tensor_that_was_asked_about_is_told_even_of_a_graph_beyond_the_cap():
     x = doubled(WHOLE.nodes)
     many = [x * nr for nr in range(NEAREST.nodes + 10)]

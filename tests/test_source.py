@@ -235,6 +235,7 @@ def test_lines_are_not_taken_down_unless_asked_for():
     assert calls.lines is None
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", range(0, SEEDS, PORTION))
 def test_no_highlight_of_a_random_program_is_wrong(begin):

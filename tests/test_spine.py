@@ -2,6 +2,7 @@
 on top of another; and which graphs have none.
 """
 
+import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,6 +84,7 @@ def trees(draw):
     return sizes[:boxes], edges, dict.fromkeys(labels, (draw(st.integers(20, 150)), 24))
 
 
+@pytest.mark.slow
 @given(trees())
 @often
 def test_boxes_never_overlap_and_curves_end_at_them(tree):
@@ -128,6 +130,7 @@ def test_a_dense_picture_is_low_its_words_short_and_its_text_whole():
     assert heights == {36}, "one line"
 
 
+@pytest.mark.slow
 @given(programs())
 @often
 def test_any_graph_can_be_asked_for_a_spine(program):
@@ -193,6 +196,7 @@ def meeting(draw):
     return sizes[:count], edges, overhangs
 
 
+@pytest.mark.slow
 @given(meeting())
 @often
 def test_branches_that_meet_again_never_overlap_and_no_wire_leads_up(graph):

@@ -21,6 +21,8 @@ from autograd_graphs.recording.health import health_of
 from autograd_graphs.recording.local_derivatives import MOST_VERIFIED
 from autograd_graphs.recording.record import record
 
+pytestmark = pytest.mark.slow
+
 NAN, INF = float("nan"), float("inf")
 SHAPES = [
     (5,), (16,), (17,), (4, 4), (8, 8), (9, 2), (2, 3, 4), (8, 1), (65,), (1, 64), (2, 2, 2, 2),

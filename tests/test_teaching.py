@@ -55,25 +55,10 @@ def test_it_is_short():
     assert len(TEXT.splitlines()) <= 245
 
 
-def test_every_link_resolves_and_every_lesson_is_linked():
-    links = [link for link in re.findall(r"\]\(([^)]+)\)", TEXT) if "://" not in link]
-    broken = [link for link in links if not (ROOT / link.partition("#")[0]).exists()]
-    assert not broken, f"TEACHING.md leads to {broken}, which are not there"
+def test_every_lesson_is_linked():
+    links = re.findall(r"\]\(([^)]+)\)", TEXT)
     missing = [path.name for path in LESSONS.values() if f"notebooks/{path.name}" not in links]
     assert not missing, f"TEACHING.md does not name {missing}: add a row to its table of lessons"
-
-
-def test_every_command_exists():
-    targets = set(
-        re.findall(
-            r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE
-        )
-    )
-    named = set(re.findall(r"`make ([a-z][a-z-]*)", TEXT))
-    assert {"lab", "reset"} <= named
-    assert named <= targets, (
-        f"TEACHING.md names make {sorted(named - targets)}, which the Makefile does not have"
-    )
 
 
 @pytest.mark.parametrize("lesson", LESSONS)
@@ -199,6 +184,7 @@ def test_what_slack_may_be_used_for_takes_the_minutes_of_the_lesson():
             assert given(row[3]) <= row[1]
 
 
+@pytest.mark.slow
 def test_each_part_of_the_day_has_the_time_that_its_slides_take():
     total = 0
     for lesson, what, how, minutes in planned():

@@ -15,6 +15,8 @@ from autograd_graphs.playing.animate import film
 from autograd_graphs.recording.record import record
 from helpers import show, snapshot, step_through
 
+pytestmark = pytest.mark.slow
+
 STAGES = [  # one or two in each module of the folding that all pictures need
     "autograd_graphs.large.fold.Program",
     "autograd_graphs.large.execution_order.in_order",

@@ -76,6 +76,7 @@ def there(tmp_path_factory):
         path.chmod(0o755)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="start-linux.sh is for Linux and macOS")
 class TestTheWholeWay:

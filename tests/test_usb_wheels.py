@@ -120,6 +120,7 @@ def of_every_system(tmp_path_factory):
     return {system: closure(system, folder, cuda=True) for system in EVERY}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("system", EVERY, ids=str)
 def test_the_lock_covers_every_system(of_every_system, system):
     found = of_every_system[system]

@@ -1,4 +1,4 @@
-"""What the README says for people without make: every line of the PowerShell blocks there is run, as it
+"""What docs/without-make.md says: every line of its PowerShell blocks is run, as it
 stands but for what this system writes otherwise, in a copy of the course with an environment of its own.
 
 Nothing is fetched: pip only looks whether it has what it is asked for. Run on Linux and macOS; PowerShell
@@ -23,9 +23,9 @@ import pytest
 from course.publishing import chromium
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("\n## Without make\n")[2].partition("\n## ")[0]
-BLOCKS = re.findall(r"```powershell\n(.*?)```", SECTION, re.S)
+DOCS = ROOT / "docs"
+POWERSHELL = re.compile(r"```powershell\n(.*?)```", re.S)
+BLOCKS = POWERSHELL.findall((DOCS / "without-make.md").read_text(encoding="utf-8"))
 LINES = [line for block in BLOCKS for line in block.splitlines() if line.strip()]
 MODULE = re.compile(r"-m [\w.]+|course/\w+\.py")
 HERE = r".venv\Scripts\python "
@@ -72,11 +72,13 @@ def test_each_target_for_those_who_learn_and_teach_has_its_line():
     found = recipes("For those who learn and teach")
     assert {"lab", "reset", "present", "slides", "handouts", "pages"} <= set(found) - {"help"}
     assert "test" in recipes("For those who change the course")
-    anywhere = re.findall(r"```powershell\n(.*?)```", README, re.S)
+    anywhere = []
+    for page in DOCS.glob("*.md"):
+        anywhere += POWERSHELL.findall(page.read_text(encoding="utf-8"))
     named = set(map(module, re.findall(r"-m [\w.]+", "".join(anywhere))))
     for target, modules in found.items():
         assert modules or target == "help", target
-        assert modules <= named, f"README, Without make, has no line for make {target}"
+        assert modules <= named, f"docs/ has no line without make for make {target}"
 
 
 def test_a_line_needs_no_activation_and_no_shell_that_is_newer_than_windows():
@@ -170,6 +172,7 @@ def served(folder, words):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(not chromium.found(), reason="handouts need a browser")
 @pytest.mark.parametrize("line", LINES, ids=[command(line)[-30:] for line in LINES])

@@ -1,4 +1,4 @@
-"""The workflows for GitHub, which are never run here: their form, their holes, and that they say what the README and the
+"""The workflows for GitHub, which are never run here: their form, their holes, and that they say what docs/ and the
 Makefile say.
 
 Reads the root; writes under tmp_path only.
@@ -45,8 +45,8 @@ def commands(job):
 
 
 def blocks(language):
-    """Return the commands in each of the README's blocks of a language, without their comments."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    """Return the commands in each block of a language in docs/without-make.md, without comments."""
+    text = (ROOT / "docs" / "without-make.md").read_text(encoding="utf-8")
     found = re.findall(rf"^```{language}\n(.*?)^```", text, re.M | re.S)
     return [[line.partition(" #")[0].strip() for line in block.splitlines()] for block in found]
 
@@ -138,7 +138,7 @@ def test_make_test_runs_on_every_python_of_the_readme():
     assert {extra["system"] for extra in matrix["include"]} == set(matrix["system"])
 
 
-def test_windows_types_what_the_readme_says():
+def test_windows_types_what_the_docs_say():
     stops_at_a_failure, *typed, compare = commands(jobs("tests.yml")["windows"])
     assert stops_at_a_failure == "$PSNativeCommandUseErrorActionPreference = $true"
     handed_out = r".venv\Scripts\python -m course.workspace sync"

@@ -36,6 +36,7 @@ def walks(number):
                 yield cell.source, turns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", LESSONS)
 def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
     html = worksheets.graphs(read(LESSONS[number]), ROOT / "notebooks")
@@ -50,6 +51,7 @@ def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
     assert not re.search(r'alt="[^"]', html or ""), "read aloud, an alternative text tells it all"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", sorted(WITH_GRAPHS))
 def test_a_sheet_of_graphs_tells_no_takeaway_and_no_output(number):
     notebook = read(LESSONS[number])
@@ -187,6 +189,7 @@ for given in sys.argv:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="a program by its first line")
 def test_what_a_lesson_has_no_sheet_of_is_said(tmp_path, monkeypatch, capsys):
     browser = tmp_path / "browser"

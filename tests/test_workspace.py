@@ -361,6 +361,7 @@ def by_path(course, *words, options=()):
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
+@pytest.mark.slow
 def test_run_by_its_path_it_copies_and_imports_neither_the_package_nor_torch(course):
     ran = by_path(course, "sync", options=["-X", "importtime"])
     assert ran.stdout.splitlines()[0] == "00_start.ipynb: copied into work/."

@@ -34,7 +34,19 @@ def without_comments(script: str) -> str:
     return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
 
 
-SCRIPT = without_comments((HERE / "player.js").read_text(encoding="utf-8"))
+PARTS = ["marks", "numbers", "base"]
+PARTS += [f"steps_{job}" for job in ("picture", "walk", "words", "guess", "camera", "finder")]
+PARTS += ["steps_motion", "steps", "lab_words", "lab_picture", "lab_stacks", "lab_room", "lab"]
+PARTS += ["kernel"]  # one module together: each file uses what stands in those before it
+
+
+def script() -> str:
+    """Return the player's module: its files, one after the other."""
+    texts = [(HERE / "player" / f"{part}.js").read_text(encoding="utf-8") for part in PARTS]
+    return without_comments("\n".join(texts))
+
+
+SCRIPT = script()
 STYLE = stylesheet() + (HERE / "player.css").read_text(encoding="utf-8")
 
 

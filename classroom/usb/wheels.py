@@ -127,7 +127,7 @@ class Walk:
             wheel.unlink()  # else it would be at hand when the other build is asked for
             raise Missing(
                 f"{wheel.name} is the build of torch for GPUs, which needs {len(heavy)} more packages, several gigabytes."
-                " Name the index of PyTorch's CPU builds, which the README gives (TORCH_INDEX=address, or --torch-index),"
+                " Name the index of PyTorch's CPU builds, which docs/sticks.md gives (TORCH_INDEX=address, or --torch-index),"
                 " or take it all the same (CUDA=yes, or --cuda)."
             )
         return needed

@@ -16,16 +16,14 @@ class Cause:
     """Hold one thing that leads to a symptom: what it is, what to try, the lesson, and code that
     shows it.
 
-    `key` is its name in the course's list of confusions, or "". `gives` is what `seen` holds after
-    a snippet that raises nothing; `needs` says on which machine alone the snippet raises. There is
-    no snippet where the symptom stands by documentation.
+    `gives` is what `seen` holds after a snippet that raises nothing; `needs` says on which machine
+    alone the snippet raises. There is no snippet where the symptom stands by documentation.
     """
 
     what: str
     remedy: str
     lesson: str
     snippet: str = ""
-    key: str = ""
     gives: Any = None
     needs: str = ""
 

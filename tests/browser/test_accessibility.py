@@ -2,6 +2,8 @@
 reader's own colours.
 """
 
+from functools import cache
+
 import pytest
 from axe import grave, grave_in_both_themes
 from driver import photograph, watched
@@ -16,9 +18,15 @@ from helpers import labs, show
 from helpers.labs.engine.lab import with_buttons
 
 pytestmark = pytest.mark.browser
-FILMS = {"steps": steps(8)} | {name: getattr(labs, name).film() for name in labs.__all__}
+NAMES = ["steps", *labs.__all__]
 SIZES = {"wide": (1280, 720), "at 200 %": (640, 360), "narrow": (320, 640)}
 THEMES = ("light", "dark")
+
+
+@cache
+def film_called(name):
+    """Return the film of a lab, or "steps": of a backward; each is made once, when it is asked for."""
+    return steps(8) if name == "steps" else getattr(labs, name).film()
 
 
 def document(*bodies, title="A page"):
@@ -72,16 +80,17 @@ def press(shown, *keys):
 def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
     shown = opened(
         drawn()._repr_mimebundle_()["text/html"],
-        *map(slot, FILMS.values()),
+        *[slot(film_called(name)) for name in NAMES],
         color_scheme=theme,
         size=size,
     )
-    assert shown.locator(".player").count() == len(FILMS)
+    assert shown.locator(".player").count() == len(NAMES)
     assert grave(shown) == []
     shown.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
     assert grave(shown) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("fault", "rule"),
     [
@@ -100,7 +109,7 @@ def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
     ],
 )
 def test_axe_is_seen_to_find_faults(opened, fault, rule):
-    films = slot(FILMS["steps"]), slot(FILMS["explorer"])
+    films = slot(film_called("steps")), slot(film_called("explorer"))
     shown = opened(drawn()._repr_mimebundle_()["text/html"], *films, size="narrow")
     shown.evaluate(fault)
     found = grave(shown)
@@ -134,8 +143,8 @@ BAR = ["undo", "reset", "earlier", "later"]
 
 @pytest.mark.parametrize("size", SIZES)
 def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, size):
-    shown = opened(slot(FILMS["steps"]), slot(FILMS["explorer"]), size=size)
-    buttons = [*["action"] * len(FILMS["explorer"].buttons), *BAR]
+    shown = opened(slot(film_called("steps")), slot(film_called("explorer")), size=size)
+    buttons = [*["action"] * len(film_called("explorer").buttons), *BAR]
     scrolls = shown.evaluate("document.querySelector('.player-lab .player-pane').tabIndex === 0")
     assert scrolls == (size != "wide")
     expected = [
@@ -156,7 +165,7 @@ def test_tab_goes_through_everything_in_the_order_in_which_it_stands(opened, siz
 
 
 def test_what_is_folded_opens_by_the_keyboard(opened):
-    shown = opened(slot(FILMS["steps"]))
+    shown = opened(slot(film_called("steps")))
     shown.evaluate(HEAR)
     shown.focus(".player-told summary")
     press(shown, "Enter")
@@ -181,8 +190,8 @@ HEAR = "window.heard = []; document.addEventListener('keydown', (event) => windo
     "target", [".player", ".player-next", ".player-range", ".player-told summary", ".player-action"]
 )
 def test_escape_gives_the_keys_back(opened, target):
-    section = f'<section tabindex="-1">{slot(FILMS["steps"])}{slot(FILMS["explorer"])}</section>'
-    shown = opened(section, slot(FILMS["leaves"]), size="narrow")
+    section = f'<section tabindex="-1">{slot(film_called("steps"))}{slot(film_called("explorer"))}</section>'
+    shown = opened(section, slot(film_called("leaves")), size="narrow")
     shown.evaluate(HEAR)
     shown.focus(target)
     press(shown, "Escape", "ArrowRight")
@@ -198,7 +207,7 @@ def test_escape_gives_the_keys_back(opened, target):
 
 @pytest.mark.parametrize("key", ["ArrowDown", "ArrowRight", "End", " "])
 def test_a_picture_that_scrolls_scrolls_by_its_keys(opened, key):
-    shown = opened(slot(FILMS["explorer"]), slot(FILMS["steps"]), size="narrow")
+    shown = opened(slot(film_called("explorer")), slot(film_called("steps")), size="narrow")
     shown.focus(".player-lab .player-pane")
     press(shown, key)
     shown.wait_for_function(
@@ -209,7 +218,7 @@ def test_a_picture_that_scrolls_scrolls_by_its_keys(opened, key):
 
 @pytest.mark.parametrize("theme", THEMES)
 def test_it_is_seen_which_player_has_the_keys(opened, theme):
-    shown = opened(slot(FILMS["steps"]), slot(FILMS["leaves"]), color_scheme=theme)
+    shown = opened(slot(film_called("steps")), slot(film_called("leaves")), color_scheme=theme)
     rings = (
         "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineWidth)"
     )
@@ -274,7 +283,7 @@ def test_a_question_is_said_then_the_answer_and_the_verdict(opened):
 
 
 def test_a_lab_says_what_it_shows_and_what_was_refused(opened):
-    lab, film = labs.lifecycle, FILMS["lifecycle"]
+    lab, film = labs.lifecycle, film_called("lifecycle")
     shown = opened(slot(film))
     shown.evaluate(LISTEN)
     shown.focus(".player")
@@ -307,9 +316,10 @@ EVERY_PRESS = """async ([script, film]) => {
         return [why === "visible", held.frame, see(".player-outcome").trim()]; })); }"""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", labs.__all__)
 def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, name):
-    film = FILMS[name]
+    film = film_called(name)
     seen = opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film)])
     for nr, state in enumerate(film.states):
         for way, (ends, to, outcome) in zip(state.ways, seen[nr], strict=True):
@@ -325,7 +335,7 @@ def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, n
 
 
 def test_the_buttons_of_a_lab_show_their_keys(opened):
-    film = FILMS["who_records"]
+    film = film_called("who_records")
     shown = opened(slot(film))
     keys = "(all) => all.map((one) => [one.querySelector('kbd').textContent, one.getAttribute('aria-keyshortcuts')])"
     assert shown.eval_on_selector_all(".player-action", keys) == [
@@ -365,9 +375,9 @@ def test_a_picture_is_an_image_with_a_name_and_can_be_read_as_a_tree(opened):
     assert shown.locator("summary").bounding_box()["height"] <= 22
 
 
-@pytest.mark.parametrize("name", FILMS)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened, name):
-    film = FILMS[name]
+    film = film_called(name)
     shown = opened(slot(film))
     found = tree(shown)
     assert {("group", "Player"), ("image", film.alt)} <= set(found)
@@ -403,7 +413,7 @@ LOST = """() => {
 @pytest.mark.parametrize("size", ["at 200 %", "narrow"])
 @pytest.mark.parametrize("name", labs.__all__)
 def test_in_little_room_nothing_is_cut(opened, name, size):
-    shown = opened(slot(FILMS[name]), size=size)
+    shown = opened(slot(film_called(name)), size=size)
     shown.evaluate("document.querySelector('.player').scrollIntoView()")
     shown.focus(".player")
     assert shown.evaluate(LOST) == []
@@ -440,7 +450,7 @@ def stepped(opened):
         failed = next(name for name in lab.names if lab.error(name))
         shown = opened(
             drawn()._repr_mimebundle_()["text/html"],
-            slot(FILMS["steps"]),
+            slot(film_called("steps")),
             slot(lab.film(failed)),
             **options,
         )
@@ -489,7 +499,7 @@ def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
         shown.eval_on_selector_all(hidden, "(all) => all.filter((one) => one.checkVisibility())")
         == []
     )
-    assert shown.inner_text(".player-say") == FILMS["steps"].moments[3].sentence
+    assert shown.inner_text(".player-say") == film_called("steps").moments[3].sentence
     for what in (".player-say", ".player-eq", ".player-eq .player-handed b", ".player-pane svg"):
         assert shown.locator(what).first.is_visible(), what
     cut = "(all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
@@ -508,6 +518,7 @@ def test_nothing_moves_for_whoever_wants_no_motion(stepped):
 # every stop
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["square", "mlp"])
 def test_axe_finds_nothing_grave_at_any_stop_in_any_theme(opened, name):
     shown = opened(slot(film_of(name)), reduced_motion="reduce")

@@ -53,6 +53,7 @@ def test_a_deck_has_no_grave_finding_on_any_slide(chromium, tmp_path, lesson):
         assert grave_in_both_themes(shown) == [], "all slides at once"
 
 
+@pytest.mark.thorough
 def test_what_is_too_faint_on_a_late_slide_is_found(chromium, tmp_path):
     publish(LESSONS[0], "slides", tmp_path / "deck.html")
     with watched(chromium) as watch:

@@ -11,7 +11,7 @@ from test_live_deck import SHOWN, Served, small
 
 from course.publish import publish
 
-pytestmark = [pytest.mark.browser, pytest.mark.notebooks]
+pytestmark = [pytest.mark.browser, pytest.mark.notebooks, pytest.mark.thorough]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
 SEEN = "[...document.querySelectorAll('.player')].filter((one) => one.checkVisibility({ visibilityProperty: true }))"

@@ -55,6 +55,7 @@ def test_it_filters_without_a_kernel_counts_and_clears(glossary):
     assert glossary.evaluate(SHOWN) == [one.name for one in entries()]
 
 
+@pytest.mark.thorough
 def test_it_says_what_it_is_and_tells_counts_aloud(glossary):
     field = glossary.get_by_role("searchbox", name="Find in the glossary")
     assert field.count() == 1
@@ -96,6 +97,7 @@ PRESSED = """async () => { const room = document.querySelector('.jp-WindowedPane
     return room.scrollTop; }"""
 
 
+@pytest.mark.thorough
 def test_a_press_meanwhile_lets_go_of_the_page(glossary):
     """A page that scrolls once more after a press takes what was pressed from under the mouse."""
     one = PICKED[1]
@@ -105,11 +107,13 @@ def test_a_press_meanwhile_lets_go_of_the_page(glossary):
     assert glossary.evaluate(PRESSED) == 0
 
 
+@pytest.mark.thorough
 def test_the_contents_lead_to_the_words(glossary):
     glossary.locator(".jp-MarkdownCell a", has_text="vector-Jacobian product").click()
     glossary.wait_for_function(LANDED, arg="vector-Jacobian-product")
 
 
+@pytest.mark.thorough
 def test_jupyterlab_finds_words_of_the_entries(glossary):
     glossary.click(".jp-Notebook h1")
     glossary.keyboard.press("Control+f")

@@ -24,6 +24,7 @@ def foreign(name):
     return nbformat.v4.new_code_cell("1", outputs=[output], execution_count=1)
 
 
+@pytest.mark.thorough
 def test_a_card_is_seen_in_both_themes_even_where_it_is_not_trusted(chromium, lab):
     cells = [foreign(name) for name in LOOKS]
     kernel = {"kernelspec": KERNELSPEC}

@@ -83,6 +83,7 @@ def test_the_keys_step_through_the_numbers_that_torch_has(steps):
     assert sorted(steps.capsules()) == on_edges(said, 8)
 
 
+@pytest.mark.thorough
 def test_the_program_stands_above_and_the_operation_of_the_step_is_underlined(steps):
     lines = ["u = a * b", "t = torch.log(d)", "v = t * c", "e = u + v"]
     seen = "(all) => all.map((one) => one.textContent)"
@@ -94,6 +95,7 @@ def test_the_program_stands_above_and_the_operation_of_the_step_is_underlined(st
     assert marked == ["u + v", "t * c"]
 
 
+@pytest.mark.thorough
 def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
     said = arriving()
     steps.click(".player-next")
@@ -110,6 +112,7 @@ def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
     assert steps.count() == "8 steps"
 
 
+@pytest.mark.thorough
 def test_in_guess_mode_the_number_is_asked_for_and_then_told(steps):
     said = arriving()
     steps.press("g", "ArrowRight", "Enter", "ArrowRight")
@@ -161,6 +164,7 @@ KEYS += [
 LAB_KEYS = [*"aabbddxcvzmyrsloj00", *NAMED]
 
 
+@pytest.mark.thorough
 def test_the_shortcuts_of_lab_do_not_fire_inside(steps, notebook):
     before, active = notebook.cells(), notebook.active()
     for place in (".player", ".player-guess", ".player-range", ".player-told summary"):
@@ -178,6 +182,7 @@ def test_the_shortcuts_of_lab_do_not_fire_inside(steps, notebook):
     assert len(notebook.cells()) == len(before) + 1, "outside of the player they do"
 
 
+@pytest.mark.thorough
 def test_shift_enter_goes_on_through_a_lesson(notebook, lab):
     name = lab.write("on.ipynb", MAKE, "step_through(e)", "1 + 1", "2 + 2")
     notebook.open(name)
@@ -194,6 +199,7 @@ def test_shift_enter_goes_on_through_a_lesson(notebook, lab):
     assert notebook.output(3) == "4"
 
 
+@pytest.mark.thorough
 def test_all_of_it_fits_the_panel_of_a_notebook(steps, notebook):
     steps.page.evaluate("document.querySelector('.player').scrollIntoView()")
     fits = """() => { const panel = document.querySelector(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
@@ -277,6 +283,7 @@ loss = model(torch.randn(1, 3, 4)).pow(2).mean()"""
 DRAWN = "[...document.querySelectorAll('.player-node')].map((one) => one.textContent)"
 
 
+@pytest.mark.thorough
 def test_a_folded_graph_is_opened_and_folded_at_the_step_that_is_seen(notebook, lab):
     name = lab.write("layers.ipynb", LAYERS, "step_through(loss)")
     notebook.open(name).run_all()

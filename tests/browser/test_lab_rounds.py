@@ -109,6 +109,7 @@ def test_a_round_by_keyboard(lesson, lab):
     assert all(one.is_disabled() for one in row(lesson, place).query_selector_all("input"))
 
 
+@pytest.mark.thorough
 def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
     page, place = lesson.page, places(lesson)["05.q1"]
     run(lesson, place)
@@ -125,6 +126,7 @@ def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
     assert progress(lab)["05.q1"]["sure"] is True
 
 
+@pytest.mark.thorough
 def test_numbers_are_taken_only_when_they_are_as_many_as_asked(lesson, lab):
     page, place = lesson.page, places(lesson)["05.q3"]
     run(lesson, place)
@@ -205,6 +207,7 @@ def eventually(true, limit=10):
     return true()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("high", [300, 560, 1200])
 def test_what_a_cell_has_made_begins_in_sight(high, notebook, lab):
     """Without the rule and the script of prediction.*, Lab keeps the next cell where it was, and what

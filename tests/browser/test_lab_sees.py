@@ -59,6 +59,7 @@ def seen(chromium, lab):
         watch.errors.clear()
 
 
+@pytest.mark.thorough
 def test_every_fault_is_named_and_nothing_else(seen, lab):
     notebook, watch = seen
     sources = [HEAD, *RIGHT, *WRONG, *ASKS, *FAILS, "6 * 7", "1 / 0", "6 * 7"]

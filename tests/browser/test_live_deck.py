@@ -381,6 +381,7 @@ def test_on_a_wall_at_125_per_cent_all_fits(chromium, served, name):
 # The server's end
 
 
+@pytest.mark.thorough
 def test_a_server_that_ends_is_said_and_a_new_one_says_what_to_do(chromium, tmp_path):
     nbformat.write(small(), tmp_path / "small.ipynb")
     server = Served(tmp_path / "small.ipynb")
@@ -423,6 +424,7 @@ def attacks():
     return new_notebook(cells=cells, metadata=kernel)
 
 
+@pytest.mark.thorough
 def test_nothing_that_a_hostile_kernel_sends_runs_or_is_fetched(chromium, tmp_path):
     nbformat.write(attacks(), tmp_path / "small.ipynb")
     server = Served(tmp_path / "small.ipynb")

@@ -7,7 +7,7 @@ from lab import Lab
 from lab_page import OPENED, PANEL, Notebook, window
 from lab_rules import complaints
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 # of its own, in any notebook
 NOISE = ("Cannot read properties of undefined (reading 'schema')",)
 HEARD = [*"xabddyzmrslj00", "ArrowDown", "ArrowUp", "ArrowLeft", "Enter", "Shift+M", "Home"]

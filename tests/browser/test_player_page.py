@@ -161,6 +161,7 @@ PLACES = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("place", PLACES)
 def test_no_key_but_those_of_the_page_reaches_it(play, place):
     shown = play(film_of("sick"))

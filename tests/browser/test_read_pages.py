@@ -165,6 +165,7 @@ def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
     reader.wait_for_function(IN_SIGHT)
 
 
+@pytest.mark.thorough
 def test_next_and_previous_walk_the_course_in_its_order(reader, site):
     reader.goto(address(site, "index"))
     for name in LESSONS:

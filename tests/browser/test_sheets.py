@@ -151,6 +151,7 @@ def test_both_sheets_are_printed_two_slides_on_a_page_of_a4(notebook, tmp_path):
     assert pages(made[1]) == [upright] * 2, "two rounds and a lab: the quiz has no answer here"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("number", ["04", "05"])
 def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
     made = handouts.sheets(next(LESSONS.glob(f"{number}_*.ipynb")), tmp_path / "out", program())

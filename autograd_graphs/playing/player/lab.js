@@ -1,0 +1,165 @@
+// A lab: a map of states that one walks by running lines. What was run is the trail, [from, action, to] each, and all
+// that is seen follows from it. A way is a state, or [state, error], or ENDS, or IDLE.
+class Lab extends Base {
+  build() {
+    const { film, root } = this;
+    root.classList.add("player-lab");
+    film.states = film.states.map(named("title", "say", "scene", "patch", "focus", "text", "ways", "came", "chosen", "totals"));
+    film.actions = film.actions.map(named("code", "does", "key", "adds", "group", "isAnew"));
+    Object.assign(this, { least: 620, size: film.size, guessing: false, scenes: new Map() });
+    this.halves();
+    const [wide, high] = film.size;
+    this.svg.setAttribute("viewBox", `0 0 ${wide} ${high}`);
+    this.svg.style.cssText = `--wide:${wide};--high:${high}`;
+    this.rows = Math.max(3, ...film.actions.map(({ code }) => code.split("\n").length));
+    this.pane.addEventListener("click", ({ target }) => this.onPicture(target));
+    this.title = element("h3", "title", this.panel);
+    this.words = element("div", "saying", this.panel);
+    this.eq = element("div", "eq", this.panel, { hidden: !film.stacks.length });
+    const longest = Math.max(4, ...film.states.flatMap(({ totals }) => totals.map((total) => list(total).length)));
+    // three of them fit a row
+    this.eq.style.setProperty("--size", `${Math.min(1.19, 18 / (1.5 * longest + 2.5))}em`);
+    this.controls();
+    this.footer();
+    this.addText();
+    this.blocks = shape("g", null, { class: "player-blocks" });
+  }
+
+  // A button for each action: what is run, and under it what that does, or why it cannot be.
+  controls() {
+    const { actions, states } = this.film;
+    this.acts = element("div", "acts", this.panel);
+    this.actions = actions.map(({ code, does, key, group }, at) => {
+      const made = this.button(this.acts, `action ${at}`, "", "", () => this.act(at));
+      const isApart = at && group !== actions[at - 1].group;
+      Object.assign(made, { className: names("player-action", isApart && "is-apart"), ariaKeyShortcuts: key || null });
+      if (states.some(({ chosen }) => chosen.includes(at))) made.ariaPressed = false;
+      for (const [tag, name, textContent, ariaHidden] of [["kbd", "", key, true], ["code", "", code], ["small", "does", does], ["small", "why", LAB.end]]) element(tag, name, made, { textContent, ariaHidden });
+      return made;
+    });
+    const bar = this.controlBar = element("div", "bar", this.panel);
+    this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
+    this.button(bar, "reset", "Reset", "r", () => this.walk(this.start));
+    if (!states.some(({ focus }) => focus)) return;
+    this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
+    this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
+  }
+
+  footer() {
+    const { actions, legend, roles } = this.film;
+    const keys = actions.filter(({ key }) => key).map(({ key }) => key);
+    const nodes = this.buttons.has("later") ? [["← →", "node"]] : [];
+    this.keysLine(this.panel, [[keys[0], "to"], [keys.at(-1), "run"], ["u", "undo"], ["r", "reset"], ...nodes]);
+    this.legend = element("div", "legend", element("div", "foot", this.panel));
+    for (const [role, state, words] of legend) this.sample(this.entry(words), roles[role] ?? role, roles[state] ?? state);
+  }
+
+  bringBarHome() {
+    this.acts.after(this.controlBar);
+  }
+
+  begin({ frame }) {
+    let at = 0;
+    this.start = this.film.start.map((action) => [at, action, (at = this.target(at, action))]);
+    this.showFrame(frame ?? at);
+  }
+
+  get frame() {
+    return this.trail.at(-1)?.[2] ?? 0;
+  }
+
+  get state() {
+    return this.film.states[this.frame];
+  }
+
+  get isStart() {
+    return String(this.trail) === String(this.start);
+  }
+
+  // Action -1 goes on to the next node.
+  target(from, action) {
+    const { states } = this.film, to = [states[from].ways[action]].flat()[0];
+    if (action < 0) return states.findIndex(({ focus, scene }, at) => at > from && focus && scene === states[from].scene);
+    return to < 0 ? from : to;
+  }
+
+  // What a line of the trail raised.
+  error([from, action]) {
+    return this.line(this.film.states[from].ways[action]?.[1]);
+  }
+
+  // Of a state that was saved only the shortest trail is known.
+  showFrame(frame) {
+    const { states } = this.film;
+    this.trail = this.start;
+    if (frame !== this.frame) this.trail = [];
+    for (let at = between(0, frame, states.length - 1); at !== this.frame && states[at].came; [at] = states[at].came) this.trail = [[...states[at].came, at], ...this.trail];
+    this.show();
+  }
+
+  act(action) {
+    this.walk([...this.trail, [this.frame, action, this.target(this.frame, action)]], true);
+  }
+
+  jump(to) {
+    if (to !== undefined && to !== this.frame) this.walk([...this.trail, [this.frame, -1, to]]);
+  }
+
+  walk(trail, drops = false) {
+    this.trail = trail;
+    this.show(drops);
+    this.save({ frame: this.frame, guessing: false });
+  }
+
+  show(drops = false) {
+    this.finish?.();
+    const hurries = this.hurries();
+    this.paint();
+    this.fit();
+    if (drops && !hurries && this.fresh.length) this.drop();
+  }
+
+  paint() {
+    const { title, say, ways, chosen } = this.state, last = this.trail.at(-1);
+    this.heaps = this.film.stacks.map((_, nr) => this.heap(nr));
+    this.paintCode();
+    this.paintPicture();
+    this.paintStacks();
+    this.paintRow();
+    this.comeNear();
+    this.title.textContent = this.line(title);
+    const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
+    this.actions.forEach((button, at) => {
+      button.ariaDisabled = ways[at] === ENDS;
+      if (button.ariaPressed) button.ariaPressed = chosen.includes(at);
+    });
+    const can = { undo: this.trail.length && !this.isStart, reset: !this.isStart, earlier: this.around(-1) >= 0, later: this.around(1) >= 0 };
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    this.tell();
+    this.live.textContent = outcome || [this.line(title), this.line(say), ...[...this.eq.querySelectorAll("b")].map((one) => one.textContent)].filter(Boolean).join(" ");
+  }
+
+  press(key) {
+    const at = this.film.actions.findIndex((action) => action.key === key);
+    const button = this.actions[at] ?? this.buttons.get({ u: "undo", r: "reset", ArrowLeft: "earlier", ArrowRight: "later" }[key]);
+    if (!button) return false;
+    button.click();
+  }
+
+  tell() {
+    if (this.told.open) this.text.textContent = this.state.text.map((line) => this.line(line)).join("\n");
+  }
+
+  stop() {}
+}
+
+const [ENDS, IDLE] = [-1, -2];
+const LAB = {
+  end: "this map ends here: undo or reset", idle: "∅ ran, and all that is seen is as before", moved: "refused, and yet what is marked has changed",
+  undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
+};
+
+const named = (...fields) => (row) => Object.fromEntries(fields.map((field, at) => [field, row[at]]));
+const CLOSE = [["", 1], ["is-dense", 1], ["is-dense is-denser", 1], ["is-dense is-denser", 0.93], ["is-dense is-denser is-bare", 0.93], ["is-dense is-denser is-bare", 0.88]];
+
+withJobs(Lab, LabWords, LabPicture, LabStacks, LabRoom);

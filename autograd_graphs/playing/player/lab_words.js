@@ -1,0 +1,64 @@
+// What a lab says: the lines that were run, the sentence or the error, and a row of arithmetic.
+class LabWords {
+  // What makes the lab, and the last lines that were run. The pane is always as high.
+  paintCode() {
+    const { film, rows } = this, all = this.trail.filter(([, action]) => film.actions[action]?.code);
+    const ran = all.slice(Math.max(0, all.findLastIndex(([, action]) => film.actions[action].isAnew)));
+    const lines = ran.flatMap((one, at) => film.actions[one[1]].code.split("\n").map((line, nr) => [(!nr && this.error(one) ? "✗ " : "") + line, this.error(one), at === ran.length - 1]));
+    this.code.replaceChildren(...film.code.map((textContent) => element("div", "off player-setup", null, { textContent })));
+    for (let at = 0; at < rows; at += 1) {
+      const [words = " ", error, isNewest] = lines.slice(-rows)[at] ?? [];
+      const made = element("div", error ? "error" : isNewest ? "" : "off", this.code, { title: words });
+      element(isNewest ? "mark" : "span", "", made, { textContent: (!at && lines.length > rows ? "… " : "") + words });
+    }
+  }
+
+  // That a line did nothing, or that it was refused and did something.
+  note([from, action]) {
+    const way = this.film.states[from].ways[action];
+    return way === IDLE ? LAB.idle : way?.length && way[0] !== from ? LAB.moved : "";
+  }
+
+  // The sentence, or in its place what torch said to a line that it refused; under it a note.
+  say(node, words, error, note) {
+    if (node.contains(document.activeElement)) focus(this.root);
+    node.replaceChildren();
+    let told = "";
+    if (error) {
+      const [kind, first] = inShort(error), outcome = element("div", "outcome player-error", node);
+      element("b", "", outcome, { textContent: `✗ ${kind}` });
+      outcome.append(`: ${first} `);
+      told = outcome.textContent;
+      if (error.length > kind.length + first.length + 3) {
+        this.popover(outcome, "whole message");
+        element("code", "", this.formula, { textContent: error });
+      }
+    } else element("p", "say", node, { textContent: words });
+    if (note) element("p", "outcome", node, { textContent: note });
+    return told + note;
+  }
+
+  // before + arrives = x.grad, after a line that added; else its room.
+  paintRow() {
+    const { stacks, states, actions } = this.film, [from, action] = this.trail.at(-1) ?? [], row = element("div", "row");
+    const nr = this.heaps.findIndex(({ isNew }) => isNew), was = states[from]?.totals[nr];
+    const sum = [["before", list(was), was ? "before" : "nothing yet"], ["sign", "+"], ["arrives", list(actions[action]?.adds), "arrives"], ["sign", "="], ["total", list(this.state.totals[nr]), stacks[0]?.[0]]];
+    for (const [role, what, words] of nr < 0 ? [["total", "", "\u00a0"]] : sum) this.cell(row, role, words).textContent = what;
+    row.style.visibility = nr < 0 ? "hidden" : "";
+    this.eq.replaceChildren(row);
+  }
+
+  excuse(name) {
+    this.live.textContent = LAB[name] ?? `${this.film.actions[name.split(" ")[1]].code}: ${LAB.end}`;
+  }
+
+  // The states of this picture in which it is the turn of some node, or of this one.
+  about(owner) {
+    const { states } = this.film;
+    return [...states.keys()].filter((at) => states[at].scene === this.state.scene && (owner ? states[at].focus === owner : states[at].focus));
+  }
+
+  around(by) {
+    return by < 0 ? this.about().findLast((at) => at < this.frame) : this.about().find((at) => at > this.frame);
+  }
+}

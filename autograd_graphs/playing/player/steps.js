@@ -1,0 +1,189 @@
+// One real backward, step by step: its parts, what is seen at a stop, and the keys. The files steps_*.js have its other jobs.
+class Steps extends Base {
+  build() {
+    const { film } = this;
+    film.offsets = [0];
+    for (const scene of film.scenes) {
+      const all = scene.stops ?? Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]).flat();
+      scene.at = [];
+      for (let at = 0; at < all.length; at += 3) scene.at.push(all.slice(at, at + 3));
+      film.offsets.push(film.offsets.at(-1) + scene.at.length);
+    }
+    this.drawn = new Map();
+    this.least = 560;
+    this.tools(this.halves());
+    this.code.hidden = !film.program.length;
+    this.controls();
+    this.title = element("h3", "title", this.panel);
+    this.say = element("p", "say", this.panel);
+    this.eq = element("div", "eq", this.panel);
+    this.more = element("div", "more", this.panel);
+    this.ask = element("div", "ask", this.panel);
+    this.verdict = element("p", "verdict", this.panel, { ariaLive: "polite" });
+    this.footer();
+    this.addText();
+    this.drag();
+  }
+
+  controls() {
+    const bar = this.controlBar = element("div", "bar", this.panel);
+    if (this.film.steps) {
+      this.button(bar, "back", "◀ Back", "←", () => this.go(this.at - 1));
+      this.button(bar, "next", "Next ▶", "→", () => this.next());
+      this.button(bar, "play", "Play", "space", () => this.play());
+      this.button(bar, "guess", "Guess", "g", () => this.visit(this.view, this.at, !this.guessing));
+    }
+    if (this.film.scenes.length > 1) {
+      this.button(bar, "into", this.film.steps ? "Step into" : "Unfold", "i", () => this.into());
+      this.button(bar, "fold", "Fold", "f", () => this.fold());
+    }
+    if (this.film.steps) {
+      const time = element("div", "time", this.panel);
+      this.range = element("input", "range", time, { type: "range", min: 0, ariaLabel: "Step" });
+      this.range.addEventListener("input", () => { this.stop(); this.go(+this.range.value); });
+      this.count = element("span", "count", time);
+      this.count.style.minWidth = `${9 + 2 * String(this.film.steps).length}ch`;
+    }
+    const keys = this.film.steps ? [["← →", "step"], ["space", "play"], ["g", "guess"]] : [];
+    if (this.film.scenes.length > 1) keys.push(["i", "into"], ["f", "fold"]);
+    if (this.film.trouble !== null) keys.push(["n", "first trouble"]);
+    if (!this.isSmall) keys.push(["/", "search"]);
+    this.keysLine(this.panel, keys);
+  }
+
+  tools(parent) {
+    const bar = this.bar = element("div", "tools", parent);
+    this.finder = element("input", "finder", bar, { type: "text", placeholder: "name or operation", ariaLabel: "Search", hidden: true });
+    this.found = element("span", "found", bar, { ariaLive: "polite" });
+    this.finder.addEventListener("input", () => this.search(0));
+    this.finder.addEventListener("keydown", (event) => {
+      if (isPages(event)) return;
+      if (event.key === "Enter") this.search(1);
+      if (event.key === "Escape") this.hideFinder();
+      event.stopPropagation();
+    });
+    for (const [name, words, key, act] of [["find", "Search", "/", () => this.showFinder()], ["smaller", "−", "-", () => this.zoom(0.8)], ["larger", "+", "+", () => this.zoom(1.25)], ["whole", "Fit", "0", () => this.whole()]]) this.button(bar, name, words, key, act);
+    this.buttons.get("smaller").ariaLabel = "Smaller";
+    this.buttons.get("larger").ariaLabel = "Larger";
+  }
+
+  footer() {
+    const foot = element("div", "foot", this.panel);
+    this.popover(foot, "torch’s own formula");
+    this.bytes = element("p", "bytes", foot);
+    this.legend = element("div", "legend", foot);
+    for (const remark of this.film.remarks) element("p", "remark", foot, { textContent: remark });
+  }
+
+  begin(state) {
+    this.guessing = Boolean(state.guessing);
+    this.view = -1;
+    this.showFrame(state.frame ?? this.film.start);
+  }
+
+  showFrame(wanted, guessing = this.guessing) {
+    const frame = between(0, wanted, this.film.offsets.at(-1) - 1);
+    const view = this.film.offsets.findLastIndex((from) => from <= frame);
+    this.guessing = guessing;
+    this.show(view, frame - this.film.offsets[view]);
+  }
+
+  get frame() {
+    return this.film.offsets[this.view] + this.at;
+  }
+
+  get isSmall() {
+    return this.film.scenes.every((scene) => scene.turns.length <= FEW);
+  }
+
+  get scene() {
+    return this.film.scenes[this.view];
+  }
+
+  get stops() {
+    return this.scene.at;
+  }
+
+  get moment() {
+    return this.film.moments[this.stops[this.at][2]];
+  }
+
+  get size() {
+    return this.scene.size;
+  }
+
+  paint() {
+    const hides = this.pending();
+    this.paintNodes(hides);
+    this.paintWires(hides);
+    this.paintCode();
+    this.words(hides);
+    this.paintControls(hides);
+    this.tell();
+    if (this.said !== this.frame || hides !== this.saidHiding) this.live.textContent = this.spoken(hides);
+    [this.said, this.saidHiding] = [this.frame, hides];
+  }
+
+  paintControls(hides) {
+    const { at, film, stops } = this, isLast = at === stops.length - 1;
+    const can = { back: at > 0, next: hides || !isLast, into: this.canOpen(), fold: this.view > 0 };
+    for (const [name, able] of Object.entries(can)) if (this.buttons.has(name)) this.buttons.get(name).ariaDisabled = !able;
+    if (!film.steps) return;
+    if (this.buttons.has("into")) this.buttons.get("into").textContent = this.ahead(at) ? "Look inside" : "Step into";
+    this.buttons.get("next").textContent = hides ? "Show" : this.ahead() ? "Step over" : "Next ▶";
+    this.buttons.get("guess").ariaPressed = this.guessing;
+    this.range.value = at;
+    const words = at === 0 ? `${stops.length - 2} steps` : isLast ? "the end" : `step ${at} of ${stops.length - 2}`;
+    this.range.ariaValueText = this.count.textContent = words;
+  }
+
+  canOpen() {
+    const stop = this.folded();
+    if (stop) return Boolean(this.opened(this.boxOf(stop[0]), stop[0]));
+    return !this.film.steps && this.picture.nodes.some(({ opens }) => opens.length);
+  }
+
+  drawLegend() {
+    const { scene, film } = this;
+    this.legend.replaceChildren();
+    const kinds = new Set([...scene.wires.map((wire) => wire[3]), ...scene.slots.map((slot) => slot[6])].filter((what) => typeof what === "number").map((what) => film.tensors[what][0]));
+    const frees = scene.turns.some(([, freed]) => freed >= 0);
+    const keys = [...scene.keys, ...(frees ? ["freed"] : []), ...(film.steps ? ["next"] : []), ...(kinds.has(1) ? ["squares"] : []), ...(kinds.has(2) ? ["bars"] : [])];
+    for (const key of new Set(keys)) this.sample(this.entry(typeof key === "string" ? LEGEND[key] ?? key : key[1]), key);
+  }
+
+  sample(parent, key) {
+    if (typeof key !== "string") for (let nr = 0; nr < key[0]; nr += 1) shape("rect", parent, { x: 6 * nr + 2, y: 1, width: 4, height: 14, class: "m-bar" });
+    else if (key === "held" || key === "freed") super.sample(parent, "saved", key);
+    else if (key === "next") super.sample(parent, "capsule", key);
+    else if (key === "folded") for (const by of [4, 0]) shape("rect", parent, { x: 1 + by, y: 1 + by, width: 20, height: 10, rx: 3, class: "m-operation" });
+    else if (key === "squares" || key === "bars") {
+      shape("path", parent, { class: "player-below", d: key === "bars" ? "M3 15V8h6v7z" : "M3 4h8v8h-8z" });
+      shape("path", parent, { class: "player-above", d: key === "bars" ? "M16 15V3h6v12z" : "M15 4h9v9h-9z" });
+    } else super.sample(parent, key);
+  }
+
+  press(key, event) {
+    if (event.shiftKey && key.startsWith("Arrow")) return this.pan(...{ ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] }[key]);
+    if (this.pending() && /^[-.\d[(ni]$/.test(key)) return focus(this.fields.find((field) => !field.value) ?? this.fields[0]), false;
+    const press = (name) => this.buttons.has(name) && this.buttons.get(name).ariaDisabled !== "true" && this.buttons.get(name).click();
+    const act = {
+      "/": () => this.showFinder(), "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.whole(),
+      n: () => this.film.trouble !== null && this.toStep(this.film.trouble), i: () => press("into"), o: () => press("into"), f: () => press("fold"),
+      ...(this.film.steps && {
+        ArrowRight: () => this.next(), ArrowLeft: () => this.go(this.at - 1), Home: () => this.go(0), End: () => this.go(this.stops.length - 1),
+        " ": () => (this.pending() ? this.reveal() : this.play()), Enter: () => this.pending() && this.reveal(), g: () => press("guess"),
+      }),
+    }[key];
+    if (!act) return false;
+    if (key.length > 1) this.stop();
+    return act();
+  }
+
+  toStep(step) {
+    this.stop();
+    this.visit(this.view, this.stopAt(this.view, step));
+  }
+}
+
+withJobs(Steps, StepsPicture, StepsWalk, StepsWords, StepsGuess, StepsCamera, StepsFinder, StepsMotion);
