@@ -264,9 +264,9 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
         "x = torch.ones(2, requires_grad=True)\nloss = (x * x).sum()\nloss.backward()\nstep_through(loss)"
     )
     with contextlib.redirect_stdout(io.StringIO()):
-        notebook.run_cell(source)
+        notebook.run_cell(source, store_history=True)  # as every front end does
         shell.clear()
-        notebook.run_cell("diagnose()")
+        notebook.run_cell("diagnose()", store_history=True)
     text = " ".join(shell[0]["text/plain"].split())
     assert text.startswith(
         "RuntimeError: A part of the graph of loss was walked before: what MulBackward0 had saved"
