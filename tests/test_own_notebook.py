@@ -400,3 +400,18 @@ def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
     assert said in (tmp_path / "own.html").read_text()
     inline = '<script>const about = "https://plotly.com/";</script>'
     assert "This output loads" not in trusted(tmp_path, "page", code("x", shown(text_html=inline)))
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+@pytest.mark.parametrize("trust", [True, False])
+def test_a_pasted_picture_is_found_by_its_written_name_and_a_lost_one_stops_nothing(
+    tmp_path, to, trust
+):
+    cell = text(
+        "# A\n\nwords\n\n![pasted](attachment:my%20plot.png)\n\n![lost](attachment:lost.png)"
+    )
+    cell.attachments = {"my plot.png": {"image/png": PIXEL}}
+    nbformat.write(new_notebook(cells=[cell]), tmp_path / "own.ipynb")
+    html = publish(tmp_path / "own.ipynb", to, tmp_path / "own.html", trust=trust)
+    assert html.count(f"data:image/png;base64,{PIXEL}") == 1
+    assert ("(The picture lost.png was not found beside the notebook.)" in html) is trust

@@ -9,6 +9,7 @@ import binascii
 import copy
 import html
 import re
+from urllib.parse import quote
 
 from nbformat import NotebookNode
 from nbformat.v4 import new_output
@@ -39,6 +40,7 @@ NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
 SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
 OF_TEXT = {"text/plain", "text/markdown", "text/latex"}
 REPR = re.compile(r"([A-Z]\w*)\(.*\)", re.DOTALL)  # how a widget writes itself
+LOST = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?)attachment:", re.MULTILINE)
 SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 
 
@@ -241,13 +243,15 @@ def is_player(notebook: NotebookNode, view: object) -> bool:
 
 
 def pasted(source: str, attachments: NotebookNode) -> str:
-    """Return the source of a text cell with the pictures that were pasted into it."""
+    """Return the source of a text cell with the pictures that were pasted into it; one that is gone
+    is looked for beside the notebook.
+    """
     for name, forms in attachments.items():
         for kind in (kind for kind in PIXELS if kind in forms):
-            source = source.replace(
-                f"attachment:{name}", f"data:{kind};base64,{''.join(forms[kind].split())}"
-            )
-    return source
+            held = f"data:{kind};base64,{''.join(forms[kind].split())}"
+            for written in (name, quote(name)):  # JupyterLab writes a space as %20
+                source = source.replace(f"attachment:{written}", held)
+    return LOST.sub(r"\1", source)
 
 
 def _only(output: NotebookNode, page: str | None, text: str) -> NotebookNode:
