@@ -381,11 +381,18 @@ def test_trust_sets_formulas_and_holds_the_pictures_that_lie_beside_the_notebook
 
 
 PLOTLY = '<div id="p"></div><script src="https://cdn.plot.ly/plotly-3.1.0.min.js"></script>'
+IN_THE_CLASSIC_NOTEBOOK = '<div></div><script>require(["plotly"], draw)</script>'
 REQUIRED = "<script>require(['https://cdn.jsdelivr.net/npm/vega@5'], draw)</script>"
 
 
 @pytest.mark.parametrize(
-    ("html", "machine"), [(PLOTLY, "cdn.plot.ly"), (REQUIRED, "cdn.jsdelivr.net")]
+    ("html", "machine"),
+    [
+        (PLOTLY, "something from cdn.plot.ly"),
+        (REQUIRED, "something from cdn.jsdelivr.net"),
+        (IN_THE_CLASSIC_NOTEBOOK, "plotly with require.js"),
+        ('<video src="https://example.com/v.mp4"></video>', "something from example.com"),
+    ],
 )
 def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
     tmp_path, capsys, html, machine
@@ -393,13 +400,28 @@ def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
     path = tmp_path / "own.ipynb"
     cells = [text("# A"), code("fig.show()", shown(text_html=html, text_plain="f"))]
     nbformat.write(new_notebook(cells=cells), path)
-    said = f"This output loads something from {machine}, and this file asks no other machine"
+    said = f"This cell loads {machine}, and this file asks no other machine"
     given = [str(path), "--to", "slides", "-o", str(tmp_path / "own.html"), "--no-check"]
     assert main([*given, "--trust"]) == 0
     assert f"cell 2, “fig.show()”: {said}" in capsys.readouterr().out
     assert said in (tmp_path / "own.html").read_text()
-    inline = '<script>const about = "https://plotly.com/";</script>'
-    assert "This output loads" not in trusted(tmp_path, "page", code("x", shown(text_html=inline)))
+
+
+def test_a_plot_that_carries_its_script_is_said_to_ask_nobody(tmp_path):
+    # plotly.js names where it gets icons and maps from, should a figure want one
+    names = '"https://plotly.com/", "https://cdn.plot.ly/", "https://unpkg.com/maki@2.1.0/icons/"'
+    inline = f"<div></div><script>const about = [{names}]; draw(about)</script>"
+    assert "asks no other machine" not in trusted(
+        tmp_path, "page", code("x", shown(text_html=inline))
+    )
+
+
+@pytest.mark.parametrize("to", ["slides", "page"])
+def test_a_text_that_asks_another_machine_says_so_below_it(tmp_path, capsys, to):
+    html = trusted(tmp_path, to, text("# A"), text("## B\n\n![logo](https://example.com/logo.png)"))
+    said = "This cell loads something from example.com"
+    assert html.index(said) > html.index("example.com/logo.png")
+    assert any(said in one for one in remarks(opened(tmp_path / "own.ipynb"), tmp_path, trust=True))
 
 
 @pytest.mark.parametrize("to", ["slides", "page"])
@@ -415,3 +437,11 @@ def test_a_pasted_picture_is_found_by_its_written_name_and_a_lost_one_stops_noth
     html = publish(tmp_path / "own.ipynb", to, tmp_path / "own.html", trust=trust)
     assert html.count(f"data:image/png;base64,{PIXEL}") == 1
     assert ("(The picture lost.png was not found beside the notebook.)" in html) is trust
+
+
+def test_trusted_html_holds_a_picture_without_quotes_and_its_scripts_stay_as_they_are(tmp_path):
+    (tmp_path / "plot.png").write_bytes(base64.b64decode(PIXEL))
+    script = "<script>box.innerHTML = \"<img src='plot.png'>\"</script>"
+    html = trusted(tmp_path, "page", code("x", shown(text_html=f"<img src=plot.png>{script}")))
+    assert html.count(f"data:image/png;base64,{PIXEL}") == 1
+    assert script in html

@@ -9,9 +9,11 @@ from html import escape, unescape
 from pathlib import Path
 from urllib.parse import unquote
 
-PICTURE = re.compile(
-    r"""(?P<before><img\b[^>]*?\ssrc=(["']))(?P<address>[^"'>]*)(?P<after>\2[^>]*>)""",
-    re.IGNORECASE,
+PICTURE = re.compile(  # a script may write one: it stays as it is
+    r"""(?P<script><script\b.*?</script\s*>)|
+    (?P<before><img\b[^>]*?\ssrc=)
+    (?:"(?P<double>[^">]*)"|'(?P<single>[^'>]*)'|(?P<bare>[^\s"'>]+))(?P<after>[^>]*>)""",
+    re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
 PICTURES = {
     ".svg": "svg+xml",
@@ -34,14 +36,14 @@ def with_pictures(html: str, folder: Path) -> str:
     """
 
     def held(picture: re.Match) -> str:
-        address = unescape(picture["address"])
-        if re.match(r"\s*([a-z][a-z0-9+.-]*:|//)", address, re.IGNORECASE):
+        address = unescape(picture["double"] or picture["single"] or picture["bare"] or "")
+        if not address or re.match(r"\s*([a-z][a-z0-9+.-]*:|//)", address, re.IGNORECASE):
             return picture[0]
         data = embedded(address, folder)
         if data is None:
             said = f"(The picture {unquote(address)} was not found beside the notebook.)"
             return f"<em>{escape(said)}</em>"
-        return f"{picture['before']}{data}{picture['after']}"
+        return f'{picture["before"]}"{data}"{picture["after"]}'
 
     return PICTURE.sub(held, html)
 

@@ -15,6 +15,7 @@ from pygments.lexers import get_lexer_by_name
 
 from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
+from course.publishing.network import note
 from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
 from course.publishing.walks import table, walk_of
@@ -44,7 +45,7 @@ class Faces:
         """Return Markdown, made safe before, as HTML."""
         html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
         if self.trust:
-            return with_pictures(html, self.folder)
+            return with_pictures(html, self.folder) + note(html)
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
 
     def line(self, source: str) -> str:

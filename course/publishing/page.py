@@ -14,6 +14,7 @@ from course.publishing import assets
 from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
 from course.publishing.naming import title_of
+from course.publishing.network import note
 from course.publishing.prepare import prepared
 from course.publishing.templating import environment
 from course.publishing.terminal import COLOUR
@@ -21,7 +22,9 @@ from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
-UNTOLD = re.compile(r"<img(?![^>]*\salt=)")
+UNTOLD = re.compile(  # a script may write one: it stays as it is
+    r"(<script\b.*?</script\s*>)|<img(?![^>]*\salt=)", re.DOTALL | re.IGNORECASE
+)
 NOT_TOLD = '<img alt="A picture that came without a description"'
 
 
@@ -33,7 +36,7 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
             html = led_to_pages(output.data["text/html"])
             if trust:
                 html = with_pictures(html, folder)
-            output.data["text/html"] = UNTOLD.sub(NOT_TOLD, html)
+            output.data["text/html"] = UNTOLD.sub(lambda found: found[1] or NOT_TOLD, html)
     templates = environment(TEMPLATES)
     names: set[str] = set()
     templates.filters |= {
@@ -58,7 +61,7 @@ def finished(source: str, folder: Path, trust: bool) -> str:
     renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
     html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
     if trust:
-        return with_pictures(html, folder)
+        return with_pictures(html, folder) + note(html)
     return clean(html, lambda address: embedded(address, folder), rendered=True)
 
 

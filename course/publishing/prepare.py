@@ -22,7 +22,7 @@ from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
 from course.publishing.grounds import grounded
 from course.publishing.inert import inert
-from course.publishing.network import with_note
+from course.publishing.network import note
 from course.publishing.tex import Macros
 from course.publishing.wording import formula, rendered, safe_markdown
 from helpers.clinic import filter_box
@@ -126,7 +126,7 @@ def shown(
         return _only(output, ours, text)
     kept = trusted_html(data) if trust and VIEW not in data else None
     if kept is not None:
-        return _only(output, with_note(kept), text)
+        return _only(output, note(kept) + kept, text)
     page = html_of(output, text, macros)
     if page is not None:
         return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)

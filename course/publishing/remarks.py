@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from markdown_it import MarkdownIt
 from nbformat import NotebookNode
 
 from course.publishing import rounds
-from course.publishing.network import machines_asked, needs
+from course.publishing.network import missing
 from course.publishing.prepare import trusted_html
 from course.publishing.source import not_run
 from course.publishing.terminal import plain
@@ -19,7 +20,7 @@ MOST = 10  # formulas that are named one by one
 
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
     """Return sentences, each with what to do: cells that were not run, formulas that are no TeX we
-    know, the cell that raised; with `trust` outputs that ask other machines for something.
+    know, the cell that raised; with `trust` the cells that ask other machines for something.
     """
     formulas = unread(notebook)
     found = [waits] if (waits := not_run(notebook, path)) else []
@@ -31,10 +32,8 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
         found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)
     if trust:
-        asking = [
-            (names[cell.id], machines) for cell in notebook.cells if (machines := asked(cell))
-        ]
-        found += [f"{cell}: {needs(machines)}" for cell, machines in asking]
+        said = {names[cell.id]: missing(trusted(cell)) for cell in notebook.cells}
+        found += [f"{cell}: {words}" for cell, words in said.items() if words]
     for cell in notebook.cells:
         kinds = [
             output.ename for output in cell.get("outputs", []) if output.output_type == "error"
@@ -46,12 +45,12 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
     return found
 
 
-def asked(cell: NotebookNode) -> list[str]:
-    """Return the machines that the outputs of a cell ask for something."""
-    found: list[str] = []
-    for output in cell.get("outputs", []):
-        found += machines_asked(trusted_html(output.get("data", {})) or "")
-    return found
+def trusted(cell: NotebookNode) -> str:
+    """Return the HTML that a cell has where it is trusted: its text, or its outputs."""
+    if cell.cell_type == "markdown":
+        return MarkdownIt("commonmark").render(cell.source)
+    outputs = [output.get("data", {}) for output in cell.get("outputs", [])]
+    return "\n".join(trusted_html(data) or "" for data in outputs)
 
 
 def unread(notebook: NotebookNode) -> list[tuple[str, str]]:
