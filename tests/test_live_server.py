@@ -729,6 +729,18 @@ def test_the_line_that_failed_is_counted_as_it_is_shown(seated):
     seated(work)
 
 
+def test_the_line_that_failed_is_one_of_the_code_that_ran(seated):
+    async def work(seat):
+        await seat.say("edit", "free", source="import time; time.sleep(1)\n1 / 0")
+        await seat.say("run", "free")
+        await seat.until(lambda told: told.get("state") == "running")
+        await seat.say("edit", "free", source="a = 1")
+        told = await seat.result("free")
+        assert (told["failed"], told["foreign"]) == (2, True)
+
+    seated(work)
+
+
 # What is kept
 
 

@@ -328,7 +328,7 @@ class LiveLesson:
         result = self.faces.result(prepared(made, notes=True, trust=self.trust).cells[0])
         if len(result.html) > MOST_SHOWN:
             return {"html": TOO_LARGE, "kind": "text", "failed": result.failed}
-        failed = self.shown_line(cell.source, result.failed)
+        failed = self.shown_line(self.runs, result.failed)
         return {"html": result.html, "kind": result.kind, "failed": failed}
 
     def shown_line(self, source: str, failed: int) -> int:

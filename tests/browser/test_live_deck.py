@@ -1,8 +1,10 @@
 """A live deck in a real browser, beside a server and a kernel of its own: keys, results, endings, attacks."""
 
 import json
+import os
 import re
 import select
+import signal
 import subprocess
 import sys
 
@@ -56,12 +58,24 @@ def round_of(name, source, stored):
     ]
 
 
+def lab_of(name, source, stored):
+    """A lab as lessons have it, whose code is seen above what came."""
+    asks = f"## Lab: {name}\n\nRun it.\n\n1. What comes?"
+    why = "<details><summary>Why?</summary>\n\n**It is so.**\n\n1. This.\n\n</details>"
+    return [
+        new_markdown_cell(asks, id=f"q-{name}", metadata=part("lab")),
+        cell(name, source, metadata=part("run"), outputs=stored, execution_count=1),
+        new_markdown_cell(why, id=f"because-{name}", metadata=part("because")),
+    ]
+
+
 def small():
     stored = [new_output("stream", text="stored\n")]
     cells = [new_markdown_cell("# Live\n\nWords.", id="title", metadata=part("title"))]
     for name, source in SHOWN.items():
         cells += round_of(name, source, stored)
     cells += round_of("loop", "print('begun', flush=True)\nwhile True: pass", stored)
+    cells += lab_of("ported", "print('came', 'live')", stored)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return new_notebook(cells=cells, metadata=kernel)
 
@@ -302,17 +316,133 @@ def test_a_kernel_that_dies_leaves_no_output_beside_code_that_did_not_make_it(de
     expect(deck.locator(f"{SIGN}[data-mood=bad]")).to_contain_text("The kernel died.", timeout=LONG)
     expect(deck.locator(OUT)).to_have_text("The kernel died before this code was done.")
     deck.keyboard.press("Shift+E")
-    expect(deck.locator(f"{OUT}.foreign")).to_be_visible()
-    band = deck.locator(OUT).evaluate("out => getComputedStyle(out, '::before').content")
-    assert band == '"Output of other code than this"'
-    wide = "out => parseFloat(getComputedStyle(out, '::before').width) / out.clientWidth"
-    assert deck.locator(OUT).evaluate(wide) > 0.9
+    marked(deck)
     deck.keyboard.press("Shift+K")
     expect(deck.locator(SIGN)).to_contain_text("starts", timeout=LONG)
     expect(deck.locator(SIGN)).not_to_contain_text(re.compile("starts|died"), timeout=LONG)
     pressed(deck, "print")
     expect(deck.locator(OUT)).to_have_text("came live")
-    expect(deck.locator(f"{OUT}.foreign")).to_have_count(0)
+    unmarked(deck)
+
+
+def marked(page, out=OUT):
+    """An output is seen to be of other code: a band across its width, nothing of it cut."""
+    expect(page.locator(f"{out}.foreign")).to_have_count(1)
+    words, wide, cut = page.locator(out).evaluate(
+        """out => {
+          const band = getComputedStyle(out, "::before"), box = out.closest(".out");
+          const wide = parseFloat(band.width) / box.clientWidth;
+          return [band.content, wide, box.scrollHeight - box.clientHeight];
+        }"""
+    )
+    assert words == '"This output is not from the code shown here"'
+    assert wide > 0.9
+    assert cut <= 1
+
+
+def unmarked(page):
+    expect(page.locator("section.present .foreign")).to_have_count(0)
+
+
+def test_an_output_is_marked_while_other_code_is_typed_beside_it(deck):
+    typed(deck, "print", "kept = 41; kept + 1")
+    deck.evaluate("Reveal.nextFragment()")
+    marked(deck)
+    deck.keyboard.press("Control+a")
+    deck.keyboard.type("print('came', 'live')")
+    unmarked(deck)
+    deck.keyboard.press("Backspace")
+    deck.keyboard.press("Escape")
+    marked(deck)
+    expect(deck.locator(SIGN)).not_to_contain_text("Stored")
+    deck.keyboard.press("Shift+E")
+    unmarked(deck)
+
+
+@pytest.mark.parametrize("name", ["show", "step_through"])
+def test_the_mark_over_a_picture_cuts_nothing_of_it(deck, name):
+    pressed(deck, name)
+    deck.keyboard.press("e")
+    deck.keyboard.press("End")
+    deck.keyboard.type("  # other")
+    deck.keyboard.press("Escape")
+    marked(deck)
+    deck.keyboard.press("Shift+E")
+    unmarked(deck)
+
+
+def test_the_code_of_a_lab_is_edited_and_its_output_marked(deck):
+    deck.evaluate("Reveal.slide(Reveal.getTotalSlides() - 1, 0, -1)")
+    deck.keyboard.press("e")
+    assert deck.locator(".typing").count() == 0, "its code is not seen yet"
+    deck.keyboard.press("ArrowRight")
+    deck.keyboard.press("e")
+    expect(deck.get_by_label("Code of this slide")).to_be_focused()
+    deck.keyboard.press("Control+a")
+    deck.keyboard.type("print('typed')")
+    deck.keyboard.press("Escape")
+    marked(deck, "section.present .of")
+    deck.keyboard.press("r")
+    expect(deck.locator("section.present .of")).to_have_text("typed", timeout=LONG)
+    unmarked(deck)
+    deck.keyboard.press("Shift+E")
+    marked(deck, "section.present .of")
+
+
+def test_a_page_that_is_loaded_again_marks_no_line_of_code_that_did_not_fail(deck):
+    pressed(deck, "traceback", "bad")
+    deck.keyboard.press("e")
+    deck.keyboard.press("Control+Home")
+    deck.keyboard.type("print('other')\n" * 4)
+    deck.keyboard.press("Escape")
+    marked(deck)
+    deck.reload()
+    deck.wait_for_selector(".reveal.ready")
+    to(deck, "traceback")
+    deck.keyboard.press("ArrowRight")
+    marked(deck)
+    assert deck.locator("section.present .ln.failed").count() == 0
+    deck.keyboard.press("Shift+E")
+    unmarked(deck)
+    assert deck.locator("section.present .ln.failed").all_inner_texts() == ["broken()"]
+
+
+def test_every_window_says_without_a_key_that_the_kernel_was_killed(deck):
+    typed(deck, "print", "import os; print(os.getpid())")
+    deck.keyboard.press("Shift+Enter")
+    expect(deck.locator(OUT)).to_have_text(re.compile(r"^\d+$"), timeout=LONG)
+    pid = int(deck.inner_text(OUT))
+    deck.keyboard.press("Shift+E")
+    other = deck.context.new_page()
+    to(entered(other, deck.url), "print")
+    with deck.expect_popup() as opening:
+        deck.keyboard.press("s")
+    speaker = opening.value
+    os.kill(pid, signal.SIGKILL)
+    for page in (deck, other):
+        expect(page.locator(SIGN)).to_contain_text("The kernel died.", timeout=5_000)
+        marked(page)
+    expect(speaker.locator("#room")).to_contain_text("The kernel died.")
+    speaker.close()
+    other.close()
+    deck.keyboard.press("Shift+K")
+    expect(deck.locator(SIGN)).to_have_text("Ran in the kernel before: R runs it", timeout=LONG)
+
+
+def test_the_next_step_in_the_speakers_window_is_what_they_will_see(deck):
+    pressed(deck, "print")
+    to(deck, "print")
+    with deck.expect_popup() as opening:
+        deck.keyboard.press("s")
+    speaker = opening.value
+    expect(speaker.locator("#picture .foreign")).to_have_count(0)
+    typed(deck, "print", "print('typed')")
+    deck.keyboard.press("Escape")
+    expect(speaker.locator("#picture .ln")).to_have_text("print('typed')")
+    expect(speaker.locator("#picture .foreign")).to_have_count(1)
+    deck.keyboard.press("Shift+E")
+    expect(speaker.locator("#picture .foreign")).to_have_count(0)
+    speaker.close()
 
 
 def test_a_connection_that_is_lost_is_said_and_what_came_meanwhile_is_seen_after(deck):

@@ -242,12 +242,15 @@ function fitPicture(parts, note) {
 
 const noteWords = (words, note) => note("picture", words >= LEAST ? words : 0, words);
 
-// The height that what was printed leaves for the pictures: all of it where they stand beside it.
+// The height that a mark and what was printed leave for the pictures: all of it where the print stands beside them.
 function roomFor({ out, texts }) {
-  if (out.classList.contains("row")) return out.clientHeight;
-  const used = texts.reduce((sum, one) => sum + one.offsetHeight + 10, 0);
-  return out.clientHeight - used;
+  const room = out.clientHeight - markOn(out);
+  if (out.classList.contains("row")) return room;
+  return room - texts.reduce((sum, one) => sum + one.offsetHeight + 10, 0);
 }
+
+// The height of the mark over an output that other code made, in a live deck.
+const markOn = (out) => (out.classList.contains("foreign") ? parseFloat(getComputedStyle(out, "::before").height) + 18 : 0);
 
 // Let the pictures fill their room; return how large their smallest words come out, in px.
 function zoom(parts) {

@@ -42,12 +42,23 @@ function hear(told) {
     if (told.state === "running" && cells[told.cell]?.state !== "running") since = Date.now();
     cells[told.cell] = { ...cells[told.cell], ...told };
     const box = boxOf(told.cell);
-    if (box && "code" in told) showCode(box, told.code);
-    if (box && told.state) box.out.classList.toggle("old", ["waiting", "running"].includes(told.state) && !("html" in told));
-    if (box && "foreign" in told) box.out.classList.toggle("foreign", told.foreign);
-    if (box && "html" in told) showResult(box, told);
+    if (box) showCell(box, told);
   }
   tellState();
+}
+
+function showCell(box, told) {
+  if (told.state) box.out.classList.toggle("old", ["waiting", "running"].includes(told.state) && !("html" in told));
+  mark(box); // before all is fitted: a mark takes room
+  if ("code" in told) showCode(box, told.code);
+  if ("html" in told) showResult(box, told);
+}
+
+// Mark an output that other code made than what is seen, be it only typed so far; its failed line is of that code, too.
+function mark({ cell, out, code, slide }) {
+  const { foreign, source, failed } = cells[cell], area = code?.querySelector(".typing");
+  out.classList.toggle("foreign", Boolean(foreign || (area && area.value !== source)));
+  if (failed !== undefined) every(".ln", code || slide).forEach((line, at) => line.classList.toggle("failed", at + 1 === failed && !foreign));
 }
 
 // Where a cell stands in the deck: its slide, what holds its code, what holds its output.
@@ -67,22 +78,22 @@ function outOf(part) {
 
 const cellsOf = (slide) => every("[data-of], .part:has(.cell)", slide).map((one) => one.dataset.of || one.dataset.cell);
 
-function showCode({ code, slide }, html) {
-  const before = code?.querySelector("pre.src");
+function showCode(box, html) {
+  const { code, slide } = box, before = code?.querySelector("pre.src");
   if (!before) return;
   const { hidden } = before; // behind a box to type in
   before.outerHTML = html;
   code.querySelector("pre.src").hidden = hidden;
+  mark(box);
   refit(slide);
 }
 
-async function showResult({ cell, out, code, slide }, { html, kind, failed, state }) {
+async function showResult({ cell, out, slide }, { html, kind, state }) {
   out.innerHTML = html;
   every("script:not([type='application/json'])", out).forEach(started);
   out.dispatchEvent(new Event("play-all", { bubbles: true }));
   const holder = out.closest(".stage, .cell");
   if (holder) holder.dataset.kind = kind;
-  every(".ln", code || slide).forEach((line, at) => line.classList.toggle("failed", at + 1 === failed));
   await Promise.all(every("img", out).map((one) => one.decode().catch(() => null)));
   if (state !== "running") refit(slide);
   else grows(out);
@@ -109,6 +120,7 @@ function grows(out) {
 // Fit a slide anew; an output that does not fit at its smallest size scrolls.
 function refit(slide) {
   forget(slide);
+  tellNext();
   if (slide !== Reveal.getCurrentSlide()) return;
   fit(slide);
   for (const one of every(".stage .out", slide).filter((out) => isHigh(out) || isWide(out))) {
@@ -129,21 +141,25 @@ function run(what) {
 function edit() {
   const slide = Reveal.getCurrentSlide(), box = cellsOf(slide).map(boxOf).find((one) => one?.code);
   const source = box?.code.querySelector("pre.src");
-  if (!source || !isConnected() || document.querySelector(".typing")) return;
-  slide.classList.add("peek"); // where an output stands over the code
+  if (!source || !isConnected() || document.querySelector(".typing") || slide.matches(".lab:not(.working)")) return;
+  slide.classList.toggle("peek", !slide.matches(".lab")); // where an output stands over the code
   const area = document.createElement("textarea");
   const before = cells[box.cell]?.source ?? "";
   Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
   area.style.fontSize = getComputedStyle(source).fontSize;
-  const grow = () => { area.rows = area.value.split("\n").length; };
-  grow();
+  const grow = () => {
+    area.rows = area.value.split("\n").length;
+    mark(box);
+  };
   source.hidden = true;
   source.after(area);
+  grow();
   area.addEventListener("blur", () => {
     area.remove();
     slide.classList.remove("peek");
     box.code.querySelector("pre.src").hidden = false;
     setTimeout(tell);
+    mark(box);
     if (area.value !== before) order("edit", { cells: [box.cell], source: area.value });
   });
   area.addEventListener("keydown", (event) => typed(event, area));
@@ -235,7 +251,7 @@ function stateOf(slide) {
   if (states.includes("failed")) return [`Raised an error, ${seconds} s${edited}${lacks}`, "bad"];
   if (names.length && states.every((one) => one === "done")) return [`Ran here, ${seconds} s${edited}`, "done"];
   if (!names.length) return ["", ""];
-  return [+slide.dataset.step ? "Stored output: R runs it" : `R runs it${edited}`, ""];
+  return [+slide.dataset.step && !edited ? "Stored output: R runs it" : `R runs it${edited}`, ""];
 }
 
 function tellState() {

@@ -147,12 +147,12 @@ function tick() {
   own("plan").textContent = `${words}, to end at ${end} · plan ${minutes(planned)}`;
 }
 
-// What the room sees in the place of the slide, or who has the keys there.
+// What the room sees in the place of the slide, who has the keys there, or what is wrong with a live deck.
 function seen() {
   if (Reveal.isPaused()) return "The room sees: black";
   const shown = document.querySelector("dialog[open] h2");
   if (shown) return `The room sees: ${shown.textContent}`;
-  return sign.textContent;
+  return sign.textContent || Reveal.getCurrentSlide().querySelector(".state[data-mood=bad]")?.textContent || "";
 }
 
 const plannedIn = (slides) => slides.reduce((sum, one) => sum + Number(one.dataset.seconds), 0);
@@ -169,13 +169,19 @@ function tellView() {
   own("slide").textContent = `${at + 1} / ${slides.length} · ${here.ariaLabel}`;
   const told = here.querySelector("aside.notes");
   own("notes").replaceChildren(...[...(told?.childNodes || [])].map((one) => view.document.importNode(one, true)));
+  tellNext();
+  askVotes(here);
+}
+
+function tellNext() {
+  if (!isOpen() || !own("picture")) return;
+  const slides = Reveal.getSlides(), here = Reveal.getCurrentSlide(), at = slides.indexOf(here);
   const step = Number(here.dataset.step);
   const stays = step + 1 < Number(here.dataset.steps);
   const next = stays ? here : slides[at + 1];
   own("then").textContent = `Next: ${stays ? "more on this slide" : next?.ariaLabel || "the end"}`;
   if (next) showPicture(next, stays ? step + 1 : 0);
   else own("picture").replaceChildren();
-  askVotes(here);
 }
 
 // The next step as they will see it: a copy of its slide.
