@@ -373,6 +373,7 @@ def test_the_mark_over_a_picture_cuts_nothing_of_it(deck, name):
 
 def test_the_code_of_a_lab_is_edited_and_its_output_marked(deck):
     deck.evaluate("Reveal.slide(Reveal.getTotalSlides() - 1, 0, -1)")
+    expect(deck.locator(SIGN)).not_to_contain_text("Connecting")
     deck.keyboard.press("e")
     assert deck.locator(".typing").count() == 0, "its code is not seen yet"
     deck.keyboard.press("ArrowRight")

@@ -141,10 +141,11 @@ function run(what) {
 function edit() {
   const slide = Reveal.getCurrentSlide(), box = cellsOf(slide).map(boxOf).find((one) => one?.code);
   const source = box?.code.querySelector("pre.src");
-  if (!source || !isConnected() || document.querySelector(".typing") || slide.matches(".lab:not(.working)")) return;
+  if (!source || !isConnected() || !cells[box.cell] || document.querySelector(".typing")) return;
+  if (slide.matches(".lab:not(.working)")) return; // its code is not seen yet
   slide.classList.toggle("peek", !slide.matches(".lab")); // where an output stands over the code
   const area = document.createElement("textarea");
-  const before = cells[box.cell]?.source ?? "";
+  const before = cells[box.cell].source;
   Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
   area.style.fontSize = getComputedStyle(source).fontSize;
   const grow = () => {
@@ -235,7 +236,7 @@ const isBusy = () => Object.values(cells).some((one) => one.state === "running")
 function stateOf(slide) {
   const names = cellsOf(slide), states = names.map((name) => cells[name]?.state);
   if (said) return said;
-  if (!hasMet) return ["Connecting …", "busy"];
+  if (!hasMet || (isConnected() && names.some((name) => !cells[name]))) return ["Connecting …", "busy"];
   if (isStranger) return ["The server was started anew: open the address in its terminal", "bad"];
   if (!isConnected()) return ["No connection: stored outputs", "bad"];
   if (kernel.kernel === "dead") return [`${kernel.words} Shift+K starts a new one`, "bad"];
