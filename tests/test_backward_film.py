@@ -487,6 +487,7 @@ def test_moments_say_what_torch_does(case):
                 assert slot[0] == (1 if kind.numel() <= 64 and kind.shape[-1] <= 16 else 2)
 
 
+@pytest.mark.filterwarnings("ignore:Using backward.* with create_graph")
 @each_case
 def test_equal_programs_give_equal_films(case):
     first, other = (

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 from torchgen.packaged.autograd.load_derivatives import load_derivatives
 
-from autograd_graphs.recording.local_derivatives import formulas
+from autograd_graphs.recording.torch_formulas import formulas
 
 
 @pytest.mark.slow

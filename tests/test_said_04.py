@@ -14,7 +14,7 @@ from torch.autograd.graph import Node, get_gradient_edge, saved_tensors_hooks
 from torch.multiprocessing.reductions import StorageWeakRef
 from torchviz import make_dot
 
-from autograd_graphs.recording.local_derivatives import formulas
+from autograd_graphs.recording.torch_formulas import formulas
 from helpers import beside_torchviz, check, labs, snapshot
 from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry

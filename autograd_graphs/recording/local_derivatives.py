@@ -5,25 +5,16 @@ the numbers of that step agree.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
-from importlib.resources import files
+from functools import partial
 from typing import Any
 
 import torch
 
-from autograd_graphs.data import Gradient, Node
+from autograd_graphs.data import Gradient, Node, stem
 from autograd_graphs.looking.summaries import gradient
 from autograd_graphs.looking.torch_private import LARGE, dtype_name, is_plain, is_tensor
-from autograd_graphs.recording.human_forms import (
-    GLOBALS,
-    HumanForm,
-    Known,
-    expression,
-    human_form,
-    is_writable,
-)
+from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
 from autograd_graphs.recording.trace import LocalDerivative, filled
 from autograd_graphs.text import short_number, visible
 
@@ -35,57 +26,7 @@ CLOSE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bf
 Tensors = Sequence[torch.Tensor | None]
 
 _WORDS = re.compile(r" [a-z]+ ")  # "1 where {self} > 0, else 0"
-_ARGUMENT = re.compile(r"(Tensor(?:\([^)]*\))?(?:\[\d*\])?\??)\s+(\w+)")
-
-
-def formulas(operation: str) -> dict[str, str]:
-    """Return {input: formula} of a backward function, in the order of its `next_functions`.
-
-    `grad` is what arrives, `self` and `other` are inputs, `result` the output. Empty where torch's
-    file has no entry: for AccumulateGrad, CopySlices, a custom Function.
-    """
-    return _table().get(operation.removesuffix("_copy"), {})
-
-
-@cache
-def _table() -> dict[str, dict[str, str]]:
-    """Read the file once; classes are numbered in its order, as torch's generator does it."""
-    import yaml  # costly, and needed here alone
-
-    text = (files("torchgen") / "packaged" / "autograd" / "derivatives.yaml").read_text(
-        encoding="utf-8"
-    )
-    table, count = {}, Counter()
-    for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        for key, rules in entry.get("dispatch", {"Default": entry}).items():
-            found = _inputs(entry["name"], rules)
-            if found:
-                prefix = _class_name(entry["name"]) + ("" if key == "Default" else key)
-                table[f"{prefix}{count[prefix]}"] = found
-                count[prefix] += 1
-    return table
-
-
-def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
-    """Pick the formulas of the tensors that can be differentiated, in the order of the schema."""
-    by_name = {
-        name.strip(): str(rule) for names, rule in rules.items() for name in names.split(",")
-    }
-    inside = schema.partition("(")[2].rpartition(") ->")[0]
-    arguments = [name for _, name in _ARGUMENT.findall(inside)]
-    found = {name: by_name[name] for name in arguments if name in by_name}
-    return {
-        name: " ".join(rule.split())
-        for name, rule in found.items()
-        if rule.lower() != "non_differentiable"
-    }
-
-
-def _class_name(schema: str) -> str:
-    name = re.split(r"[.(]", schema, maxsplit=1)[0]
-    return ("".join(part.title() for part in name.split("_")) + "Backward").replace(
-        "ForwardBackward", "Backward"
-    )
+_FIELDS = re.compile(r"\{(\w+)\}")
 
 
 def local_derivatives(
@@ -105,25 +46,48 @@ def local_derivatives(
     """
     nothing = (None,) * len(grad_inputs)
     try:
-        lines = lines_of(formulas, len(grad_inputs))
-        if not lines:
-            return nothing
+        names = names_of_inputs(formulas, len(grad_inputs))
         step = StepValues(node, held, grad_outputs, grad_inputs, describe)
-        return tuple(step.derivative(line, place) for place, line in enumerate(lines))
+        return tuple(step.derivative(*name, place) for place, name in enumerate(names)) or nothing
     except Exception:
         return nothing
 
 
-def lines_of(formulas: Sequence[tuple[str, str]], count: int) -> list[str]:
-    """Return "input: formula" for each input; a list of tensors has one formula for all of them."""
-    lines = [f"{name}: {formula}" for name, formula in formulas]
-    if len(lines) == 1:
-        return lines * count
-    return lines if len(lines) == count else []
+def names_of_inputs(formulas: Sequence[tuple[str, str]], count: int) -> Sequence[tuple[str, str]]:
+    """Return (input, formula) for each input; a list of tensors has one for all of them."""
+    if len(formulas) == 1:
+        return list(formulas) * count
+    return formulas if len(formulas) == count else []
 
 
 UNCHANGED = LocalDerivative("×", "1", value=Gradient((), 1), form="g", is_unchanged=True)
 REFUTED = LocalDerivative(form="not what the rule gives: a hook?", is_refuted=True)
+
+
+class NotTried(Exception):
+    """Tell that a rule asked for a tensor that is not to be computed with."""
+
+
+class Saved:
+    """Hold what a rule may look at, for one input of a node. See `derivatives.Saved`."""
+
+    def __init__(self, held: Mapping[str, object], **seen: object) -> None:
+        self.__dict__.update(seen)
+        self.__dict__["held"] = held
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self.held:
+            raise AttributeError(name)
+        value = self.held[name]
+        if not is_usable(value):
+            raise NotTried(name)
+        return value
+
+    def changed(self, change: Callable[[Any], Any]) -> Saved:
+        """Return the same with its tensors, saved or arrived, changed."""
+        seen = {name: change(value) for name, value in vars(self).items() if name != "held"}
+        held = {name: change(value) for name, value in self.held.items()}
+        return Saved(held, **seen)
 
 
 class StepValues:
@@ -137,7 +101,7 @@ class StepValues:
         grad_inputs: Tensors,
         describe: Callable[[torch.Tensor], Any],
     ) -> None:
-        self.describe = describe
+        self.operation, self.describe = stem(node.operation), describe
         self.names = {
             saved.name: saved.tensor.names[0]
             for saved in node.saved
@@ -145,71 +109,56 @@ class StepValues:
         }
         self.held = {name: signed(value) for name, value in held.items()}
         self.grads, self.grad_inputs = tuple(grad_outputs), grad_inputs
-        self.shapes = tuple(
-            [tensor if tensor is None else tuple(tensor.shape) for tensor in grad_inputs]
-        )
 
-    def derivative(self, line: str, position: int) -> LocalDerivative | None:
-        """Return how one input's gradient is made, where a form is known and verified."""
-        handed, found = self.grad_inputs[position], expression(line)
-        if handed is None or found is None or not is_small(handed):
+    def derivative(self, name: str, formula: str, position: int) -> LocalDerivative | None:
+        """Return how one input's gradient is made, where a rule is known and verified."""
+        key = f"{self.operation} {name}"
+        rule = unchanged if formula == "grad" else RULES.get(key)
+        handed = self.grad_inputs[position]
+        if rule is None or handed is None or self.grads[0] is None:
             return None
-        arrived = [grad for grad in self.grads if grad is not None]
-        if not arrived or not all(map(is_small, arrived)):
+        if not all(is_small(grad) for grad in (handed, self.grads[0])):
             return None
         try:
-            form = human_form(line, self.known(found[1], position))
-            return form and self.verified(form, handed)
+            return self.verified(rule, self.saved(position), handed, key not in MAY_DIFFER)
         except Exception:
             return None
 
-    def known(self, names: frozenset[str], position: int) -> Known:
-        """Return the numbers that stand in a form under these names."""
-        handed, grad = self.grad_inputs[position], self.grads[0]
-        value = self.held.get("input")
-        known: dict[str, Any] = {
-            "shape": tuple(handed.shape),
-            "size": handed.numel(),
-            "copies": handed.numel() // max(grad.numel(), 1) if grad is not None else 0,
-            "position": position,
-            "is_complex": handed.is_complex(),
-            "shapes": self.shapes,
-            "input_shape": tuple(value.shape) if isinstance(value, torch.Tensor) else None,
-        }
-        known.update((name, value) for name, value in self.held.items() if is_known(value))
-        return tuple(
-            (name, type(known[name]).__name__, known[name])
-            for name in sorted(names)
-            if name in known
+    def saved(self, position: int) -> Saved:
+        shapes = []
+        for tensor in self.grad_inputs:
+            shapes.append(None if tensor is None else tuple(tensor.shape))
+        return Saved(
+            self.held,
+            grad=self.grads[0],
+            shape=shapes[position],
+            shapes=tuple(shapes),
+            position=position,
         )
 
-    def verified(self, form: HumanForm, handed: torch.Tensor) -> LocalDerivative | None:
+    def verified(
+        self, rule: Rule, saved: Saved, handed: torch.Tensor, is_sure: bool
+    ) -> LocalDerivative | None:
         """Compute a form, and tell it where it gives what was handed on."""
-        used = {name: self.held[name] for name in form.names & self.held.keys()}
-        if not all(map(is_usable, used.values())):
-            return None
-        if form.text == "g" and is_same(self.grads[0], handed):
+        form = rule(saved)
+        if form.text == "g" and is_same(saved.grad, handed):
             return UNCHANGED
-        values = {**used, "grad": self.grads[0], "grads": self.grads}
-        made = eval(form.whole, GLOBALS, values)  # ours or torch's: nothing of the user's is in it
-        after = fit(made, handed, partial(self.noise, form))
+        after = fit(form.made, handed, partial(self.noise, form))
         if after is None:
-            return REFUTED if self.refutes(form, values, made, handed) else None
-        if arrived_dtype(self.grads) not in (None, handed.dtype):
+            return REFUTED if is_sure and self.refutes(rule, saved, form.made, handed) else None
+        if saved.grad.dtype != handed.dtype:
             after = f"{after}, as {dtype_name(handed.dtype)}".removeprefix(", ")
-        factor = None if form.factor is None else eval(form.factor, GLOBALS, values)
-        return self.told(form, after, factor)
+        return self.told(rule, saved, form, after)
 
-    def refutes(
-        self, form: HumanForm, values: Mapping[str, Any], made: torch.Tensor, handed: torch.Tensor
-    ) -> bool:
-        """Say whether what was handed on is surely not what a form gives: neither rounding can
+    def refutes(self, rule: Rule, saved: Saved, made: torch.Tensor, handed: torch.Tensor) -> bool:
+        """Say whether what was handed on is surely not what a rule gives: neither rounding can
         explain it, as a computation in double precision tells, nor a place where there is no slope.
         """
-        found = [made, handed, *filter(is_tensor, values.values())]
-        if not form.is_sure or any(tensor.is_complex() for tensor in found):
+        used = [saved.grad, *filter(is_tensor, self.held.values())]
+        found = [made, handed, *filter(is_usable, used)]
+        if any(tensor.is_complex() for tensor in found):
             return False
-        exact = shaped(eval(form.whole, GLOBALS, widened(values)), handed)
+        exact = shaped(rule(saved.changed(widened)).made, handed)
         if not all(bool(tensor.isfinite().all()) for tensor in (exact, *found)):
             return False
         made, handed = shaped(made, handed).double(), handed.double()
@@ -217,27 +166,28 @@ class StepValues:
         least = CLEAR * CLOSE.get(found[1].dtype, 1e-4) * max(largest(handed), largest(exact))
         return off > max(least, NOISY * noise)
 
-    def noise(self, form: HumanForm) -> float:
+    def noise(self, form: Form) -> float:
         """Return how large the gradient is that arrives, where it may have been cancelled out."""
-        return 0.0 if form.sign else max(largest(grad) for grad in self.grads if grad is not None)
+        return 0.0 if form.sign else largest(self.grads[0])
 
-    def told(self, form: HumanForm, after: str, factor: Any) -> LocalDerivative:
+    def told(self, rule: Rule, saved: Saved, form: Form, after: str) -> LocalDerivative:
         """Put a verified form into plain data."""
-        after = form.moved or after
-        value = self.described(factor)
-        names = tuple((name, self.name(name)) for name in sorted(form.names - {"grad", "grads"}))
         text = form.text
         if after and not form.moved:
             text = f"{text}, {after}"
+        after = form.moved or after
+        fields = sorted(set(_FIELDS.findall(form.text)))
         return LocalDerivative(
             form.sign,
             form.symbol,
-            self.numbers(form, factor),
-            value,
+            self.numbers(rule, saved, form),
+            self.described(form.factor),
             text,
             after,
             form.symbol == "1" and not after,
-            names,
+            tuple((name, self.name(name)) for name in fields),
+            kind=form.kind,
+            scale=form.scale,
         )
 
     def described(self, factor: Any) -> Any:
@@ -252,20 +202,18 @@ class StepValues:
             return visible(self.names[name])
         return lone_number(self.held.get(name)) or name
 
-    def numbers(self, form: HumanForm, factor: Any) -> str:
+    def numbers(self, rule: Rule, saved: Saved, form: Form) -> str:
         """Return a symbol with its numbers, where all that stands in it are single numbers, and
         these, rounded as they are written, give the factor to three significant digits.
         """
-        fields = set(re.findall(r"\{(\w+)\}", form.symbol))
+        fields, value = set(_FIELDS.findall(form.symbol)), lone(form.factor)
         told = {name: lone_number(self.held.get(name)) for name in fields}
-        value = lone(factor)
         if not fields or value is None or not all(told.values()) or _WORDS.search(form.symbol):
             return ""
         text = filled(form.symbol.replace(" · ", "·"), told)
         if text == short_number(value):
             return ""
-        rounded = {name: read_again(number) for name, number in told.items()}
-        written = lone(eval(form.rounded, GLOBALS, {**self.held, **rounded}))
+        written = lone(rule(saved.changed(as_written)).factor)
         return text if written is not None and is_near(written, value) else ""
 
 
@@ -276,13 +224,6 @@ def signed(value: object) -> object:
     if type(value) is int and value >= UNSIGNED // 2:
         return value - UNSIGNED
     return value
-
-
-def is_known(value: object) -> bool:
-    """Say whether a saved value is plain, so that it can stand in a form as it is."""
-    if isinstance(value, tuple):
-        return all(map(is_known, value))
-    return value is None or type(value) in (bool, int, float, str)
 
 
 def is_usable(value: object) -> bool:
@@ -339,12 +280,18 @@ def shaped(made: torch.Tensor, handed: torch.Tensor) -> torch.Tensor:
 
 def widened(value: Any) -> Any:
     """Return floating-point tensors in double precision."""
-    if isinstance(value, dict):
-        return {name: widened(one) for name, one in value.items()}
     if isinstance(value, tuple):
         return tuple(map(widened, value))
     is_float = isinstance(value, torch.Tensor) and value.is_floating_point()
     return value.double() if is_float else value
+
+
+def as_written(value: Any) -> Any:
+    """Return a single number as one reads it, anything else as it is."""
+    text = lone_number(value)
+    if not text or not isinstance(value, torch.Tensor | float):
+        return value
+    return read_again(text) if isinstance(value, torch.Tensor) else float(text)
 
 
 def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
@@ -401,10 +348,6 @@ def largest(tensor: torch.Tensor) -> float:
     return finite.abs().max().item() if finite.numel() else 0.0
 
 
-def arrived_dtype(grads: Tensors) -> torch.dtype | None:
-    return None if grads[0] is None else grads[0].dtype
-
-
 def lone_number(value: object) -> str:
     """Return a single number as text, "" for anything else."""
     found = lone(value)
@@ -427,13 +370,3 @@ def read_again(text: str) -> torch.Tensor:
 def is_near(written: complex, value: complex) -> bool:
     """Say whether two numbers are the same to three significant digits."""
     return abs(written - value) <= 1e-3 * abs(value)
-
-
-def known_operations() -> dict[str, str]:
-    """Return {backward function: its inputs that have a human form} of all of torch's."""
-    found = {}
-    for operation, rules in _table().items():
-        told = [name for name, rule in rules.items() if is_writable(f"{name}: {rule}")]
-        if told:
-            found[operation] = ", ".join(told)
-    return found

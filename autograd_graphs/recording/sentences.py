@@ -6,7 +6,6 @@ as `alpha` does, it follows from what was verified in this step.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from autograd_graphs.data import Node, stem
@@ -38,6 +37,10 @@ _FILLED = "The value that was written in gets the sum of the gradients of its pl
 _TRIANGLE = "What was kept gets the gradient; what was cut to 0 gets 0."
 _POOLED = "Each element of a window gets an equal share of the window's gradient."
 _CENTRED = "A normalisation takes out of the gradient what would only shift or scale its input."
+_BATCH_NORM = (
+    "In training a batch norm takes out of the gradient what would only shift or scale its input; "
+    "in evaluation it only scales it."
+)
 _SUMMED_UP = "The weight gets the gradient times the normalised input, summed; the bias its sum."
 
 _SLOPED = (
@@ -121,6 +124,7 @@ SENTENCES: dict[str, str] = {
     "queries and keys get it through the scores.",
     "UpsampleNearest2D": "What was copied gets the sum of the gradients of its copies.",
     "Hardtanh": _LIMITS,
+    "LinalgVectorNorm": "A norm hands each element the gradient, times the norm's slope; where it has none, torch chooses.",
 }
 _OF_TORCH: dict[str, str] = {
     "BackwardHookFunctionBackward": "The backward hooks of a module run at this node; but for them it hands on "
@@ -148,8 +152,8 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
         return f"What arrives goes no further: {name} hands nothing on here."
     if any(local and local.is_refuted for local in handed):
         return _REFUTED.replace("{name}", name)
-    if all(local and local.symbol == "0" for local in handed):
-        return _STEPS if name in (*_JUMPS.split(), "Div") else _ZERO
+    if all(local and local.kind == "zero" for local in handed):
+        return _STEPS if name == "Div" else _ZERO
     if any(made.dtype.startswith("complex") for made in node.outputs):
         return fallback(name, handed, step)
     said = _BY_LOCALS[name](handed, step) if name in _BY_LOCALS else SENTENCES.get(name, "")
@@ -185,11 +189,6 @@ def of_leaf(node: Node, step: Step) -> str:
     return words
 
 
-def symbols(handed: Locals) -> list[str]:
-    """Return the factors of the inputs that get a gradient; "" where one is not known."""
-    return [local.symbol if local and local.sign == "×" else "" for local in handed]
-
-
 def with_copies(words: str, step: Step) -> str:
     """Add what becomes of a term that was broadcast, where there is one, or one cannot tell."""
     sizes = {None if one is None else one.shape for one in step.grad_outputs[:1]}
@@ -200,6 +199,11 @@ def with_copies(words: str, step: Step) -> str:
 def alpha(local: LocalDerivative | None) -> str:
     """Name the number by which a second term is taken; where it is not known, say what it may be."""
     return "alpha" if local and local.sign == "×" else "alpha (alpha is 1 unless given)"
+
+
+def is_scaled_by(local: LocalDerivative | None, scale: float) -> bool:
+    """Say whether what arrives is multiplied by this number alone, and that was verified."""
+    return local is not None and local.sign == "×" and local.scale == scale
 
 
 def at(step: Step, position: int) -> LocalDerivative | None:
@@ -214,7 +218,7 @@ def has(step: Step, position: int) -> bool:
 def of_sum(handed: Locals, step: Step) -> str:
     if not has(step, 1):
         words = "A sum hands its term the gradient"
-    elif symbols([at(step, 1)]) != ["1"]:
+    elif not is_scaled_by(at(step, 1), 1):
         words = f"the gradient, times {alpha(at(step, 1))}"
         words = f"both terms {words} for the second" if has(step, 0) else f"its second term {words}"
         return with_copies(f"A sum hands {words}.", step)
@@ -239,7 +243,7 @@ def of_turned_difference(handed: Locals, step: Step) -> str:
 
 def difference(step: Step, whole: int, taken: int) -> str:
     """Say what a difference hands on, whose inputs have these positions."""
-    is_plain = symbols([at(step, taken)]) == ["-1"]
+    is_plain = is_scaled_by(at(step, taken), -1)
     if not has(step, taken):
         words = "A difference hands the term that it starts from the gradient."
     elif not has(step, whole):
@@ -273,9 +277,10 @@ def of_fill(handed: Locals, step: Step) -> str:
 
 
 def of_absolute(handed: Locals, step: Step) -> str:
-    if symbols(handed) == ["sign({self})"]:
+    kind = handed[0].kind if handed[0] else ""
+    if kind == "sign":
         return "An absolute value hands on what arrives, times the sign of its input."
-    if symbols(handed) == ["{self} / |{self}|"]:
+    if kind == "direction":
         return "An absolute value hands on what arrives, times its input over that absolute value."
     return "An absolute value hands on what arrives, times the direction of its input: of a real one its sign."
 
@@ -300,7 +305,7 @@ def of_quotient(handed: Locals, step: Step) -> str:
 
 def of_power(handed: Locals, step: Step) -> str:
     local = handed[0]
-    if local is None or len(handed) > 1 or local.symbol != "2 · {self}":
+    if local is None or len(handed) > 1 or local.kind != "square":
         return "A power hands on what arrives, times the slope of the power there."
     words = "A square hands on what arrives, times twice its base"
     kept = dict(local.names).get("self", "")
@@ -331,27 +336,16 @@ def of_dot(handed: Locals, step: Step) -> str:
 
 def of_linear(handed: Locals, step: Step) -> str:
     """Say what a product of matrices plus something hands on; numbers before them may scale it."""
-    if step.grad_inputs[0] is None:
-        return of_matrices(handed, step) if scales(handed) == "" else ""
-    if scales(handed):
+    if any(local is None or local.scale != 1 for local in handed):
         return ""
+    if step.grad_inputs[0] is None:
+        return of_matrices(handed, step)
     words = "What was added gets the gradient"
     if step.grad_outputs[0] and step.grad_inputs[0].shape != step.grad_outputs[0].shape:
         words += ", summed over its copies"
     if len(handed) > 1:
         words += "; a matrix gets it times the other one, transposed"
     return f"{words}."
-
-
-def scales(handed: Locals) -> str:
-    """Return a number that stands before a term, as `alpha` and `beta` do; "?" where unknown."""
-    for local in handed:
-        if local is None:
-            return "?"
-        found = re.match(r"-?[\d.]+", local.symbol)
-        if found and found[0] != "1":
-            return found[0]
-    return ""
 
 
 def of_convolution(handed: Locals, step: Step) -> str:
@@ -366,23 +360,16 @@ def of_convolution(handed: Locals, step: Step) -> str:
 
 
 def of_normalisation(handed: Locals, step: Step) -> str:
-    """Say what becomes of the input's gradient; with given statistics it is only scaled."""
-    local = handed[0]
+    """Say what becomes of the input's gradient, and of those of the weight and the bias."""
     if not has(step, 0):
         return _SUMMED_UP
-    if local is None:
-        return ""
     more = " Its weight and bias get sums." if has(step, 1) and has(step, 2) else ""
-    if "mean(g" in local.form:
-        return _CENTRED + more
-    by = "multiplied by the weight, over" if "weight" in local.form else "divided by"
-    return f"Each channel's gradient is {by} the channel's spread.{more}"
+    return _CENTRED + more
 
 
-def of_norm(handed: Locals, step: Step) -> str:
-    if symbols(handed) == ["{self} / {result}"]:
-        return "A norm hands each element the gradient, times the element over the norm."
-    return "A norm hands each element the gradient, times the norm's slope; where it has none, torch chooses."
+def of_batch_norm(handed: Locals, step: Step) -> str:
+    """Say what is so in training and in evaluation: which it was is not known here."""
+    return _BATCH_NORM if has(step, 0) else _SUMMED_UP
 
 
 _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
@@ -404,9 +391,8 @@ _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
     "Mv": of_vector,
     "Addmm": of_linear,
     "Baddbmm": of_linear,
-    "LinalgVectorNorm": of_norm,
     "Convolution": of_convolution,
-    "NativeBatchNorm": of_normalisation,
+    "NativeBatchNorm": of_batch_norm,
     "NativeLayerNorm": of_normalisation,
     "NativeGroupNorm": of_normalisation,
 }

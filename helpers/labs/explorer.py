@@ -10,7 +10,7 @@ import torch
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.snapshot import snapshot
-from autograd_graphs.recording.local_derivatives import formulas
+from autograd_graphs.recording.torch_formulas import formulas
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World

@@ -1,0 +1,61 @@
+"""Read torch's own formulas: what derivatives.yaml says of each backward function and input."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_ARGUMENT = re.compile(r"(Tensor(?:\([^)]*\))?(?:\[\d*\])?\??)\s+(\w+)")
+
+
+def formulas(operation: str) -> dict[str, str]:
+    """Return {input: formula} of a backward function, in the order of its `next_functions`.
+
+    `grad` is what arrives, `self` and `other` are inputs, `result` the output. Empty where torch's
+    file has no entry: for AccumulateGrad, CopySlices, a custom Function.
+    """
+    return _table().get(operation.removesuffix("_copy"), {})
+
+
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    """Read the file once; classes are numbered in its order, as torch's generator does it."""
+    import yaml  # costly, and needed here alone
+
+    text = (files("torchgen") / "packaged" / "autograd" / "derivatives.yaml").read_text(
+        encoding="utf-8"
+    )
+    table, count = {}, Counter()
+    for entry in yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        for key, rules in entry.get("dispatch", {"Default": entry}).items():
+            found = _inputs(entry["name"], rules)
+            if found:
+                prefix = _class_name(entry["name"]) + ("" if key == "Default" else key)
+                table[f"{prefix}{count[prefix]}"] = found
+                count[prefix] += 1
+    return table
+
+
+def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
+    """Pick the formulas of the tensors that can be differentiated, in the order of the schema."""
+    by_name = {
+        name.strip(): str(rule) for names, rule in rules.items() for name in names.split(",")
+    }
+    inside = schema.partition("(")[2].rpartition(") ->")[0]
+    arguments = [name for _, name in _ARGUMENT.findall(inside)]
+    found = {name: by_name[name] for name in arguments if name in by_name}
+    return {
+        name: " ".join(rule.split())
+        for name, rule in found.items()
+        if rule.lower() != "non_differentiable"
+    }
+
+
+def _class_name(schema: str) -> str:
+    name = re.split(r"[.(]", schema, maxsplit=1)[0]
+    return ("".join(part.title() for part in name.split("_")) + "Backward").replace(
+        "ForwardBackward", "Backward"
+    )
