@@ -55,7 +55,27 @@ def built_pages(tmp_path_factory):
 # these; `make thorough` takes the rest.
 LESSONS, LABS = ("05", "08"), ("lifecycle", "leaves")
 SIZES = ("833x600", "1440x900")
-AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies")
+AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies", "test_player")
+# Long ones whose fault a shorter test finds, too: file, and how a name begins.
+LONG = (
+    ("test_axe", r".*08_detach|test_the_text_of_a_picture"),
+    ("test_lab", r".*\[08\]"),
+    ("test_accessibility", r"test_axe_finds.*\[(light-narrow|.*at 200)"),
+    ("test_lab_player", "test_saved_again"),
+    ("test_lab_rounds", "test_the_quiz_is_asked_once_more"),
+    ("test_glossary_box", "test_a_notebook_that_is_not_trusted"),
+    ("test_backward_film", r".*\[(transformer, again|cells|with calls)\]"),
+    ("test_palette", "test_words_in_pictures_have_a_contrast"),
+    ("test_summaries", "test_what_is_taken_over"),
+    ("test_source", "test_cells_that_say_something_else"),
+    (
+        "test_snapshot",
+        "test_a_graph_just_within|test_a_tensor_that_was_asked|test_of_a_graph_beyond",
+    ),
+    ("test_usb_wheels", r"test_the_lock_covers_every_system\[(?!linux-3.11|windows-3.12)"),
+    ("test_hostile_notebooks", "test_a_film_with_a_foreign_value"),
+    ("test_benchmarks", "test_a_name_that_is_imported_later"),
+)
 EVERY_LAB = "|".join(path.stem for path in (ROOT / "helpers" / "labs").glob("[a-z]*.py"))
 
 
@@ -64,8 +84,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         is_heavy = item.path.parent.name == "browser" or item.path.stem in AT_LENGTH
         given = item.name.partition("[")[2]
-        if is_heavy and is_of_another(given):
+        if is_long(item) or (is_heavy and is_of_another(given)):
             item.add_marker(pytest.mark.thorough)
+
+
+def is_long(item):
+    names = [begin for stem, begin in LONG if stem == item.path.stem]
+    return any(re.match(begin, item.name) for begin in names)
 
 
 def is_of_another(given):
