@@ -54,9 +54,8 @@ IDEAS = (
 
 def kind(at: int) -> Exercise:
     reader, truth = KINDS[at - 1]
-    return Exercise(
-        f"99.{at}", reader, "Yes.", IDEAS, ("Look.", "Try."), "answer = 0", truth=lambda: truth
-    )
+    parts = {"hints": ("Look.", "Try."), "solution": "answer = 0", "misconceptions": IDEAS}
+    return Exercise(f"99.{at}", reader, "Yes.", truth=lambda: truth, **parts)
 
 
 @pytest.fixture(autouse=True)

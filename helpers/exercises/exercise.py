@@ -5,10 +5,11 @@ import importlib
 import pkgutil
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from helpers.exercises.letters import Letters
+from helpers.exercises.quantities import Quantities
 from helpers.exercises.readers import Reader
 
 
@@ -45,7 +46,8 @@ class Exercise:
     """Describe one exercise, whose `truth` gives a right answer, computed each time anew.
 
     `principle` is what to think of where no misconception is recognised: a sentence that follows on
-    "Think of this:". An exercise with `letters` has neither misconceptions nor a principle.
+    "Think of this:". An exercise with `letters` has neither misconceptions nor a principle, and one
+    with `quantities` no misconceptions.
 
     Raises ValueError when a part is missing, doubled or empty.
     """
@@ -53,17 +55,28 @@ class Exercise:
     id: str
     reader: Reader
     right: str
-    misconceptions: tuple[Misconception, ...]
     hints: tuple[str, ...]
     solution: str
     truth: Callable[[], object]
+    misconceptions: tuple[Misconception, ...] = ()
     principle: str = ""
     letters: Letters | None = None
+    quantities: Quantities | None = None
 
     def __post_init__(self) -> None:
         for broken, why in _faults(self):
             if broken:
                 raise ValueError(f"Exercise {self.id!r}: {why}")
+
+    def variant(self, seed: int) -> "Exercise":
+        """Return this exercise with other data, drawn by a seed.
+
+        Raises ValueError where it has no quantities, or these draw no other data.
+        """
+        if self.quantities is None:
+            raise ValueError(f"Exercise {self.id!r} has no quantities, so it has no variants.")
+        other = self.quantities.variant(seed)
+        return replace(self, quantities=other, truth=other.truth, solution=other.code)
 
 
 def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
@@ -79,12 +92,16 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
             "its truth has to be a function that computes a right answer.",
         ),
         (
-            len(messages) < 2 and exercise.letters is None,
+            len(messages) < 2 and exercise.letters is None and exercise.quantities is None,
             f"it knows {len(messages)} misconceptions; write at least 2.",
         ),
         (
             exercise.letters is not None and bool(messages or exercise.principle),
             "with letters it has neither misconceptions nor a principle: they would tell which.",
+        ),
+        (
+            exercise.quantities is not None and bool(messages),
+            "with quantities it has no misconceptions: its own words stand with these.",
         ),
         (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
         (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from autograd_graphs.text import shortened
 from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
-from autograd_graphs.untrusted.sandbox import guarded
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import slips
 from helpers.exercises.exercise import Exercise, Misconception, SameAs
 from helpers.exercises.functions import Ours, Run, is_stub, listening
@@ -153,7 +153,18 @@ def _named(trial: _Trial) -> str:
     ideas = trial.exercise.misconceptions
     exact = [idea for idea in ideas if not callable(idea.when) and not trial.is_function]
     others = [idea for idea in ideas if idea not in exact]
-    return _message(exact, trial) or _slip(trial) or _message(others, trial)
+    return (
+        _message(exact, trial) or _slip(trial) or _of_quantities(trial) or _message(others, trial)
+    )
+
+
+def _of_quantities(trial: _Trial) -> str:
+    """Say which quantities of the exercise were given, and where; "" where none is recognised."""
+    quantities = trial.exercise.quantities
+    if quantities is None or trial.reading is _UNREAD:
+        return ""
+    said = guarded(quantities.said_of, trial.reading, trial.truth)
+    return "" if is_a(said, Failed) else said
 
 
 def _message(ideas: list[Misconception], trial: _Trial) -> str:

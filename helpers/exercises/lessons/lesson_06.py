@@ -4,12 +4,14 @@ loop repaired.
 
 from collections.abc import Callable
 from functools import partial
+from random import Random
 
 import torch
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
+from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
 from helpers.exercises.tensors import counted, readable
 from helpers.exercises.values import same
@@ -17,135 +19,121 @@ from helpers.exercises.values import same
 _no_grad = torch.no_grad  # as it is now, whatever becomes of torch's own name for it
 
 _CALLS = """
-x = torch.tensor(2.0, requires_grad=True)
-(3 * x + 5 * x).backward()
-(10 * x).backward()
+x = torch.tensor({x}, requires_grad=True)
+({a} + {b}).backward()
+({c}).backward()
 p = x.grad.item()
 x.grad.zero_()
-(x**2).backward()
-(2 * x).backward()
+({d}).backward()
+({e}).backward()
 q = x.grad.item()
 answer = [p, q]
 """
 
 
-def _calls() -> list[float]:
-    x = torch.tensor(2.0, requires_grad=True)
-    (3 * x + 5 * x).backward()
-    (10 * x).backward()
-    p = x.grad.item()
-    x.grad.zero_()
-    (x**2).backward()
-    (2 * x).backward()
-    return [p, x.grad.item()]
+def _value(data: Data, terms: str) -> float:
+    """Return the value of the sum of these terms, such as "ab" for the first two."""
+    return sum(eval(data[term], {"x": data["x"]}) for term in terms)
 
 
-def _went_on(p: float | None, q: float | None) -> bool:
+def _sent(data: Data, terms: str) -> float:
+    """Return the gradient that the sum of these terms sends to `x`."""
+    x = torch.tensor(data["x"], requires_grad=True)
+    _value(data | {"x": x}, terms).backward()
+    return x.grad.item()
+
+
+def _one_path_left_out(data: Data) -> tuple[float, ...]:
+    return _sent(data, "ac"), _sent(data, "bc")
+
+
+def _one_path_alone(data: Data) -> tuple[float, ...]:
+    return _sent(data, "a"), _sent(data, "b")
+
+
+def _written_over(data: Data, seen: tuple) -> bool:
+    return same(seen, (_sent(data, "c"), _sent(data, "e")))
+
+
+def _went_on(data: Data, seen: tuple) -> bool:
     """Tell whether `q` is `p` and what one or both of the last two calls send."""
-    return p in (8, 10, 18) and q is not None and q > p and q - p in (2, 4, 6)
+    p, q = seen
+    starts = [_sent(data, terms) for terms in ("ab", "c", "abc")]
+    steps = [_sent(data, terms) for terms in ("d", "e", "de")]
+    if q is None or not any(same(p, start) for start in starts):
+        return False
+    return any(same(q - p, step) for step in steps)
 
+
+def _other_calls(random: Random) -> Data:
+    """Draw a number, the factors of the first calls, and which of the last two has a power."""
+    a, b, c, e = random.sample(range(2, 15), 4)
+    last = [f"x**{random.choice((2, 3))}", f"{e} * x"]
+    random.shuffle(last)
+    x = float(random.randint(2, 5))
+    return dict(zip("xabcde", [x, f"{a} * x", f"{b} * x", f"{c} * x", *last], strict=True))
+
+
+CALLED = Quantities(
+    program=_CALLS.format_map,
+    data={"x": 2.0, "a": "3 * x", "b": "5 * x", "c": "10 * x", "d": "x**2", "e": "2 * x"},
+    draw=_other_calls,
+    places=(
+        Place(
+            "`p`",
+            "the sum of what the first two calls send, each along all of its paths",
+            {
+                "what the second call alone sends, `({c}).backward()`": lambda d: _sent(d, "c"),
+                "what the first call alone sends, `({a} + {b}).backward()`": lambda d: _sent(
+                    d, "ab"
+                ),
+                "what both calls send without one of the two paths of the first": _one_path_left_out,
+                "what one path of the first call sends": _one_path_alone,
+                "the values of `{a} + {b}` and `{c}` added, and not their gradients": lambda d: (
+                    _value(d, "abc")
+                ),
+            },
+        ),
+        Place(
+            "`q`",
+            "the sum of what the last two calls send, beginning at zero",
+            {
+                "the values of `{d}` and `{e}` added, and not their gradients": lambda d: _value(
+                    d, "de"
+                ),
+                "what `({d}).backward()` alone sends": lambda d: _sent(d, "d"),
+                "what `({e}).backward()` alone sends": lambda d: _sent(d, "e"),
+            },
+        ),
+    ),
+    own={
+        "You let each call write over the one before. `backward()` adds to what `.grad` holds.": (
+            _written_over
+        ),
+        "You went on adding as if nothing had been emptied. Look at the line between the two halves.": (
+            _went_on
+        ),
+        "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number, which no later"
+        " line changes.": lambda _, seen: seen[0] == 0,
+        "0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and each adds its"
+        " gradient.": lambda _, seen: seen[1] == 0,
+        "`zero_()` does not take the tensor in `.grad` away, it writes zeros to it; and after it two more"
+        " calls add theirs.": lambda _, seen: seen[1] is None,
+    },
+)
 
 CALLS = Exercise(
     id="06.1",
     reader=numbers(),
-    truth=_calls,
+    truth=CALLED.truth,
     right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
     principle="`backward()` adds to what stands in `.grad`, and `zero_()` writes zeros over it.",
-    misconceptions=(
-        Misconception(
-            example=[10, 2],
-            when=(10, 2),
-            message="You let each call write over the one before. `backward()` adds to what `.grad` holds.",
-        ),
-        Misconception(
-            example=[8, 4],
-            when=(8, 4),
-            message="You stopped after the first call of each half. There is a second one, and it adds its gradient.",
-        ),
-        Misconception(
-            example=[6, 18],
-            when=(6, 18),
-            message="The order counts: `p` first, then `q`.",
-        ),
-        Misconception(
-            example=[0, 0],
-            when=lambda seen: len(seen) == 2 and seen[0] == 0,
-            message="Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number, which no later"
-            " line changes.",
-        ),
-        Misconception(
-            example=[18, 24],
-            when=lambda seen: len(seen) == 2 and _went_on(*seen),
-            message="You went on adding as if nothing had been emptied. Look at the line between the two halves.",
-        ),
-        Misconception(
-            example=[15, 6],
-            when=lambda seen: len(seen) == 2 and seen[0] in (13, 15),
-            message="You took one of the two paths of the first call. `x` stands twice in that sum, and each use"
-            " sends a gradient.",
-        ),
-        Misconception(
-            example=[36, 6],
-            when=lambda seen: len(seen) == 2 and seen[0] == 36,
-            message="36 is 16 and 20, the values of `3 * x + 5 * x` and `10 * x`. `.grad` holds gradients: what is the"
-            " derivative of each with respect to `x`?",
-        ),
-        Misconception(
-            example=[10, 6],
-            when=lambda seen: len(seen) == 2 and seen[0] == 10,
-            message="Your `p` is what the second call alone sends. What the first had sent was in `.grad` before it.",
-        ),
-        Misconception(
-            example=[8, 6],
-            when=lambda seen: len(seen) == 2 and seen[0] == 8,
-            message="Your `p` is what the first call alone sends. Then a second call comes, before `p` is read.",
-        ),
-        Misconception(
-            example=[18, 8],
-            when=lambda seen: len(seen) == 2 and seen[1] == 8,
-            message="8 is the sum of the values of `x**2` and `2 * x`. What is the derivative of `x**2` where `x` is 2,"
-            " and that of `2 * x`?",
-        ),
-        Misconception(
-            example=[18, 4],
-            when=lambda seen: len(seen) == 2 and seen[1] == 4,
-            message="Your `q` is what `(x**2).backward()` alone sends. Another call comes before `q` is read.",
-        ),
-        Misconception(
-            example=[18, 2],
-            when=lambda seen: len(seen) == 2 and seen[1] == 2,
-            message="Your `q` is what `(2 * x).backward()` alone sends. Another call had sent something before, after"
-            " the zeros were written.",
-        ),
-        Misconception(
-            example=[18, None],
-            when=lambda seen: len(seen) == 2 and seen[1] is None,
-            message="`zero_()` does not take the tensor in `.grad` away, it writes zeros to it; and after it two more"
-            " calls add theirs.",
-        ),
-        Misconception(
-            example=[18, 0],
-            when=lambda seen: len(seen) == 2 and seen[1] == 0,
-            message="0 is in `x.grad` right after `zero_()`. Two more calls come before `q` is read, and each adds its"
-            " gradient.",
-        ),
-        Misconception(
-            example=[18, 5],
-            when=lambda seen: len(seen) == 2 and seen[0] == 18,
-            message="Your `p` is right. For `q`, begin at zero and write down what each of the last two calls sends.",
-        ),
-        Misconception(
-            example=[28, 6],
-            when=lambda seen: len(seen) == 2 and seen[1] == 6,
-            message="Your `q` is right. For `p`, write down what each of the first two calls sends; the first has two"
-            " paths.",
-        ),
-    ),
+    quantities=CALLED,
     hints=(
         "Write down what each of the four `backward()` calls sends to `x`; the first call has two paths.",
         "`p` is the sum of what calls 1 and 2 sent; `q` is that of calls 3 and 4 alone.",
     ),
-    solution=_CALLS,
+    solution=CALLED.code,
 )
 
 _HOLDERS = """
