@@ -30,6 +30,9 @@ def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: A
     anything.
 
     A large graph is folded, as `show` does it; a click on a folded part opens it at the same step.
+    A factor or a form is shown only where it gives what torch handed on. What is made "by torch's
+    formula" was not checked: a hook on that node may have changed it.
+
     `how` goes to `record`: names, gradient, retain_graph, create_graph, inputs. `alt` says what to
     notice, for those who do not see the picture. Raises what `record` raises.
     """

@@ -108,6 +108,7 @@ RULED = [
     *binary("div", torch.div),
     *binary("div floor", lambda a, b: torch.div(a, b, rounding_mode="floor")),
     *unary("div by a number", lambda x: x / 4),
+    *each("jumps", [torch.sign, torch.floor, torch.ceil, torch.round, torch.trunc], (3,)),
     *binary("where", lambda a, b: torch.where(torch.rand(2, 3) > 0.5, a, b)),
     *cases("masked_fill", lambda x: x.masked_fill(MASK, -1.0), ((3,),), ((2, 3),)),
     *unary("native_dropout", lambda x: torch.native_dropout(x, 0.4, True)[0]),

@@ -325,6 +325,33 @@ def changed_by(result, hook):
 PAIR = ((2.0, 3.0), (4.0, 5.0))
 
 
+def test_a_hook_on_a_step_function_is_suspected():
+    """Its rule gives 0, so the hook has to hand on something else."""
+    result = changed_by(number(1.5).floor(), lambda handed, arrived: (handed[0] + 1,))
+    assert "a hook on this node may have changed it" in said(result)
+
+
+def test_a_normalisation_takes_out_what_would_only_shift_or_scale_its_input():
+    """What the sentences say of batch norm and layer norm, in numbers of torch."""
+    torch.manual_seed(0)
+    x, arrives = (
+        torch.randn(6, 5, dtype=torch.float64, requires_grad=True),
+        torch.randn(6, 5).double(),
+    )
+    over_batch = F.batch_norm(x, None, None, training=True, eps=1e-12)
+    over_row = F.layer_norm(x, (5,), eps=1e-12)
+    for result, dim in ((over_batch, 0), (over_row, 1)):
+        (handed,) = torch.autograd.grad(result, x, arrives, retain_graph=True)
+        assert "what would only shift or scale its input" in said(result)
+        for taken_out in (handed.sum(dim), (handed * x).sum(dim)):
+            assert taken_out.abs().max() < 1e-6
+    stored = F.batch_norm(x, x.detach().mean(0), x.detach().var(0), training=False)
+    (handed,) = torch.autograd.grad(stored, x, arrives)
+    scale = handed / arrives
+    assert torch.allclose(scale, scale[:1].expand(6, 5))
+    assert handed.sum(0).abs().max() > 0.1
+
+
 @pytest.mark.parametrize(
     "make",
     [

@@ -57,7 +57,7 @@ def test_values_in_each_others_places_and_a_right_half_are_told():
     assert "The order counts" in judge(exercise, [q, p], False).text
     said = judge(exercise, [p, 12345.0], False).text
     assert "Your `p` is right." in said
-    assert "Wanted for `q`" in said
+    assert "For `q` you need" in said
 
 
 def small(**more):

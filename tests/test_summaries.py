@@ -18,8 +18,8 @@ from autograd_graphs.looking.snapshot import graph_again, graph_of
 from autograd_graphs.looking.summaries import BINS, SAMPLE, WHOLE, Summaries, gradient
 from autograd_graphs.recording import hooks
 from autograd_graphs.recording.health import health_of
-from autograd_graphs.recording.local_derivatives import MOST_VERIFIED
 from autograd_graphs.recording.record import record
+from autograd_graphs.recording.saved_values import MOST_VERIFIED
 
 pytestmark = pytest.mark.slow
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import torch
 
+from autograd_graphs.recording.saved_values import Saved
 from autograd_graphs.text import short_number
 
 Tensor = torch.Tensor
@@ -39,22 +40,7 @@ class Form:
     scale: float = 1
 
 
-class Saved(Protocol):
-    """What a function may look at; beside these, whatever its node saved, by torch's name.
-
-    `grad` is what arrives for the first output, `shape` the shape of the input that gets a
-    gradient, `shapes` those of all inputs, `position` the place of this one among them.
-    """
-
-    grad: Tensor
-    shape: tuple[int, ...]
-    shapes: tuple[tuple[int, ...] | None, ...]
-    position: int
-
-    def __getattr__(self, name: str) -> Any: ...
-
-
-Rule = Callable[[Saved], Form]
+Rule = Callable[[Saved], Form | None]  # None where it does not know
 RULES: dict[str, Rule] = {}  # by operation and input: "Mul other"
 MAY_DIFFER = {"NllLoss self", "NllLoss2D self"}  # for some targets torch hands on something else
 
@@ -170,17 +156,22 @@ def of_second_factor(s: Saved) -> Form:
     return times(s, s.self, text_of(s, "self"))
 
 
+@of("Sign self", "Floor self", "Ceil self", "Round self", "Trunc self")
+def of_jumps(s: Saved) -> Form:
+    return times(s, 0, "0", kind="zero")
+
+
 @of("Div self")
 def of_numerator(s: Saved) -> Form:
     if rounds(s):
-        return times(s, 0, "0", kind="zero")
+        return of_jumps(s)
     return over(s, s.other, text_of(s, "other"))
 
 
 @of("Div other")
 def of_denominator(s: Saved) -> Form:
     if rounds(s):
-        return times(s, 0, "0", kind="zero")
+        return of_jumps(s)
     return times(s, -s.self / s.other**2, f"-{text_of(s, 'self')} / {{other}}²")
 
 
@@ -395,9 +386,9 @@ def of_target(s: Saved) -> Form:
 
 
 @of("BinaryCrossEntropyWithLogits self")
-def of_logits(s: Saved) -> Form:
+def of_logits(s: Saved) -> Form | None:
     if s.weight is not None or s.pos_weight is not None:
-        raise NotImplementedError("weights")
+        return None
     return of_error(s, s.self.sigmoid() - s.target, "(sigmoid({self}) - {target})")
 
 
@@ -410,9 +401,9 @@ def of_error(s: Saved, slope: Tensor, symbol: str) -> Form:
 
 
 @of("NllLoss self", "NllLoss2D self")
-def of_scores(s: Saved) -> Form:
+def of_scores(s: Saved) -> Form | None:
     if s.weight is not None:
-        raise NotImplementedError("weights")
+        return None
     dim = 1 if len(s.shape) > 1 else 0
     counts = s.target != s.ignore_index
     place = torch.where(counts, s.target, 0).unsqueeze(dim)
@@ -475,9 +466,10 @@ def of_added_right_matrix(s: Saved) -> Form:
 
 @of("Addmv mat")
 def of_added_matrix(s: Saved) -> Form:
-    if s.alpha != 1:
-        return Form(s.alpha * s.grad[:, None] * s.vec, f"outer(g, {{vec}}) · {text_of(s, 'alpha')}")
-    return Form(s.grad[:, None] * s.vec, "outer(g, {vec})")
+    form = of_matrix(s)
+    if s.alpha == 1:
+        return form
+    return replace(form, made=s.alpha * form.made, text=f"{form.text} · {text_of(s, 'alpha')}")
 
 
 @of("Addmv vec")
@@ -539,9 +531,9 @@ def of_indices(s: Saved) -> Form:
 
 
 @of("Embedding weight")
-def of_rows(s: Saved) -> Form:
+def of_rows(s: Saved) -> Form | None:
     if s.scale_grad_by_freq or s.padding_idx >= 0:
-        raise NotImplementedError("rows that count otherwise")
+        return None
     grad = s.grad.reshape(-1, s.shape[-1])
     made = nothing_yet(s).index_add(0, s.indices.reshape(-1), grad)
     return Form(made, "g, added to the rows that were looked up, 0 elsewhere")

@@ -29,7 +29,8 @@ from autograd_graphs.looking.torch_private import (
     register,
 )
 from autograd_graphs.looking.variable_names import Names
-from autograd_graphs.recording.local_derivatives import computable, local_derivatives
+from autograd_graphs.recording.local_derivatives import local_derivatives
+from autograd_graphs.recording.saved_values import computable
 from autograd_graphs.recording.torch_formulas import formulas
 from autograd_graphs.recording.trace import CUSTOM, LeafGrad, LocalDerivative, Step, Trace, saved_at
 

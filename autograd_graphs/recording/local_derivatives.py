@@ -13,13 +13,18 @@ import torch
 
 from autograd_graphs.data import Gradient, Node, stem
 from autograd_graphs.looking.summaries import gradient
-from autograd_graphs.looking.torch_private import LARGE, dtype_name, is_plain, is_tensor
+from autograd_graphs.looking.torch_private import dtype_name, is_tensor
 from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
+from autograd_graphs.recording.saved_values import (
+    Saved,
+    computable,
+    is_small,
+    is_usable,
+    signed,
+)
 from autograd_graphs.recording.trace import LocalDerivative, filled
 from autograd_graphs.text import short_number, visible
 
-MOST_VERIFIED = 10_000  # elements of each tensor: a form is verified while a backward is recorded
-UNSIGNED = 1 << 64  # torch tells a dimension of -1 as this, less 1
 CLEAR, NOISY = 10, 1_000  # times what is close, and times what is rounded: surely another number
 DOUBLE = torch.float64
 CLOSE = {torch.float64: 1e-9, torch.float32: 1e-4, torch.float16: 5e-3, torch.bfloat16: 4e-2}
@@ -42,7 +47,7 @@ def local_derivatives(
     and the numbers of this step are others.
 
     `held` is what the node saved, by torch's names; `describe` makes the value of a factor. Nothing
-    is computed over more than `MOST_VERIFIED` elements, and nothing raises.
+    is computed over more than `saved_values.MOST_VERIFIED` elements, and nothing raises.
     """
     nothing = (None,) * len(grad_inputs)
     try:
@@ -62,32 +67,6 @@ def names_of_inputs(formulas: Sequence[tuple[str, str]], count: int) -> Sequence
 
 UNCHANGED = LocalDerivative("×", "1", value=Gradient((), 1), form="g", is_unchanged=True)
 REFUTED = LocalDerivative(form="not what the rule gives: a hook?", is_refuted=True)
-
-
-class NotTried(Exception):
-    """Tell that a rule asked for a tensor that is not to be computed with."""
-
-
-class Saved:
-    """Hold what a rule may look at, for one input of a node. See `derivatives.Saved`."""
-
-    def __init__(self, held: Mapping[str, object], **seen: object) -> None:
-        self.__dict__.update(seen)
-        self.__dict__["held"] = held
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in self.held:
-            raise AttributeError(name)
-        value = self.held[name]
-        if not is_usable(value):
-            raise NotTried(name)
-        return value
-
-    def changed(self, change: Callable[[Any], Any]) -> Saved:
-        """Return the same with its tensors, saved or arrived, changed."""
-        seen = {name: change(value) for name, value in vars(self).items() if name != "held"}
-        held = {name: change(value) for name, value in self.held.items()}
-        return Saved(held, **seen)
 
 
 class StepValues:
@@ -141,6 +120,8 @@ class StepValues:
     ) -> LocalDerivative | None:
         """Compute a form, and tell it where it gives what was handed on."""
         form = rule(saved)
+        if form is None:
+            return None
         if form.text == "g" and is_same(saved.grad, handed):
             return UNCHANGED
         after = fit(form.made, handed, partial(self.noise, form))
@@ -215,38 +196,6 @@ class StepValues:
             return ""
         written = lone(rule(saved.changed(as_written)).factor)
         return text if written is not None and is_near(written, value) else ""
-
-
-def signed(value: object) -> object:
-    """Return a number, or a list of them, as torch means it: below 0 where it was wrapped."""
-    if isinstance(value, tuple | list):
-        return tuple(map(signed, value))
-    if type(value) is int and value >= UNSIGNED // 2:
-        return value - UNSIGNED
-    return value
-
-
-def is_usable(value: object) -> bool:
-    if isinstance(value, tuple):
-        return all(one is None or is_usable(one) for one in value)
-    return is_small(value) if is_tensor(value) else True
-
-
-def is_small(tensor: torch.Tensor) -> bool:
-    """Say whether a form may be computed with a tensor."""
-    return computable(tensor) and tensor.numel() <= MOST_VERIFIED
-
-
-def computable(tensor: torch.Tensor) -> bool:
-    """Say whether arithmetic on a tensor is safe and cheap: a plain, dense one with values, of at
-    most `LARGE`.
-
-    Without its class's own code a nested or wrapped tensor is a shape with no memory behind it:
-    torch crashes.
-    """
-    if not is_plain(tensor) or tensor.layout != torch.strided:
-        return False
-    return not (tensor.is_nested or tensor.is_meta or tensor.numel() > LARGE)
 
 
 def is_same(arrived: torch.Tensor | None, handed: torch.Tensor) -> bool:

@@ -1,7 +1,8 @@
 """Say in one plain sentence what a step does. No torch in here.
 
 A sentence is true of its operation whatever its arguments are; where an argument would change it,
-as `alpha` does, it follows from what was verified in this step.
+as `alpha` does, it follows from what was verified in this step. Of an operation without a rule
+nothing is verified: what a hook on its node changed is not seen here.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ _TRIANGLE = "What was kept gets the gradient; what was cut to 0 gets 0."
 _POOLED = "Each element of a window gets an equal share of the window's gradient."
 _CENTRED = "A normalisation takes out of the gradient what would only shift or scale its input."
 _BATCH_NORM = (
-    "In training a batch norm takes out of the gradient what would only shift or scale its input; "
-    "in evaluation it only scales it."
+    "A batch norm takes out of the gradient what would only shift or scale its input; "
+    "with stored statistics it only scales it."
 )
 _SUMMED_UP = "The weight gets the gradient times the normalised input, summed; the bias its sum."
 
@@ -124,7 +125,8 @@ SENTENCES: dict[str, str] = {
     "queries and keys get it through the scores.",
     "UpsampleNearest2D": "What was copied gets the sum of the gradients of its copies.",
     "Hardtanh": _LIMITS,
-    "LinalgVectorNorm": "A norm hands each element the gradient, times the norm's slope; where it has none, torch chooses.",
+    "LinalgVectorNorm": "A norm hands each element the gradient, times the norm's slope; "
+    "where it has none, torch chooses.",
 }
 _OF_TORCH: dict[str, str] = {
     "BackwardHookFunctionBackward": "The backward hooks of a module run at this node; but for them it hands on "
@@ -153,7 +155,7 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
     if any(local and local.is_refuted for local in handed):
         return _REFUTED.replace("{name}", name)
     if all(local and local.kind == "zero" for local in handed):
-        return _STEPS if name == "Div" else _ZERO
+        return _STEPS if name in (*_JUMPS.split(), "Div") else _ZERO
     if any(made.dtype.startswith("complex") for made in node.outputs):
         return fallback(name, handed, step)
     said = _BY_LOCALS[name](handed, step) if name in _BY_LOCALS else SENTENCES.get(name, "")
@@ -368,7 +370,9 @@ def of_normalisation(handed: Locals, step: Step) -> str:
 
 
 def of_batch_norm(handed: Locals, step: Step) -> str:
-    """Say what is so in training and in evaluation: which it was is not known here."""
+    """Say what is so with the batch's own statistics and with stored ones: a step does not hold
+    which it were.
+    """
     return _BATCH_NORM if has(step, 0) else _SUMMED_UP
 
 

@@ -225,7 +225,8 @@ def hands_on(step: Step, position: int) -> str:
         return f"{gradient} (by its own backward)"
     if len(step.formulas) == len(step.grad_inputs):
         _, formula = step.formulas[position]
-        return f"{gradient} (by {visible(formula, LONGEST)})"
+        words = formula if len(formula) <= LONGEST else "torch's formula"
+        return f"{gradient} (by {visible(words)})"
     return str(gradient)
 
 

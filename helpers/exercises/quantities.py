@@ -21,7 +21,7 @@ other data, and may choose another program by it: `exercise.variant(seed)` is th
 """
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -125,7 +125,7 @@ class Quantities:
         for place, right in zip(self.places, _as_tuple(self.truth()), strict=True):
             taken = [right]
             for name, values in self.values(place).items():
-                if any(same(value, other) for value in values for other in taken):
+                if any(_is_among(value, taken) for value in values):
                     clashing.append(name)
                 taken += values
         return clashing
@@ -134,13 +134,13 @@ class Quantities:
         """Say which quantity stands at a place where another one is wanted."""
         place = self.places[at]
         for name, values in self.values(place).items():
-            if any(same(given, value) for value in values):
+            if _is_among(given, values):
                 found = f"Your {place.name} is {show(given)}: that is {name}."
                 return f"{found} {self._wanted(place)}"
         return ""
 
     def _wanted(self, place: Place) -> str:
-        return f"Wanted for {place.name} is {place.wanted}."
+        return f"For {place.name} you need {place.wanted}."
 
     def _right_ones(self, wrong: list[int]) -> list[str]:
         right = [place.name for at, place in enumerate(self.places) if at not in wrong]
@@ -153,6 +153,10 @@ class Quantities:
 
 def _as_tuple(reading: object) -> tuple:
     return tuple(reading) if is_a(reading, tuple, list) else (reading,)
+
+
+def _is_among(value: object, values: Sequence[object]) -> bool:
+    return any(same(value, other) for other in values)
 
 
 def _in_other_order(seen: tuple, truth: tuple) -> bool:

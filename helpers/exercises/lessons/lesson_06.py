@@ -89,7 +89,7 @@ CALLED = Quantities(
                 ),
                 "what both calls send without one of the two paths of the first": _one_path_left_out,
                 "what one path of the first call sends": _one_path_alone,
-                "the values of `{a} + {b}` and `{c}` added, and not their gradients": lambda d: (
+                "what the values of `{a} + {b}` and `{c}` add up to, not their gradients": lambda d: (
                     _value(d, "abc")
                 ),
             },
@@ -98,8 +98,8 @@ CALLED = Quantities(
             "`q`",
             "the sum of what the last two calls send, beginning at zero",
             {
-                "the values of `{d}` and `{e}` added, and not their gradients": lambda d: _value(
-                    d, "de"
+                "what the values of `{d}` and `{e}` add up to, not their gradients": lambda d: (
+                    _value(d, "de")
                 ),
                 "what `({d}).backward()` alone sends": lambda d: _sent(d, "d"),
                 "what `({e}).backward()` alone sends": lambda d: _sent(d, "e"),
