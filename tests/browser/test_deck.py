@@ -225,6 +225,14 @@ def test_every_key_that_the_help_names_does_something(deck):
         assert deck.evaluate(state) != before, key
 
 
+def test_a_key_right_after_a_closed_list_is_not_lost(deck):
+    """Until the next frame the focus is still in the dialog that is gone."""
+    deck.keyboard.press("?")
+    press = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'l', keyCode: 76, bubbles: true }))"
+    deck.evaluate(f"document.getElementById('help').close(); {press}")
+    assert "dark" in deck.evaluate("document.documentElement.className")
+
+
 def test_no_documented_key_moves_the_slides(deck):
     deck.evaluate("Reveal.slide(1)")
     state = f"[{SLIDE}, ...{OPEN}, document.querySelectorAll('section').length]"

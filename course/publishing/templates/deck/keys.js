@@ -1,7 +1,7 @@
 // Who gets a key. A player that is seen takes → and ← until its end, wherever the focus is, and the keys that only it
 // knows. The rest is the slides', unless one types or scrolls.
 
-const WANTS = ".player, .scrolls, .out pre[tabindex], input, select, textarea, dialog";
+const WANTS = ".player, .scrolls, .out pre[tabindex], input, select, textarea, dialog[open]";
 const PRESSED = "summary, a, button"; // they want the space bar and Enter only
 const WAYS = { ArrowRight: "next", PageDown: "next", " ": "next", ArrowLeft: "back", PageUp: "back" };
 const OF_PLAYERS = /^([1-9giu]|Home|End)$/;
