@@ -5,53 +5,28 @@ now, done, on its way, free or full: `paintNodes` and `paintWires` of player/ste
 from __future__ import annotations
 
 import json
-import math
-import re
 from dataclasses import dataclass
 from itertools import pairwise
 
-CLASS = re.compile(r"[a-z0-9-]+\Z")
-CURVE = re.compile(r"M-?\d+,-?\d+ C(-?\d+,-?\d+ ?){3}\Z")
+from course.publishing.films import schema
+
 SHAPES = ("rect", "circle", "path", "polygon", "text")
-HEALTH = {"NaN", "inf", "zero", "exploding"}
-SAMPLES = {"operation", "folded", "leaf", "held", "freed", "none"}
-
-
-def of_type(value, *kinds):
-    """Return a value that is of one of these types and no other."""
-    assert type(value) in kinds, f"{value!r} is none of {kinds}"
-    return value
-
-
-def many(value, *kinds):
-    for one in of_type(value, list):
-        if kinds:
-            of_type(one, *kinds)
-    return value
 
 
 def at(things, number):
     """Return one of the things; a number that leads nowhere is no number of ours."""
-    assert 0 <= of_type(number, int) < len(many(things)), f"{number} of {len(things)}"
+    assert 0 <= number < len(things), f"{number} of {len(things)}"
     return things[number]
 
 
-def finite(*numbers):
-    assert all(math.isfinite(of_type(one, int, float)) for one in numbers)
-    return list(numbers)
-
-
 def pairs(flat):
-    assert len(many(flat)) % 2 == 0
     return list(zip(flat[::2], flat[1::2], strict=True))
 
 
 def class_of(role, state=""):
     """Return the classes that the script gives to a mark: each is one word."""
-    names = [f"m-{role.replace(' ', '-', 1)}", *([f"s-{state}"] if state else [])]
-    for name in names:
-        assert CLASS.match(name), name
-    return " ".join(names)
+    assert " " not in state
+    return f"m-{role.replace(' ', '-', 1)} s-{state}" if state else f"m-{role.replace(' ', '-', 1)}"
 
 
 @dataclass
@@ -84,10 +59,8 @@ class Marks:
     """Read what films of steps and of labs write alike."""
 
     def __init__(self, data):
+        schema()(data)
         self.data = data
-        many(data["lines"], str)
-        for role in many(data["roles"], str):
-            class_of(role or "x")
 
     def line(self, number):
         return at(self.data["lines"], number)
@@ -96,26 +69,23 @@ class Marks:
         return at(self.data["roles"], number)
 
     def mark(self, mark):
-        kind, role, state, *rest = many(mark)
+        kind, role, state, *rest = mark
         shape, role, state = at(list(SHAPES), kind), self.role(role), self.role(state)
         classes = class_of(role, state)
         if shape == "text":
             x, y, *runs = rest
-            return Mark(shape, classes, tuple(finite(x, y)), self.runs(runs))
+            return Mark(shape, classes, (x, y), self.runs(runs))
         if shape in ("rect", "circle"):
-            assert len(rest) == {"rect": 5, "circle": 3}[shape]
-            return Mark(shape, classes, tuple(finite(*rest)))
+            return Mark(shape, classes, tuple(rest))
         (drawn,) = rest
-        assert re.fullmatch(r"[-+MCL0-9., e]*", of_type(drawn, str)), drawn
         return Mark(shape, classes, drawn)
 
     def runs(self, flat):
-        return tuple([(of_type(text, str), self.run(role)) for text, role in pairs(flat)])
+        return tuple([(text, self.run(role)) for text, role in pairs(flat)])
 
     def run(self, number):
-        role = self.role(number)
-        assert not role or CLASS.match(f"m-run-{role}"), role
-        return role
+        assert " " not in self.role(number)
+        return self.role(number)
 
 
 class Steps(Marks):
@@ -124,16 +94,15 @@ class Steps(Marks):
     def __init__(self, text):
         super().__init__(json.loads(text, parse_constant=no_constant))
         data = self.data
-        assert data["version"] == 2
-        self.steps = of_type(data["steps"], int)
+        self.steps = data["steps"]
         self.trouble = data["trouble"]
         assert self.trouble is None or self.trouble in range(self.steps)
-        self.program = many(data["program"], str)
-        self.remarks = many(data["remarks"], str)
-        self.alt, self.start = of_type(data["alt"], str), of_type(data["start"], int)
-        self.tensors = [self.tensor(one) for one in many(data["tensors"])]
-        self.moments = [None if one == 0 else self.moment(one) for one in many(data["moments"])]
-        self.scenes = [self.scene(one) for one in many(data["scenes"])]
+        self.program = data["program"]
+        self.remarks = data["remarks"]
+        self.alt, self.start = data["alt"], data["start"]
+        self.tensors = [self.tensor(one) for one in data["tensors"]]
+        self.moments = [None if one == 0 else self.moment(one) for one in data["moments"]]
+        self.scenes = [self.scene(one) for one in data["scenes"]]
         for scene in self.scenes:
             at(self.scenes, scene.parent)
             for _, _, number in scene.stops:
@@ -148,16 +117,11 @@ class Steps(Marks):
         return [(scene, stop) for scene in self.scenes for stop in scene.stops]
 
     def tensor(self, tensor):
-        kind, shape, norm, health, *rest = many(tensor)
-        for text in (shape, norm, health):
-            of_type(text, str)
-        assert health in HEALTH | {""}
-        if not of_type(kind, int):
+        kind, shape, norm, health, *rest = tensor
+        if not kind:
             return kind, shape, norm, health, 0, []
-        columns, numbers = rest
-        assert 0 < of_type(columns, int) <= len(many(numbers, int))
-        assert kind in (1, 2)
-        return kind, shape, norm, health, columns, numbers
+        assert 0 < rest[0] <= len(rest[1])
+        return kind, shape, norm, health, *rest
 
     def what(self, what):
         """Return a text, a tensor, or None."""
@@ -166,122 +130,72 @@ class Steps(Marks):
         return at(self.tensors, what)
 
     def moment(self, moment):
-        of_type(moment, dict)
-        rows = [[self.cell(cell) for cell in many(row)] for row in many(moment.get("rows", []))]
-        bars = [self.bar(*many(bar)) for bar in many(moment.get("bars", []))]
-        mark = moment.get("mark")
-        if mark is not None:
-            line, *columns = many(mark, int)
-            assert len(columns) == 4
-            at(self.program, line)
-        assert moment.get("health", "") in HEALTH | {""}
+        if "mark" in moment:
+            at(self.program, moment["mark"][0])
         return {
             "title": self.line(moment.get("title", 0)),
             "kind": self.line(moment.get("kind", 0)),
             "sentence": self.line(moment.get("say", 0)),
             "question": self.line(moment.get("ask", 0)),
-            "rows": rows,
-            "choices": many(moment.get("choices", []), str),
-            "formulas": [self.formula(*many(one)) for one in many(moment.get("formulas", []))],
-            "whole_way": of_type(moment.get("way", ""), str),
-            "bars": bars,
-            "bytes_held": of_type(moment.get("bytes", 0), int),
-            "span": mark,
+            "rows": [[self.cell(*cell) for cell in row] for row in moment.get("rows", [])],
+            "choices": moment.get("choices", []),
+            "formulas": [tuple(map(self.line, one)) for one in moment.get("formulas", [])],
+            "whole_way": moment.get("way", ""),
+            "bars": [tuple(bar) for bar in moment.get("bars", [])],
+            "bytes_held": moment.get("bytes", 0),
+            "span": moment.get("mark"),
             "health": moment.get("health", ""),
-            "is_error": bool(of_type(moment.get("error", 0), int)),
+            "is_error": bool(moment.get("error", 0)),
         }
 
-    def cell(self, cell):
-        role, what, words, *asked = many(cell)
-        assert CLASS.match(of_type(role, str))
-        assert asked in ([], [1])
+    def cell(self, role, what, words, asked=0):
         return role, self.what(what), self.line(words), bool(asked)
 
-    def bar(self, name, size):
-        return of_type(name, str), *finite(size)
-
-    def formula(self, name, rule):
-        return self.line(name), self.line(rule)
-
     def scene(self, scene):
-        count = len(many(scene["turns"]))
-        turns = [self.turn(*many(one)) for one in scene["turns"]]
-        marks = [[self.mark(one) for one in many(group)] for group in many(scene["marks"])]
+        count = len(scene["turns"])
+        turns = [self.turn(*one) for one in scene["turns"]]
+        marks = [[self.mark(one) for one in group] for group in scene["marks"]]
         assert len(marks) == count + 1
         flat = scene.get("stops")
         if flat is None:
             last = self.steps + 2 if self.steps else 1
             flat = [number for nr in range(last) for number in (nr - 1, nr - 1, nr)]
-        assert flat
-        assert len(many(flat, int)) % 3 == 0
-        for key in many(scene["keys"]):
-            if type(key) is not str:
-                bars, words = many(key)
-                assert 0 <= of_type(bars, int) < 10
-                of_type(words, str)
-            else:
-                assert key in SAMPLES
-        corners = [tuple(finite(*many(one))) for one in many(scene["corners"])]
-        for node, *corner in corners:
+        corners = [tuple(one) for one in scene["corners"]]
+        for node, *_ in corners:
             at(turns, node)
-            assert len(corner) == 2
-        names = many(scene["names"], str)
-        assert len(names) == count
+        assert len(scene["names"]) == count
         return Scene(
-            tuple(finite(*scene["size"])),
+            tuple(scene["size"]),
             marks,
-            [self.wire(*many(one)) for one in many(scene["wires"])],
-            [self.start_wire(turns, *many(one)) for one in many(scene["starts"])],
-            [self.slot(turns, *many(one)) for one in many(scene["slots"])],
+            [self.wire(*one) for one in scene["wires"]],
+            [self.start_wire(turns, *one) for one in scene["starts"]],
+            [self.slot(turns, *one) for one in scene["slots"]],
             corners,
             turns,
-            names,
+            scene["names"],
             scene["keys"],
-            of_type(scene["parent"], int),
+            scene["parent"],
             self.line(scene["text"]),
             [tuple(flat[nr : nr + 3]) for nr in range(0, len(flat), 3)],
         )
 
     def turn(self, stretches, freed, inside, opens=()):
-        finite(freed, inside)
-        opens = pairs(many(list(opens), int)) if opens else []
-        return {
-            "stretches": pairs(many(stretches, int)),
-            "freed": freed,
-            "inside": inside,
-            "opens": opens,
-        }
+        stretches, opens = pairs(stretches), pairs(opens)
+        return {"stretches": stretches, "freed": freed, "inside": inside, "opens": opens}
 
     def wire(self, curve, arrow, box, what, times, factor):
-        many(times, int)
-        line = self.line_of(curve, arrow, box)
-        return line | {
-            "what": self.what(what),
-            "times": pairs(times),
-            "factor": of_type(factor, str),
-        }
+        line = {"curve": curve, "arrow": arrow, "box": box, "what": self.what(what)}
+        return line | {"times": pairs(times), "factor": factor}
 
     def start_wire(self, turns, curve, arrow, box, what, node):
         first = next((first for first, _ in at(turns, node)["stretches"]), 0)
-        line = self.line_of(curve, arrow, box)
-        return line | {"what": self.what(what), "times": [(-1, first)], "node": node}
-
-    def line_of(self, curve, arrow, box):
-        for text in (curve, arrow):
-            assert re.fullmatch(r"[-+MCL0-9., e]*", of_type(text, str)), text
-        if box != 0:
-            assert len(finite(*many(box))) == 4
-        return {"curve": curve, "arrow": arrow, "box": box}
+        line = {"curve": curve, "arrow": arrow, "box": box, "what": self.what(what)}
+        return line | {"times": [(-1, first)], "node": node}
 
     def slot(self, turns, node, x, y, width, height, before, after):
         at(turns, node)
-        finite(x, y, width, height)
-        return {
-            "node": node,
-            "box": (x, y, width, height),
-            "before": self.what(before),
-            "after": self.what(after),
-        }
+        before, after = self.what(before), self.what(after)
+        return {"node": node, "box": (x, y, width, height), "before": before, "after": after}
 
     def nodes_at(self, view, stop, hides=False):
         """Return of each node what is seen at a stop: (state, whether it is freed, its slots)."""
@@ -349,22 +263,19 @@ class Lab(Marks):
     def __init__(self, text):
         super().__init__(json.loads(text, parse_constant=no_constant))
         data = self.data
-        assert data["version"] == 3
-        self.alt, self.code = of_type(data["alt"], str), many(data["code"], str)
-        self.size = tuple(finite(*many(data["size"])))
-        assert len(self.size) == 2
-        assert min(self.size) > 0
-        self.stacks = [self.stack(*many(one)) for one in many(data["stacks"])]
-        self.actions = [self.action(nr, *many(one)) for nr, one in enumerate(many(data["actions"]))]
-        self.marks = [self.mark(one) for one in many(data["marks"])]
-        assert len(many(data["owned"], int)) == len(self.marks)
+        self.alt, self.code = data["alt"], data["code"]
+        self.size = tuple(data["size"])
+        self.stacks = [tuple(one) for one in data["stacks"]]
+        self.actions = [self.action(nr, *one) for nr, one in enumerate(data["actions"])]
+        self.marks = [self.mark(one) for one in data["marks"]]
+        assert len(data["owned"]) == len(self.marks)
         assert all(0 <= owner <= len(self.marks) for owner in data["owned"])
-        self.looks = [self.look(*many(one)) for one in many(data["looks"])]
-        self.scenes = [many(one, int) for one in many(data["scenes"])]
-        self.legend = [self.sample(*many(one)) for one in many(data["legend"])]
-        self.states = [self.state(*many(one)) for one in many(data["states"])]
+        self.looks = [self.look(*one) for one in data["looks"]]
+        self.scenes = data["scenes"]
+        self.legend = [self.sample(*one) for one in data["legend"]]
+        self.states = [self.state(*one) for one in data["states"]]
         self.begun = [(0, 0, 0)]
-        for action in many(data["start"], int):
+        for action in data["start"]:
             self.begun.append(self.step(self.begun[-1][2], action))
         del self.begun[0]
         for number in range(len(self.states)):
@@ -374,55 +285,38 @@ class Lab(Marks):
     def frames(self):
         return self.states
 
-    def stack(self, name, *numbers):
-        assert len(finite(*numbers)) == 5
-        assert min(numbers[2:]) > 0, "no block has no room"
-        return of_type(name, str), *numbers
-
     def action(self, nr, code, does, key, adds, group, anew):
-        for words in (code, does, group):
-            of_type(words, str)
-        assert of_type(key, str) == "1234567890"[nr : nr + 1]
-        assert of_type(anew, int) in (0, 1)
-        if adds != 0:
-            assert finite(*many(adds))
-            assert self.stacks
+        assert key == "1234567890"[nr : nr + 1]
+        assert adds == 0 or self.stacks
         return code, does, key, self.column(adds), group, bool(anew)
 
     def column(self, numbers):
         """Return numbers as a tuple, None where they are 0."""
-        if type(numbers) is int:
-            assert numbers == 0
-            return None
-        return tuple(finite(*many(numbers)))
+        return None if numbers == 0 else tuple(numbers)
 
     def sample(self, role, state, words):
-        return class_of(self.role(role), self.role(state)), of_type(words, str)
+        return class_of(self.role(role), self.role(state)), words
 
     def look(self, role, state, runs):
         words = None if runs == 0 else self.runs(runs)
         return class_of(self.role(role), self.role(state)), words
 
     def state(self, title, sentence, scene, patch, focus, text, ways, came, chosen, totals):
-        assert of_type(focus, int) in {
-            0,
-            *[self.data["owned"][nr] for nr in at(self.scenes, scene)],
-        }
-        assert text
-        lines = [self.line(number) for number in many(text, int)]
-        assert len(many(ways)) == len(self.actions)
-        assert len(many(totals)) == len(self.stacks)
-        for action in many(chosen, int):
+        assert focus in {0, *[self.data["owned"][nr] for nr in at(self.scenes, scene)]}
+        lines = [self.line(number) for number in text]
+        assert len(ways) == len(self.actions)
+        assert len(totals) == len(self.stacks)
+        for action in chosen:
             at(self.actions, action)
         return State(
             self.line(title),
             self.line(sentence),
             scene,
-            self.worn(at(self.scenes, scene), pairs(many(patch, int))),
+            self.worn(at(self.scenes, scene), pairs(patch)),
             focus,
             "\n".join(lines),
             [self.way(one) for one in ways],
-            None if came == 0 else tuple(many(came, int)),
+            None if came == 0 else tuple(came),
             chosen,
             [self.column(total) for total in totals],
         )
@@ -476,7 +370,6 @@ class Lab(Marks):
         while (came := self.states[number].came) is not None:
             before, action = came
             assert len(found) < len(self.states), "a ring"
-            assert of_type(action, int) >= -1
             if action >= 0:
                 assert self.step(before, action) == (before, action, number)
             found.insert(0, (before, action, number))

@@ -1,10 +1,6 @@
 """Turn a film of a backward into compact plain data, ready for JSON: numbers, words and roles.
 
-The data in short. Words stand once, in `lines`, and are told by their number. A tensor is [kind,
-shape, norm, health, columns, numbers]: of kind 1 the numbers are rows of squares, from -9 to 9, of
-kind 2 the heights of 15 bars; kind 0 has none. What a capsule shows is a text, the number of a
-tensor, or null. A mark is [shape, role, state, numbers …, or path, or pieces of text]. A moment is
-a record whose empty fields are left out, or 0 where the step is never shown.
+film.schema.json says of each field what it holds. A step that is never shown has 0 for its moment.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """Turn a lab's film into compact plain data, ready for JSON: every mark once, then what changes.
 
-The data in short. A mark is written as in a film of a backward, its owner stands apart in `owned`.
-A look is [role, state, pieces of text or 0]. An action is [words, what it does, key, what it adds or
-0, group, is done anew]. A state is [title, sentence, scene, patch, focus, text, ways, came, chosen,
-totals]: `text` is a list of lines, a patch is flat pairs of (place in the scene, look). A way is the
-number of the next state, -1 where the map ends, -2 where nothing changed, or [next state, line of
-the error]. `came` is [state, action], or 0. A stack is [name, x, base, step, unit, width of a
-block], a total a list of numbers, or 0 where there is no tensor. Titles, sentences, lines of texts
-and errors stand once, among the lines.
+film.schema.json says of each field what it holds. A way is -1 where the map ends, -2 where nothing
+changed; a total is 0 where there is no tensor.
 """
 
 from __future__ import annotations

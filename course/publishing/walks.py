@@ -51,6 +51,14 @@ def walk_of(html: str) -> list[Turn]:
     film = json.loads(found[1]) if found else {}
     if "moments" not in film:
         return []
+    try:
+        return turns_of(film)
+    except LookupError:  # a number of a stranger's film that leads nowhere
+        return []
+
+
+def turns_of(film: dict[str, Any]) -> list[Turn]:
+    """Return one turn for each step, or none where a step is no row of a table."""
     moments = film["moments"][1 : film["steps"] + 1]  # the first only starts the walk
     turns = [turn(film, step, moment) for step, moment in enumerate(moments)]
     read = [one for one in turns if one]

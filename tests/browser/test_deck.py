@@ -2,6 +2,7 @@
 hostile notebooks.
 """
 
+import json
 import re
 
 import hostile
@@ -9,11 +10,11 @@ import nbformat
 import pytest
 from deck import ROOT, opened, states, unfit
 from driver import watched
-from made_up_film import steps
+from made_up_film import lab, steps
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 from playwright.sync_api import expect
 
-from autograd_graphs.playing.player import as_json
+from autograd_graphs.playing.player import FILM, as_json
 from course.publish import publish
 from course.publishing.assets import scripts
 from helpers.labs import accumulation
@@ -540,6 +541,19 @@ def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, t
         found = page.locator("script:not([type='application/json'])").all()
         assert [one.text_content() for one in found] == ours
         assert not [error for error in watch.errors if error.startswith(noise)]
+
+
+@pytest.mark.parametrize("made", [lab(), steps(3)], ids=["lab", "steps"])
+def test_a_film_whose_numbers_lead_nowhere_costs_its_own_place_alone(chromium, published, made):
+    data = json.loads(as_json(made))
+    broken = data | {"marks": []} if "states" in data else data | {"roles": [""], "lines": [""]}
+    notebook = small(steps(3))
+    view = hostile.shown({FILM: json.dumps(broken), "text/plain": "a film"})
+    notebook.cells.insert(4, new_code_cell("nowhere()", execution_count=3, outputs=[view]))
+    with watched(chromium) as watch:
+        watch.page.goto(published(notebook, "page").as_uri())
+        expect(watch.page.get_by_text("numbers that lead nowhere")).to_have_count(1)
+        expect(watch.page.locator(".player")).to_have_count(1)
 
 
 def test_a_script_that_slipped_in_would_not_run(chromium, published, tmp_path):

@@ -42,6 +42,7 @@ function teller(model, tie) {
 }
 
 const OLD = "This player was saved by an earlier version. Run its cell again.";
+const BROKEN = "This player has numbers that lead nowhere. Run its cell again.";
 
 function played(host, data, state, save) {
   const film = JSON.parse(data);
@@ -66,7 +67,12 @@ function render({ model, el }) {
 
 export function playAll(page) {
   for (const slot of page.querySelectorAll(".player-slot")) {
-    played(slot, slot.querySelector("script").textContent, {}, () => {});
+    try {
+      played(slot, slot.querySelector("script").textContent, {}, () => {});
+    } catch {
+      slot.replaceChildren();
+      element("p", "old", slot, { textContent: BROKEN });
+    }
   }
 }
 

@@ -93,7 +93,7 @@ class Lab extends Base {
     const { states } = this.film;
     this.trail = this.start;
     if (frame !== this.frame) this.trail = [];
-    for (let at = between(0, frame, states.length - 1); at !== this.frame && states[at].came; [at] = states[at].came) this.trail = [[...states[at].came, at], ...this.trail];
+    for (let at = between(0, frame, states.length - 1); at !== this.frame && states[at].came?.[0] < at; [at] = states[at].came) this.trail = [[...states[at].came, at], ...this.trail];
     this.show();
   }
 
