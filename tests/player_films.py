@@ -6,7 +6,7 @@ from functools import cache
 
 from source_programs import run
 
-from autograd_graphs.playing.animate import explored, film
+from autograd_graphs.playing.animate import film
 
 LONG = "the_weight_of_the_first_of_all_the_layers_that_this_model_has_ever_had"
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"
@@ -63,9 +63,3 @@ def trace_of(name):
 @cache
 def film_of(name):
     return film(trace_of(name))
-
-
-@cache
-def unplayed():
-    """Return a film of no steps: the graph of the layers, to look around in."""
-    return explored(trace_of("layers").graph, "Twelve layers.")

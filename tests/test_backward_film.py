@@ -7,27 +7,24 @@ from dataclasses import replace
 
 import pytest
 import torch
-from checked_film import answer, check_film, text_of
+from checked_film import check_film, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_film import chain_trace, folded_trace
 from programs import FAMILIES, often, programs
-from reading_film import read
 from test_record import nodes_of
 from torch import nn
 
 from autograd_graphs.data import Gradient
 from autograd_graphs.looking.snapshot import NEAREST
 from autograd_graphs.playing import animate, summaries
-from autograd_graphs.playing.animate import explored, film
+from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.equations import MOST_ROWS
-from autograd_graphs.playing.moments import MOST_LEAVES
 from autograd_graphs.playing.player import as_json
 from autograd_graphs.playing.views import views
 from autograd_graphs.recording.record import record
-from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import short_number
-from helpers import module_calls, show, snapshot
+from helpers import module_calls
 
 pytestmark = pytest.mark.slow
 
@@ -487,33 +484,6 @@ def test_moments_say_what_torch_does(case):
                 assert slot[0] == (1 if kind.numel() <= 64 and kind.shape[-1] <= 16 else 2)
 
 
-@pytest.mark.filterwarnings("ignore:Using backward.* with create_graph")
-@each_case
-def test_equal_programs_give_equal_films(case):
-    first, other = (
-        film(record(roots, names=named, **how)) for roots, named, how in (case(), case())
-    )
-    assert first == other
-    assert as_json(first) == as_json(other)
-
-
-def test_where_a_shape_is_asked_for_no_number_is():
-    made, _ = check_film(record(mixed_sizes()[0]))
-    (moment,) = [one for one in made.moments if one.title == "Mv"]
-    assert moment.question.endswith("Which shape does Mv hand on?")
-    asked = [cell.what for row in moment.rows for cell in row if cell.is_asked]
-    assert [answer(what) for what in asked] == ["3×3"]
-    assert moment.choices == ("3", "3×3")
-    assert len(cells(moment, "handed")) == 2
-
-
-def test_further_inputs_are_counted():
-    trace = record(many_inputs()[0])
-    (moment,) = [one for one in film(trace).moments if one.title == "Cat"]
-    assert len(cells(moment, "handed")) == 2, "the sum and the hook have a row each"
-    assert words(moment)[-1].startswith("and 5 more inputs")
-
-
 def test_a_hook_has_a_row_before_the_arithmetic():
     made = film(record(hooked()[0]))
     rows = [
@@ -584,17 +554,6 @@ def test_health_and_the_first_trouble_are_told():
     assert film(example()).trouble is None
 
 
-def test_what_explodes_is_told():
-    y = leaf(4)
-    for _ in range(8):
-        y = y * 10
-    y = (y * 0.01).sin()
-    for _ in range(8):
-        y = y * 1.0
-    made, _ = check_film(record(y.sum()))
-    assert "exploding" in {moment.health for moment in made.moments}
-
-
 def test_an_error_in_the_middle_stands_at_the_end_and_at_its_node():
     x = leaf(2)
     y = x.exp()
@@ -615,118 +574,6 @@ def test_an_error_in_the_middle_stands_at_the_end_and_at_its_node():
     (scene,) = made.scenes
     assert trace.graph.nodes[scene.stopped_at].operation == "MulBackward0"
     assert found.data["scenes"][0]["stopped"] == scene.stopped_at
-
-
-def test_a_film_without_steps_is_there_to_look_around_in():
-    made, found = check_film(Trace(example().graph, example().graph, ()))
-    (moment,) = [one for one in made.moments if one.title == "e"]
-    assert (len(made.scenes[0].stops), found.steps) == (1, 0)
-    assert moment.sentence == "3 operations, 3 leaves. Click a card to read what is in it."
-    alone = torch.ones(2)
-    made = explored(snapshot(alone), "nothing")
-    assert read(as_json(made)).frames
-    folded = explored(folded_trace().graph, "Layers.")
-    assert len(folded.scenes) > 3
-    assert [len(scene.stops) for scene in folded.scenes] == [1] * len(folded.scenes)
-    assert folded.scenes[0].turns[1].opens or folded.scenes[0].turns[2].opens
-
-
-def complex_ones():
-    x = torch.tensor([1 + 2j, 3 - 1j], requires_grad=True)
-    return record((x * x.conj()).real.sum())
-
-
-def sparse_ones():
-    embedding = nn.Embedding(10, 3, sparse=True)
-    return record(embedding(torch.tensor([1, 1, 4])).sum())
-
-
-def nested_ones():
-    parts = torch.nested.nested_tensor([torch.ones(2), torch.ones(3)], requires_grad=True)
-    return record(torch.nested.to_padded_tensor(parts.sin(), 0.0).sum())
-
-
-def meta_ones():
-    x = torch.ones(3, 4, device="meta", requires_grad=True)
-    return record((x * x).sum())
-
-
-def huge_ones():
-    x = torch.ones(3000, 1000, requires_grad=True)
-    return record((x * 2).sum())
-
-
-def integers_of_any_size():
-    x = torch.tensor([1e38, 1e-45, -0.0], requires_grad=True)
-    return record((x * 1e10).sum())
-
-
-def empty_ones():
-    x = torch.ones(0, 3, requires_grad=True)
-    return record((x * 2).sum())
-
-
-def one_of_many_outputs():
-    x = leaf(6)
-    parts = x.unbind()
-    return record(parts[2] * parts[4])
-
-
-HOSTILE_NAMES = [
-    "</script><img src=x onerror=alert(1)>",
-    "{self}{0}{x!r}%s",
-    "\u202e\n\x00\ud800\x1b[31m",
-    "n" * 300,
-    "",
-    " = × ",
-]
-
-
-def hostile_names():
-    leaves = [leaf(2) for _ in HOSTILE_NAMES]
-    total = leaves[0] * leaves[1]
-    for one in leaves[2:]:
-        total = total * one
-    return record(total.sum(), names=dict(zip(HOSTILE_NAMES, leaves, strict=True)))
-
-
-def hook_to_none():
-    x = leaf(2)
-    y = x.sin()
-    y.grad_fn.register_prehook(lambda grads: (None,))
-    return record((y * 2).sum())
-
-
-def raising_hook():
-    x = leaf(2)
-    y = x.sin()
-
-    def stop(grad):
-        raise RuntimeError("</b> stopped\n\x00 {here}")
-
-    y.register_hook(stop)
-    return record((y * 2).sum())
-
-
-STRANGE = [
-    complex_ones,
-    sparse_ones,
-    nested_ones,
-    meta_ones,
-    huge_ones,
-    integers_of_any_size,
-    empty_ones,
-    one_of_many_outputs,
-    hostile_names,
-    hook_to_none,
-    raising_hook,
-]
-
-
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("make", STRANGE, ids=lambda make: make.__name__)
-def test_whatever_ran_can_be_played(make):
-    check_film(traced(make))
 
 
 class Cells(nn.Module):
@@ -938,47 +785,6 @@ def assert_bars(trace, view, here, steps, turn, bars):
     assert len({name for name, _ in bars}) == len(bars)
 
 
-@each_large
-def test_to_fold_leads_to_the_stop_that_holds_the_step(what):
-    _, made, _, _ = staged(what)
-    for scene in made.scenes:
-        parent = made.scenes[scene.parent]
-        for stop in scene.stops:
-            at = next(one for one in parent.stops if one.last >= stop.last)
-            assert at.first <= stop.last
-
-
-def test_few_views_and_few_nodes_are_drawn(monkeypatch):
-    trace = staged("cells")[0]
-    monkeypatch.setattr(animate, "MOST_VIEWS", 3)
-    assert len(check_film(trace)[0].scenes) == 3
-    monkeypatch.setattr("autograd_graphs.playing.views.MOST_NODES", 1)
-    assert len(film(trace).scenes) == 1
-
-
-def test_a_graph_that_is_not_folded_has_one_view():
-    made = film(example())
-    assert (len(made.scenes), made.scenes[0].parent) == (1, 0)
-    assert not [turn.opens for turn in made.scenes[0].turns if turn.opens]
-
-
-def test_a_film_of_many_leaves_tells_some_of_them():
-    leaves = [leaf(2) for _ in range(9)]
-    made, _ = check_film(record(sum(one.sum() for one in leaves)))
-    assert len(made.moments[-1].rows) == MOST_LEAVES + 1
-    assert words(made.moments[-1])[-1] == "and 5 more"
-
-
-def test_a_picture_that_is_cut_plays_all_steps_and_says_so(monkeypatch):
-    monkeypatch.setattr("autograd_graphs.large.fold.LARGE", 10_000)
-    trace = chain_trace(700)
-    made, found = check_film(trace)
-    assert found.steps == 701
-    assert made.scenes[0].picture.drawn < 701
-    (remark,) = found.remarks
-    assert remark.startswith(f"Cut here: the {made.scenes[0].picture.drawn} nodes nearest")
-
-
 @pytest.mark.thorough
 def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
     spent = {}
@@ -993,25 +799,10 @@ def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
     assert spent[9_999] < 30
 
 
-def test_what_several_hand_on_is_told_as_a_sum():
-    x = torch.tensor(3.0, requires_grad=True)
-    made = film(record(x * 2 + x * x, names={"x": x}))
-    (row, _) = made.moments[4].rows
-    assert [cell.what for cell in row] == ["3", "+", "3", "+", "2", "=", "8"]
-
-
 def test_a_graph_that_was_cut_tells_no_whole_way(monkeypatch):
     """Near the root x is read once; the other way to it lies in what was cut off."""
     made = film_of_cut(torch.tensor(3.0, requires_grad=True), lambda deep, x: deep * x, monkeypatch)
     assert {moment.whole_way for moment in made.moments if moment} == {""}
-
-
-def test_a_graph_that_was_cut_tells_no_sum(monkeypatch):
-    """Near the root x is read twice, and a third time in what was cut off."""
-    x = torch.tensor([3.0, 2.0], requires_grad=True)
-    assert "+" in cells_of_sums(film(record((x * 2 + x).sum(), names={"x": x})))
-    made = film_of_cut(x, lambda deep, x: (deep * x + x).sum(), monkeypatch)
-    assert "+" not in cells_of_sums(made)
 
 
 def film_of_cut(x, near, monkeypatch):
@@ -1053,8 +844,3 @@ def test_the_first_moment_says_what_was_given_and_what_was_not():
         "backward() starts with what it was given, and with 1 at the other roots.",
         "backward() starts with the gradients that it was given.",
     ]
-
-
-def test_a_graph_without_a_name_is_explored_under_a_plain_title():
-    x = torch.tensor(3.0, requires_grad=True)
-    assert explored(show(x * 2).graph, "a product").moments[0].title == "The graph"

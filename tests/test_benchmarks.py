@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.__main__ import NAMES, parsed
-from benchmarks.growth import exponent
-from benchmarks.measure import Row, table
+from benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
@@ -53,20 +51,9 @@ def test_a_name_that_is_imported_later_is_there(name):
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)
 
 
-def test_a_name_that_helpers_has_not_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="module 'helpers' has no attribute 'lab'"):
-        import_module("helpers").lab  # noqa: B018
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_every_benchmark_can_be_imported_and_has_rows(name):
     assert callable(import_module(f"benchmarks.{name}").rows)
-
-
-def test_wrong_arguments_of_the_benchmarks_are_told(capsys):
-    with pytest.raises(SystemExit):
-        parsed(["growht"])
-    assert "there is no benchmark 'growht'" in capsys.readouterr().err
 
 
 @pytest.mark.thorough
@@ -78,13 +65,3 @@ def test_a_model_is_drawn_and_stepped(name, monkeypatch):
     ours = by_what["show" if name == "drawing" else "record"]
     assert len(ours.values) == 2
     assert not ours.words
-
-
-def test_the_exponent_of_a_square_is_two():
-    assert exponent([1, 10, 100], [2, 200, 20_000]) == pytest.approx(2)
-
-
-def test_a_row_says_whether_its_goal_is_met():
-    assert Row("c", "w", (1, 2, 9), most_wanted=2).goal == "≤ 2: met"
-    assert Row("c", "w", words="failed", most_wanted=2).goal == "≤ 2: MISSED"
-    assert table([Row("c", "w", (1, 2))]).endswith("| c | w | 1.5 | 1 | 2 | ms |  |  |")

@@ -5,7 +5,6 @@ and the commands do what README.md says. No hub runs here; tests/test_classroom_
 import os
 import re
 import shutil
-import socket
 import stat
 import subprocess
 import sys
@@ -14,9 +13,6 @@ from pathlib import Path
 
 import pytest
 import yaml
-
-from benchmarks.classroom import __main__ as simulated
-from benchmarks.classroom import processes, report, school
 
 ROOT = Path(__file__).resolve().parents[1]
 CLASSROOM = ROOT / "classroom"
@@ -121,23 +117,6 @@ def test_what_a_students_server_is_told_are_options_that_it_has(course):
         assert option[2:].partition("=")[0] in culler.IdleCuller.aliases
 
 
-def test_a_simulated_class_is_where_no_server_has_a_folder_of_its_own():
-    assert not any(Path(school.OPEN).is_relative_to(own) for own in ("/tmp", "/var/tmp"))
-
-
-def test_an_idle_server_is_looked_for_every_five_minutes(course):
-    options = loaded(course).JupyterHub.services[0]["command"][4:]
-    assert options == ["--timeout=5400", "--cull-every=300"]
-
-
-def test_the_service_starts_this_configuration_with_this_environment():
-    lines = (CLASSROOM / "class-hub.service").read_text(encoding="utf-8").splitlines()
-    assert "WorkingDirectory=/srv/course" in lines
-    start = "/srv/course/.venv/bin/jupyterhub -f classroom/jupyterhub_config.py"
-    assert f"ExecStart={start}" in lines
-    assert start.removeprefix("/srv/course/") in (CLASSROOM / "README.md").read_text("utf-8")
-
-
 def test_what_runs_as_root_is_not_looked_for_in_the_folder_where_the_hub_was_started(
     course, monkeypatch, tmp_path
 ):
@@ -174,12 +153,6 @@ def test_the_hubs_files_and_what_a_grader_knows_are_closed(course):
     assert mode(course.parent / "state") == 0o700
     assert mode(course / "assignments") == 0o700
     assert os.umask(0o077) == 0o077
-
-
-def test_a_class_may_log_in_at_once(course):
-    config = loaded(course)
-    assert min(config.Spawner.start_timeout, config.Spawner.http_timeout) >= 300
-    assert config.JupyterHub.concurrent_spawn_limit == 0
 
 
 @pytest.mark.parametrize("closed", ["", "course", "course/notebooks"])
@@ -253,18 +226,6 @@ def test_the_command_on_kubernetes_brings_the_lessons_and_starts_the_server(tmp_
     assert ("could not be written" in ran.stderr) is broken
 
 
-def test_what_the_readme_names_is_there():
-    text = (CLASSROOM / "README.md").read_text(encoding="utf-8")
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    (proxy,) = set(re.findall(r"configurable-http-proxy@[\d.]+", text + makefile))
-    assert proxy in text
-    assert proxy in makefile
-    for path in re.findall(r"`((?:tests|classroom|binder)/[\w./]*)`", text):
-        assert (ROOT / path).exists(), path
-    assert "$(VENV)/.students-ready" in makefile
-    assert re.search(r"^class:", makefile, re.M)
-
-
 def test_the_image_and_the_machine_have_the_same_jupyterhub():
     pins = [
         re.findall(r"^jupyterhub==\S+", (ROOT / name).read_text(encoding="utf-8"), re.M)
@@ -276,46 +237,3 @@ def test_the_image_and_the_machine_have_the_same_jupyterhub():
     # pip refuses an image whose line was changed and the lock was not
     assert pins[0][0] in (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
     assert "`binder/requirements.txt` and in `constraints.txt`" in " ".join(text.split())
-
-
-def test_no_host_is_named():
-    for path in (path for path in CLASSROOM.iterdir() if path.is_file()):
-        hosts = set(re.findall(r"https?://([\w.-]+)", path.read_text(encoding="utf-8")))
-        assert hosts <= {"127.0.0.1", "nbgrader.readthedocs.io"}, path.name
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="on macOS only root sees sockets")
-def test_a_socket_at_another_address_is_found():
-    with (
-        socket.create_server(("127.0.0.2", 0)) as other,
-        socket.create_server(("127.0.0.1", 0)) as own,
-    ):
-        ports = {one.getsockname()[1] for one in (other, own)}
-        (found,) = processes.open_to_others(set(), ports)
-    assert found.startswith("127.0.0.2:")
-
-
-@pytest.mark.parametrize(("values", "found"), [(range(1, 21), 19), (range(1, 41), 38), ([5], 5)])
-def test_95_of_100_is_a_value_that_was_measured(values, found):
-    assert report.p95(values) == found
-
-
-def test_a_table_names_failures_what_got_through_and_what_is_extrapolated():
-    found = report.Found(2, ("log in",), times={"class-01": {"log in": 2.0}}, memory=[300.0, 310.0])
-    found.kernels, found.processor, found.kept = [200.0, 200.0], [5.0, 7.0], True
-    found.attempts = 16
-    found.failures, found.pried = ["class-02, log in: no"], {"read all": "got through: 1"}
-    text = report.table(found)
-    assert "Failures: 1 of 2 students.\n- class-02, log in: no" in text
-    assert "- **read all**: got through: 1" in text
-    assert f"**Extrapolated, not measured**, for {report.LARGER} students" in text
-
-
-def test_a_table_says_what_each_of_its_rows_timed():
-    found = report.Found(2, simulated.PHASES, whole=77.0)
-    found.times = {"class-01": dict.fromkeys(simulated.PHASES, 2.0)}
-    text = report.table(found)
-    for phase in simulated.PHASES:
-        assert f"| {phase} | 2.0 | 2.0 | 2.0 |" in text
-        assert re.search(rf"^- {phase}: \w+", text, re.M), phase
-    assert "77 s after the first login, the accident below included" in text

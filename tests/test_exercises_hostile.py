@@ -14,7 +14,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd_graphs.untrusted.sandbox import Failed, guarded
+from autograd_graphs.untrusted.sandbox import guarded
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises.exercise import Exercise, Misconception, same_as
@@ -125,14 +125,6 @@ def test_an_object_whose_every_method_raises_runs_nothing(capsys):
     assert RAN == []
 
 
-def test_a_class_of_a_hostile_metaclass_runs_nothing(capsys):
-    RAN.clear()
-    made = Meta("Made", (), {})
-    assert "the class Made" in replies(made, capsys)
-    replies(object.__new__(made), capsys)
-    assert RAN == []
-
-
 class Sly(torch.Tensor):
     """Be a tensor whose every operation runs user code."""
 
@@ -228,14 +220,6 @@ def test_junk_gets_a_short_reply(make, capsys):
         warnings.simplefilter("ignore")  # making quantized and nested tensors warns
         made = make()
     replies(made, capsys)
-
-
-def test_an_inference_tensor_is_read(capsys):
-    with torch.inference_mode():
-        made = torch.full((1,), 2.5)
-        inside = replies(made, capsys)
-    assert "99.1 ✓" in inside
-    assert "99.1 ✓" in replies(made, capsys)
 
 
 SIMPLE = st.one_of(
@@ -372,25 +356,6 @@ def test_gradients_are_on_for_the_students_function_even_under_no_grad(capsys):
         assert tracked.read(lambda x: x * 2) == (True,)
 
 
-def test_reading_a_tensor_changes_nothing_about_it(capsys):
-    leaf = torch.ones(3, requires_grad=True)
-    result = leaf.exp()
-    before = (result._version, result.grad_fn, leaf.grad, leaf._version)
-    replies(result, capsys)
-    assert (result._version, result.grad_fn, leaf.grad, leaf._version) == before
-    result.sum().backward()
-    assert torch.equal(leaf.grad, result)
-
-
-def test_a_default_device_stays_what_it_was(capsys):
-    try:
-        torch.set_default_device("meta")
-        replies(lambda x: torch.set_default_device("cpu"), capsys)
-        assert torch.get_default_device().type == "meta"
-    finally:
-        torch.set_default_device(None)
-
-
 def test_an_interrupt_passes_and_all_is_put_back():
     def answer(x):
         vary(x)
@@ -409,31 +374,6 @@ def test_what_a_function_prints_is_not_even_kept():
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
-
-
-def test_random_inputs_are_the_same_each_time(monkeypatch, capsys):
-    reader = function(lambda: torch.rand(2))
-    parts = {
-        "right": "Yes.",
-        "misconceptions": IDEAS,
-        "hints": ("Look.", "Try."),
-        "solution": "answer = 0",
-    }
-    drawn = Exercise("99.1", reader, truth=lambda: torch.neg, **parts)
-    monkeypatch.setattr(registry, "exercises", lambda lesson: (drawn,))
-    told = []
-    for seed in (1, 2):
-        torch.manual_seed(seed)
-        check("99.1", torch.exp)
-        told.append(capsys.readouterr().out)
-    assert "torch.tensor([0." in told[0]
-    assert told[0] == told[1]
-
-
-def test_what_an_attempt_raised_is_kept_as_two_texts():
-    assert guarded(raises(ValueError("one. Two.")), 1) == Failed("ValueError")
-    assert str(guarded(raises(ValueError("one. Two.")), 1)) == "ValueError: one"
-    assert str(guarded(raises(Unsayable()), 1)) == "Unsayable"
 
 
 def test_output_that_knows_no_tick_gets_a_question_mark(monkeypatch):

@@ -8,7 +8,6 @@ import weakref
 import pytest
 import torch
 
-from autograd_graphs.untrusted.messages import first_sentence
 from helpers import expect_error
 
 pytestmark = pytest.mark.usefixtures("unfolded")
@@ -74,29 +73,6 @@ def test_the_announced_error_is_shown_by_its_first_sentence(act, fragment, sente
     assert capsys.readouterr().out == f"RuntimeError: {sentence}\n"
 
 
-@pytest.mark.parametrize(
-    ("message", "sentence"),
-    [
-        ("One. Two.", "One."),
-        ("Use a tensor, e.g. Foo, or x.grad. Then go.", "Use a tensor, e.g. Foo, or x.grad."),
-        ("See fig. 3 for it. Go.", "See fig. 3 for it."),
-        ("It holds (note. It does) still. Go.", "It holds (note. It does) still."),
-        ("version 2.13 is out. 3 more.", "version 2.13 is out."),
-        ("Really? Yes.", "Really?"),
-        ("Use `x`. `y` is gone.", "Use `x`."),
-        ("\n\n  Second line first.\nThird.", "Second line first."),
-        ("vmap: It looks so. We don't.", "vmap: It looks so."),
-        ("no end", "no end"),
-        ("lower. case goes on", "lower. case goes on"),
-        ("", ""),
-        ("x" * 1000, "x" * 239 + "…"),
-        ("a\tb\x1b", "a\\tb\\x1b"),
-    ],
-)
-def test_a_first_sentence_is_cut_sensibly(message, sentence):
-    assert first_sentence(message) == sentence
-
-
 def test_no_error_fails():
     wanted = r"was to raise RuntimeError with \"words\".* Nothing was raised"
     with pytest.raises(AssertionError, match=wanted), expect_error(RuntimeError, "words"):
@@ -126,12 +102,6 @@ def test_other_words_fail_and_are_shown():
 def test_an_interrupt_and_an_exit_pass(error):
     with pytest.raises(error), expect_error(RuntimeError, "words"):
         raise error
-
-
-def test_an_exit_that_was_announced_is_swallowed(capsys):
-    with expect_error(SystemExit, "words"):
-        raise SystemExit("words")
-    assert capsys.readouterr().out == "SystemExit: words\n"
 
 
 @pytest.mark.parametrize(

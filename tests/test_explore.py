@@ -66,17 +66,6 @@ def test_merged_states_stay_equal_one_action_further(world):
     check_merges(world, found)
 
 
-def test_a_key_that_forgets_versions_is_found_out(monkeypatch):
-    def values_only(things, unversioned):
-        return tuple((name, repr(one.tolist())) for name, one in sorted(things.items()))
-
-    monkeypatch.setattr(engine, "sameness", values_only)
-    found = explore(Quiet, 3)
-    assert found.walk(("up", "down")).to == 0
-    with pytest.raises(AssertionError, match=r"are one state on the map, and differ|differ after"):
-        check_merges(Quiet, found)
-
-
 def test_an_error_keeps_its_type_and_exact_message_and_leaves_what_torch_left():
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     y = x**2
@@ -108,36 +97,6 @@ def test_an_error_may_leave_another_state_behind():
     assert found.states[2].way("half") == Way(None), "past the depth it is not told either"
 
 
-def test_a_version_that_no_action_makes_matter_is_left_out():
-    class Calm(Quiet):
-        setup = ("x = torch.ones(2)",)
-        actions = UpAndDown.actions[:2]
-
-    assert explore(Calm, 4).walk(("up", "down")).to != 0
-    Calm.unversioned = ("x",)
-    assert explore(Calm, 4).walk(("up", "down")).to == 0
-
-
-def test_a_name_that_no_action_reads_is_told_by_what_is_shown():
-    class Unread(Quiet):
-        setup = ("x = torch.ones(1)",)
-        actions = (Action("up", "z = x * 2; z += 1"), Action("other", "z = x * 3"))
-
-    assert explore(Unread, 1).walk(("up",)).to != explore(Unread, 1).walk(("other",)).to
-    Unread.unread = ("z",)
-    assert len(explore(Unread, 3).states) == 1
-    Unread.names = ("z",)
-    assert len(explore(Unread, 3).states) == 2, "both are shown as [3.0]"
-
-
-def test_what_is_done_anew_begins_with_the_set_up():
-    class Anew(UpAndDown):
-        actions = (*UpAndDown.actions, Action("again", "y = x ** 2", anew=True))
-
-    found = explore(Anew, 3)
-    assert found.walk(("up", "backward", "again")).to == found.walk(("again",)).to
-
-
 def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
     deep = explore(UpAndDown, 2)
     assert deep.cut == "This map ends after 2 actions."
@@ -157,27 +116,6 @@ class Switch(World):
 
     def say(self):
         return "on" if torch.is_grad_enabled() else "off"
-
-
-class Die(Switch):
-    """A world that draws: what it draws is the same in every replay, and one draw on is another
-    state.
-    """
-
-    setup = ()
-    actions = (Action("toggle", "torch.rand(2)"),)
-
-
-def test_random_numbers_repeat_and_those_to_come_are_a_part_of_the_state():
-    assert len(explore(Die, 3).states) == 4
-    assert explore(Switch, 2) == explore(Switch, 2)
-
-
-def test_a_world_may_leave_grad_mode_as_it_likes_and_a_closed_one_is_not_cut():
-    found = explore(Switch, 5)
-    assert [state.sentence for state in found.states] == ["on", "off"]
-    assert found.states[1].ways == (("toggle", Way(0)),)
-    assert found.cut == ""
 
 
 def test_exploring_leaves_modes_random_numbers_and_warnings_as_they_were():
@@ -314,13 +252,6 @@ def test_worlds_that_differ_in_one_thing_are_not_the_same(pair):
     assert sameness(one()) != sameness(other())
 
 
-def test_grad_mode_is_a_part_of_a_world():
-    things = base()
-    with torch.no_grad():
-        off = sameness(things)
-    assert off != sameness(base())
-
-
 def hooked():
     x = torch.ones(2, requires_grad=True)
     x.register_hook(lambda grad: None)
@@ -351,8 +282,3 @@ class Custom(torch.autograd.Function):
 def test_what_cannot_be_judged_is_refused(make, message):
     with pytest.raises(TypeError, match=message):
         sameness({"thing": make()})
-
-
-@pytest.mark.parametrize("name", ["state_map", "pose", "scene", "boxes"])
-def test_maps_and_their_pictures_know_no_torch(name):
-    assert "import torch" not in (HOME / f"{name}.py").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from made_up_graphs import calls
 from programs import often
 from torch import nn
 
-from autograd_graphs.drawing.diagram import deal, drawing, framed_cards
+from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.frames import Rect
 from autograd_graphs.large.fold import Folding, fold
 from helpers import module_calls, show
@@ -76,11 +76,6 @@ def test_an_opened_module_is_a_frame_in_the_frame_of_what_holds_it():
     assert holds(found["model.0"], found["model.0.3"])
 
 
-def test_without_module_calls_there_is_no_frame():
-    loss, _ = classifier()
-    assert fold(show(loss).graph).frames == ()
-
-
 def faults(graph):
     """Yield what is wrong with the frames of a drawn graph: true of the picture, whatever it is."""
     drawn = drawing(graph)
@@ -133,21 +128,3 @@ class Scaled(nn.Module):
         for _ in range(5):
             x = x + self.bias
         return x
-
-
-def test_stubs_and_repeated_leaves_lie_in_the_frame_of_the_card_that_leads_to_them():
-    torch.manual_seed(0)
-    model = Scaled()
-    with module_calls(model) as taken:
-        loss = (model(torch.ones(2, 4)) ** 2).mean()
-    graph = fold(show(loss, names=taken).graph)
-    (frame,) = graph.frames
-    dealt = deal(graph, is_dense=True)
-    members = framed_cards(frame, dealt)
-    extra = [nr for nr, card in enumerate(dealt.cards) if card.node != nr]
-    kinds = [dealt.cards[nr].kind for nr in extra]
-    assert kinds.count("leaf") == 4
-    assert "none" in kinds
-    assert members.issuperset(extra)
-    assert "model" in frames_drawn(drawing(graph))
-    assert list(faults(graph)) == []

@@ -9,8 +9,6 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import refresh
-from docutils.nodes import make_id
 from glossary_cells import ENTRY, with_entries
 from markdown_it import MarkdownIt
 from notebook_rules import RULES, Lesson
@@ -23,7 +21,6 @@ from helpers.clinic.index import KINDS, contents, link, of_section, symptoms, te
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
-GLOSSARY_NOW = nbformat.read(GLOSSARY, 4)
 OF_LESSONS = {
     "a_lesson_has_roles",
     "one_traceback_is_genuine",
@@ -62,25 +59,6 @@ def test_an_entry_that_is_gone_or_edited_by_hand_is_written_anew():
     del spoilt.cells[at + 2]
     with_entries(spoilt)
     assert sources(spoilt) == sources(stored)
-
-
-def test_every_entry_stands_once_under_its_section_in_a_cell_of_its_own_name():
-    assert len({one.cell for one in entries()}) == len(entries())
-    assert {one.section for one in entries()} == set(SECTIONS)
-    assert [one.section for one in entries()] == [
-        section for section in SECTIONS for _ in of_section(section)
-    ]
-    assert len(entries()) == len(book().symptoms) + len(book().terms)
-    for one in entries():
-        assert re.fullmatch(r"[A-Za-z0-9_-]{1,64}", one.cell)
-
-
-@pytest.mark.parametrize("named", [lambda one: one.anchor, lambda one: make_id(one.anchor)])
-def test_no_two_headings_have_one_name(named):
-    other = re.findall(r"^#+ (.+)$", "\n".join(text for _, text in sources(GLOSSARY_NOW)), re.M)
-    names = [named(one) for one in entries()]
-    assert len(set(names)) == len(names)
-    assert len(other) == len(names) + 7, "title, contents, find and the four sections"
 
 
 def rendered_text(source):
@@ -158,31 +136,6 @@ def test_its_script_fetches_nothing_and_ends_no_element():
     script = filter_box.script_text()
     assert not re.search(r"fetch\(|XMLHttpRequest|import\(|https?:|innerHTML|</", script)
     assert "//" not in script
-
-
-def test_terms_are_sorted_and_said_in_one_sentence():
-    names = [re.sub(r"[^\w ]", "", term.name).lower().strip("_") for term in book().terms]
-    assert names == sorted(names)
-    assert len(set(names)) == len(names) >= 40
-    for term in book().terms:
-        assert term.says.endswith(".")
-        assert len(term.says.split()) < 30
-        assert not re.search(r"\.\s+[A-Z]", term.says), term.name
-
-
-def test_other_words_for_a_term_are_of_one_term_alone():
-    names = [name.lower() for one in book().terms for name in (one.name.strip("`()"), *one.also)]
-    assert len(set(names)) == len(names)
-
-
-def test_another_kind_gets_the_list():
-    with pytest.raises(ValueError, match="Ask for one out of error, warning, silent"):
-        symptoms("hint")
-
-
-def test_refresh_knows_it():
-    assert refresh.chosen(["glossary"]) == [GLOSSARY]
-    assert GLOSSARY in refresh.chosen([])
 
 
 def write(course, shown, source="terms()"):

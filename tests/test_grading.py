@@ -10,8 +10,8 @@ from nbformat.v4 import new_code_cell, new_notebook
 
 from classroom import assignment
 from classroom.grading import readers
-from classroom.grading.encoding import parsed, read, taken
-from classroom.grading.judging import ENDED, MISSING, STUB, ended, mark, wrapped
+from classroom.grading.encoding import parsed, taken
+from classroom.grading.judging import MISSING, STUB, mark
 from classroom.grading.notebook import place, whole
 from course.workspace import ROOT, lessons
 from helpers.exercises.exercise import exercises, find
@@ -57,12 +57,6 @@ def cut_out(number):
 
 def test_every_function_but_three_can_be_tried_without_its_truth(extracted):
     assert {one.id for one in ALL if one.reader.cases} - set(extracted) == LEFT_OUT
-
-
-def test_a_reader_that_uses_the_truth_is_not_cut_out():
-    source = "def double(x): ...\nlook = lambda y: double(y)\nONE = Exercise(id='99.1', reader=function(look), truth=lambda: double)"
-    assert readers.separable(source) == set()
-    assert readers.separable(source.replace("double(y)", "y")) == {"99.1"}
 
 
 @pytest.mark.parametrize("number", NUMBERS)
@@ -150,29 +144,6 @@ def test_an_answer_that_is_not_there_is_told_from_one_that_was_not_begun():
     assert mark(one, {"kind": "missing"}, "it was late").reason == "No answer: it was late."
 
 
-def test_how_a_notebook_ended_is_told_where_it_did_and_below():
-    assert set(ENDED) == {"late", "full", "loud", "died"}
-    for how, what in ENDED.items():
-        assert ended(how, "03.3", here=True) == what
-        assert ended(how, "03.3", here=False) == f"it was not run, because at 03.3 {what}"
-
-
-def test_reasons_are_wrapped_and_stand_alone():
-    reason = mark(find("03.1"), {"kind": "value", "value": ["tuple", "w"]}).reason
-    assert reason.startswith("Not yet. Read again")
-    lines = wrapped("words " * 40 + "\nof two lines").splitlines()
-    assert len(lines) > 3
-    assert max(map(len, lines)) <= 88
-
-
-def test_a_line_that_is_no_record_is_passed_over():
-    assert [
-        parsed(text) for text in ("", "x", "[1]", "1", "[" * 100_000, '{"a":' + "9" * 9999 + "}")
-    ] == [None] * 6
-    with pytest.raises(ValueError, match="no kind of value"):
-        read(["code", "1"])
-
-
 # The release
 
 
@@ -246,11 +217,6 @@ def test_the_release_says_which_exercises_are_not_asked(made):
     assert f"Not asked here: {', '.join(sorted(LEFT_OUT))}." in begin.source
 
 
-def test_an_assignment_has_each_lesson_once_and_in_order():
-    assert assignment.numbered(["05, 3", "03"]) == ["03", "05"]
-    assert assignment.named(["03", "05"]) == "lessons_03_05"
-
-
 @pytest.mark.slow
 def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
     source = version(made, "source")
@@ -262,32 +228,12 @@ def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
         assert cells["points", exercise.id].metadata.nbgrader.points in (1, 2, 3, 5)
 
 
-@pytest.mark.slow
-def test_a_planted_truth_is_seen(made):
-    solution = version(made, "source")
-    assert len(list(release_faults(solution, NUMBERS))) > len(GRADED)
-    for plant in (_value, _output, _text, _in_points):
-        release = version(made, "release")
-        plant({place(cell): cell for cell in release.cells})
-        assert list(release_faults(release, NUMBERS)), plant.__name__
-
-
 def _value(cells):
     cells["answer", "03.2"].source = "answer = [10.0, None, 5.0, 10.0]"
 
 
-def _output(cells):
-    cells["answer", "03.2"].outputs = [
-        nbformat.v4.new_output("stream", text="[10.0, None, 5.0, 10.0]")
-    ]
-
-
 def _text(cells):
     cells["ask", "03.2"].metadata["note"] = next(one for one in ALL if one.id == "03.2").hints[0]
-
-
-def _in_points(cells):
-    cells["points", "03.2"].source += "\nassert answer == [10.0, None, 5.0, 10.0]"
 
 
 # What a submission may change

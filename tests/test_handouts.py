@@ -1,7 +1,6 @@
 """Sheets to hand out, without a browser: what is said where none is at hand."""
 
 import nbformat
-import pytest
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course import handouts
@@ -19,29 +18,10 @@ def test_without_a_browser_the_way_by_hand_is_said(tmp_path, monkeypatch, capsys
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.slow
-def test_a_browser_that_prints_nothing_is_no_traceback(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CHROMIUM", "true")  # a program that does nothing and says yes
-    lesson = next(handouts.Path("notebooks").glob("05_*.ipynb"))
-    assert handouts.main([str(lesson), "-o", str(tmp_path / "out")]) == 1
-    assert "printed nothing" in capsys.readouterr().err
-
-
 def test_a_notebook_that_is_not_there_is_said_in_a_sentence(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("CHROMIUM", "true")
     assert handouts.main([str(tmp_path / "none.ipynb"), "-o", str(tmp_path / "out")]) == 1
     assert "There is no file" in capsys.readouterr().err
-
-
-def test_a_notebook_that_asks_nothing_has_no_sheet(tmp_path, monkeypatch, capsys):
-    monkeypatch.setenv("CHROMIUM", "true")
-    given = tmp_path / "mine.ipynb"
-    nbformat.write(new_notebook(cells=[new_markdown_cell("# Words alone")]), given)
-    assert handouts.main([str(given), "-o", str(tmp_path / "out")]) == 1
-    assert "asks no question" in capsys.readouterr().err
-    (tmp_path / "empty").mkdir()
-    assert handouts.main([str(tmp_path / "empty"), "-o", str(tmp_path / "out")]) == 1
-    assert "no file ends in .ipynb" in capsys.readouterr().err
 
 
 def test_a_browser_that_shows_no_slide_is_no_proof_that_all_fits(tmp_path, monkeypatch, capsys):

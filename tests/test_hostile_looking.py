@@ -3,7 +3,6 @@ kernel lives.
 """
 
 import importlib
-from collections import Counter
 
 import pytest
 import torch
@@ -65,9 +64,3 @@ def run():
 def test_the_kernel_survives(run, tmp_path, key):
     program = f"print(told(CASES[{key!r}]))"
     assert run(program, tmp_path) == (0, CASES[key].gives + "\n", "")
-
-
-def test_no_two_cases_have_the_same_name():
-    names = Counter(name for _, name in CASES)
-    assert len(CASES) >= 150
-    assert max(names.values()) == 1, names.most_common(3)

@@ -5,12 +5,10 @@ plain torch.
 import gc
 import hashlib
 import os
-import pickle
 import random
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -19,12 +17,11 @@ from merging import check_merges, seen
 
 from autograd_graphs.drawing.palette import attributes
 from autograd_graphs.playing.film import ENDS, IDLE, marks_of
-from autograd_graphs.playing.player import SCRIPT, as_json
+from autograd_graphs.playing.player import SCRIPT
 from autograd_graphs.text import short_numbers
 from helpers import labs
 from helpers.labs.engine.explore import describe, explore, graphs, inside
-from helpers.labs.engine.lab import changes, with_buttons
-from helpers.labs.engine.scene import scenes
+from helpers.labs.engine.lab import with_buttons
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
 SMALL = 60_000  # bytes of a film at most
@@ -105,48 +102,6 @@ def test_every_two_ways_to_one_state_agree_one_action_further(lab):
     check_merges(lab.world, lab.map(), 100)
 
 
-@pytest.mark.thorough
-@every_lab
-def test_a_map_goes_as_far_as_its_film_may_be_large(lab):
-    """No lab ends within six actions, or one more would make its film too large."""
-    found = lab.map()
-    assert pickle.loads(pickle.dumps(found)) == found
-    if found.cut:
-        assert found.cut == f"This map ends after {lab.depth} actions."
-    if found.cut and lab.depth < 6:
-        assert len(as_json(replace(lab, depth=lab.depth + 1).film()).encode()) > SMALL
-    assert len(as_json(lab.film()).encode()) <= SMALL
-    for state in found.states:
-        assert state.sentence.endswith(".")
-        assert len(state.sentence) <= 200
-        assert 0 < len(state.title) <= 32
-
-
-@every_lab
-def test_the_film_tells_of_each_state_what_the_map_tells(lab):
-    found, film = lab.map(), lab.film()
-    for state, played in zip(found.states, film.states, strict=True):
-        assert (played.title, played.sentence) == (state.title, state.sentence)
-        assert all(str(box) in played.text for box in state.boxes)
-        assert all(str(row) in played.text for row in state.facts if row.text)
-        assert str(state.graph) in played.text
-        chosen = [with_buttons(lab.world)[nr].name for nr in played.chosen]
-        assert chosen == list(state.chosen)
-
-
-@every_lab
-def test_every_state_knows_how_one_comes_there(lab):
-    found, film = lab.map(), lab.film()
-    names = [action.name for action in with_buttons(lab.world)]
-    for state, played in zip(found.states, film.states, strict=True):
-        path, one = [], played
-        while one.came:
-            before, action = one.came
-            path.append("look_on" if action < 0 else names[action])
-            one = film.states[before]
-        assert tuple(path[::-1]) == state.path
-
-
 def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
     assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
     assert len(re.findall("ran, and all that is seen is as before", SCRIPT)) == 1
@@ -185,25 +140,6 @@ def test_all_scenes_have_one_size_and_every_mark_has_a_look_and_a_place_inside(l
             )
             assert 0 <= min(xs) <= max(xs) <= scene.width
             assert 0 <= min(ys) <= max(ys) <= scene.height
-
-
-@every_lab
-def test_what_a_state_shows_is_what_was_drawn_of_it(lab):
-    drawn, film = scenes(lab.map().states, lab.alt).drawings, lab.film()
-    for nr, (one, state) in enumerate(zip(drawn, film.states, strict=True)):
-        assert marks_of(film, nr) == one.marks
-        assert changes(film.scenes[state.scene], one) == state.changes
-
-
-@every_lab
-def test_a_name_and_its_box_have_one_place_in_all_states(lab):
-    film, places = lab.film(), {}
-    for nr in range(len(film.states)):
-        for mark in marks_of(film, nr):
-            if mark.role == "tagged" and mark.owner and mark.owner.kind == "box":
-                places.setdefault(mark.runs[0][0], set()).add(mark.at)
-    assert set(places) == set(lab.world.names)
-    assert all(len(found) == 1 for found in places.values())
 
 
 @pytest.mark.thorough
@@ -267,16 +203,6 @@ def test_requires_grad_what_is_not_recorded_is_a_ghost():
 
 def requires(state):
     return {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}
-
-
-def test_requires_grad_has_every_combination():
-    states = labs.requires_grad.map().states
-    assert len(states) == 2**3 * 2 * 3 == len({state.chosen for state in states})
-    for state in states:
-        found, recorded = requires(state), state.fact("grad mode") == "on"
-        flags = [found[name] for name in "xyz"]
-        assert found["a"] == (recorded and any(flags[:2]))
-        assert found["b"] == (recorded and any(flags) and "float" in state.chosen)
 
 
 def test_leaves_as_plain_torch_has_them():

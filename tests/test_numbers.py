@@ -7,7 +7,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from made_up_lesson import code, result, stream, text
+from made_up_lesson import code, stream, text
 from made_up_lesson import lesson as stored
 from notebook_rules import Lesson
 from notebook_rules.numbers import unbacked
@@ -36,11 +36,6 @@ def test_what_a_lesson_says_in_numbers_it_computes(number):
     ]
     assert not new, "compute it in a cell of the idea, or list it with a reason:\n" + "\n".join(new)
     assert not listed - set(found), "lone_numbers.toml lists what is computed now, or said no more"
-
-
-def test_every_lone_number_has_a_reason():
-    assert all(row["reason"] and row["numbers"] for row in LONE)
-    assert {row["lesson"] for row in LONE} <= {f"{number:02d}" for number in range(12)}
 
 
 def idea(said, *cells, slide="fragment"):
@@ -104,19 +99,6 @@ def test_what_is_computed_or_not_said_is_left_alone(said):
 )
 def test_what_no_cell_backs_is_found(said, found):
     assert idea(said, RUN) == found
-
-
-def test_another_idea_backs_nothing_and_a_literal_does():
-    assert idea("It is 42.") == ["42"]
-    assert idea("It is 42.", code("6 * 7", result("42"))) == []
-    assert idea("It is 42, not −42.", code("assert 6 * 7 == 42")) == ["-42"]
-    assert idea("It is −42.", code("assert -x == -42")) == []
-    assert idea("It is −42.", code("x - 42")) == ["-42"]
-
-
-def test_durations_are_for_the_speaker_only():
-    assert idea("Wait 5 minutes, or 5 to 10 seconds.", slide="notes") == []
-    assert idea("It took 5 seconds.") == ["5"]
 
 
 def test_a_tampered_number_of_a_real_lesson_is_found():

@@ -5,7 +5,6 @@ missing, how it is cut into slides.
 import base64
 import json
 
-import hostile_outputs
 import nbformat
 import pytest
 import strangers
@@ -13,11 +12,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 from strangers import code, printed, shown, text
 
 from course.publish import main, publish
-from course.publishing import assets, formulas, portions, terminal
-from course.publishing.cell_colours import safe_style, with_colours
+from course.publishing import formulas, portions, terminal
+from course.publishing.cell_colours import safe_style
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
-from course.publishing.inert import clean, inert
+from course.publishing.inert import clean
 from course.publishing.prepare import prepared
 from course.publishing.remarks import remarks
 from course.publishing.source import Unpublishable, opened
@@ -88,23 +87,6 @@ def test_equations_are_not_numbered_and_tags_stand_behind():
     assert "label" not in mathml(r"a \label{eq:x}")
 
 
-def test_limits_stand_below_words_and_fences_are_as_tall_as_their_matrix():
-    assert 'movablelimits="true"' in mathml(r"\operatorname*{argmin}_x f")
-    assert "<munder>" in mathml(r"\lim_{n} f")
-    assert "<munder>" not in mathml(r"\log_2 f")
-    kept = clean(mathml(r"\dfrac{a}{b} \max_x", "inline"))
-    assert 'displaystyle="true"' in kept
-    assert 'movablelimits="true"' in kept
-    made = mathml(r"x \begin{pmatrix} 1 \\ 2 \end{pmatrix} y")
-    assert '<mrow><mo form="prefix" stretchy="true" fence="true">(</mo><mtable' in made
-
-
-def test_letters_of_other_alphabets_are_characters_of_their_own():
-    made = mathml(r"\boldsymbol{\theta} \mathrm{d}x")
-    assert "𝜽" in made
-    assert '<mi mathvariant="normal">d</mi>' in made
-
-
 def test_macros_hold_for_the_rest_of_the_notebook():
     cells = [
         text(r"$\newcommand{\norm}[1]{\left\lVert #1 \right\rVert} \def\R{\mathbb{R}}$"),
@@ -142,17 +124,6 @@ def test_what_cannot_be_read_is_shown_as_written_and_the_build_names_the_cell(tm
     assert r"\begin{nothing} is not known" in said
     assert r"cell 3, “x”: a formula is shown as it was written: \odd{x} (" in said
     assert r"<code>\foobar{x}</code>" in page.read_text()
-
-
-def test_of_a_style_sheet_cells_keep_their_colours_alone():
-    made = inert(with_colours(strangers.STYLER))
-    assert 'style="background-color:rgb(255,255,0);color:rgb(0,0,0)"' in made
-    assert 'style="background-color:rgb(68,1,84);color:rgb(241,241,241)"' in made
-    assert "color:light-dark(rgb(230,0,0),rgb(" in made
-    assert ";font-weight:bold" in made
-    assert "far.example" not in made
-    assert "<style" not in made
-    assert clean(made) == made, "cleaning twice changes nothing"
 
 
 STYLES = {
@@ -240,18 +211,6 @@ def test_nothing_is_cut_within_a_fold_or_a_list():
     )
 
 
-def test_boxes_of_tasks_are_signs_and_headings_carry_no_mark():
-    html = Faces(None).text("#### Small\n\n- [x] done\n- [ ] not")
-    assert "☑ done" in html
-    assert "☐ not" in html
-    assert "¶" not in html
-
-
-def test_slide_types_of_the_author_are_left_alone():
-    long = "\n\n".join(f"Paragraph {number}." for number in range(90))
-    assert len(slides(text(f"## A\n\n{long}", "slide"), code("1"), code("2"))) == 1
-
-
 def test_what_was_not_run_is_published_and_said(tmp_path, capsys):
     path, out = tmp_path / "own.ipynb", tmp_path / "own.html"
     given = [str(path), "--to", "page", "-o", str(out)]
@@ -321,19 +280,6 @@ def test_an_id_that_is_none_is_refused_or_not_printed(tmp_path, capsys, name, mi
         failed = main([str(path), "--to", to, "-o", str(out), "--no-check"])
         assert failed == ("broken notebook" in capsys.readouterr().err)
         assert failed or f'data-cell="{name}"' not in out.read_text()
-
-
-def test_hostile_outputs_are_each_published(tmp_path):
-    """What a browser does with them is seen in tests/browser/test_own_deck.py."""
-    (tmp_path / "own.ipynb").write_text(json.dumps(hostile_outputs.notebook()))
-    for to in ("slides", "page"):
-        html = publish(tmp_path / "own.ipynb", to, tmp_path / "own.html")
-        late = [
-            kind
-            for kind, _ in assets.scripts("deck" if to == "slides" else "page")
-            if kind != "early"
-        ]
-        assert html.partition("<body")[2].count("<script") == len(late)
 
 
 PIXEL = strangers.png(2, 2)

@@ -12,7 +12,6 @@ import nbformat
 import pytest
 import torch
 from checked_film import check_film
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_up_film import (
     chain,
@@ -39,13 +38,11 @@ from autograd_graphs.drawing.display_list import Drawing, Mark, Owner
 from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE, attributes
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing import encode_backward, encode_lab
-from autograd_graphs.playing.animate import explored, film
+from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
 from autograd_graphs.playing.lab_still import columns, opening, still
 from autograd_graphs.playing.player import (
     FILM,
-    HERE,
-    PARTS,
     SCRIPT,
     Player,
     as_json,
@@ -95,37 +92,6 @@ def labs(draw):
     return small(*states, buttons=GO)
 
 
-@settings(deadline=None, max_examples=60)
-@given(labs())
-def test_what_a_lab_plays_is_what_was_meant(made):
-    player(made)
-    found = read(as_json(made))
-    for number in range(len(made.states)):
-        assert found.seen(number) == meant(made, number)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_a_restless_lab_plays_what_was_meant_and_leads_where_it_said(seed):
-    made = restless(seed)
-    found = read(as_json(made))
-    for number, (state, seen) in enumerate(zip(made.states, found.states, strict=True)):
-        assert found.seen(number) == meant(made, number)
-        assert (seen.title, seen.sentence, seen.scene) == (
-            state.title,
-            state.sentence,
-            state.scene,
-        )
-        assert (seen.text, seen.chosen, seen.came) == (state.text, [*state.chosen], state.came)
-        assert seen.ways == [
-            (None if way.to in (ENDS, IDLE) else way.to, way.error, way.to == IDLE)
-            for way in state.ways
-        ]
-        scene = made.scenes[state.scene].marks
-        owners = [mark.owner for mark in scene]
-        focus = [found.data["owned"][nr] for nr in found.scenes[state.scene]]
-        assert seen.focus == (0 if state.focus is None else focus[owners.index(state.focus)])
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_lab_begins_at_the_end_of_its_start_and_any_state_is_reached_by_a_trail(seed):
     made = restless(seed)
@@ -162,26 +128,6 @@ def test_the_blocks_of_the_picture_are_those_that_a_player_would_heap_up(seed):
     assert sum(mark.shape == "rect" for mark in blocks) == sum(map(len, seen))
 
 
-def test_the_walks_of_the_sums_meet_all_that_there_is():
-    starts = [walk(random.Random(seed), sums()) for seed in range(30)]
-    made = [read(as_json(sums(start))) for start in starts]
-    layers = [len(one.blocks(one.begun)) for one in made]
-    assert {0, 1, 2, 3} <= set(layers)
-    refused = {sums(start[:end]).refusal for start in starts for end in range(1, len(start) + 1)}
-    assert len(refused) == 3, "two errors, and none"
-    assert len({start[-1] for start in starts}) == 5
-
-
-def test_a_heap_stays_at_its_place_and_another_grows_beside_it():
-    made = course_labs.accumulation.film("alias kept")
-    many = (0, 4, 3, 0, 1)
-    assert [columns(made, stack) for stack in (0, 1)] == [[(1,)] * 3, [(1,)] * 3]
-    made = replace(made, start=many, first=replayed(made, many)[-1])
-    assert [columns(made, stack) for stack in (0, 1)] == [[(1,)] * 3, [(1, 1), (1, 2), (1, 3)]]
-    found = read(as_json(made))
-    assert found.blocks(found.begun, 1) == [(1, 1, 1), (1, 2, 3)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", course_labs.__all__)
 def test_a_lab_of_the_course_comes_back_out_of_its_data(name):
@@ -215,13 +161,6 @@ def test_a_lab_tells_its_states_as_text_and_equal_lines_travel_once():
     assert sorted(found.data["lines"]) == ["", "a", "b", "one", "two"]
 
 
-def test_equal_marks_of_several_scenes_travel_once():
-    focus = Owner("node", 0)
-    states = [LabState("a", "", nr, focus=focus, came=(nr - 1, -1)) for nr in range(1, 9)]
-    same = small(LabState("a", ""), *states, scenes=SCENES[:1] * 9)
-    assert len(json.loads(as_json(same))["marks"]) == len(set(SCENES[0].marks))
-
-
 def test_buttons_stacks_and_legend_of_a_lab_come_back_out_of_its_data():
     buttons = (
         Button("x = 1\ny = 2", "does two things", (1.0, 0.5), "set up", anew=True),
@@ -249,13 +188,6 @@ def test_buttons_stacks_and_legend_of_a_lab_come_back_out_of_its_data():
     assert "1.0" not in as_json(made), "what is whole travels without a point"
 
 
-def test_keys_of_a_labs_actions_are_digits_as_far_as_they_go():
-    buttons = tuple(Button(f"go({nr})", "goes on") for nr in range(12))
-    made = small(LabState("a", "", ways=(Way(IDLE),) * 12), buttons=buttons)
-    keys = [key for _, _, key, *_ in json.loads(as_json(made))["actions"]]
-    assert keys == [*"1234567890", "", ""]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("make", [chain_trace, lambda nr: folded_trace(nr + 6)])
 @pytest.mark.parametrize("size", [0, 1, 4, 30])
@@ -270,27 +202,6 @@ def test_the_data_is_plain_json_in_one_line():
         text = as_json(made)
         assert json.loads(text) == json.loads(json.dumps(module.payload(made), allow_nan=False))
         assert text.isprintable()
-
-
-def test_words_and_tensors_travel_once():
-    x = torch.ones(6, 7, requires_grad=True)
-    data = json.loads(as_json(film(record((x + x + x).sum()))))
-    for pool in ("lines", "roles"):
-        assert len(data[pool]) == len(set(data[pool]))
-    assert len(data["tensors"]) == len({str(one) for one in data["tensors"]})
-    assert as_json(steps(9)).count("A product hands") == 1
-
-
-@pytest.mark.slow
-def test_a_longer_film_costs_what_it_has_more():
-    size = {length: len(as_json(steps(length)).encode()) for length in (50, 200)}
-    assert size[200] < 4.2 * size[50]
-
-
-def test_the_film_of_the_example_is_small():
-    a, b, c = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0, 4.0))
-    e = (a * b + c) ** 2
-    assert len(as_json(film(record(e))).encode()) <= 12_000
 
 
 def layers_trace():
@@ -356,16 +267,6 @@ def test_script_and_style_are_small_and_reach_for_nothing():
     assert re.findall(r"\w+://[^\"]*", SCRIPT + SHEET) == ["http://www.w3.org/2000/svg"]
 
 
-def test_the_script_that_travels_is_the_one_that_is_written():
-    files = [HERE / "player" / f"{part}.js" for part in PARTS]
-    assert sorted(files) == sorted((HERE / "player").iterdir())
-    written = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    lines = [line.strip() for line in written.splitlines()]
-    kept = [line for line in lines if line and not line.startswith("//")]
-    assert "\n".join(kept) + "\n" == SCRIPT
-    assert "`" not in "".join(line for line in kept if line.count("`") % 2), "text over lines"
-
-
 def test_the_script_knows_no_colour():
     assert not re.search(r"#[0-9a-fA-F]{3}\b|\brgb|\bhsl|\b(fill|stroke|color):", SCRIPT)
     assert not re.search(r"\"(fill|stroke|font-size)\"", SCRIPT)
@@ -412,14 +313,6 @@ def brightness(colour):
 def test_words_are_readable_in_both_themes(palette, ink, paper):
     low, high = sorted((brightness(palette[ink]), brightness(palette[paper])))
     assert (high + 0.05) / (low + 0.05) >= 4.5
-
-
-def test_the_style_takes_its_colours_from_the_palette():
-    by_hand = SHEET.removeprefix(stylesheet())
-    colours = re.findall(r"#[0-9a-fA-F]{3,8}\b|\brgb|\bhsl", by_hand)
-    assert set(colours) <= {"#0003"}, "a shadow is black in any theme"
-    used = set(re.findall(r"var\(--player-([a-z]+)", by_hand))
-    assert used <= set(LIGHT) | set(re.findall(r"--player-([a-z]+):", SHEET + SCRIPT)) | {"high"}
 
 
 EDGE = [mark.shape for mark in SCENES[0].marks].index("path")
@@ -495,11 +388,6 @@ def test_a_film_that_contradicts_itself_is_refused_in_a_sentence(more, what):
         player(small(one, other, **({"buttons": buttons, "stacks": (STACK,)} | more)))
 
 
-def test_what_an_action_adds_needs_a_stack():
-    with pytest.raises(ValueError, match="An action adds to a stack, and there are no stacks"):
-        player(small(STAYS, buttons=(Button("go()", "goes on", (1.0,)),)))
-
-
 def test_what_is_no_film_gets_a_sentence():
     with pytest.raises(TypeError, match="This is a list, and a player plays a film"):
         player([1, 2])
@@ -571,29 +459,6 @@ def test_saved_pages_are_inert_and_play(tmp_path):
         assert len(re.findall("<title>", text)) == 1
 
 
-def test_a_page_can_only_be_saved_as_one(tmp_path):
-    with pytest.raises(ValueError, match=r"Cannot save steps as 'x\.svg'\. Use the ending \.html"):
-        hostile_trace().save(tmp_path / "x.svg")
-    assert not (tmp_path / "x.svg").exists()
-
-
-def test_explore_opens_a_picture_in_a_player():
-    a = torch.tensor(2.0, requires_grad=True)
-    shown = show((a * 3).sin()).explore()
-    found = read(shown.film)
-    assert isinstance(shown, Player)
-    assert (found.steps, len(found.frames)) == (0, 1)
-    assert [turn["stretches"] for turn in found.scenes[0].turns] == [[], [], []]
-    many = read(show(layers_loss()).explore().film)
-    assert len(many.scenes) > 3
-    assert any(turn["opens"] for turn in many.scenes[0].turns)
-
-
-def layers_loss():
-    x = torch.ones(2, 3)
-    return nn.Sequential(*[nn.Linear(3, 3) for _ in range(40)])(x).sum()
-
-
 def test_a_trace_is_played_without_running_anything():
     a = torch.tensor(2.0, requires_grad=True)
     trace = record(a * 3)
@@ -618,12 +483,6 @@ def test_a_highlight_is_counted_as_the_script_counts():
     assert in_script[2 * start : 2 * stop].decode("utf-16-le") == "a * 3"
     assert in_script[2 * left : 2 * right].decode("utf-16-le") == "*"
     assert seen.isprintable()
-
-
-def test_a_graph_without_steps_is_one_frame():
-    shown = player(explored(chain(3), "a graph"))
-    with pytest.raises(TraitError, match=r"There is no frame 1\. This film has 1,"):
-        shown.frame = 1
 
 
 CELL = """from autograd_graphs.playing.film import Button, LabFilm, LabState, Way

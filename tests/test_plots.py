@@ -32,11 +32,6 @@ def test_equal_figures_give_equal_bytes():
     assert plot(line(), alt="a").png == plot(line(), alt="b").png
 
 
-def test_a_figure_without_pyplot_will_do():
-    figure = Figure(figsize=(1, 1))
-    assert plot(figure, alt="nothing drawn").png
-
-
 @pytest.mark.parametrize(
     ("given", "alt", "error"), [(3, "a", TypeError), (Figure(), "  ", ValueError)]
 )
@@ -55,13 +50,3 @@ def test_a_plot_without_words_gets_its_own():
         "loss: from 4 at 1 to 2.5 at 3; lowest 1 at 2, highest 4 at 1. "
         "A line: from 7 at 2 to 7 at 2; lowest 7 at 2, highest 7 at 2."
     )
-
-
-def test_bars_and_an_empty_figure_have_words_too():
-    figure, axes = plt.subplots()
-    axes.bar(["a", "b"], [3, 1.25])
-    assert str(plot(figure)) == "Plot: y over x. 2 bars: 3, 1.25."
-    axes = plt.figure().add_subplot()
-    axes.plot([], [])
-    assert "no points" in str(plot(axes.figure))
-    assert str(plot(Figure())) == "Plot: a figure with nothing in it"

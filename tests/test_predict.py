@@ -12,8 +12,8 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from helpers.predicting import questions
 from helpers.predicting.answers import read, reply
 from helpers.predicting.attempting import attempt
-from helpers.predicting.overview import NOTHING, progress
-from helpers.predicting.prediction import ASKED, answer_of, asked_of, predict
+from helpers.predicting.overview import progress
+from helpers.predicting.prediction import answer_of, asked_of, predict
 from helpers.predicting.ran import digest
 from helpers.progress_file import change
 from helpers.progress_file import read as kept
@@ -88,10 +88,6 @@ def test_another_count_of_numbers_is_not_read(given):
     assert read(NUMBERS, given) == ""
 
 
-def test_what_raises_when_it_is_looked_at_is_no_guess():
-    assert read(LETTERS, Hostile()) == read(NUMBERS, Hostile()) == ""
-
-
 def test_a_guess_is_answered_with_its_own_reason():
     assert reply(LETTERS, "a") == "You said (a); it is (b). It sounds so."
     assert reply(LETTERS, "b") == "You said (b), and so it is. It multiplies."
@@ -121,10 +117,6 @@ def test_what_the_browser_sends_is_kept_and_what_it_may_not_send_is_not():
     assert (made.choice, kept()["predictions"]) == ("", {})
     made.set_state({"choice": "c", "sure": True})
     assert kept()["predictions"]["99.q1"] == {"first": "c", "sure": True}
-
-
-def test_a_question_of_the_quiz_is_settled_later():
-    assert repr(predict("quiz.9", "c")) == "quiz.9: You said (c). Lesson 02 settles it."
 
 
 def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
@@ -259,11 +251,6 @@ def test_without_ids_of_ours_the_code_tells(tmp_path):
     assert said["mine5"] == "True"
 
 
-def test_progress_is_the_same_for_everybody_at_first():
-    assert repr(progress()) == NOTHING
-    assert progress()._repr_mimebundle_() == {"text/plain": NOTHING}
-
-
 def test_progress_counts_and_says_what_to_look_at_again():
     predict("99.q1", "a")
     predict("99.q2", "405, -0.5")
@@ -295,12 +282,3 @@ def test_attempt_prints_what_came_whatever_it_was(capsys):
         raise KeyboardInterrupt
     with pytest.raises(SystemExit), attempt():
         raise SystemExit
-
-
-def test_the_id_of_a_question_stands_in_its_output():
-    data, _ = predict("99.q1")._repr_mimebundle_()
-    assert data[ASKED] == "99.q1"
-    assert (
-        data["text/plain"]
-        == '99.q1: your guess, one of a, b, c. Without buttons: predict("99.q1", "a")'
-    )

@@ -20,7 +20,6 @@ import websocket
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from course import present
-from course.publishing.source import Unpublishable
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMBERS = ["03", "11"]
@@ -60,11 +59,6 @@ def test_a_lesson_is_named_by_its_number(course, named):
     notebooks, first = present.chosen(named, course)
     assert (list(notebooks), first) == (NUMBERS, "03")
     assert notebooks["03"] == course / "notebooks" / "03_leaf.ipynb"
-
-
-def test_without_a_number_the_list_of_lessons_comes_first(course):
-    notebooks, first = present.chosen("", course)
-    assert (list(notebooks), first) == (NUMBERS, "")
 
 
 @pytest.mark.parametrize("name", ["mine.ipynb", "my talk.ipynb", 'Übung "1" & 2.ipynb'])
@@ -111,12 +105,6 @@ def test_a_file_that_is_no_notebook_gets_a_sentence(course, tmp_path, capsys, te
     out, error = capsys.readouterr()
     assert (out, error.count("\n")) == ("", 1)
     assert error.startswith(said.format(path))
-
-
-def test_a_folder_gets_a_sentence(course, tmp_path):
-    (tmp_path / "many.ipynb").mkdir()
-    with pytest.raises(Unpublishable, match="is a folder"):
-        present.chosen(str(tmp_path / "many.ipynb"), course)
 
 
 class Started:

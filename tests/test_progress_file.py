@@ -44,23 +44,6 @@ def test_what_was_kept_is_read_again_and_the_others_stay():
     assert [name for name in os.listdir() if not name.endswith(".lock")] == [FILE]
 
 
-def test_deleting_the_file_is_harmless():
-    change("exercises", "05.1", lambda record: {"tries": 1})
-    Path(FILE).unlink()
-    assert read() == EMPTY
-    change("exercises", "05.1", lambda record: {"tries": 5})
-    assert read()["exercises"] == {"05.1": {"tries": 5}}
-
-
-def test_the_folder_can_be_named(tmp_path, monkeypatch):
-    folder = tmp_path / "elsewhere"
-    folder.mkdir()
-    monkeypatch.setenv("PROGRESS_FOLDER", str(folder))
-    change("exercises", "05.1", lambda record: {"tries": 1})
-    assert (folder / FILE).is_file()
-    assert not Path(FILE).exists()
-
-
 @pytest.mark.parametrize("held", FOREIGN.values(), ids=FOREIGN)
 def test_a_file_that_holds_something_else_stays_as_it_is(held):
     Path(FILE).write_bytes(held)

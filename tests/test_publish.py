@@ -19,12 +19,11 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from autograd_graphs.playing import player
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.playing.player import FILM
-from autograd_graphs.text import fold
 from autograd_graphs.torchviz_view import beside_torchviz
 from course.publish import main, publish
-from course.publishing import assets, films
+from course.publishing import films
 from course.publishing.deck import slides_of
-from course.publishing.faces import Faces, unfolded
+from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
 from course.publishing.page import NOT_TOLD, page
 from course.publishing.prepare import prepared
@@ -177,24 +176,6 @@ def test_notes_are_said_on_their_slide_and_skipped_cells_are_gone():
     assert not any("<p>s</p>" in html for slide in (first, second) for html, *_ in slide.parts)
 
 
-def test_a_slide_without_a_heading_carries_the_title_on():
-    cells = [text("no heading yet"), text("## 1 · What is a `leaf`?\nwords"), text("more")]
-    cells += [text("even more", "subslide"), text("## _Then_")]
-    assert [slide.title for slide in slides(*cells)] == [
-        "My notebook",
-        "1 · What is a <code>leaf</code>?",
-        "1 · What is a <code>leaf</code>? (2)",
-        "1 · What is a <code>leaf</code>? (3)",
-        "<em>Then</em>",
-    ]
-
-
-def test_a_heading_in_the_notes_is_not_for_the_room():
-    (made,) = slides(text("## For me", "notes"), text("words"), title="Mine")
-    assert made.title == "Mine"
-    assert "For me" in made.notes[0]
-
-
 def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
     raised = new_output(
         "error", ename="E", evalue="no", traceback=["Cell In[1], line 4\n----> 4 f()"]
@@ -205,15 +186,6 @@ def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
         r'<span class="ln( failed)?">(.*?)</span>\n?(?=<span class="ln|</pre>)', html
     )
     assert [bool(failed) for failed, _ in lines] == [False, False, True]
-
-
-def test_what_attempt_folded_is_one_line_again():
-    words = (
-        "RuntimeError: one of the variables needed for gradient computation has been modified by"
-    )
-    words += " an inplace operation, which is output 0 of Exp, is at version 1; expected version 0"
-    assert unfolded(fold(words).split("\n")) == [words]
-    assert unfolded([*fold(words).split("\n"), "tensor(2.)"]) == [words, "tensor(2.)"]
 
 
 FILMS = {
@@ -342,14 +314,6 @@ def test_text_keeps_its_markdown_folds_and_code():
     assert written == "<code>\\left( x</code>", "what cannot be read is shown as written"
 
 
-@pytest.mark.slow
-def test_what_is_given_is_not_changed():
-    given = hostile.notebook()
-    before = nbformat.writes(given)
-    prepared(given, notes=False)
-    assert nbformat.writes(given) == before
-
-
 @pytest.mark.notebooks
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem[:2])
 def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, lesson):
@@ -368,13 +332,6 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     page = publish(lesson, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == views
     assert "<aside" not in page
-
-
-def test_only_scripts_of_ours_may_run():
-    policy = assets.policy("deck", trust=False)
-    assert policy.count("'sha256-") == len(assets.scripts("deck")) == 3
-    assert "unsafe-inline" not in policy.partition("script-src")[2]
-    assert "http" not in policy
 
 
 def test_a_picture_without_words_says_that_it_has_none(tmp_path):

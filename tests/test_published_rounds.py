@@ -11,7 +11,7 @@ from pathlib import Path
 import made_up_guesses
 import nbformat
 import pytest
-from made_up_guesses import CAPTION, asked, because, code, guess, printed, shown, text
+from made_up_guesses import CAPTION, code, guess, printed, shown, text
 from nbformat.v4 import new_markdown_cell, new_notebook
 
 from course.publish import publish
@@ -22,7 +22,6 @@ from course.publishing.prepare import prepared
 from course.publishing.rounds import course_of
 from course.publishing.site import hide_reasons
 from helpers.predicting import questions
-from helpers.predicting.prediction import ASKED
 
 pytestmark = pytest.mark.slow
 
@@ -120,18 +119,6 @@ def test_a_caption_is_the_alternative_text_and_stands_under_the_picture(tmp_path
     assert html.index("<img") < html.index(below)
 
 
-def test_the_first_picture_takes_the_caption_and_the_others_keep_theirs():
-    image = '<img src="data:image/png;base64,AAAA" alt="a &gt; b">'
-    outputs = [printed("x"), shown({"text/html": image}), shown({"text/html": image})]
-    made = prepared(
-        new_notebook(cells=[code("run", "x", *outputs, caption='"q" & so')]), notes=False
-    )
-    pages = [one.data["text/html"] for one in made.cells[0].outputs[1:]]
-    assert pages[0] == '<img alt="&quot;q&quot; &amp; so" src="data:image/png;base64,AAAA">'
-    assert pages[1] == image
-    assert len(pages) == 3
-
-
 def slides(notebook):
     return slides_of(prepared(notebook, notes=True), Faces(ROOT), "T")
 
@@ -170,17 +157,6 @@ def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
     assert html.count('<div class="takeaway" data-at=') == html.count('<div class="takeaway"')
 
 
-def test_a_question_that_is_not_known_shows_its_text_and_hides_nothing(tmp_path):
-    cells = [guess("77.q1"), code("run", "f()", printed("what came\n")), because("**So.**")]
-    html = published(tmp_path, "page", *cells)
-    found = Seen(html)
-    assert not slots(html)
-    assert "77.q1: your guess" in found.seen
-    assert "predict(" in found.seen
-    assert "what came" in found.seen
-    assert not found.waits
-
-
 HOSTILE = "</script><script>window.hit=1</script>"
 ODD = [None, 7, True, [], ["x"], {}, {"a": {}}, "", HOSTILE, '" onload="hit', "x" * 301, "99.q1\n"]
 
@@ -202,24 +178,6 @@ def test_metadata_of_odd_types_and_with_markup_is_dropped(tmp_path, odd):
             assert len(slots(html)) == (to == "page")
 
 
-@pytest.mark.parametrize("odd", ODD, ids=repr)
-def test_an_output_that_asks_something_odd_shows_its_text(odd):
-    cell = code("run", "g()", shown({"text/plain": "its text"}))
-    given = new_notebook(cells=[cell])
-    cell.outputs[0].data[ASKED] = (
-        odd  # nbformat lets some of them into a file, and none is believed
-    )
-    data = prepared(given, notes=False).cells[0].outputs[0].data
-    assert data == {"text/plain": "its text"}
-
-
-def test_a_caption_is_text_and_no_more_than_its_length():
-    cell = code("run", "f()", caption="c" * 300, id="99.q1")
-    assert course_of(cell) == {"role": "run", "id": "99.q1", "caption": "c" * 300}
-    cell.metadata.course.caption += "c"
-    assert "caption" not in course_of(cell)
-
-
 @pytest.mark.parametrize("caption", [HOSTILE, '" onload="hit', "'\"><b>"])
 def test_markup_in_a_caption_is_text(tmp_path, caption):
     picture = shown({"image/png": made_up_guesses.PIXEL, "text/plain": "<Figure>"})
@@ -233,15 +191,6 @@ def test_markup_in_a_caption_is_text(tmp_path, caption):
         assert "b" not in found.tags
 
 
-def test_the_script_and_its_policy_are_in_a_page_and_not_in_a_deck():
-    kinds = [kind for kind, _ in assets.scripts("page")]
-    assert kinds == ["early", "module", "module", "module", "module"]
-    policy = assets.policy("page", trust=False)
-    assert policy.count("'sha256-") == 5
-    assert "unsafe-inline" not in policy.partition("script-src")[2]
-    assert not [one for _, one in assets.scripts("deck") if "predictAll" in one]
-
-
 def test_for_the_site_a_reason_stands_in_an_element_of_its_own():
     made = prepared(made_up_guesses.notebook(), notes=False)
     hide_reasons(made)
@@ -250,57 +199,3 @@ def test_for_the_site_a_reason_stands_in_an_element_of_its_own():
     assert reasons[0].startswith(begin)
     assert reasons[0].endswith("</details>\n\n</div>")
     assert reasons[2].startswith("<details>"), "that of a lab waits for nothing"
-
-
-def test_asking_twice_and_in_odd_places_breaks_nothing(tmp_path):
-    cells = [
-        code("run", "f()", asked("99.q1"), asked("99.q1")),
-        because("**So.**"),
-        text("because", "no fold at all"),
-        text("because", "<details>half a fold"),
-        code("guess", "x = 1\npredict('99.q1')", asked("99.q1")),
-    ]
-    html = published(tmp_path, "page", *cells)
-    assert len(slots(html)) == 3
-    assert "x" in Seen(html).seen
-    assert "half a fold" in published(tmp_path, "slides", text("title", "# T"), *cells)
-
-
-def test_a_reason_without_a_run_waits_for_a_key(tmp_path):
-    cells = made_up_guesses.cells()
-    given = new_notebook(cells=[*cells[:3], cells[4]])
-    shown_ = slides(given)[1]
-    assert (shown_.steps, shown_.takeaway) == (2, "It multiplies.")
-    html = published(tmp_path, "slides", *given.cells)
-    assert '<div class="takeaway" data-at="1" ' in html
-
-
-def test_exercises_are_no_part_of_the_plan_and_the_speaker_knows_where_the_answer_is():
-    asked_ = [text("exercise", "## Exercises\n\n**05.1** · easy"), code("stub", 'check("05.1", 0)')]
-    (made,) = slides(new_notebook(cells=[text("title", "# T"), *asked_]))[1:]
-    assert made.seconds == 0
-    assert "solution(&quot;05.1&quot;)" in made.notes[0] or 'solution("05.1")' in made.notes[0]
-
-
-def test_what_stands_beside_the_table_of_a_recap_is_the_speakers():
-    cell = text("recap", "## Recap\n\n|Q|A|\n|---|---|\n|one|two|\n\n**Where next.** On.")
-    (made,) = slides(new_notebook(cells=[text("title", "# T"), cell]))[1:]
-    assert made.kind == "table"
-    assert all("Where next." in told for told in made.notes)
-
-
-def test_a_comment_in_code_is_no_heading():
-    cells = [text("title", "# T"), text("text", "## A"), code("run", "# not a title\nf()")]
-    titles = [slide.title for slide in slides(new_notebook(cells=[cells[0], cells[2]]))]
-    assert titles == ["T", "T"]
-    made = slides(new_notebook(cells=cells))[-1]
-    assert made.title == "A"
-    assert "not a title" in made.parts[-1][0]
-
-
-def test_questions_of_a_lab_keep_their_numbers_and_buttons_are_left_out():
-    lab = text("lab", "## Lab: more\n\n5. Which?\n6. And then?")
-    run = code("run", "ask()", asked("quiz.9"))
-    made = slides(new_notebook(cells=[text("title", "# T"), lab, run]))[-1]
-    assert [label for label, *_ in made.cards] == ["5", "6"]
-    assert made.result.html == ""

@@ -93,14 +93,6 @@ def test_what_is_no_letter_is_named_and_the_others_are_kept(make, capsys):
     assert kept() == {"q2": "c"}
 
 
-def test_a_guess_without_its_question_is_left_out(capsys):
-    keep("a", **{"<b>": "a", "q999": "b", "q1": "c"})
-    first, second = capsys.readouterr().out.splitlines()
-    assert "needs the number of its question" in first
-    assert second == "Kept in progress.json: q1."
-    assert read()[PREDICTIONS] == {"quiz.1": {"first": "c"}}
-
-
 JUNK = st.recursive(
     st.none()
     | st.booleans()
@@ -280,20 +272,6 @@ def test_progress_counts_the_quiz_then_and_now_once_lesson_11_has_asked():
     assert repr(progress()) == "Quiz: 2 guesses kept. Lesson 11 asks once more."
     then_and_now(q1="c", q2="b", q3="c")
     assert repr(progress()) == "Quiz: right in lesson 00 1 of 2, right in lesson 11 2 of 3."
-
-
-def test_who_never_did_lesson_00_has_a_dash_there():
-    then_and_now(q1="c")
-    assert repr(progress()) == "Quiz: right in lesson 00 –, right in lesson 11 1 of 1."
-
-
-@pytest.mark.parametrize("make", ODD.values(), ids=ODD)
-def test_then_and_now_names_what_is_no_letter(make, capsys):
-    then_and_now(q1=make(), q77="a", q2="c")
-    first, last = capsys.readouterr().out.splitlines()
-    assert first.startswith("q1: I was given ")
-    assert first.endswith("Write one of the letters a, b, c, in quotes.")
-    assert last == "q2: You said (c); it is (b). Lesson 02 shows it."
 
 
 def test_what_cannot_be_kept_is_said_and_answered_all_the_same(capsys):

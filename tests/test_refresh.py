@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import refresh
 from comparing import failing_cells
-from normal_form import WIDGETS, sanitised, stored_text, without_machine
+from normal_form import WIDGETS, stored_text, without_machine
 
 from autograd_graphs.playing.player import FILM
 
@@ -100,27 +100,11 @@ def test_a_traceback_keeps_no_directory(tmp_path):
     assert str(refresh.NOTEBOOKS.parent) not in lines
 
 
-def test_an_unknown_number_gets_the_list(tmp_path):
-    write(tmp_path, "1")
-    assert [path.name for path in refresh.chosen(["98"], tmp_path)] == ["98_small.ipynb"]
-    with pytest.raises(SystemExit, match=r"no lesson 7\. Lessons: 98"):
-        refresh.chosen(["7"], tmp_path)
-
-
 def test_normal_form_is_reached_at_once():
     text = made_up_lesson.lesson().text
     assert stored_text(nbformat.reads(text, as_version=4)) == text
     assert text.endswith("}\n")
     assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
-
-
-def test_what_editors_and_runs_leave_behind_is_dropped():
-    made = made_up_lesson.notebook()
-    made.metadata["vscode"] = {"theirs": 1}
-    made.metadata["kernelspec"] = {"name": "ada", "display_name": "Ada's Python"}
-    made.cells[3].metadata.update(execution={"started": "now"}, collapsed=True, scrolled=False)
-    made.cells[3].source += "\n\n"
-    assert stored_text(made) == made_up_lesson.lesson().text
 
 
 def test_widget_ids_are_counted_in_order_of_creation():
@@ -156,10 +140,3 @@ def test_widget_ids_are_counted_in_order_of_creation():
 def test_a_line_loses_what_is_of_this_machine(line, kept):
     assert without_machine(line) == kept
     assert without_machine(kept) == kept
-
-
-@pytest.mark.parametrize(
-    "line", ["0x10", "0xff", "tensor([4., 6.])", "a/b and site-packages", "version 2.13.0"]
-)
-def test_other_text_is_left_as_it_is(line):
-    assert sanitised(line) == without_machine(line) == line

@@ -23,35 +23,6 @@ def plan(count, edges, leaves=()):
     return planned(Ways.of(count, edges, leaves), edges)
 
 
-def laid_out(edges, rooms=None, size=(90, 36)):
-    count = 1 + max(max(edge) for edge in edges)
-    return spine([size] * count, edges, rooms or {}, [0] * count)
-
-
-def test_operations_stand_below_each_other_and_leaves_beside_them():
-    found = plan(10, MLP)
-    assert found.spine == [0, 1, 3, 6]
-    assert [found.rows[box] for box in (0, 1, 2, 4, 5)] == [0, 1, 1, 2, 2]
-    placed = laid_out(MLP)
-    assert len({placed.centres[box][0] for box in found.spine}) == 1
-    assert placed.centres[2][1] == placed.centres[1][1], "the first in the row of its operation"
-    assert len({placed.centres[box][0] for box in (2, 5, 7, 9)}) == 1, "leaves in one column"
-
-
-def test_what_skips_boxes_goes_round_at_the_left():
-    edges = [(0, 1), (0, 2), (1, 2), (2, 3)]
-    placed = laid_out(edges)
-    skipping = placed.curves[1]
-    assert min(x for x, _ in skipping) < placed.centres[1][0] - 45 - 10
-    assert min(x for x, _ in skipping) >= 0
-
-
-def test_a_graph_whose_branches_meet_again_has_no_spine():
-    assert plan(5, [(0, 1), (0, 2), (1, 3), (2, 3), (3, 4)]) is None
-    assert plan(3, [(0, 2), (1, 2)]) is None, "two roots"
-    assert plan(4, [(0, 1), (1, 2), (0, 3), (1, 3)]) is None, "a leaf that is used twice"
-
-
 def test_of_several_rules_the_first_that_is_narrow_enough_is_taken_else_the_narrowest():
     edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
     sizes = [(600, 36)] * 6
@@ -140,12 +111,6 @@ def test_any_graph_can_be_asked_for_a_spine(program):
     assert len(placed.centres) == len(cards.cards)
 
 
-def test_a_branch_that_ends_in_an_operation_goes_down_the_spine():
-    edges = [(0, 1), (1, 2), (2, 3)]
-    assert plan(4, edges).spine == [0, 1, 2, 3]
-    assert plan(4, edges, [3]).spine == [0, 1, 2]
-
-
 def test_a_tag_is_nowhere_under_another_card_or_wire():
     torch.manual_seed(0)
     model = nn.Sequential(*[nn.Linear(4, 4) for _ in range(4)])
@@ -172,15 +137,6 @@ def test_a_tag_is_nowhere_under_another_card_or_wire():
         for curve in placed.curves:
             for px, py in curve:
                 assert not (left < px < left + card.tag_width and top + 2 < py < top + TAG - 2)
-
-
-def test_branches_follow_each_other_where_they_would_be_too_wide_side_by_side():
-    edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
-    placed = spine([(600, 36)] * 6, edges, {}, [0] * 6, rules=NARROW)
-    assert placed.width <= WIDEST
-    heights = [y for _, y in placed.centres]
-    assert len(set(heights)) == 6
-    assert all(heights[tail] < heights[head] for tail, head in edges)
 
 
 @st.composite

@@ -1,14 +1,12 @@
 """torchviz's picture beside ours: its own boxes and arrows, drawn with no `dot` program."""
 
-import html
 import os
 import warnings
 
-import pytest
 import torch
 import torchviz
 
-from autograd_graphs.torchviz_view import MOST_NODES, their_graph
+from autograd_graphs.torchviz_view import their_graph
 from helpers import beside_torchviz
 
 
@@ -48,19 +46,6 @@ def test_a_graph_too_deep_for_torchviz_is_said_calmly():
     )
 
 
-def test_a_picture_of_torchviz_too_large_to_lay_out_is_said_calmly():
-    weight, more = (torch.ones((), requires_grad=True) for _ in range(2))
-    state = torch.zeros(())
-    for _ in range(25):
-        state = torch.tanh(weight * state + more * torch.ones(()))
-    picture = beside_torchviz(state)
-    assert len(picture.graph.nodes) < MOST_NODES
-    assert picture.text.startswith(
-        f"torchviz's picture is too large to lay out. Ours: {len(picture.graph.nodes)} boxes."
-    )
-    assert "torchviz's picture is too large to lay out." in html.unescape(picture.svg)
-
-
 def test_what_torchviz_raises_is_said_calmly():
     class Saves(torch.autograd.Function):
         @staticmethod
@@ -75,9 +60,3 @@ def test_what_torchviz_raises_is_said_calmly():
     y = Saves.apply(torch.ones(1, requires_grad=True))
     y.backward()
     assert beside_torchviz(y).text.startswith("torchviz raised RuntimeError.")
-
-
-def test_no_graph_and_no_tensor():
-    assert "no graph" in beside_torchviz(torch.ones(1)).text
-    with pytest.raises(TypeError, match="Expected a tensor"):
-        beside_torchviz(3)

@@ -38,17 +38,6 @@ STAGES = [  # one or two in each module of the folding that all pictures need
 OF_PLAYER = [
     f"autograd_graphs.playing.views.{name}" for name in ("Views", "boxes", "members", "sources")
 ]
-LOOKUP = "autograd_graphs.large.lookup.Lookup"
-OF_NAMES = [f"{LOOKUP}.find", f"{LOOKUP}.every", "autograd_graphs.large.parts.Part.each"]
-UNEXPECTED = [
-    KeyError,
-    ValueError,
-    TypeError,
-    IndexError,
-    RecursionError,
-    MemoryError,
-    AssertionError,
-]
 
 
 def row_and_head():
@@ -120,65 +109,12 @@ def test_step_through_plays_what_cannot_be_folded(monkeypatch, drawn_anyway):
     assert repr(step_through(row_and_head()[1])).endswith(f"\n{NOT_FOLDED}")
 
 
-@pytest.mark.parametrize("stage", OF_NAMES)
-def test_where_a_name_cannot_be_looked_up_the_graph_is_drawn_plainly(
-    stage, monkeypatch, plain, drawn_anyway
-):
-    graph = example().graph
-    plant(monkeypatch, stage)
-    assert drawing(fold(graph, "body.0")).text == f"{plain}\n{NOT_FOLDED}"
-
-
-@pytest.mark.parametrize("kind", UNEXPECTED)
-def test_any_kind_of_fault_is_survived(kind, monkeypatch, drawn_anyway):
-    graph = example().graph
-    plant(monkeypatch, "autograd_graphs.large.outline.Outline.outer", kind)
-    assert fold(graph).folding_failed
-    assert fold(graph, "no such part").folding_failed
-
-
-def test_an_interrupt_is_no_fault(monkeypatch, drawn_anyway):
-    plant(monkeypatch, STAGES[0], KeyboardInterrupt)
-    with pytest.raises(KeyboardInterrupt):
-        str(fold(example().graph))
-
-
-@pytest.mark.parametrize("stage", STAGES)
-def test_under_test_a_fault_of_folding_is_raised(stage, monkeypatch):
-    graph, trace = example().graph, example()
-    plant(monkeypatch, stage, ZeroDivisionError)
-    for look in (lambda: str(fold(graph)), lambda: fold(graph, "body.0"), lambda: film(trace)):
-        with pytest.raises(ZeroDivisionError, match="of the folding's own"):
-            look()
-
-
-@pytest.mark.parametrize("stage", OF_PLAYER)
-def test_under_test_a_fault_of_the_players_views_is_raised(stage, monkeypatch):
-    plant(monkeypatch, stage, ZeroDivisionError)
-    with pytest.raises(ZeroDivisionError):
-        film(example())
-
-
-@pytest.mark.parametrize("stage", OF_NAMES)
-def test_under_test_a_fault_of_looking_up_is_raised(stage, monkeypatch):
-    graph = example().graph
-    plant(monkeypatch, stage, ZeroDivisionError)
-    with pytest.raises(ZeroDivisionError):
-        fold(graph, "body.0")
-
-
 def test_what_the_learner_asked_for_wrongly_is_no_fault_of_folding(drawn_anyway):
     model, loss = row_and_head()
     with pytest.raises(ValueError, match=r"There is no part 'body\.99'"):
         show(loss, names=model, unfold="body.99")
     with pytest.raises(TypeError, match="Pass the name of a part"):
         show(loss, unfold=3)
-
-
-def test_what_can_be_folded_says_nothing_of_it():
-    graph = example().graph
-    assert not fold(graph).folding_failed
-    assert NOT_FOLDED not in str(fold(graph))
 
 
 def test_too_large_to_draw_and_not_foldable_is_said_in_two_sentences(monkeypatch, drawn_anyway):

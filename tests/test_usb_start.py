@@ -15,7 +15,6 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import made_up_stick
 import pytest
@@ -239,21 +238,6 @@ def test_a_system_is_told_by_what_its_python_says(
     assert name.format(sys.version_info.minor) in module.own_name()
 
 
-def test_this_system_is_told_as_the_stick_names_it(tmp_path):
-    shutil.copy(SOURCE, tmp_path)
-    assert loaded(tmp_path).own_name() == str(here())
-
-
-def test_a_fitting_python_is_taken_though_another_one_starts(tmp_path, monkeypatch):
-    module = loaded(stick(tmp_path / "stick"))
-    monkeypatch.setattr(module, "own_name", lambda: "linux-3.9")
-    monkeypatch.setattr(
-        module, "other_pythons", lambda systems: [["no-such"], [sys.executable, "-B"]]
-    )
-    found = module.fitting_python({str(here()): {}}, tmp_path / "to")
-    assert found == ([sys.executable, "-B"], str(here()))
-
-
 def test_pythons_are_looked_for_by_the_versions_of_the_stick(tmp_path, monkeypatch):
     module = loaded(stick(tmp_path / "stick"))
     monkeypatch.setattr("shutil.which", lambda name: f"/bin/{name}")
@@ -314,14 +298,6 @@ def test_a_disk_that_fills_up_meanwhile_gets_a_sentence(plugged, capsys, monkeyp
     assert "No space left on device.\nMake room" in refused(module, to, capsys)
 
 
-def test_a_python_that_cannot_make_an_environment_says_why(plugged, capsys, monkeypatch):
-    module, _, to = plugged
-    without = [sys.executable, "-c", "import sys; sys.exit('No module named venv')"]
-    monkeypatch.setattr(module, "fitting_python", lambda *_: (without, str(here())))
-    said = refused(module, to, capsys)
-    assert f"{to / '.venv'} could not be made:\n    No module named venv\n" in said
-
-
 HOLD = """
 import importlib.util, pathlib, sys
 spec = importlib.util.spec_from_file_location("start", sys.argv[1])
@@ -351,36 +327,6 @@ def test_two_starts_do_not_set_up_one_folder_at_once(plugged, capsys, monkeypatc
     assert module.main(["--no-lab", "--to", str(to)]) == 0
 
 
-def test_where_a_disk_knows_no_locks_one_goes_on_without(plugged, monkeypatch):
-    fcntl = pytest.importorskip("fcntl")
-    module, _, to = plugged
-
-    def no_locks(*_):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    to.mkdir()
-    monkeypatch.setattr(fcntl, "flock", no_locks)
-    with module.alone_in(to):
-        pass
-
-
-def test_windows_is_asked_for_a_lock_in_its_own_way(plugged, monkeypatch):
-    module, _, to = plugged
-    to.mkdir()
-    asked, refusing = [], SimpleNamespace(LK_NBLCK=2)
-
-    def locking(*words):
-        asked.append(words[1:])
-        raise PermissionError(errno.EACCES, "Permission denied")
-
-    refusing.locking = locking
-    monkeypatch.setattr(module, "os", SimpleNamespace(name="nt"))
-    monkeypatch.setitem(sys.modules, "msvcrt", refusing)
-    with pytest.raises(module.Stop, match="another start"), module.alone_in(to):
-        pass
-    assert asked == [(2, 1)]
-
-
 def test_a_long_step_gives_signs_of_life_and_loses_no_word(plugged, capsys, monkeypatch):
     module, _, to = plugged
     monkeypatch.setattr(module, "PATIENCE", 0.2)
@@ -399,17 +345,6 @@ def end_of(pipe):
     """Close the writing end of a pipe, so that its reader goes on."""
     with contextlib.suppress(OSError):
         os.close(pipe)
-
-
-def test_windows_is_told_of_a_folder_whose_paths_grow_too_long(plugged):
-    module, _, _ = plugged
-    short, long = "C:/Users/somebody/pytorch-graphs", "C:/" + "long/" * 20
-    module.check_length(short, 167, "nt")
-    module.check_length(long, 167, "posix")
-    with pytest.raises(
-        module.Stop, match=r"too long a name.*295 characters, and Windows takes 259"
-    ):
-        module.check_length(long, 167, "nt")
 
 
 # ---- what it keeps
@@ -524,43 +459,8 @@ def test_a_stick_starts_anew_and_a_failure_leaves_the_old_one(workshop, capsys, 
     assert not list(workshop.glob(".*.part"))
 
 
-def test_what_was_on_an_older_stick_goes(workshop):
-    assert fill(workshop) == 0
-    (workshop / "usb" / "wheels" / "old-1-py3-none-any.whl").write_bytes(b"")
-    assert fill(workshop) == 0
-    assert len(list((workshop / "usb" / "wheels").iterdir())) == 2
-
-
 def test_a_folder_of_something_else_is_not_written_over(workshop, capsys):
     (workshop / "usb").mkdir()
     (workshop / "usb" / "photographs").mkdir()
     assert fill(workshop) == 1
     assert "holds something else than a stick's content" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("words", [["--for", "amiga-3.12"], ["--for", "windows-3.12", "macos"]])
-def test_an_unknown_system_stops_before_anything_is_written(workshop, capsys, words):
-    assert fill(workshop, *words) == 1
-    assert "There is no system" in capsys.readouterr().err
-    assert not (workshop / "usb").exists()
-    assert not (workshop / "course" / "build").exists()
-
-
-def test_decks_that_cannot_be_built_leave_no_stick(workshop, capsys, monkeypatch):
-    monkeypatch.setattr(usb, "PARTS", {"decks": ["-c", "import sys; sys.exit('No lesson.')"]})
-    assert usb.main(["-o", str(workshop / "usb")]) == 1
-    assert capsys.readouterr().err == "decks/ could not be built:\n    No lesson.\n"
-    assert not (workshop / "usb").exists()
-
-
-def test_pages_are_left_out_where_their_packages_are_not_installed(workshop, capsys, monkeypatch):
-    monkeypatch.setattr(usb.importlib.util, "find_spec", lambda name: None)
-    assert usb.main(["-o", str(workshop / "usb"), "--without", "decks"]) == 0
-    assert "pages/ is left out" in capsys.readouterr().out
-    assert "pages/" not in (workshop / "usb" / "README.txt").read_text("utf-8")
-
-
-def test_a_disk_that_cannot_be_written_gets_a_sentence(workshop, capsys):
-    (workshop / "usb").write_text("a file in the way", "utf-8")
-    assert usb.main(["-o", str(workshop / "usb" / "deeper")]) == 1
-    assert "Not a directory. Nothing was finished." in capsys.readouterr().err

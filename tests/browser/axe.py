@@ -8,20 +8,6 @@ furo have no such finding.
 from axe_playwright_python.base import AXE_SCRIPT
 
 GRAVE = ("serious", "critical")
-# What axe calls moderate, and who jumps from landmark to landmark cannot do without.
-LANDMARKS = [
-    "landmark-banner-is-top-level",
-    "landmark-complementary-is-top-level",
-    "landmark-contentinfo-is-top-level",
-    "landmark-main-is-top-level",
-    "landmark-no-duplicate-banner",
-    "landmark-no-duplicate-contentinfo",
-    "landmark-no-duplicate-main",
-    "landmark-one-main",
-    "landmark-unique",
-    "page-has-heading-one",
-    "region",
-]
 RUN = """async ([within, runOnly]) => {
     const context = within.length ? { include: within.map((one) => [one]) } : document;
     const options = { resultTypes: ["violations", "passes"], preload: false }; // else it asks for style sheets
@@ -36,11 +22,6 @@ def grave(page, *within, rules=()):
     rules, or of some.
     """
     return [what for impact, what in found_in(page, within, rules) if impact in GRAVE]
-
-
-def lost_landmarks(page):
-    """Return what is wrong with the landmarks of a page, however grave."""
-    return [what for _, what in found_in(page, (), LANDMARKS)]
 
 
 def found_in(page, within, rules):

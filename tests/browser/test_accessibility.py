@@ -90,33 +90,6 @@ def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
     assert grave(shown) == []
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("fault", "rule"),
-    [
-        ("document.querySelector('svg[role=img]').ariaLabel = null", "svg-img-alt"),
-        (
-            "Object.assign(document.querySelector('.player-next'), { textContent: '', title: '' })",
-            "button-name",
-        ),
-        ("document.querySelector('.player-range').ariaLabel = null", "label"),
-        ("document.querySelector('.player-guess').style.color = '#bbb'", "color-contrast"),
-        (
-            "document.querySelector('.player-lab .player-pane').tabIndex = -1",
-            "scrollable-region-focusable",
-        ),
-        ("document.querySelector('img').removeAttribute('alt')", "image-alt"),
-    ],
-)
-def test_axe_is_seen_to_find_faults(opened, fault, rule):
-    films = slot(film_called("steps")), slot(film_called("explorer"))
-    shown = opened(drawn()._repr_mimebundle_()["text/html"], *films, size="narrow")
-    shown.evaluate(fault)
-    found = grave(shown)
-    assert found
-    assert all(one.startswith(rule) for one in found), found
-
-
 # the keyboard
 
 FOCUSED = (
@@ -203,33 +176,6 @@ def test_escape_gives_the_keys_back(opened, target):
     shown.locator(".player-action").last.focus()
     press(shown, "Escape")
     assert shown.evaluate(FOCUSED) == "body"
-
-
-@pytest.mark.parametrize("key", ["ArrowDown", "ArrowRight", "End", " "])
-def test_a_picture_that_scrolls_scrolls_by_its_keys(opened, key):
-    shown = opened(slot(film_called("explorer")), slot(film_called("steps")), size="narrow")
-    shown.focus(".player-lab .player-pane")
-    press(shown, key)
-    shown.wait_for_function(
-        "(({ scrollTop, scrollLeft }) => scrollTop + scrollLeft > 0)(document.activeElement)"
-    )
-    assert shown.evaluate(FOCUSED) == "player-pane"
-
-
-@pytest.mark.parametrize("theme", THEMES)
-def test_it_is_seen_which_player_has_the_keys(opened, theme):
-    shown = opened(slot(film_called("steps")), slot(film_called("leaves")), color_scheme=theme)
-    rings = (
-        "[...document.querySelectorAll('.player')].map((one) => getComputedStyle(one).outlineWidth)"
-    )
-    assert shown.evaluate(rings) == ["2px", "2px"], "a rim, no ring"
-    shown.locator(".player-saying").last.click()
-    assert shown.evaluate(rings) == ["2px", "3px"]
-    press(shown, "Tab")
-    assert shown.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
-    assert shown.evaluate(rings) == ["2px", "3px"]
-    shown.focus(".player-next")
-    assert shown.evaluate(rings) == ["3px", "2px"]
 
 
 # what a screen reader is told
@@ -334,18 +280,6 @@ def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, n
                 )
 
 
-def test_the_buttons_of_a_lab_show_their_keys(opened):
-    film = film_called("who_records")
-    shown = opened(slot(film))
-    keys = "(all) => all.map((one) => [one.querySelector('kbd').textContent, one.getAttribute('aria-keyshortcuts')])"
-    assert shown.eval_on_selector_all(".player-action", keys) == [
-        [key, key] for key in "1234567890"
-    ]
-    shown.focus(".player")
-    press(shown, "0")
-    assert shown.inner_text(".player-title") == film.states[film.states[0].ways[9].to].title
-
-
 def tree(shown):
     """Return what Chromium's accessibility tree holds: (role, name) of every node that is not
     ignored.
@@ -408,19 +342,6 @@ LOST = """() => {
     const found = document.documentElement.scrollWidth > innerWidth ? ["wider than the page"] : [];
     const wide = [...document.querySelectorAll(".player-panel *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth && getComputedStyle(one).display !== "inline");
     return [...found, ...wide.map((one) => `cut: ${one.className}`)]; }"""
-
-
-@pytest.mark.parametrize("size", ["at 200 %", "narrow"])
-@pytest.mark.parametrize("name", labs.__all__)
-def test_in_little_room_nothing_is_cut(opened, name, size):
-    shown = opened(slot(film_called(name)), size=size)
-    shown.evaluate("document.querySelector('.player').scrollIntoView()")
-    shown.focus(".player")
-    assert shown.evaluate(LOST) == []
-    for keys in walks(name):
-        for key in keys:
-            press(shown, key)
-            assert shown.evaluate(LOST) == [], (keys, shown.inner_text(".player-title"))
 
 
 def walks(name):
@@ -538,14 +459,3 @@ def test_every_target_is_large_enough(opened, name, size):
     shown = opened(slot(film_of(name)), size=size, reduced_motion="reduce")
     for stop in go_through(shown):
         assert shown.evaluate(SMALL) == [], stop
-
-
-def test_what_is_seen_first_is_read_first(opened):
-    for size in SIZES:
-        shown = opened(slot(film_of("square")), size=size)
-        shown.focus(".player")
-        press(shown, "ArrowRight")
-        order = """[...document.querySelectorAll(".player-code, .player-pane, .player-time, .player-keys, .player-title, .player-say, .player-row, .player-foot")]
-            .map((one) => one.getBoundingClientRect()).map(({ x, y }) => [x > 0.4 * innerWidth ? 1 : 0, Math.round(y)])"""
-        places = shown.evaluate(order)
-        assert places == sorted(places), size

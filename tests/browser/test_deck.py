@@ -107,26 +107,6 @@ def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_de
         assert (tried > 0) == (page.locator(".player").count() > 0)
 
 
-CROWDED = {
-    "too long": [text("\n\n".join(["words"] * 30), "slide")],
-    "too wide": [
-        text(f"<table><tr><td>{'x' * 30}</td>{'<td>xxxxxxxxxxxx</td>' * 12}</tr></table>", "slide")
-    ],
-    "too late": [text("# A", "slide"), text("\n\n".join(["words"] * 30), "fragment")],
-    "too small": [text('<img alt="a" src="wide.svg">', "slide")],
-}
-
-
-@pytest.mark.parametrize("what", CROWDED)
-def test_what_does_not_fit_is_found_and_the_cell_named(chromium, published, tmp_path, what):
-    wide = '<svg xmlns="http://www.w3.org/2000/svg" width="2000" height="50"><rect width="2000" height="50"/></svg>'
-    (tmp_path / "wide.svg").write_text(wide)
-    with watched(chromium) as watch:
-        found = unfit(opened(watch, published(new_notebook(cells=CROWDED[what]))))
-    assert CROWDED[what][-1].id in {cell for _, _, cell, _, _ in found}
-    assert all(pixels > 0 for *_, pixels in found)
-
-
 def test_a_small_deck_fits_and_its_traceback_shows_its_last_line(deck):
     assert unfit(deck) == []
     deck.evaluate("Reveal.slide(2)")
@@ -277,16 +257,6 @@ def test_a_deck_follows_the_theme(chromium, published, scheme, ground):
         )
 
 
-def test_a_click_beside_the_player_gives_the_keys_back(deck):
-    deck.evaluate("Reveal.slide(1)")
-    deck.click(".player-next")
-    assert deck.inner_text(".keys").startswith("Keys: player")
-    deck.mouse.click(20, 300)
-    expect(deck.locator(".keys")).to_have_text("")
-    deck.keyboard.press("o")
-    assert deck.evaluate(OPEN) == [False, "contents"]
-
-
 def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromium, published):
     with watched(chromium) as watch:
         page = opened(watch, published(small(accumulation.film())))
@@ -317,17 +287,6 @@ def test_a_whole_traceback_scrolls_by_key_until_escape(deck):
     assert not deck.evaluate("Reveal.isOverview()")
     deck.keyboard.press("ArrowRight")
     assert deck.evaluate(SLIDE) == 3
-
-
-def test_a_fold_opens_by_key_and_arrows_stay_the_slides(deck):
-    deck.evaluate("Reveal.slide(3)")
-    deck.focus(".present summary")
-    deck.keyboard.press(" ")
-    assert deck.evaluate("document.activeElement.parentElement.open")
-    deck.keyboard.press("Enter")
-    assert not deck.evaluate("document.activeElement.parentElement.open")
-    deck.keyboard.press("ArrowLeft")
-    assert deck.evaluate(SLIDE) == 2
 
 
 def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
@@ -390,19 +349,6 @@ def test_keys_in_the_speakers_window_are_pressed_in_the_deck_and_it_says_what_th
     window.keyboard.press("Escape")
     expect(window.locator("#room")).to_have_text("")
     assert deck.evaluate(OPEN) == [False, None]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_picture_of_the_next_step_has_the_colours_of_the_deck(chromium, published, scheme):
-    colours = """(one) => [getComputedStyle(one).color, getComputedStyle(one.querySelector('h2')).color]"""
-    with watched(chromium, color_scheme=scheme) as watch:
-        page = opened(watch, published(small()))
-        with page.expect_popup() as opening:
-            page.keyboard.press("s")
-        picture = opening.value.locator("#picture section")
-        slide = page.locator("section.present")
-        assert picture.evaluate(colours) == slide.evaluate(colours)
-        assert opening.value.evaluate("document.getElementById('picture').inert")
 
 
 def test_only_the_slide_that_is_seen_is_in_the_accessibility_tree(deck):
@@ -495,26 +441,6 @@ def test_on_paper_a_lesson_has_a_light_page_for_each_slide_and_nothing_is_cut(
             assert max(heights) < 720, "the browser would move a picture to a page of its own"
 
 
-def test_plain_printing_shows_what_a_player_shows_without_its_furniture(deck):
-    deck.emulate_media(media="print", color_scheme="dark")
-    for gone in (
-        ".player-bar",
-        ".player-time",
-        ".player-keys",
-        ".player-told",
-        "aside.say",
-        ".keys",
-    ):
-        for one in deck.locator(gone).all():
-            assert not one.is_visible(), gone
-    for there in ("h2", ".player-say", ".player-eq", ".player-pane > svg", ".err"):
-        assert deck.locator(there).first.is_visible(), there
-    assert (
-        deck.evaluate("getComputedStyle(document.querySelector('.player')).colorScheme") == "light"
-    )
-    assert deck.evaluate("getComputedStyle(document.body).color") == "rgb(31, 41, 51)"
-
-
 @pytest.mark.parametrize("to", ["slides", "page"])
 def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, to):
     path = published(hostile.notebook(), to)
@@ -577,17 +503,3 @@ def test_trusted_html_and_scripts_stay_and_run(chromium, published):
     with watched(chromium) as watch:
         assert opened(watch, published(notebook, trust=True)).evaluate("window.hit") == 1
         assert opened(watch, published(notebook)).evaluate("window.hit") is None
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_page_reads_at_320_pixels_and_its_player_plays(chromium, published, scheme):
-    with watched(chromium, viewport={"width": 320, "height": 600}, color_scheme=scheme) as watch:
-        page = watch.page
-        page.goto(published(small(), "page").as_uri())
-        page.focus(".player")
-        page.keyboard.press("ArrowRight")
-        assert page.inner_text(".player-count") == "step 1 of 4"
-        assert page.evaluate("document.documentElement.scrollWidth") <= 320
-        assert "wait a minute" not in page.content()
-        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")

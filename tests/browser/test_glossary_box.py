@@ -90,39 +90,6 @@ def test_its_links_land_on_the_entry_by_mouse_and_by_keyboard(glossary):
     assert glossary.evaluate("jupyterapp.shell.currentWidget.content.mode") == "command"
 
 
-PRESSED = """async () => { const room = document.querySelector('.jp-WindowedPanel-outer');
-    room.dispatchEvent(new PointerEvent('pointerdown', { bubbles: true }));
-    room.scrollTop = 0;
-    for (let frame = 0; frame < 5; frame += 1) await new Promise(requestAnimationFrame);
-    return room.scrollTop; }"""
-
-
-@pytest.mark.thorough
-def test_a_press_meanwhile_lets_go_of_the_page(glossary):
-    """A page that scrolls once more after a press takes what was pressed from under the mouse."""
-    one = PICKED[1]
-    glossary.fill(FIELD, one.name)
-    glossary.locator(".glossary-box li:not([hidden]) > a").first.click()
-    glossary.wait_for_function(LANDED, arg=one.anchor)
-    assert glossary.evaluate(PRESSED) == 0
-
-
-@pytest.mark.thorough
-def test_the_contents_lead_to_the_words(glossary):
-    glossary.locator(".jp-MarkdownCell a", has_text="vector-Jacobian product").click()
-    glossary.wait_for_function(LANDED, arg="vector-Jacobian-product")
-
-
-@pytest.mark.thorough
-def test_jupyterlab_finds_words_of_the_entries(glossary):
-    glossary.click(".jp-Notebook h1")
-    glossary.keyboard.press("Control+f")
-    glossary.locator(".jp-DocumentSearch-input").first.fill("does not require grad")
-    glossary.wait_for_function(
-        r"/\d\/[1-9]/.test(document.querySelector('.jp-DocumentSearch-index-counter').textContent)"
-    )
-
-
 def test_a_notebook_that_is_not_trusted_shows_the_list_and_nothing_broken(notebook, lab):
     stranger = lab.read("glossary.ipynb")
     stranger.cells[0].source += "\n\nA copy from elsewhere."

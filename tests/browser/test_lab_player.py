@@ -84,18 +84,6 @@ def test_the_keys_step_through_the_numbers_that_torch_has(steps):
 
 
 @pytest.mark.thorough
-def test_the_program_stands_above_and_the_operation_of_the_step_is_underlined(steps):
-    lines = ["u = a * b", "t = torch.log(d)", "v = t * c", "e = u + v"]
-    seen = "(all) => all.map((one) => one.textContent)"
-    assert steps.root.eval_on_selector_all(".player-code div", seen) == lines
-    marked = []
-    for _ in range(2):
-        steps.press("ArrowRight")
-        marked += steps.root.eval_on_selector_all(".player-code mark", seen)
-    assert marked == ["u + v", "t * c"]
-
-
-@pytest.mark.thorough
 def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
     said = arriving()
     steps.click(".player-next")
@@ -110,24 +98,6 @@ def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
         assert steps.count() == f"step {number} of 8", name
     steps.page.locator(".player-range").fill("0")
     assert steps.count() == "8 steps"
-
-
-@pytest.mark.thorough
-def test_in_guess_mode_the_number_is_asked_for_and_then_told(steps):
-    said = arriving()
-    steps.press("g", "ArrowRight", "Enter", "ArrowRight")
-    assert steps.sentence() == f"{said['v']} arrives. What does Mul hand on to each?"
-    assert sorted(steps.capsules()) == sorted(["1", said["u"], said["v"], "?", "?"])
-    steps.press(" ")
-    assert steps.row()[0].endswith(said["t"])
-    assert sorted(steps.capsules()) == on_edges(said, 2)
-    steps.press("ArrowRight")
-    assert steps.sentence() == f"{said['c']} arrives. What is c.grad now?"
-    steps.press(*said["c"], "Enter")
-    assert steps.texts(".player-verdict .player-right") == [f"✓ {said['c']}"]
-    steps.click(".player-guess")
-    steps.press("ArrowRight")
-    assert "?" not in "".join(steps.capsules())
 
 
 # every key that the player names; and what JupyterLab would make of others
@@ -197,15 +167,6 @@ def test_shift_enter_goes_on_through_a_lesson(notebook, lab):
             notebook.page.wait_for_selector(".player")
     assert notebook.page.evaluate("document.activeElement.closest('.player') === null")
     assert notebook.output(3) == "4"
-
-
-@pytest.mark.thorough
-def test_all_of_it_fits_the_panel_of_a_notebook(steps, notebook):
-    steps.page.evaluate("document.querySelector('.player').scrollIntoView()")
-    fits = """() => { const panel = document.querySelector(".jp-WindowedPanel-outer, .jp-Notebook").getBoundingClientRect();
-        const one = document.querySelector(".player").getBoundingClientRect();
-        return one.height <= panel.height && one.width <= panel.width; }"""
-    assert steps.page.evaluate(fits)
 
 
 def test_with_its_kernel_restarted_stopped_and_gone_it_plays(steps, notebook):

@@ -275,17 +275,6 @@ def test_code_is_edited_run_and_reset_from_the_keyboard(deck):
     expect(deck.locator(SIGN)).not_to_contain_text("edited")
 
 
-def test_a_box_that_is_left_by_escape_keeps_what_was_typed_and_gives_the_keys_back(deck):
-    typed(deck, "print", "print('kept')")
-    deck.keyboard.press("Escape")
-    expect(deck.locator("section.present .ln")).to_have_text("print('kept')")
-    assert deck.locator("textarea").count() == 0
-    deck.keyboard.press("r")
-    expect(deck.locator(OUT)).to_have_text("kept", timeout=LONG)
-    deck.keyboard.press("Shift+E")
-    expect(deck.locator("section.present .ln")).to_have_text("print('came', 'live')")
-
-
 def test_escape_stops_a_cell_that_never_ends_and_nothing_else(deck):
     to(deck, "loop")
     deck.keyboard.press("r")
@@ -355,18 +344,6 @@ def test_an_output_is_marked_while_other_code_is_typed_beside_it(deck):
     deck.keyboard.press("Escape")
     marked(deck)
     expect(deck.locator(SIGN)).not_to_contain_text("Stored")
-    deck.keyboard.press("Shift+E")
-    unmarked(deck)
-
-
-@pytest.mark.parametrize("name", ["show", "step_through"])
-def test_the_mark_over_a_picture_cuts_nothing_of_it(deck, name):
-    pressed(deck, name)
-    deck.keyboard.press("e")
-    deck.keyboard.press("End")
-    deck.keyboard.type("  # other")
-    deck.keyboard.press("Escape")
-    marked(deck)
     deck.keyboard.press("Shift+E")
     unmarked(deck)
 
@@ -456,19 +433,6 @@ def test_a_connection_that_is_lost_is_said_and_what_came_meanwhile_is_seen_after
     expect(deck.locator(SIGN)).to_contain_text("Running", timeout=LONG)
     deck.keyboard.press("Escape")
     ran(deck, "bad")
-
-
-def test_two_windows_see_the_same_and_only_the_one_that_ran_goes_on(deck):
-    other = deck.context.new_page()
-    entered(other, deck.url)
-    to(deck, "print")
-    to(other, "print")
-    pressed(deck, "print")
-    ran(other)
-    assert other.evaluate(STEP) == 0
-    assert deck.evaluate(STEP) == 1
-    expect(other.locator(OUT)).to_have_text("came live")
-    other.close()
 
 
 def test_the_speakers_window_follows_and_its_keys_run(deck):

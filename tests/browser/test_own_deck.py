@@ -95,35 +95,6 @@ def test_the_signs_of_aligned_rows_stand_below_each_other(formula):
     assert abs(tag["top"] - boxes(rows, "z", "mi")[0]["top"]) < 20, "in the row of its formula"
 
 
-@pytest.mark.parametrize(("number", "fence"), [(1, "("), (4, "{")], ids=["matrix", "cases"])
-def test_a_fence_is_as_tall_as_its_rows(formula, number, fence):
-    found = formula(number)
-    (drawn,) = boxes(found, fence, "mo")
-    (table,) = [one for one in found if one["tag"] == "mtable"]
-    assert 0.9 * high(table) < high(drawn) < 1.4 * high(table)
-
-
-def test_limits_stand_below_and_above(formula):
-    found = formula(FIRST_OF_LIMITS)
-    (word,), (below,) = boxes(found, "arg\u2009min", "mo"), boxes(found, "θ∈ℝn", "mrow")
-    assert below["top"] > word["top"] + 0.6 * high(word)
-    assert word["left"] < (below["left"] + below["right"]) / 2 < word["right"]
-    (sign,), (first,), (last,) = (
-        boxes(found, "∑", "mo"),
-        boxes(found, "i=1", "mrow"),
-        boxes(found, "n", "mrow"),
-    )
-    assert last["bottom"] < sign["bottom"]
-    assert last["top"] < sign["top"] < first["top"]
-    found = formula(FIRST_OF_LIMITS + 1)
-    (sum_,), (brace,), (words,) = (
-        boxes(found, "a+b+c", "mrow"),
-        boxes(found, "⏟", "mo"),
-        boxes(found, "three", "mtext"),
-    )
-    assert sum_["top"] < brace["top"] < words["top"]
-
-
 @pytest.mark.parametrize("size", [(1280, 720), (390, 844)], ids=["wall", "phone"])
 def test_nothing_of_a_strangers_deck_is_lost(chromium, own, size):
     with watched(chromium, viewport=dict(zip(("width", "height"), size, strict=True))) as watch:

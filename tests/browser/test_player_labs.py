@@ -6,7 +6,7 @@ import json
 
 import pytest
 from driver import photograph
-from lab_films import MOST, NO_ZERO, TWICE, accumulation, network
+from lab_films import MOST, NO_ZERO, accumulation, network
 from made_up_film import meant, restless
 from player_page import FAULTS, PLACES
 
@@ -106,21 +106,6 @@ def test_a_line_that_was_refused_carries_a_sign_and_all_goes_on(play):
     assert outcome(shown) == ""
 
 
-def test_a_long_message_is_told_in_short_and_whole_on_demand(play):
-    shown = play(network())
-    press(shown, "ArrowRight", "4")
-    short = "✗ RuntimeError: Trying to backward through the graph a second time (…)"
-    assert said(shown) == short
-    assert outcome(shown).startswith(short)
-    assert not shown.is_visible(".player-outcome code")
-    shown.focus(".player-outcome summary")
-    press(shown, "Enter")
-    assert shown.inner_text(".player-outcome code") == TWICE
-    inside = """(() => { const [one, all] = [".player-formula > div", ".player"].map((name) => document.querySelector(name).getBoundingClientRect());
-        return one.top >= all.top && one.bottom <= all.bottom && one.left >= all.left && one.right <= all.right; })()"""
-    assert shown.evaluate(inside)
-
-
 FOCUSED = "document.querySelector('.player').contains(document.activeElement)"
 
 
@@ -170,12 +155,6 @@ def test_a_line_that_was_refused_and_yet_did_something_says_so(play, name, keys)
     assert MOVED not in shown.inner_text(".player")
 
 
-def test_what_a_refused_line_left_as_it_was_is_not_said_to_have_changed(play):
-    shown = play(accumulation())
-    press(shown, "3")
-    assert len(texts(shown, ".player-outcome")) == 1
-
-
 def test_what_ran_and_changed_nothing_is_said_so(play):
     shown = play(accumulation())
     press(shown, "4")
@@ -211,37 +190,6 @@ def test_undo_and_reset_say_where_there_is_nothing_to_go_back_to(play):
     assert said(shown) == "there is nothing to undo"
     press(shown, "r")
     assert said(shown) == "this is the start"
-
-
-@pytest.mark.parametrize("start", [[], [0, 2]])
-def test_there_is_something_to_undo_once_a_key_was_pressed(play, start):
-    shown = play(accumulation(start=start))
-
-    def can_undo():
-        return shown.get_attribute(".player-undo", "aria-disabled") == "false"
-
-    assert not can_undo()
-    for key in "13" if start else "431":
-        before = texts(shown, ".player-code div")
-        press(shown, key)
-        assert can_undo()
-        press(shown, "r")
-        assert not can_undo()
-        press(shown, "u", key, "u")
-        assert texts(shown, ".player-code div") == before
-        assert not can_undo()
-
-
-def test_a_lab_may_start_on_its_way(play):
-    shown = play(accumulation(start=[0, 2, 3, 2]))
-    assert outcome(shown).startswith("✗ AttributeError")
-    assert texts(shown, ".player-code div")[1:] == ["… x.grad.zero_()", "x.grad = None", "✗ x.grad.zero_()"]  # fmt: skip
-    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
-    press(shown, "1", "r")
-    assert outcome(shown).startswith("✗ AttributeError")
-    press(shown, "u")
-    assert said(shown) == "there is nothing to undo", "before the start"
-    assert outcome(shown).startswith("✗ AttributeError")
 
 
 # what is seen
@@ -286,38 +234,6 @@ def test_gradients_are_blocks_on_one_another(play):
     press(shown, "u", "3", "2")
     assert blocks(shown) == (["1", "2", "3"], ["1", "2", "3"], ["1", "2", "3"])
     assert row(shown) == "[0, 0, 0] + [1, 2, 3] = [1, 2, 3]"
-
-
-def test_what_another_name_holds_is_a_stack_of_its_own(play):
-    shown = play(accumulation())
-    press(shown, "2", "5", "4")
-    assert blocks(shown)[:2] == (["1", "2", "3"], ["1", "2", "3"])
-    assert row(shown) == ""
-    press(shown, "1")
-    assert blocks(shown) == (["1", "1", "1", "1", "2", "3"], ["1", "1", "1", "1", "2", "3"], ["1", "1", "1"])  # fmt: skip
-
-
-def test_blocks_stay_with_their_tensor_whatever_its_names(play):
-    shown = play(as_json(labs.accumulation.film()))
-    press(shown, "1", "2", "5")
-    stacked = ["1 + 1", "1 + 2", "1 + 3"]
-    assert blocks(shown) == (stacked, ["2", "3", "4"], [])
-    press(shown, "4")
-    assert blocks(shown) == (stacked, ["2", "3", "4"], []), "g still holds both"
-    press(shown, "1", "2")
-    assert blocks(shown) == (2 * stacked, 2 * ["2", "3", "4"], ["+ 1", "+ 2", "+ 3"])
-    assert row(shown) == "[1, 1, 1] + [1, 2, 3] = [2, 3, 4]", "of the stack that grew"
-    press(shown, "5")
-    assert blocks(shown)[2] == []
-
-
-def test_a_sum_that_is_not_what_the_line_said_is_one_block(play):
-    film = json.loads(accumulation())
-    film["actions"][1][3] = [5, 5, 5]
-    shown = play(json.dumps(film))
-    press(shown, "1", "2")
-    assert blocks(shown) == (["2", "3", "4"], ["2", "3", "4"], [])
-    assert row(shown) == ""
 
 
 def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
@@ -372,43 +288,6 @@ def test_of_the_graph_the_card_that_came_is_marked_wherever_it_stands(play):
     assert fresh(shown, "box") == ["[0.2, 0.3] float64", "None"]
 
 
-def test_a_card_that_is_drawn_elsewhere_than_before_is_no_other(play):
-    shown = lab(play, "who_records", "1 9 9")
-    assert cards(shown, "Add") == [True, False]
-    assert cards(shown, "Pow") == [False]
-    shown = lab(play, "lifecycle", "1 4")
-    assert [cards(shown, one) for one in ("Sum", "Mul", "Pow")] == [[False]] * 3
-    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False]
-    assert shown.locator(WIRES).count() == 0
-    assert texts(shown, ".m-row.is-fresh") == ["self (3,)", "other (3,)"], "h is no name any more"
-
-
-def test_a_graph_where_there_was_none_is_new_as_a_whole_and_a_leaf_is_not(play):
-    shown = lab(play, "lifecycle", "1")
-    assert [cards(shown, one) for one in ("Sum", "Mul", "Pow")] == [[True]] * 3
-    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False]
-    assert set(texts(shown, ".m-tagged.is-fresh")) == {"h", "loss"}
-    graph = shown.locator(".player-pane path.m-edge").count() - 3  # x, h and loss have arrows
-    assert shown.locator(WIRES).count() >= 4
-    assert graph >= 4
-
-
-def test_what_torch_left_as_it_was_is_not_marked(play):
-    shown = lab(play, "lifecycle", "1 2 4 5")
-    full = "rect.m-slot.s-full"
-    assert shown.locator(full).count() == 1
-    assert shown.locator(f"{full}.is-fresh").count() == 0
-    assert shown.locator("rect:is(.m-leaf, .m-operation).is-fresh").count() == 0
-    shown = lab(play, "lifecycle", "1 2")
-    assert shown.locator(f"{full}.is-fresh").count() == 1
-    assert cards(shown, "x = [1.0, 2.0, 3.0]") == [False], "only its .grad"
-
-
-def test_of_another_program_nothing_is_marked(play):
-    shown = lab(play, "explorer", "2")
-    assert shown.locator("[class^=m-].is-fresh").count() == 0
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
     film = restless(seed)
@@ -430,24 +309,6 @@ def chosen(shown):
         one.get_attribute("aria-pressed") == "true" and one.evaluate(look)
         for one in shown.locator(".player-action").all()
     ]
-
-
-def test_the_chosen_program_is_marked_by_a_sign_and_by_its_state(play):
-    shown = play(network())
-    assert chosen(shown) == [True] + 9 * [False]
-    press(shown, "3")
-    assert chosen(shown) == [False, False, True] + 7 * [False]
-    assert [one.get_attribute("aria-pressed") for one in shown.locator(".player-action").all()][3:] == 7 * [None]  # fmt: skip
-
-
-def test_a_lab_may_start_at_a_node(play):
-    film = json.dumps(json.loads(network()) | {"start": [1, -1, -1]})
-    shown = play(film)
-    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
-    assert shown.get_attribute(".player-reset", "aria-disabled") == "true"
-    press(shown, "ArrowRight", "r")
-    assert shown.text_content(".player-say") == "Node 2 of y = x ** 2."
-    assert texts(shown, ".player-code div")[2:] == ["y = x ** 2", " ", " "]
 
 
 def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
@@ -496,31 +357,6 @@ def test_the_mouse_does_what_the_keys_do_and_space_does_not_press_again(play):
     assert row(shown) == "[1, 1, 1] + [1, 1, 1] = [2, 2, 2]", "what Tab has reached they do press"
 
 
-def test_no_key_but_those_of_the_page_reaches_it(play):
-    shown = play(network())
-    shown.evaluate(
-        "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
-    )
-    for place in (".player", ".player-action", ".player-undo", ".player-told summary"):
-        for key in [*"1234567890urabdxz/?+-", "ArrowLeft", "ArrowRight", "ArrowUp", "End", "Enter", " "]:  # fmt: skip
-            shown.focus(place)
-            press(shown, key)
-    assert shown.evaluate("window.heard") == []
-    press(shown, "Escape")
-    assert shown.evaluate("document.activeElement.tagName") == "BODY"
-
-
-def test_home_and_end_do_not_leap_out_of_a_lab(play):
-    shown = play(network())
-    shown.evaluate("document.body.style.padding = '3000px 0'")
-    shown.locator(".player").scroll_into_view_if_needed()
-    there = shown.evaluate("scrollY")
-    for key in ("Home", "End"):
-        press(shown, key)
-        shown.screenshot()  # the browser has drawn what it scrolled
-        assert shown.evaluate("scrollY") == there > 0
-
-
 def test_every_action_has_its_name_its_key_and_its_second_line(play):
     shown = play(network())
     button = shown.get_by_role("button", name="print(x.grad) only looks", exact=True)
@@ -560,15 +396,6 @@ def test_hostile_words_are_shown_as_text(play):
     assert texts(shown, ".player-action code")[0] == evil
 
 
-@pytest.mark.parametrize("version", [1, 2, 4])
-def test_a_lab_of_another_version_says_what_to_do(window, tmp_path, version):
-    film = json.dumps(json.loads(accumulation()) | {"version": version})
-    (tmp_path / "old.html").write_text(page_of(film, "", "Old"), encoding="utf-8")
-    window.goto((tmp_path / "old.html").as_uri())
-    words = "This player was saved by an earlier version. Run its cell again."
-    assert window.inner_text("body") == words
-
-
 # saved and opened again
 
 WIDGET = """async ([script, film, frame]) => {
@@ -605,15 +432,6 @@ def test_it_opens_where_it_was_saved_with_the_shortest_trail_to_there(window):
     assert title(shown), "what is not there is the last one that is"
 
 
-def test_at_its_own_start_the_trail_is_the_one_of_the_film(window):
-    film = accumulation(start=[0, 0, 2, 3, 2])
-    shown = opened_at(window, film, 0)
-    ran = texts(shown, ".player-code div")[1:]
-    assert ran == ["… x.grad.zero_()", "x.grad = None", "✗ x.grad.zero_()"], "the way it came"
-    shown = opened_at(window, film, 1)
-    assert texts(shown, ".player-code div")[1:] == ["x.sum().backward()", " ", " "]
-
-
 # motion
 
 
@@ -638,13 +456,6 @@ def test_a_block_drops_in_and_any_input_finishes_it(play):
     shown.clock.run_for(1000)
     press(shown, "2", "2")
     assert moving(shown) == 0, "who hurries sees no motion"
-
-
-def test_nothing_moves_for_whoever_wants_no_motion(play):
-    shown = play(accumulation())
-    press(shown, "1")
-    assert moving(shown) == 0
-    assert shown.evaluate("document.getAnimations().length") == 0
 
 
 # room
@@ -715,18 +526,6 @@ def test_where_a_picture_scrolls_the_node_of_the_talk_is_brought_in(play):
     for _ in range(8):
         assert shown.evaluate(inside), shown.text_content(".player-say")
         press(shown, "ArrowRight")
-
-
-def test_on_a_slide_it_grows(play):
-    shown = play(accumulation(), (1280, 720))
-    shown.evaluate(
-        """() => { const room = document.querySelector(".player-room");
-        room.style.cssText = "--player-high:640px;--player-least:18px"; room.dispatchEvent(new Event("player-fit")); }"""
-    )
-    assert shown.evaluate("document.querySelector('.player').offsetHeight") == 640
-    size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
-    assert shown.eval_on_selector(".player", size) >= 18
-    assert shown.eval_on_selector(".player-action code", size) >= 16
 
 
 FILLED = """() => {

@@ -6,8 +6,8 @@ import json
 
 import pytest
 from driver import watched
-from made_up_film import folded, steps
-from player_films import HOSTILE, film_of, unplayed
+from made_up_film import steps
+from player_films import HOSTILE, film_of
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of, slot
@@ -161,25 +161,6 @@ PLACES = [
 ]
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("place", PLACES)
-def test_no_key_but_those_of_the_page_reaches_it(play, place):
-    shown = play(film_of("sick"))
-    shown.evaluate(HEAR)
-    for key in DOCUMENTED + OTHERS:
-        ready(shown, place)
-        press(shown, key)
-    heard = [key for key in shown.evaluate("window.heard.splice(0)") if key not in ("Shift",)]
-    assert heard == []
-    for key in PAGES:
-        ready(shown, place)
-        press(shown, key)
-    heard = [
-        key for key in shown.evaluate("window.heard") if key not in ("Shift", "Control", "Meta")
-    ]
-    assert heard == [key.split("+")[-1] for key in PAGES]
-
-
 def ready(shown, place):
     """Put the focus on a place in the player, at a step that is asked for."""
     shown.evaluate("document.activeElement.blur()")
@@ -205,29 +186,6 @@ def test_escape_gives_the_keys_back(play):
     assert focused(shown) == "BODY"
     assert shown.evaluate("window.heard") == ["ArrowRight"]
     assert count(shown) == "6 steps"
-
-
-def test_the_scrubber_has_the_same_keys(play):
-    shown = play(film_of("square"))
-    shown.focus(".player-range")
-    press(shown, "ArrowRight", "ArrowRight", "ArrowLeft")
-    assert count(shown) == "step 1 of 6"
-    press(shown, "End")
-    assert count(shown) == "the end"
-    assert shown.get_attribute(".player-range", "aria-valuetext") == "the end"
-    press(shown, "g", "Home")
-    assert (count(shown), shown.get_attribute(".player-guess", "aria-pressed")) == (
-        "6 steps",
-        "true",
-    )
-
-
-def test_a_button_with_the_focus_obeys_the_space_bar(play):
-    shown = play(film_of("square"))
-    shown.focus(".player-next")
-    press(shown, " ", "Enter")
-    assert (count(shown), text(shown, "play")) == ("step 2 of 6", "Play")
-    assert focused(shown) == "player-next"
 
 
 # focus
@@ -332,27 +290,6 @@ def test_play_goes_to_the_end_and_can_be_paused(play):
     assert count(shown) == "6 steps", "at the end, play begins again"
 
 
-@pytest.mark.parametrize("key", ["ArrowRight", "ArrowLeft", "End", "Home"])
-def test_a_step_by_hand_stops_the_playing(play, key):
-    shown = play(film_of("square"))
-    press(shown, "ArrowRight", " ", key)
-    here = count(shown)
-    shown.clock.run_for(20_000)
-    assert (count(shown), text(shown, "play")) == (here, "Play")
-
-
-def test_play_in_guess_mode_asks_and_tells(play):
-    shown = play(film_of("square"))
-    press(shown, "g")
-    shown.click(".player-play")
-    shown.clock.run_for(1900)
-    assert (count(shown), main(shown)) == ("step 1 of 6", "Show")
-    shown.clock.run_for(1800)
-    assert (count(shown), main(shown)) == ("step 1 of 6", "Next ▶")
-    shown.clock.run_for(60_000)
-    assert (count(shown), text(shown, "play")) == ("the end", "Play")
-
-
 # guessing
 
 TOLD = """() => { const words = [document.querySelector(".player-room").innerText, document.querySelector(".player-live").textContent, document.querySelector(".player-told pre").textContent];
@@ -360,14 +297,6 @@ TOLD = """() => { const words = [document.querySelector(".player-room").innerTex
     for (const one of document.querySelectorAll(".player text")) if (one.checkVisibility({ visibilityProperty: true })) words.push(one.textContent);
     return words.filter((one) => one !== null); }"""
 SECRET = """() => [...document.querySelectorAll(".player-told pre, .player-live, .player-eq, .player-say, .player-title, .player-wire, .player-grad, .player-more, .player-verdict")].map((one) => one.textContent).join(" ")"""
-
-
-def test_guessing_is_off_until_asked_for(play):
-    shown = play(film_of("square"))
-    press(shown, "ArrowRight")
-    assert shown.get_attribute(".player-guess", "aria-pressed") == "false"
-    assert main(shown) == "Next ▶"
-    assert shown.locator(".player-field, .player-choice").count() == 0
 
 
 def test_who_guesses_finds_the_answer_nowhere(play):
@@ -383,29 +312,6 @@ def test_who_guesses_finds_the_answer_nowhere(play):
     assert shown.locator(".player-choice").all_inner_texts().count("20") == 1
     press(shown, "Enter")
     assert "20" in shown.evaluate(SECRET)
-
-
-def test_what_is_not_well_is_an_answer_too(play):
-    film = film_of("sick")
-    shown = play(film)
-    press(shown, "n")
-    assert "NaN" in text(shown, "title") or "inf" in text(shown, "title")
-    assert shown.locator(".is-alarm").count() == 1
-    press(shown, "g", "ArrowLeft", "ArrowRight")
-    if main(shown) == "Show":
-        assert shown.locator(".player-trouble, .is-alarm, .player-eq em").count() == 0
-
-
-@pytest.mark.parametrize("key", [" ", "Enter", "ArrowRight", ".player-next"])
-def test_without_a_guess_it_is_shown(play, key):
-    shown = play(film_of("square"))
-    press(shown, "g", "ArrowRight")
-    assert main(shown) == "Show"
-    shown.click(key) if key.startswith(".") else press(shown, key)
-    assert (count(shown), main(shown), text(shown, "verdict")) == ("step 1 of 6", "Next ▶", "")
-    assert "20" in text(shown, "eq")
-    press(shown, "ArrowRight", "Enter")
-    assert text(shown, "eq").count("20") == 4
 
 
 @pytest.mark.parametrize(
@@ -464,17 +370,6 @@ def test_two_fields_are_filled_by_clicks_on_choices(play):
     ]
 
 
-def test_after_the_mouse_the_space_bar_reveals(play):
-    shown = play(film_of("square"))
-    shown.click(".player-guess")
-    press(shown, "ArrowRight", " ")
-    assert main(shown) == "Next ▶"
-    shown.click(".player-guess")
-    press(shown, "ArrowRight")
-    assert main(shown) == "Next ▶"
-    assert shown.locator(".player-field").count() == 0
-
-
 @pytest.mark.parametrize("typed", ["5x1", "5×1", "(5, 1)", "5, 1", "[5, 1]"])
 def test_of_a_tensor_one_gives_the_shape(play, typed):
     shown = play(film_of("mlp"))
@@ -484,14 +379,6 @@ def test_of_a_tensor_one_gives_the_shape(play, typed):
     press(shown, "Enter")
     assert text(shown, "verdict").strip() == "✓ 5×1"
     assert shown.locator(".player-handed .player-tile").count() == 1
-
-
-def test_escape_leaves_the_field_first(play):
-    shown = play(film_of("square"))
-    press(shown, "g", "ArrowRight", "2", "Escape")
-    assert (focused(shown), shown.input_value(".player-field")) == ("player", "2")
-    press(shown, "Escape")
-    assert focused(shown) == "BODY"
 
 
 def test_a_guess_is_kept_out_of_the_text_until_it_is_shown(play):
@@ -535,15 +422,6 @@ def test_what_arrives_and_what_is_handed_on_moves_and_then_is_gone(play):
     assert shown.locator(".is-flying").count() == 0
 
 
-def test_into_a_leaf_it_goes_with_a_plus(play):
-    shown = play(film_of("square"))
-    step(shown, "ArrowRight", "ArrowRight", "ArrowRight")
-    assert shown.text_content(".player-moving .player-plus") == "+"
-    assert "None" in shown.text_content(".is-now .player-grad"), "not there before it arrives"
-    shown.clock.run_for(600)
-    assert shown.text_content(".is-now .player-grad") == "20"
-
-
 @pytest.mark.parametrize(
     "what", ["ArrowLeft", "g", "+", ".player-guess", ".player-say", ".player-pane", "a"]
 )
@@ -556,34 +434,12 @@ def test_any_input_finishes_the_motion(play, what):
     assert shown.evaluate(MOVING) == 0
 
 
-def test_nothing_moves_when_stepping_fast_or_back_or_far(play):
-    shown = play(film_of("square"))
-    step(shown, "ArrowRight")
-    press(shown, "ArrowRight")
-    assert shown.evaluate(MOVING) == 0, "fast"
-    step(shown, "ArrowLeft")
-    assert shown.evaluate(MOVING) == 0, "back"
-    step(shown, "End")
-    assert shown.evaluate(MOVING) == 0, "far"
-
-
 def test_nothing_moves_for_whoever_wants_no_motion(play):
     shown = play(film_of("square"), reduced_motion="reduce")
     for _ in range(7):
         step(shown, "ArrowRight")
         assert shown.evaluate(MOVING) == 0
     assert shown.evaluate("document.getAnimations().length") == 0
-
-
-def test_after_a_guess_it_moves_too(play):
-    shown = play(film_of("square"))
-    press(shown, "g")
-    step(shown, "ArrowRight")
-    shown.clock.run_for(1000)
-    press(shown, "Enter")
-    assert shown.evaluate(MOVING) == 1
-    shown.clock.run_for(1000)
-    assert shown.evaluate(MOVING) == 0
 
 
 # large graphs
@@ -615,18 +471,6 @@ def test_one_steps_over_a_folded_part_into_it_and_out_again(play):
     assert shown.get_attribute(".player-fold", "aria-disabled") == "true"
     press(shown, "f", "o")
     assert len(titles(shown)) > len(whole), "o opens, as it always did"
-
-
-def test_a_folded_box_opens_by_click(play):
-    shown = play(film_of("layers"))
-    whole = titles(shown)
-    node(shown, "reads layers.11.*").click()
-    assert len(titles(shown)) > len(whole)
-    assert focused(shown) == "player"
-    assert (
-        shown.eval_on_selector(".player-node[data-opens]", "(one) => getComputedStyle(one).cursor")
-        == "zoom-in"
-    )
 
 
 def test_the_bytes_that_are_kept_fall_as_they_are_freed(play):
@@ -704,19 +548,6 @@ def test_n_goes_to_the_first_nan(play):
     assert count(shown) == "6 steps", "where all is well it does nothing"
 
 
-def test_a_graph_without_steps_is_looked_around_in(play):
-    shown = play(unplayed())
-    assert shown.locator(".player-next, .player-range, .player-guess, .player-play").count() == 0
-    press(shown, "ArrowRight", " ", "g", "End", "Enter", "5", "n")
-    whole = titles(shown)
-    press(shown, "i")
-    assert len(titles(shown)) > len(whole)
-    press(shown, "f")
-    assert titles(shown) == whole
-    node(shown, "Pow").click()
-    assert "Pow" in text(shown, "verdict")
-
-
 def test_ten_thousand_steps_stay_quick(window, tmp_path):
     data = json.loads(as_json(film_of("square")))
     first, *between, last = data["moments"]
@@ -762,15 +593,6 @@ def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab
     assert colours(shown) == rgb(palette, "now", "nowground", "ink", "ink", "ground")
 
 
-def test_colours_that_the_reader_forces_are_kept(play):
-    shown = play(film_of("square"), forced_colors="active", color_scheme="dark")
-    press(shown, "ArrowRight")
-    now, paper, title, sentence, ground = colours(shown)
-    assert title == sentence
-    assert paper == ground
-    assert len({now, paper, title}) == 3
-
-
 def test_hostile_names_are_shown_as_text(play):
     shown = play(film_of("long"))
     for _ in range(6):
@@ -778,16 +600,6 @@ def test_hostile_names_are_shown_as_text(play):
         assert shown.locator(".player img, .player script").count() == 0
     press(shown, "ArrowLeft")
     assert HOSTILE in text(shown, "say")
-
-
-def test_everything_has_a_name(play):
-    film = film_of("square")
-    shown = play(film)
-    assert shown.get_by_role("img", name=film.alt).count() == 1
-    assert shown.get_by_role("group", name="Player").count() == 1
-    assert shown.get_by_role("slider", name="Step").count() == 1
-    for name in ("◀ Back", "Play", "Next ▶", "Guess"):
-        assert shown.get_by_role("button", name=name, exact=True).count() == 1
 
 
 # several, old
@@ -805,21 +617,6 @@ def test_two_players_on_a_page_do_not_disturb_each_other(play):
         "(all) => all.map((one) => one.ariaPressed)"
     ) == ["false", "true"]
     assert shown.locator(".player").first.locator(".player-field").count() == 0
-
-
-def test_a_film_of_another_version_says_what_to_do(play):
-    shown = play(film_of("square"))
-    old = as_json(film_of("square")).replace('"version":2', '"version":1')
-    shown.set_content(f"<main></main>{head()}")
-    shown.goto("about:blank")
-    shown.set_content(
-        f"<!doctype html>{head()}<div class='player-slot'><script type='application/json'>{old}</script></div>"
-    )
-    shown.wait_for_selector(".player-old")
-    assert (
-        shown.inner_text("body")
-        == "This player was saved by an earlier version. Run its cell again."
-    )
 
 
 # as a widget
@@ -897,23 +694,3 @@ def test_without_a_kernel_it_still_counts_as_a_widget_to_be_saved_as_long_as_it_
     assert shown.evaluate(SAVED) is None
     shown.evaluate("window.stop()")
     assert shown.evaluate(COUNTED) == [False, False]
-
-
-def test_a_widget_whose_kernel_lives_is_left_to_it(widget):
-    shown = widget(film_of("square"), "live")
-    shown.evaluate("window.stop()")
-    assert shown.evaluate(COUNTED) == [True, True]
-
-
-@pytest.mark.parametrize("comm", ["live", "none"])
-def test_an_opened_view_is_where_it_was_left(widget, comm):
-    shown = widget(folded(), comm, 0)
-    shown.focus(".player")
-    press(shown, "ArrowRight", "ArrowRight", "i", "ArrowRight")
-    here, seen = count(shown), titles(shown)
-    saved = shown.evaluate("window.model.get('frame')")
-    assert shown.evaluate(SAVED) == ([saved, False] if comm == "live" else None)
-    shown.evaluate("window.model.set('frame', 1)")
-    assert titles(shown) != seen
-    shown = widget(folded(), comm, saved)
-    assert (count(shown), titles(shown)) == (here, seen)

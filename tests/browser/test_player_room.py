@@ -4,7 +4,7 @@ or covered, no word is too small, and no step moves what it is not about.
 
 import pytest
 from driver import photograph, watched
-from player_films import PROGRAMS, film_of, unplayed
+from player_films import PROGRAMS, film_of
 from player_page import FAULTS, PLACES, SETTLED, go_through
 
 from autograd_graphs.playing.player import page
@@ -70,39 +70,6 @@ def test_inside_an_opened_part_everything_is_seen_too(pages, size):
         assert shown.evaluate(FAULTS, SIZES[size]) == [], stop
         assert shown.evaluate(PLACES) == places, stop
         shown.keyboard.press("ArrowRight")
-
-
-@sizes
-def test_a_graph_to_look_around_in_has_room_too(pages, size):
-    shown = pages("unplayed", size, unplayed())
-    shown.focus(".player")
-    for key in ("", "i", "f"):
-        if key:
-            shown.keyboard.press(key)
-        assert shown.evaluate(FAULTS, SIZES[size]) == [], key
-
-
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("one('.player-eq').style.maxHeight = '1em'", "too full"),
-        ("one('.player-eq').style.cssText += ';overflow:auto;max-height:1em'", "scrolls"),
-        ("one('.player-legend').style.marginBottom = '-3em'", "cut off"),
-        ("one('.player-title').style.marginBottom = '-2em'", "over one another"),
-        ("one('.player-cell small').style.cssText = 'max-width:1em;white-space:nowrap'", "wider"),
-        ("one('.player-count').style.fontSize = '9px'", "9.0 px"),
-        ("one('.player-node text').style.fontSize = '9px'", "px: "),
-        ("one('.player').style.height = '700px'", "higher"),
-        ("one('.player-pane svg').setAttribute('viewBox', '500 500 300 300')", "out of sight"),
-    ],
-)
-def test_what_a_person_would_see_is_found(pages, fault, said):
-    shown = pages("square", (960, 600))
-    shown.focus(".player")
-    shown.keyboard.press("ArrowRight")
-    assert shown.evaluate(FAULTS, 10.4) == []
-    shown.evaluate(f"{{ const one = (what) => document.querySelector(what); {fault}; }}")
-    assert any(said in one for one in shown.evaluate(FAULTS, 10.4)), shown.evaluate(FAULTS, 10.4)
 
 
 def test_without_the_focus_as_with_it_everything_stands_at_the_same_place(pages):

@@ -35,8 +35,6 @@ IN_SIGHT = """() => { const seen = [...document.querySelectorAll("article .highl
 
 WIDE = "03_leaf_and_non_leaf"  # a lesson with a graph that is wider than a telephone
 PLOTTED = "05_backward_and_the_chain_rule"
-UNDERLINED = """() => [...document.querySelectorAll(".highlight span")]
-    .filter((one) => getComputedStyle(one).textDecorationLine !== "none").map((one) => one.textContent)"""
 CELL_COLOURS = """() => [".cell_input", ".output.traceback", ".output.text_plain .highlight"].map((one) => {
     const { backgroundColor, borderTopColor } = getComputedStyle(document.querySelector(one));
     return [backgroundColor, borderTopColor];
@@ -151,12 +149,6 @@ def test_the_search_finds_a_word_and_leads_to_it(reader, site):
     reader.wait_for_function(IN_SIGHT)
 
 
-def test_a_search_for_nothing_we_have_says_so(reader, site):
-    reader.goto(address(site, "search") + "?q=zeppelin")
-    reader.wait_for_selector("text=did not match any documents")
-    assert not reader.locator("#search-results li").count()
-
-
 def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
     reader.goto(address(site, "index"))
     reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'comparison')")
@@ -220,15 +212,6 @@ def test_on_paper_there_are_folds_and_frames_and_no_furniture(reader, site, tmp_
     assert (tmp_path / "lesson.pdf").stat().st_size > 10_000
 
 
-def test_what_scrolls_no_more_is_no_stop_for_the_keyboard(reader, site):
-    reader.goto(address(site, LESSONS[0]))
-    reader.evaluate(GUESS_ALL)
-    reader.set_viewport_size({"width": 320, "height": 640})
-    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length > 5")
-    reader.set_viewport_size({"width": 1280, "height": 640})
-    reader.wait_for_function("document.querySelectorAll('article pre[tabindex]').length <= 2")
-
-
 @pytest.mark.parametrize("chosen", ["dark", "light"])
 def test_pictures_follow_the_switch_and_not_the_system(reader, site, chosen):
     reader.goto(address(site, PLOTTED))
@@ -259,21 +242,6 @@ def test_colours_of_cells_follow_the_switch_and_not_the_system(reader, site):
             seen[chosen, system] = reader.evaluate(CELL_COLOURS)
         assert seen[chosen, "dark"] == seen[chosen, "light"]
     assert seen["dark", "dark"] != seen["light", "light"]
-
-
-@pytest.mark.parametrize("name", [PLOTTED, "09_in_place_and_versions"])
-def test_only_links_are_underlined(reader, site, name):
-    """The dark colours of code would underline names of modules, and files of a traceback."""
-    reader.goto(address(site, name))
-    reader.evaluate(GUESS_ALL)
-    assert reader.locator(".cell_input .nn").count()
-    assert reader.locator(".traceback .nn").count()
-    for theme in ("light", "dark", "auto"):
-        reader.emulate_media(color_scheme="dark")
-        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", theme)
-        assert reader.evaluate(UNDERLINED) == []
-    link = reader.locator("article p a").first
-    assert link.evaluate("(one) => getComputedStyle(one).textDecorationLine") == "underline"
 
 
 @pytest.fixture(params=["site", "page"])
@@ -312,17 +280,6 @@ def test_a_wide_graph_on_a_telephone_says_that_it_scrolls_until_it_was(chromium,
         assert not page.locator(".wide-hint:visible").count(), "it is known now"
 
 
-def test_what_fits_says_nothing_and_has_no_role(chromium, wide_lesson):
-    with watched(chromium, viewport={"width": 390, "height": 844}) as watch:
-        page = watch.page
-        page.goto(wide_lesson)
-        page.evaluate(GUESS_ALL)
-        expect(page.locator(".wide-hint:visible")).not_to_have_count(0)
-        page.set_viewport_size({"width": 1440, "height": 900})
-        expect(page.locator(".wide-hint:visible")).to_have_count(0)
-        assert not page.locator("[aria-label='Wide picture'], [data-wide]:has(img)").count()
-
-
 @pytest.mark.parametrize("width", [390, 1440])
 def test_a_link_to_a_heading_leads_under_the_header(chromium, site, width):
     with watched(chromium, viewport={"width": width, "height": 800}) as watch:
@@ -343,17 +300,3 @@ def test_a_link_to_a_heading_leads_under_the_header(chromium, site, width):
                 }""",
                 arg=[place, under],
             )
-
-
-def test_what_was_printed_is_wrapped_and_a_photograph_is_not_turned(chromium, site):
-    with watched(chromium, viewport={"width": 390, "height": 844}, color_scheme="dark") as watch:
-        page = watch.page
-        page.goto(address(site, PLOTTED))
-        page.evaluate(GUESS_ALL)
-        for printed in page.locator(".cell_output .output:not(.text_html) pre").all():
-            assert printed.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1")
-        plot = page.locator(".cell_output img[src^='data:image/png']").first
-        turned = "(one) => getComputedStyle(one).filter"
-        assert plot.evaluate(turned).startswith("invert")
-        plot.evaluate("(one) => { one.dataset.ground = 'own'; }")
-        assert plot.evaluate(turned) == "none"

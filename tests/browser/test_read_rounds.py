@@ -19,12 +19,6 @@ FIRST = questions.question("05.q1")
 NUMBERS = questions.question("05.q4")
 WRONG = next(letter for letter in FIRST.letters if letter != FIRST.right)
 WAITS = "(name) => [...document.querySelectorAll(`[data-after='${name}']`)].map((one) => one.checkVisibility())"
-SEEN_EARLY = """() => {
-  window.early = [];
-  new MutationObserver(() => {
-    for (const one of document.querySelectorAll("[data-after]")) if (one.checkVisibility()) window.early.push(one.dataset.after);
-  }).observe(document, { childList: true, subtree: true });
-}"""
 BEYOND = "document.documentElement.scrollWidth - innerWidth"
 
 
@@ -116,14 +110,6 @@ def test_without_scripts_all_is_seen_and_reasons_are_folded(chromium, lesson, ma
             assert not page.locator(".prediction").count()
 
 
-def test_nothing_that_waits_is_seen_while_the_page_is_read(chromium, lesson):
-    with watched(chromium) as watch:
-        watch.page.add_init_script(f"({SEEN_EARLY})()")
-        watch.page.goto(lesson)
-        expect(row(watch.page)).to_be_visible()
-        assert watch.page.evaluate("window.early") == []
-
-
 def test_on_paper_all_is_seen(chromium, lesson):
     with watched(chromium) as watch:
         watch.page.goto(lesson)
@@ -161,18 +147,6 @@ def test_a_guess_that_is_no_guess_any_more_is_asked_for_again(chromium, made_up)
             page.reload()
             assert row(page).get_attribute("data-state") == "open"
             assert not any(waiting(page, "99.q1"))
-
-
-def test_the_quiz_and_a_lab_hide_nothing(chromium, made_up):
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(made_up("page").as_uri())
-        assert page.get_by_text("seen at once").is_visible()
-        assert page.get_by_text("a lab", exact=True).is_visible()
-        row(page, 2).locator("input[value=a]").check()
-        page.keyboard.press("Enter")
-        said = "You said (a). Lesson 02 settles it."
-        expect(row(page, 2).locator(".prediction-said")).to_have_text(said)
 
 
 def test_in_a_deck_the_answer_comes_by_key_and_after_the_output(chromium, made_up):

@@ -86,54 +86,6 @@ def test_a_player_is_printed_at_its_end_with_a_table_of_its_walk(chromium, tmp_p
     assert "27 + 6 = 33" in sheets[1]
 
 
-def test_on_the_wall_no_such_table_is_seen_and_on_questions_none_is_left(chromium, tmp_path):
-    lesson = next(LESSONS.glob("05_*.ipynb"))
-    with watched(chromium) as watch:
-        page = sheet_of(watch, lesson, tmp_path, "questions")
-        assert page.locator(".walk").count() == 0
-        assert "-0.7568" not in page.inner_html("main")
-        page.goto((tmp_path / "deck.html").as_uri())
-        page.wait_for_selector(".reveal.ready")
-        assert page.locator(".walk").count() == 3
-        assert page.locator(".walk:visible").count() == 0
-
-
-def test_a_table_that_gives_a_reason_is_no_question(chromium, tmp_path):
-    lesson = next(LESSONS.glob("09_*.ipynb"))
-    with watched(chromium) as watch:
-        page = sheet_of(watch, lesson, tmp_path, "questions")
-        assert "output 0 of Add" not in page.inner_html("main")
-        assert page.locator(".sheet .table").count() == 1, "the recap, to fill in"
-        page = sheet_of(watch, lesson, tmp_path, "answers")
-        assert "output 0 of Add" in page.inner_text("main")
-
-
-# The smallest words in points, of text on the sheet and of text drawn in pictures; that in a plot is not known.
-SMALLEST = """() => {
-  let least = [99];
-  const note = (px, words) => { if (px > 1 && px * 0.75 < least[0]) least = [px * 0.75, words.trim().slice(0, 40)]; };
-  const walk = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
-  for (let node = walk.nextNode(); node; node = walk.nextNode()) {
-    const parent = node.parentElement;
-    if (!node.textContent.trim() || parent.closest("svg") || !parent.checkVisibility({ visibilityProperty: true })) continue;
-    note(parseFloat(getComputedStyle(parent).fontSize) * parent.currentCSSZoom, node.textContent);
-  }
-  for (const one of document.querySelectorAll("img[data-words]")) {
-    if (one.src.includes("svg") && one.checkVisibility({ visibilityProperty: true })) note(one.dataset.words * one.getBoundingClientRect().width / one.naturalWidth, one.alt);
-  }
-  return least;
-}"""
-
-
-@pytest.mark.parametrize("kind", handouts.KINDS)
-@pytest.mark.parametrize("number", ["02", "05", "07"])
-def test_words_on_paper_can_be_read(chromium, tmp_path, number, kind):
-    lesson = next(LESSONS.glob(f"{number}_*.ipynb"))
-    with watched(chromium) as watch:
-        least, *words = sheet_of(watch, lesson, tmp_path, kind).evaluate(SMALLEST)
-    assert least >= 7.95, words
-
-
 def pages(path):
     """Return (width, height) of each page of a PDF, in points."""
     sizes = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", path.read_bytes())
@@ -162,12 +114,6 @@ def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
         assert f"The graphs of 04 ({counted['graphs']} pages)" in told
     else:
         assert f"the chain rule of 05 ({counted['chain-rule']} page)" in told
-
-
-def test_a_place_that_cannot_be_written_is_said_in_a_sentence(notebook, tmp_path, capsys):
-    (tmp_path / "taken").write_text("a file")
-    assert handouts.main([str(notebook), "-o", str(tmp_path / "taken")]) == 1
-    assert "cannot be made" in capsys.readouterr().err
 
 
 TOO_MUCH = "\n".join(f"- Line {number}." for number in range(60))  # a list is not cut

@@ -15,39 +15,20 @@ from hostile_inputs.subclasses import TRAPS
 CASES, case = collection()
 TEXTS = {
     "a script": "<script>alert(1)</script>",
-    "an image that loads": '<img src="https://example.org/x" onerror="alert(1)">',
     "an attribute that ends": '" onload="alert(1)" x="',
-    "an attribute that ends with an apostrophe": "' onload='alert(1)",
-    "the end of a comment": "--><svg onload=alert(1)>",
-    "the end of character data": "]]><b>",
-    "an entity": "&lt;b&gt;&#x41;&xxe;",
-    "a document type": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>',
-    "combining marks": "Z" + "\u0351" * 100,
-    "beyond the basic plane": "\U0001f600",
-    "dot that ends a label": '"]; evil [label="',
+    "the end of a comment": "--><svg onload=alert(1)>]]>",
+    "a document type": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;',
+    "dot that ends a label": '"]; evil [label="\\N\\l',
     "dot that is markup": "<<table><tr><td>evil</td></tr></table>>",
-    "dot escapes": "\\N\\G\\E\\l\\r\\",
-    "latex": "$\\input{/etc/passwd}$ \\(x\\) %",
-    "jinja": "{{ 7 * 7 }}{% include 'x' %}{# #}",
-    "format": "%s {0} {self.__class__} ${x}",
-    "markdown": "![x](javascript:alert(1)) `x` **x**",
-    "an address": "javascript:alert(1)//https://example.org",
-    "a space": " ",
-    "digits": "7",
+    "latex and jinja": "$\\input{/etc/passwd}$ {{ 7 * 7 }}{% include 'x' %}",
     "the tree's own lines": "└─ AccumulateGrad (leaf x = 1.0, .grad None)",
-    "a part of a model": "model.0.weight",
 }
 SHOWN = {  # what is not shown as it is: the text and what stands for it
     "control characters": ("a\x00b\x07c\x1b[31md\x7f\x85", r"a\x00b\x07c\x1b[31md\x7f\x85"),
     "line ends": ("a\nb\r\nc\u2028d", r"a\nb\r\nc\u2028d"),
-    "an empty first line": ("\nx", r"\nx"),
     "right to left": ("\u202egnp.exe\u2066\u200f", r"\u202egnp.exe\u2066\u200f"),
     "a lone high surrogate": ("\ud800", r"\ud800"),
-    "a lone low surrogate": ("\udfff and more", r"\udfff and more"),
-    "not a character": ("\ufffe\uffff", r"\ufffe\uffff"),
-    "20,000 characters": ("n" * 20_000, "n" * 199 + "…"),
     "20,000 quotes": ('"' * 20_000, '"' * 199 + "…"),
-    "20,000 control characters": ("\x01" * 20_000, r"\x01" * 49 + r"\x0" + "…"),
     "nothing": ("", "unnamed"),
 }
 TEXTS |= {name: text for name, (text, _) in SHOWN.items()}
@@ -85,7 +66,7 @@ def leaf_called(name: str) -> str:
 
 
 CASES += [named(variable, name, leaf_called(name), "as a variable") for name in TEXTS]
-CASES += [named(given, name, leaf_called(name), "in names") for name in TEXTS]
+CASES += [named(given, "a script", leaf_called("a script"), "in names")]
 CASES += [
     named(alt, name, "AccumulateGrad (leaf thing = [1.0], .grad None)", "as alt")
     for name in (
@@ -164,14 +145,6 @@ def names_is_a_dict_whose_every_method_raises(look):
     look(thing, names=names)
 
 
-@case(
-    "TypeError: names is Claim. Pass a dict from name to tensor: names={'w': w}, "
-    "a model, or the context of module_calls(model)."
-)
-def names_claims_to_be_a_dict(look):
-    look(one(), names=type("Claim", (), {"__class__": property(lambda self: ran("__class__")())})())
-
-
 @case("TypeError: A key of names is Late. Pass the name as text: names={'w': w}.")
 def names_has_a_hostile_text_as_key(look):
     names = {}
@@ -182,31 +155,11 @@ def names_has_a_hostile_text_as_key(look):
     look(one(), names=names)
 
 
-@case("TypeError: A key of names is int. Pass the name as text: names={'w': w}.")
-def names_has_a_number_as_key(look):
-    look(one(), names={7: one()})
-
-
 @case(
     "TypeError: Expected a tensor as names['<b>\\\\n'], got str. Pass a tensor, for example the loss."
 )
 def names_holds_no_tensor(look):
     look(one(), names={"<b>\n": "no tensor"})
-
-
-@case(
-    "TypeError: Expected a tensor as names['w'], got Hostile. Pass a tensor, for example the loss."
-)
-def names_holds_a_hostile_object(look):
-    look(one(), names={"w": type("Hostile", (), TRAPS)()})
-
-
-@case(
-    "TypeError: names is list. Pass a dict from name to tensor: names={'w': w}, "
-    "a model, or the context of module_calls(model)."
-)
-def names_is_a_list(look):
-    look(one(), names=[one()])
 
 
 @case(
@@ -217,46 +170,15 @@ def names_is_text(look):
     look(one(), names="w")
 
 
-@case(
-    "TypeError: names is Tensor. Pass a dict from name to tensor: names={'w': w}, "
-    "a model, or the context of module_calls(model)."
-)
-def names_is_a_tensor(look):
-    look(one(), names=one())
-
-
-@case("AccumulateGrad (leaf thing = [1.0], .grad None)")
-def names_is_empty(look):
-    look(one(), names={})
-
-
 @case("AccumulateGrad (leaf w0, w1 = [1.0], .grad None)")
 def names_has_ten_thousand(look):
     thing = one()
     look(thing, names={f"w{nr}": thing for nr in range(10_000)})
 
 
-@case("TypeError: alt is int. Pass a sentence that says what to notice.")
-def alt_is_a_number(look):
-    look(one(), alt=5)
-
-
 @case("TypeError: alt is HostileText. Pass a sentence that says what to notice.")
 def alt_is_a_hostile_text(look):
     look(one(), alt=HostileText("x"))
-
-
-@case("TypeError: alt is Hostile. Pass a sentence that says what to notice.")
-def alt_is_a_hostile_object(look):
-    look(one(), alt=type("Hostile", (), TRAPS)())
-
-
-@case(
-    "TypeError: unfold is int. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
-    "True to draw every node."
-)
-def unfold_is_a_number(look):
-    look(one(), unfold=5)
 
 
 @case(
@@ -265,15 +187,6 @@ def unfold_is_a_number(look):
 )
 def unfold_is_a_hostile_list(look):
     look(one(), unfold=type("Hostile", (list,), dict(TRAPS))(["x"]))
-
-
-@case(
-    "TypeError: unfold is Equal. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
-    "True to draw every node."
-)
-def unfold_is_of_a_metaclass_that_equals_everything(look):
-    Meta = type("Meta", (type,), {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")})
-    look(one(), unfold=Meta("Equal", (), {})())
 
 
 @case(
@@ -297,23 +210,6 @@ def variables_that_answer_to_nothing(look):
     look(one() * 2, space=things)
 
 
-@case("MulBackward0 (1,)   ● other = 2")
-def variables_of_a_metaclass_that_equals_everything(look):
-    Meta = type("Meta", (type,), {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")})
-    look(one() * 2, space={"equal": Meta("Equal", (), {})()})
-
-
-@case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
-def a_module_with_a_dict_of_the_users(look):
-    model = linear()
-    model.__dict__ = HostileDict(model.__dict__)
-    inside = HostileDict()
-    dict.update(inside, dict.items(dict.__getitem__(model.__dict__, "_parameters")))
-    dict.__setitem__(model.__dict__, "_parameters", inside)
-    weight = dict.__getitem__(inside, "weight")
-    look(weight * 2, space={"model": model})
-
-
 @case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
 def a_module_whose_every_property_raises(look):
     body = {
@@ -328,16 +224,6 @@ def a_module_whose_every_property_raises(look):
     look(result, space={"model": model})
 
 
-@case("AccumulateGrad (leaf model.bias = [1.0], .grad None)")
-def a_module_with_a_parametrization(look):
-    model = linear()
-    traced = type("Traced", (torch.nn.Module,), {"forward": lambda self, w: w * 2})()
-    torch.nn.utils.parametrize.register_parametrization(model, "weight", traced)
-    result = model(torch.ones(1, 1))
-    type(traced).forward = ran("forward")
-    look(result, space={"model": model})
-
-
 @case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")
 def a_module_that_holds_itself(look):
     model = linear()
@@ -345,15 +231,3 @@ def a_module_that_holds_itself(look):
     model._modules["own"] = model
     look(result, space={"model": model})
     model._modules.clear()
-
-
-@case("AccumulateGrad (leaf " + ("deeper." * 29)[:199] + "… = [1.0], .grad None)")
-def a_module_a_thousand_deep(look):
-    weight = one()
-    model = torch.nn.Module()
-    model._parameters["weight"] = weight
-    for _ in range(1_000):
-        outer = torch.nn.Module()
-        outer._modules["deeper"] = model
-        model = outer
-    look(weight, names=model, space={})
