@@ -39,67 +39,12 @@ def transformer():
     return snapshot(loss)
 
 
-def bare_transformer():
-    model = encoder()
-    loss = model(torch.ones(2, 5, WIDE)).sum()
-    return snapshot(loss)
-
-
-def transformer_with_input_that_needs_grad():
-    model = encoder()
-    x = torch.ones(2, 5, WIDE, requires_grad=True)
-    loss = model(x).sum()
-    return snapshot(loss)
-
-
 def encoder_decoder():
     model = nn.Transformer(WIDE, HEADS, 6, 6, 2 * WIDE, dropout=0.0, batch_first=True)
     embedding, head = nn.Embedding(WORDS, WIDE), nn.Linear(WIDE, WORDS)
     source, target = torch.arange(10).reshape(2, 5), torch.arange(8).reshape(2, 4)
     logits = head(model(embedding(source), embedding(target)))
     loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
-    return snapshot(loss)
-
-
-class GPTBlock(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.ln_1, self.ln_2 = nn.LayerNorm(WIDE), nn.LayerNorm(WIDE)
-        self.c_attn, self.c_proj = nn.Linear(WIDE, 3 * WIDE), nn.Linear(WIDE, WIDE)
-        self.mlp = nn.Sequential(nn.Linear(WIDE, 4 * WIDE), nn.GELU(), nn.Linear(4 * WIDE, WIDE))
-
-    def attend(self, x):
-        q, k, v = (
-            one.unflatten(-1, (HEADS, -1)).transpose(1, 2) for one in self.c_attn(x).chunk(3, -1)
-        )
-        weights = (q @ k.transpose(-2, -1) / 2).softmax(-1)
-        return self.c_proj((weights @ v).transpose(1, 2).flatten(2))
-
-    def forward(self, x):
-        x = x + self.attend(self.ln_1(x))
-        return x + self.mlp(self.ln_2(x))
-
-
-class GPT(nn.Module):
-    """Use one matrix as embedding and as head."""
-
-    def __init__(self, depth=8):
-        super().__init__()
-        self.wte, self.wpe = nn.Embedding(WORDS, WIDE), nn.Embedding(8, WIDE)
-        self.h = nn.ModuleList(GPTBlock() for _ in range(depth))
-        self.ln_f = nn.LayerNorm(WIDE)
-
-    def forward(self, tokens):
-        x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
-        for block in self.h:
-            x = block(x)
-        return self.ln_f(x) @ self.wte.weight.t()
-
-
-def gpt():
-    gpt = GPT()
-    tokens = torch.arange(10).reshape(2, 5)
-    loss = nn.functional.cross_entropy(gpt(tokens).flatten(0, 1), tokens.flatten())
     return snapshot(loss)
 
 
@@ -110,20 +55,6 @@ def albert():
     for _ in range(6):
         x = shared(x)
     loss = nn.functional.cross_entropy(head(x[:, 0]), torch.tensor([0, 1]))
-    return snapshot(loss)
-
-
-def shared_under_a_head(depth=4):
-    """Call one layer again and again inside a module; the head after it begins as one more call of
-    it would.
-    """
-    encoder = nn.ModuleDict({"lift": nn.Linear(4, WIDE), "shared": layer()})
-    linears = (nn.Linear(WIDE, width) for width in (WIDE, WIDE, 2))
-    head = nn.Sequential(next(linears), nn.GELU(), nn.LayerNorm(WIDE), *linears)
-    x = encoder["lift"](torch.ones(2, 5, 4))
-    for _ in range(depth):
-        x = encoder["shared"](x)
-    loss = head(x).sum()
     return snapshot(loss)
 
 
@@ -213,28 +144,6 @@ def unet():
     return snapshot(loss)
 
 
-class DenseNet(nn.Module):
-    def __init__(self, depth=12):
-        super().__init__()
-        self.layers = nn.ModuleList(
-            nn.Sequential(nn.BatchNorm1d(4 * nr), nn.ReLU(), nn.Linear(4 * nr, 4))
-            for nr in range(1, depth + 1)
-        )
-        self.head = nn.Linear(4 * depth + 4, 1)
-
-    def forward(self, x):
-        found = [x]
-        for one in self.layers:
-            found.append(one(torch.cat(found, 1)))
-        return self.head(torch.cat(found, 1))
-
-
-def densenet():
-    model = DenseNet()
-    loss = model(torch.ones(2, 4)).mean()
-    return snapshot(loss)
-
-
 def lstm():
     """Unroll 50 steps and stack what each gives."""
     cell, h, c, outputs = nn.LSTMCell(4, WIDE), torch.zeros(2, WIDE), torch.zeros(2, WIDE), []
@@ -262,14 +171,6 @@ def two_stacked_cells():
     return snapshot(loss)
 
 
-def gru():
-    cell, h = nn.GRUCell(4, WIDE), torch.zeros(2, WIDE)
-    for _ in range(30):
-        h = cell(torch.ones(2, 4), h)
-    loss = h.sum()
-    return snapshot(loss)
-
-
 def mlp_by_hand():
     weights = [torch.ones(4, 4, requires_grad=True) for _ in range(20)]
     biases = [torch.ones(4, requires_grad=True) for _ in range(20)]
@@ -278,14 +179,6 @@ def mlp_by_hand():
         x = torch.relu(x @ weight + bias)
     loss = x.sum()
     return snapshot(loss)
-
-
-def shared_weight_loop():
-    x, w, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 1.01, 0.5))
-    y = x
-    for _ in range(50):
-        y = y * w + b
-    return snapshot(y)
 
 
 def own_weights_loop():
@@ -347,25 +240,6 @@ def hidden_in_a_dict():
     return snapshot(loss)
 
 
-def given():
-    state = {"model": nn.Sequential(*(Residual() for _ in range(12)))}
-    loss = state["model"](torch.ones(2, 4)).sum()
-    return snapshot(loss, names=state["model"])
-
-
-class Trainer:
-    def __init__(self):
-        self.model = nn.Sequential(*(Residual() for _ in range(12)))
-
-    def step(self):
-        loss = self.model(torch.ones(2, 4)).sum()
-        return snapshot(loss)
-
-
-def behind_self():
-    return Trainer().step()
-
-
 class Wrapper(nn.Module):
     def __init__(self, inside):
         super().__init__()
@@ -373,32 +247,6 @@ class Wrapper(nn.Module):
 
     def forward(self, x):
         return self._orig_mod(x)
-
-
-def wrapped():
-    model = Wrapper(
-        Wrapper(nn.Sequential(nn.Linear(4, 4), nn.Sequential(*(Residual() for _ in range(12)))))
-    )
-    loss = model(torch.ones(2, 4)).sum()
-    return snapshot(loss)
-
-
-class ByList(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.weights = nn.ParameterList(torch.ones(4, 4) for _ in range(15))
-        self.biases = nn.ParameterList(torch.ones(4) for _ in range(15))
-
-    def forward(self, x):
-        for weight, bias in zip(self.weights, self.biases, strict=True):
-            x = torch.tanh(x @ weight + bias)
-        return x
-
-
-def parameter_list():
-    model = ByList()
-    loss = model(torch.ones(2, 4)).sum()
-    return snapshot(loss)
 
 
 def parametrized():
@@ -419,24 +267,6 @@ def checkpointed(reentrant=False):
     return snapshot(loss)
 
 
-def checkpointed_reentrant():
-    blocks, x = nn.ModuleList(Residual() for _ in range(70)), torch.ones(2, 4, requires_grad=True)
-    y = x
-    for block in blocks:
-        y = checkpoint(block, y, use_reentrant=True)
-    loss = y.sum()
-    return snapshot(loss)
-
-
-def gradient_of_gradient():
-    model = nn.Sequential(*(one for _ in range(14) for one in (nn.Linear(4, 4), nn.Tanh())))
-    x = torch.ones(2, 4, requires_grad=True)
-    y = model(x).sum()
-    (slope,) = torch.autograd.grad(y, x, create_graph=True)
-    penalty = (slope.norm() - 1) ** 2
-    return snapshot(penalty)
-
-
 def two_roots():
     body = nn.Sequential(*(Residual() for _ in range(12)))
     policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
@@ -453,45 +283,11 @@ def change_in_the_middle():
     return snapshot(loss)
 
 
-def alternating_layers():
-    layers, x = nn.ModuleList(), torch.ones(2, 4)
-    for _ in range(10):
-        layers.extend([nn.Linear(4, 4), nn.LayerNorm(4)])
-    for nr, one in enumerate(layers):
-        x = one(x).tanh() if nr % 2 else one(x).relu()
-    loss = x.sum()
-    return snapshot(loss)
-
-
 def cut_at_the_cap():
     model = encoder(36)
     loss = model(torch.ones(2, 5, WIDE)).sum()
     with patch("autograd_graphs.looking.snapshot.WHOLE", Limits(1_500, 44_000)):
         return snapshot(loss)
-
-
-def long_chain():
-    x = torch.ones(2, requires_grad=True)
-    y = x
-    for _ in range(5_000):
-        y = y * 1.01
-    return snapshot(y)
-
-
-def in_place_loop():
-    w, y = torch.ones(3, requires_grad=True), torch.zeros(3)
-    for _ in range(40):
-        y.add_(w).mul_(0.5)
-    loss = y.sum()
-    return snapshot(loss)
-
-
-def view_loop():
-    x, out = torch.ones(30, 2, requires_grad=True), torch.zeros(30, 2)
-    for nr in range(30):
-        out[nr] = x[nr] * 2
-    loss = out.sum()
-    return snapshot(loss)
 
 
 class Cube(torch.autograd.Function):
@@ -527,41 +323,24 @@ MODELS = {
     function.__name__: function
     for function in (
         transformer,
-        bare_transformer,
-        transformer_with_input_that_needs_grad,
         encoder_decoder,
-        gpt,
         albert,
-        shared_under_a_head,
         resnet50,
         unet,
-        densenet,
         lstm,
         lstm_with_a_loss_in_each_step,
         two_stacked_cells,
-        gru,
         mlp_by_hand,
-        shared_weight_loop,
         own_weights_loop,
         residual_blocks,
         siamese,
         numbered_attributes,
         hidden_in_a_dict,
-        given,
-        behind_self,
-        wrapped,
-        parameter_list,
         parametrized,
         checkpointed,
-        checkpointed_reentrant,
-        gradient_of_gradient,
         two_roots,
         change_in_the_middle,
-        alternating_layers,
         cut_at_the_cap,
-        long_chain,
-        in_place_loop,
-        view_loop,
         custom_functions,
         nested_loops,
     )

@@ -530,17 +530,9 @@ def own(name, backward, gives, error=None, says="", save=False):
 
 own("raises", fails, "stopped: own", ZeroDivisionError, "own")
 own("mutates its gradient in place", mutates, "step 5 of 5")
-own("returns its gradient itself", returns(lambda grad: grad), "step 5 of 5")
 own(
     "returns too many gradients",
     returns(lambda grad: (grad, grad, grad)),
-    "stopped:",
-    RuntimeError,
-    "incorrect number",
-)
-own(
-    "returns no gradient at all",
-    returns(lambda grad: ()),
     "stopped:",
     RuntimeError,
     "incorrect number",
@@ -552,16 +544,7 @@ own(
     RuntimeError,
     "invalid gradient",
 )
-own(
-    "returns a number",
-    returns(lambda grad: 3),
-    "stopped:",
-    RuntimeError,
-    "expected Variable or None",
-)
 own("returns another dtype", returns(lambda grad: grad.double()), "step 5 of 5")
-own("returns a sparse gradient", returns(lambda grad: grad.to_sparse()), "step 5 of 5")
-own("returns a meta tensor", returns(lambda grad: grad.to("meta")), "stopped:", RuntimeError, "")
 own(
     "is differentiable once",
     torch.autograd.function.once_differentiable(lambda ctx, grad: grad * 2),
@@ -572,16 +555,6 @@ own(
     lambda ctx, grad: grad * ctx.saved_tensors[0],
     "freed: saved_tensors",
     save=True,
-)
-own(
-    "asks in vain for saved tensors",
-    lambda ctx, grad: ctx.saved_tensors[0],
-    "stopped:",
-    IndexError,
-    "",
-)
-own(
-    "exits", returns(lambda grad: (_ for _ in ()).throw(SystemExit(2))), "stopped:", SystemExit, "2"
 )
 own(
     "recurses for ever",
@@ -700,7 +673,6 @@ def called(name, how, gives="", error=None, says="", plain=False, scalar=False):
 
 ones = torch.ones
 called("a number as gradient", lambda x, y: {"gradient": 3.0}, "stopped:", TypeError)
-called("a text as gradient", lambda x, y: {"gradient": "v"}, "stopped:", TypeError)
 called(
     "a gradient of a wrong shape",
     lambda x, y: {"gradient": ones(5)},
@@ -709,22 +681,8 @@ called(
     "Mismatch in shape",
 )
 called("a gradient of another dtype", lambda x, y: {"gradient": ones(2).double()}, "step 3 of 3")
-called(
-    "a gradient on meta",
-    lambda x, y: {"gradient": ones(2, device="meta")},
-    "stopped:",
-    RuntimeError,
-)
-called(
-    "a gradient of integers", lambda x, y: {"gradient": ones(2, dtype=torch.long)}, "step 3 of 3"
-)
-called("a complex gradient", lambda x, y: {"gradient": ones(2) * 1j}, "stopped:", RuntimeError)
-called("a sparse gradient", lambda x, y: {"gradient": ones(2).to_sparse()}, "")
-called("a gradient that requires grad", lambda x, y: {"gradient": leaf()}, "step 3 of 3")
 called("the leaf as gradient", lambda x, y: {"gradient": x}, "step 3 of 3")
-called("a list of no gradients", lambda x, y: {"gradient": []}, "stopped:", RuntimeError)
 called("two gradients for one root", lambda x, y: {"gradient": [ones(2), ones(2)]}, "step 3 of 3")
-called("a dict as gradient", lambda x, y: {"gradient": {"a": ones(2)}}, "stopped:", TypeError)
 called(
     "no gradient for two numbers",
     lambda x, y: {},
@@ -735,15 +693,12 @@ called(
 )
 called("inputs of a leaf", lambda x, y: {"inputs": x}, "step 4 of 4", scalar=True)
 called("inputs of no leaf", lambda x, y: {"inputs": [y]}, "", scalar=True)
-called("inputs that are not in the graph", lambda x, y: {"inputs": [leaf()]}, "", scalar=True)
-called("inputs given twice", lambda x, y: {"inputs": [x, x]}, "", scalar=True)
 called(
     "inputs as a generator",
     lambda x, y: {"inputs": (one for one in [x])},
     "step 4 of 4",
     scalar=True,
 )
-called("inputs as a dict", lambda x, y: {"inputs": {"x": x}}, "step 4 of 4", scalar=True)
 called(
     "no inputs",
     lambda x, y: {"inputs": []},
@@ -752,29 +707,10 @@ called(
     "cannot be empty",
     scalar=True,
 )
-called("a number as inputs", lambda x, y: {"inputs": 3}, "stopped:", TypeError, scalar=True)
-called(
-    "inputs without grad", lambda x, y: {"inputs": [ones(2)]}, "stopped:", RuntimeError, scalar=True
-)
-called("a text as retain_graph", lambda x, y: {"retain_graph": "yes"}, "", TypeError, scalar=True)
-called("retain_graph=None", lambda x, y: {"retain_graph": None}, "freed: self", scalar=True)
-called(
-    "create_graph and no retain_graph",
-    lambda x, y: {"create_graph": True},
-    "step 4 of 4",
-    scalar=True,
-)
 called(
     "create_graph and retain_graph=False",
     lambda x, y: {"create_graph": True, "retain_graph": False},
     "freed: self",
-    scalar=True,
-)
-called(
-    "a text as create_graph",
-    lambda x, y: {"create_graph": "yes"},
-    "stopped:",
-    TypeError,
     scalar=True,
 )
 
