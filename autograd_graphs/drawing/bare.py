@@ -151,8 +151,9 @@ def roomy(card: Card, slot: int) -> Card:
     """Return a card whose slots are so wide, and which does not say what the operation made."""
     beside = tuple([with_room(row, slot) for row in card.beside])
     lines = tuple([tuple([with_room(row, slot) for row in line]) for line in card.lines])
-    rest = "" if card.rest.startswith("  →") else card.rest
-    card = replace(card, beside=beside, lines=lines, rest=rest)
+    if card.look == "small":
+        card = replace(card, rest="", look="faint")
+    card = replace(card, beside=beside, lines=lines)
     if card.kind == "leaf" and lines:
         wide = max([card.width, *[line_width(line) + LEAF_SIDES for line in lines]])
         return replace(

@@ -92,6 +92,7 @@ class Card:
     """Hold the words and the size (px) of one box. `kind` is operation, folded, leaf, none or cut.
 
     `name` is drawn bold, `rest` faint after it, `beside` in the same line, `lines` below it.
+    The `look` of the rest is small where it says what the operation made.
     `device` is None where all of the graph is on one device. `inlet` is where wires come in, in px
     from the left, and `slot` the width of the slot of its `.grad`.
     """
@@ -99,6 +100,7 @@ class Card:
     kind: str
     name: str
     rest: str = ""
+    look: str = "faint"
     node: int | None = None
     tag: str = ""
     beside: Rows = ()
@@ -156,15 +158,15 @@ def card(
     if node.is_leaf:
         return leaf_card(node.outputs[0], number, uses, device)
     name, rest = split_operation(node)
-    tag = visible(node.name, 30)
+    tag = visible(tag_words(node), 30)
     if node.folded:
-        card = Card("folded", name, "", number, tag, (), folded_lines(node, device))
+        card = Card("folded", name, "", "faint", number, tag, (), folded_lines(node, device))
     elif is_dense:
-        beside = short_rows(node, device)
-        card = Card("operation", name, made_words(node, device), number, tag, beside)
+        made, beside = made_words(node, device), short_rows(node, device)
+        card = Card("operation", name, made, "small" if made else "faint", number, tag, beside)
     else:
         lines = operation_lines(node, device)
-        card = Card("operation", name, rest, number, tag, (), lines)
+        card = Card("operation", name, rest, "faint", number, tag, (), lines)
     return measured(card, device)
 
 
@@ -204,12 +206,19 @@ def with_tint(card: Card, tint: Tint, is_dense: bool = False) -> Card:
 
 
 def rest_size(card: Card) -> int:
-    """Return the font size of what stands after the name: what an operation made is small."""
-    return SMALL if card.rest.startswith("  →") else TITLE
+    """Return the font size of what stands after the name."""
+    return SMALL if card.look == "small" else TITLE
 
 
 def line_width(line: Rows) -> int:
     return sum([row.width for row in line]) + BETWEEN * (len(line) - 1)
+
+
+def tag_words(node: Node) -> str:
+    """Return the name of what a node made, with its number where that is to be seen: "e = 100"."""
+    if len(node.outputs) == 1 and node.outputs[0].value is not None:
+        return f"{node.name} = {node.outputs[0].value}"
+    return node.name
 
 
 def made_words(node: Node, device: Device | None) -> str:
@@ -346,13 +355,13 @@ def leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -
     high = FIRST + 28 + 18 * (len(rows) - 1)
     lines = tuple([(row,) for row in rows])
     slot = rows[0].slot if leaf.requires_grad else 0
-    return Card("leaf", name, rest, number, "", (), lines, wide, high, device, slot=slot)
+    return Card("leaf", name, rest, "faint", number, "", (), lines, wide, high, device, slot=slot)
 
 
 def short_leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -> Card:
     """Make the pill of a leaf in a dense graph: all in one line, a long value told by its shape."""
     name, rest = leaf_words(leaf, device, LONGEST_VALUE)
-    card = Card("leaf", name, rest, number, beside=tuple(leaf_rows(leaf, uses, True)))
+    card = Card("leaf", name, rest, node=number, beside=tuple(leaf_rows(leaf, uses, True)))
     card = measured(card, device)
     return replace(card, width=card.width + 8)
 
@@ -411,8 +420,7 @@ def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
         tall = card.height - 12
         draw_bars(pen, card.device, left + 7, top + card.height / 2 - tall // 2, tall)
         start += card.device.room
-    look = "small" if rest_size(card) == SMALL else "faint"
-    pen.write("start", start, top + 23, (card.name, "name"), (card.rest, look))
+    pen.write("start", start, top + 23, (card.name, "name"), (card.rest, card.look))
     draw_line(pen, card, card.beside, start + beside(card, start - left), top + 18)
     middle = top + 18
     for line in card.lines:

@@ -82,12 +82,11 @@ class Stage:
         return replace(self.graph, nodes=tuple(nodes))
 
     def valued(self, nr: int, outputs: tuple[TensorInfo, ...]) -> tuple[TensorInfo, ...]:
-        """Return what a node made, its name with the number where backward starts from it."""
+        """Return what a node made, with its number where backward starts from it."""
         for root in self.graph.roots:
             value = number_of(root.tensor.values)
             if root.node == nr and value is not None and len(outputs) == 1 and outputs[0].names:
-                words = f"{outputs[0].name} = {short_number(value)}"
-                return (replace(outputs[0], names=(words,)),)
+                return (replace(outputs[0], value=short_number(value)),)
         return outputs
 
     def saved(self, number: int, node: Node) -> tuple[SavedTensor, ...]:
