@@ -301,8 +301,9 @@ class Replay:
         """Return a new tensor: a leaf where it is made with requires_grad=True."""
         self._forget(walruses(expr))
         wants = [one.value for one in expr.keywords if one.arg == "requires_grad"]
-        is_leaf = any(isinstance(one, ast.Constant) and one.value is True for one in wants)
-        return Value("leaf" if is_leaf else "unknown" if wants else "plain", expr)
+        if any(isinstance(one, ast.Constant) and one.value is True for one in wants):
+            return Value("leaf", expr)
+        return Value("unknown" if wants else "plain", expr)
 
     def _is_method(self, func: ast.Attribute) -> bool:
         """Say whether an attribute is a tensor's method, as far as its name tells."""

@@ -75,7 +75,8 @@ class Faces:
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
         html = "".join(self.output(output) for output in cell.outputs)
-        kind = "player" if PLAYER in html else "picture" if PICTURE in html else "text"
+        kind = "picture" if PICTURE in html else "text"
+        kind = "player" if PLAYER in html else kind
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
         turns = walk_of(html)
         return Result(html, kind, failed, table(turns, filled=True) if turns else "")

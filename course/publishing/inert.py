@@ -96,15 +96,11 @@ def clean(
 
     def kept(tag: str, name: str, value: str) -> str | None:
         if tag == "img" and name == "src":
-            return (
-                value
-                if PICTURE.match(value)
-                else picture(value)
-                if picture
-                else value
-                if local(value)
-                else None
-            )
+            if PICTURE.match(value):
+                return value
+            if picture:
+                return picture(value)
+            return value if local(value) else None
         if name == "href":
             return value if LINK.match(value.strip()) else None
         if name == "style":

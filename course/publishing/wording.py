@@ -116,16 +116,12 @@ def _piece(found: re.Match) -> str:
 
 def tag(written: str, name: str) -> str:
     """Return one tag as it may be printed: cleaned, or as text that a reader sees."""
-    kept = clean(
-        written + ("" if written.startswith("</") else f"</{name}>")
-        if name not in VOID
-        else written
-    )
     if written.startswith("</"):
         return f"</{name}>" if clean(f"<{name}></{name}>") or name in PARTS else escape(written)
     if name in PARTS:
         return f"<{name}>"
-    start = re.match(r"<[^>]*>", kept)
+    end = "" if name in VOID else f"</{name}>"
+    start = re.match(r"<[^>]*>", clean(written + end))
     return start[0] if start else escape(written)
 
 

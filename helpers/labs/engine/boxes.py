@@ -148,7 +148,9 @@ class Boxes:
         if slot.top == slot.y:
             begin, end = (slot.x + slot.tag, slot.y + 14), (goal.left, slot.y + 14)
         else:
-            aside = 0 if goal is slot else 40 if goal.x < slot.x else -40
+            aside = 0
+            if goal is not slot:
+                aside = 40 if goal.x < slot.x else -40
             begin, end = (middle, slot.y + TAG + 2), (goal.left + goal.wide // 2 + aside, goal.top)
         curve = straight(begin, end)
         pen.path("edge", *curve)
