@@ -156,6 +156,14 @@ def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
 
 
+def test_a_backward_that_starts_with_nan_says_so():
+    x = number([1.0, 2.0])
+    y = x * 2
+    trace = record(y, gradient=torch.tensor([math.nan, 1.0]))
+    assert health.first_bad(trace) == 0
+    assert "backward() starts with NaN, at MulBackward0 (y)." in words(show(trace, color="grad"))
+
+
 def test_a_hook_that_makes_an_inf_is_told():
     x = number([1.0, 2.0])
     y = x.sin()
