@@ -17,7 +17,7 @@ from torch.utils.checkpoint import checkpoint
 # `PROGRAMS=long` in the environment tries far more programs: for a quarter of an hour, not for
 # every day.
 settings.register_profile(
-    "short", deadline=None, max_examples=150, suppress_health_check=[HealthCheck.too_slow]
+    "short", deadline=None, max_examples=80, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("long", settings.get_profile("short"), max_examples=4_000)
 often = settings.get_profile(os.environ.get("PROGRAMS", "short"))

@@ -287,10 +287,7 @@ def test_no_host_is_named_but_those_of_pytorchs_own_builds_and_of_binder():
     "words",
     [
         ["reset"],
-        ["reset", "N=77"],
         ["refresh", "N=77"],
-        ["present", "N=77"],
-        ["next", "TORCH=2.14.0", "N=77"],
     ],
 )
 def test_a_wrong_number_gets_a_sentence(words):

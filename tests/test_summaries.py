@@ -237,7 +237,7 @@ HOOKS = {
 }
 
 
-@pytest.mark.parametrize("size", [6, 30, WHOLE + 100])
+@pytest.mark.parametrize("size", [6, WHOLE + 100])
 @pytest.mark.parametrize("where", ["tensor", "node before", "node after", "leaf", "fork"])
 @pytest.mark.parametrize("named", HOOKS)
 def test_a_hook_that_changes_a_gradient_is_seen(named, where, size):
