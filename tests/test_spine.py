@@ -6,8 +6,8 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from layout_faults import faults
 from programs import often, programs
-from stress_layout import faults
 from torch import nn
 from torch.nn import functional as F
 

@@ -40,7 +40,6 @@ the answer is.
 
 Answers in many styles stand in tests/answers, one file an exercise: right ones must pass, wrong
 ones must fail, and a head may ask which words are said. Add the next one that surprises you.
-tests/mutants.py changes each solution a little.
 """
 
 from helpers.exercises.checking import check
