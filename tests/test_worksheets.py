@@ -29,10 +29,9 @@ WITH_WALKS = {"00", "05", "07"}
 def walks(number):
     """Return (code, turns) of each cell of a lesson whose walk goes into a table."""
     for cell in prepared(read(LESSONS[number]), notes=False).cells:
-        for output in cell.get("outputs", ()):
-            turns = walk_of(output.get("data", {}).get("text/html", ""))
-            if turns:
-                yield cell.source, turns
+        turns = walk_of(cell.get("outputs", ()))
+        if turns:
+            yield cell.source, turns
 
 
 @pytest.mark.slow

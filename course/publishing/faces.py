@@ -18,7 +18,7 @@ from course.publishing.inert import clean
 from course.publishing.network import note
 from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
-from course.publishing.walks import table, walk_of
+from course.publishing.walks import walk_of
 from course.publishing.wording import ticked
 
 ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
@@ -78,8 +78,7 @@ class Faces:
         kind = "picture" if PICTURE in html else "text"
         kind = "player" if PLAYER in html else kind
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
-        turns = walk_of(html)
-        return Result(html, kind, failed, table(turns, filled=True) if turns else "")
+        return Result(html, kind, failed, walk_of(cell.outputs))
 
     def output(self, output: NotebookNode) -> str:
         if output.output_type == "stream":

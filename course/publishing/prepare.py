@@ -121,7 +121,12 @@ def shown(
         return raised(output)
     data = output.data
     text = str(data.get("text/plain", ""))
-    ours = slot_in_page(notebook, output, text)
+    film = film_of(notebook, output)
+    if film:
+        made = _only(output, slot_of(film, text), text)
+        made.data[FILM] = film
+        return made
+    ours = slot_in_page(output)
     if ours:
         return _only(output, ours, text)
     kept = trusted_html(data) if trust and VIEW not in data else None
@@ -142,16 +147,13 @@ def raised(output: NotebookNode) -> NotebookNode:
     return NotebookNode(output | {"traceback": lines} | words)
 
 
-def slot_in_page(notebook: NotebookNode, output: NotebookNode, text: str) -> str:
-    """Return the place of a question, a player or the filter box, where its script finds it; "" for
-    what is none of ours.
+def slot_in_page(output: NotebookNode) -> str:
+    """Return the place of a question or the filter box, where its script finds it; "" for what is
+    none of ours.
     """
     asked = rounds.question_of(output)
     if asked:
         return prediction.slot(asked)
-    film = film_of(notebook, output)
-    if film:
-        return slot_of(film, text)
     return filter_box.listed() if filter_box.BOX in output.data else ""
 
 

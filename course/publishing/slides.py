@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from course.publishing.walks import Turn, table
+
 
 @dataclass(frozen=True)
 class Slide:
@@ -28,13 +30,18 @@ class Slide:
 @dataclass(frozen=True)
 class Result:
     """What a cell put out: `kind` is "text", "picture" or "player"; `failed` is the number of the
-    line that raised, 0 where none did; `walk` is a table of what a player shows, "" without one.
+    line that raised, 0 where none did; `turns` are those of a backward that a player steps through.
     """
 
     html: str
     kind: str = "text"
     failed: int = 0
-    walk: str = ""
+    turns: tuple[Turn, ...] = ()
+
+    @property
+    def walk(self) -> str:
+        """Return a table of what a player shows, "" without one."""
+        return table(self.turns, filled=True) if self.turns else ""
 
 
 @dataclass(frozen=True)

@@ -5,14 +5,15 @@ derivative, and what it hands on.
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-SLOT = re.compile(
-    r'<div class="player-slot"><script type="application/json">(.*?)</script>', re.DOTALL
-)
+from nbformat import NotebookNode
+
+from autograd_graphs.playing.player import FILM
+
 TIMES = ["arrives", "sign", "factor", "sign", "handed"]  # of a row of the panel, cell by cell
 ADDS = ["before", "sign", "arrives", "sign", "total"]
 LEAST = 2  # nodes, leaves apart, that make it worth a table
@@ -43,27 +44,27 @@ class Turn:
     total: str = ""
 
 
-def walk_of(html: str) -> list[Turn]:
-    """Return the turns of the first player in an output; none where it plays no backward, or one
-    that is more than numbers times numbers.
+def walk_of(outputs: Sequence[NotebookNode]) -> tuple[Turn, ...]:
+    """Return the turns of the first player in prepared outputs; none where it plays no backward, or
+    one that is more than numbers times numbers.
     """
-    found = SLOT.search(html)
-    film = json.loads(found[1]) if found else {}
+    films = [output.data[FILM] for output in outputs if FILM in output.get("data", {})]
+    film = json.loads(films[0]) if films else {}
     if "moments" not in film:
-        return []
+        return ()
     try:
         return turns_of(film)
     except LookupError:  # a number of a stranger's film that leads nowhere
-        return []
+        return ()
 
 
-def turns_of(film: dict[str, Any]) -> list[Turn]:
+def turns_of(film: dict[str, Any]) -> tuple[Turn, ...]:
     """Return one turn for each step, or none where a step is no row of a table."""
     moments = film["moments"][1 : film["steps"] + 1]  # the first only starts the walk
     turns = [turn(film, step, moment) for step, moment in enumerate(moments)]
     read = [one for one in turns if one]
     is_worth_it = sum(bool(one.ways) for one in read) >= LEAST
-    return read if is_worth_it and len(read) == len(turns) else []
+    return tuple(read) if is_worth_it and len(read) == len(turns) else ()
 
 
 def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn | None:
@@ -104,7 +105,7 @@ def way(lines: list[str], row: list[list[Any]]) -> Way:
     return Way(lines[handed[2]], lines[factor[2]], factor[1], handed[1])
 
 
-def table(turns: list[Turn], *, filled: bool) -> str:
+def table(turns: Sequence[Turn], *, filled: bool) -> str:
     """Return a table of them in HTML, or the same with room to write."""
     heads = ("Node", "What arrives", "Local derivative", "What it hands on")
     head = "".join(f'<th scope="col">{words}</th>' for words in heads)

@@ -20,7 +20,7 @@ from course.publishing.naming import title_of
 from course.publishing.prepare import prepared
 from course.publishing.slides import Lab, Round, Slide
 from course.publishing.templating import environment
-from course.publishing.walks import table, walk_of
+from course.publishing.walks import table
 
 TEMPLATES = Path(__file__).parent / "templates" / "paper"
 DRAWING = re.compile(r'src="data:image/svg\+xml;base64,([^"]+)"')
@@ -53,8 +53,8 @@ def walks(notebook: NotebookNode, folder: Path) -> str | None:
     """Return a sheet with a table to fill in for each backward that a notebook steps through; None
     where it steps through none.
     """
-    found = [(slide, walk_of(slide.result.html)) for slide in asking(notebook, folder)]
-    tasks = [task(slide, table(turns, filled=False)) for slide, turns in found if turns]
+    found = [slide for slide in asking(notebook, folder) if slide.result.turns]
+    tasks = [task(slide, table(slide.result.turns, filled=False)) for slide in found]
     return sheet("walks", notebook, tasks)
 
 
