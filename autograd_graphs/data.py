@@ -98,7 +98,8 @@ class TensorInfo:
     """Hold what is known of one tensor: a leaf, or a tensor that a backward function made.
 
     `names` are the learner's own, at most two. `shape` is None where torch refuses to say. `value`
-    is a short text of a small leaf's values, `values` the numbers themselves. `keeps_grad` says
+    is a short text of a small leaf's values, and in a player of the number from which a backward
+    starts; `values` are the numbers themselves. `keeps_grad` says
     whether there is a `.grad` to look at, as a leaf has it, and any tensor once retain_grad() was
     called; `grad` is what it holds, None where it is empty.
     """

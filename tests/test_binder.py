@@ -112,6 +112,14 @@ BREAKAGES = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BREAKAGES)
+def test_what_would_spoil_the_image_is_seen(name, folder):
+    spoil, expected = BREAKAGES[name]
+    spoil(folder)
+    assert set(expected) <= set(faults(folder))
+
+
 def test_binder_installs_what_students_have_and_a_hubs_server():
     *shared, server = lines("binder/requirements.txt")
     assert shared == ["-c ../constraints.txt", INDEX, "-r ../requirements.txt"]

@@ -506,6 +506,12 @@ def test_a_stronger_step_stands_out_more_from_the_ground(scale, is_dark):
     assert all(later / before > 1.08 for before, later in pairwise(found))
 
 
+def test_rims_differ_by_more_than_colour():
+    looks = [attributes("operation", f"tint3{rim}") for rim in ("", "first", "bad", "zero")]
+    shapes = {(look.get("stroke-width"), look.get("stroke-dasharray")) for look in looks}
+    assert len(shapes) == 4
+
+
 def test_words_stay_in_their_card():
     for trace in (record(log_of_zero()), record(chain(9, 10)[1]), record(mlp()[1])):
         for marks in marks_by_node(trace).values():

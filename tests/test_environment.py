@@ -20,14 +20,28 @@ from pathlib import Path
 
 import pytest
 import wheels
+import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from helpers import torch_version
 
 ROOT = Path(__file__).resolve().parent.parent
 TEXTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("classroom/*.md")])
 TORCH = "torch>=2.13,<3"  # the one requirement that is a range
 REQUIREMENTS = ("requirements.txt", "requirements-dev.txt", "classroom/requirements.txt")
+
+
+SECURITY_FLOORS = {
+    "jupyterlab": "4.6.2",
+    "jupyter-server": "2.20.0",
+    "nbconvert": "7.17.1",
+    "mistune": "3.3.0",
+    "tornado": "6.5.7",
+    "jupyterhub": "5.4.5",
+    "torch": "2.11",
+}
 
 
 def lines(name):
@@ -67,6 +81,11 @@ def test_the_course_runs_on_what_it_is_about():
         "graphviz",
     } <= set(pins("requirements.txt"))
     assert pins("requirements.txt")["torch"] == [Requirement(TORCH)]
+
+
+def test_the_lock_keeps_the_torch_that_the_outputs_were_compared_with():
+    compared = [Requirement(f"torch=={torch_version.COMPARED}")]
+    assert pins("requirements-dev.txt")["torch"] == pins("constraints.txt")["torch"] == compared
 
 
 @pytest.mark.slow
@@ -127,6 +146,19 @@ def test_what_is_installed_is_what_is_locked():
         )
 
 
+def below_the_floor(found):
+    """Return a sentence for each version, of {package: [version, ...]}, that a known hole makes too
+    old.
+    """
+    floors = {name: Version(floor) for name, floor in SECURITY_FLOORS.items()}
+    pairs = [(name, version) for name in found.keys() & floors for version in found[name]]
+    return [
+        f"{name} {version} is below {floors[name]}"
+        for name, version in pairs
+        if version < floors[name]
+    ]
+
+
 def locked_versions():
     """Return {package: [version, ...]} of all that the lock names, for every system and Python."""
     locked = pins("constraints.txt")
@@ -134,6 +166,27 @@ def locked_versions():
         name: [Version(str(pin.specifier).removeprefix("==")) for pin in locked[name]]
         for name in locked
     }
+
+
+def test_security_floors_hold_in_the_lock():
+    assert SECURITY_FLOORS.keys() <= locked_versions().keys()
+    assert not below_the_floor(locked_versions()), (
+        "take newer versions: make lock LOCK_ARGS=--upgrade"
+    )
+
+
+def test_security_floors_hold_in_what_is_installed():
+    installed = {canonicalize_name(one.name): [Version(one.version)] for one in distributions()}
+    assert SECURITY_FLOORS.keys() <= installed.keys()
+    assert not below_the_floor(installed), "the lock has newer ones: make test installs them"
+
+
+@pytest.mark.parametrize("name", [name for name in SECURITY_FLOORS if name != "jupyterhub"])
+def test_one_version_below_its_floor_is_found(name):
+    lowered = [*locked_versions()[name], Version(f"{SECURITY_FLOORS[name]}rc1")]
+    assert below_the_floor(locked_versions() | {name: lowered}) == [
+        f"{name} {lowered[-1]} is below {SECURITY_FLOORS[name]}"
+    ]
 
 
 def test_the_installed_package_says_the_same_as_the_files():
@@ -202,6 +255,17 @@ def test_the_package_takes_what_is_locked_and_leaves_a_jupyter_as_it_is():
     assert package_needs()["torch"] == Requirement(TORCH)
 
 
+def test_every_text_names_the_same_pythons():
+    pythons = wheels.pythons()
+    assert pythons == ["3.11", "3.12", "3.13", "3.14"]
+    said = re.search(
+        r"^With Python (.+?) and `make`", (ROOT / "README.md").read_text("utf-8"), re.M
+    )
+    assert re.findall(r"3\.\d+", said[1]) == pythons
+    tried = re.search(r"^PYTHON \?= (.+)$", (ROOT / "Makefile").read_text("utf-8"), re.M)
+    assert re.findall(r"python(3\.\d+)", tried[1]) == pythons  # the compared one first
+
+
 @pytest.mark.slow
 def test_notebooks_import_the_package_with_no_path_tricks(tmp_path):
     command = [sys.executable, "-c", "import helpers; print(helpers.__file__)"]
@@ -209,6 +273,18 @@ def test_notebooks_import_the_package_with_no_path_tricks(tmp_path):
         command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
     )
     assert Path(ran.stdout.strip()) == ROOT / "helpers" / "__init__.py"
+
+
+def test_conda_reads_the_same_files():
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
+    pip = next(entry["pip"] for entry in conda["dependencies"] if isinstance(entry, dict))
+    assert pip == ["-c constraints.txt", "-r requirements.txt", "-e ."]
+
+
+def test_ci_runs_make_test_and_then_the_rest():
+    script = ROOT / ".ci" / "run"
+    assert script.stat().st_mode & 0o111
+    assert lines(".ci/run")[-2:] == ["make test", "make thorough"]
 
 
 def targets():

@@ -317,6 +317,25 @@ def test_gradients_are_on_for_the_students_function_even_under_no_grad(capsys):
         assert tracked.read(lambda x: x * 2) == (True,)
 
 
+def test_reading_a_tensor_changes_nothing_about_it(capsys):
+    leaf = torch.ones(3, requires_grad=True)
+    result = leaf.exp()
+    before = (result._version, result.grad_fn, leaf.grad, leaf._version)
+    replies(result, capsys)
+    assert (result._version, result.grad_fn, leaf.grad, leaf._version) == before
+    result.sum().backward()
+    assert torch.equal(leaf.grad, result)
+
+
+def test_a_default_device_stays_what_it_was(capsys):
+    try:
+        torch.set_default_device("meta")
+        replies(lambda x: torch.set_default_device("cpu"), capsys)
+        assert torch.get_default_device().type == "meta"
+    finally:
+        torch.set_default_device(None)
+
+
 def test_an_interrupt_passes_and_all_is_put_back():
     def answer(x):
         vary(x)

@@ -59,6 +59,12 @@ def test_every_function_but_three_can_be_tried_without_its_truth(extracted):
     assert {one.id for one in ALL if one.reader.cases} - set(extracted) == LEFT_OUT
 
 
+def test_a_reader_that_uses_the_truth_is_not_cut_out():
+    source = "def double(x): ...\nlook = lambda y: double(y)\nONE = Exercise(id='99.1', reader=function(look), truth=lambda: double)"
+    assert readers.separable(source) == set()
+    assert readers.separable(source.replace("double(y)", "y")) == {"99.1"}
+
+
 @pytest.mark.parametrize("number", NUMBERS)
 def test_what_goes_into_the_sandbox_tells_nothing(number):
     text = cut_out(number)
@@ -228,8 +234,24 @@ def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
         assert cells["points", exercise.id].metadata.nbgrader.points in (1, 2, 3, 5)
 
 
+@pytest.mark.slow
+def test_a_planted_truth_is_seen(made):
+    solution = version(made, "source")
+    assert len(list(release_faults(solution, NUMBERS))) > len(GRADED)
+    for plant in (_value, _output, _text, _in_points):
+        release = version(made, "release")
+        plant({place(cell): cell for cell in release.cells})
+        assert list(release_faults(release, NUMBERS)), plant.__name__
+
+
 def _value(cells):
     cells["answer", "03.2"].source = "answer = [10.0, None, 5.0, 10.0]"
+
+
+def _output(cells):
+    cells["answer", "03.2"].outputs = [
+        nbformat.v4.new_output("stream", text="[10.0, None, 5.0, 10.0]")
+    ]
 
 
 def _text(cells):
@@ -237,6 +259,10 @@ def _text(cells):
 
 
 # What a submission may change
+
+
+def _in_points(cells):
+    cells["points", "03.2"].source += "\nassert answer == [10.0, None, 5.0, 10.0]"
 
 
 def small_release():

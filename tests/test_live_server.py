@@ -9,6 +9,7 @@ import signal
 import socket
 from pathlib import Path
 
+import hostile_outputs
 import nbformat
 import pytest
 from jupyter_core.paths import jupyter_runtime_dir
@@ -18,6 +19,8 @@ from tornado.websocket import WebSocketClosedError, websocket_connect
 
 from course.live import lesson as live_lesson
 from course.live.server import Room, listen
+from course.publishing.faces import Faces
+from course.publishing.prepare import prepared
 
 pytestmark = [pytest.mark.slow]
 LONGEST = 60  # seconds until a test gives up
@@ -271,6 +274,12 @@ def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
     assert live.get(f"/enter?once={right}", cookie="").code == 200
 
 
+def test_a_server_that_has_announced_nothing_lets_nobody_in(live):
+    room = Room({}, "", None)
+    room.scratch.cleanup()
+    assert len(room.ticket) > 30
+
+
 def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts(live):
     path = live.room.new_address().partition(str(live.room.port))[2]
     answer = live.get(path, cookie="")
@@ -291,6 +300,76 @@ def test_no_answer_is_kept_framed_or_tells_where_it_was_asked_from(live, path):
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
     assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
     assert "Access-Control-Allow-Origin" not in headers
+
+
+UNKNOWN = [
+    "/api",
+    "/api/kernels",
+    "/api/contents",
+    "/api/contents/secret.txt",
+    "/api/sessions",
+    "/api/terminals",
+    "/terminals",
+    "/terminals/1",
+    "/terminals/websocket/1",
+    "/files/secret.txt",
+    "/files/small.ipynb",
+    "/static/",
+    "/static/x.js",
+    "/metrics",
+    "/login",
+    "/logout",
+    "/tree",
+    "/lab",
+    "/lab/tree",
+    "/nbconvert/html/small.ipynb",
+    "/view/small.ipynb",
+    "/kernelspecs",
+    "/config",
+    "/small/channel/x",
+    "/small/",
+    "/small/secret.txt",
+    "/small.ipynb",
+    "/secret.txt",
+    "/favicon.ico",
+    "/robots.txt",
+    "/.git/config",
+    "/..",
+    "/../secret.txt",
+    "/../../etc/passwd",
+    "/small/../secret.txt",
+    "/%2e%2e/secret.txt",
+    "/%2e%2e%2fsecret.txt",
+    "/..%2fsecret.txt",
+    "/small%2f..%2fsecret.txt",
+    "/small/%2e%2e/secret.txt",
+    "/%2e%2e",
+    "/%252e%252e%252fsecret.txt",
+    "/..\\secret.txt",
+    "/small%00",
+    "/small%00.txt",
+    "//small",
+    "//127.0.0.1/small",
+    "/small/notebook/../../secret.txt",
+    "/./secret.txt",
+    "/;/secret.txt",
+    "/%2fetc%2fpasswd",
+    "/etc/passwd",
+    "/small/notebook%2f..%2f..%2fsecret.txt",
+    "/__proto__",
+    "/items",
+    "/keys",
+    "/get",
+]
+
+
+@pytest.mark.parametrize("cookie", [None, ""], ids=["entered", "not entered"])
+def test_nothing_is_at_any_other_address(live, cookie):
+    for path in UNKNOWN:
+        answer = live.get(path, cookie=cookie)
+        assert answer.code in (403, 404), path
+        assert SECRET.encode() not in answer.body
+        assert len(answer.body) < 100, path
 
 
 @pytest.mark.parametrize(
@@ -328,6 +407,12 @@ def test_nothing_but_reading_is_answered(live, method):
         assert answer.code in (400, 403, 405), path
         assert "Set-Cookie" not in answer.headers
     assert live.get(ticket, cookie="").code == 200
+
+
+def test_no_form_gets_through_with_a_token_of_its_own(live):
+    headers = {"Content-Length": "0", "X-Xsrftoken": "aa"}
+    answer = live.get("/small", method="POST", cookie=f"{live.cookie}; _xsrf=aa", **headers)
+    assert answer.code in (403, 405)
 
 
 def test_only_this_machine_is_listened_to(live):
@@ -778,6 +863,33 @@ def test_whatever_keeps_a_kernel_from_starting_is_told_and_another_can_be_had(se
 
 
 # What comes back
+
+
+def test_hostile_outputs_come_back_as_they_are_published(live, seated):
+    """Nothing that a kernel sends reaches the browser in another form than in a published file."""
+    outputs = hostile_outputs.outputs()
+    source = "from IPython import get_ipython\nimport json, sys\n"
+    source += "shell = get_ipython().kernel\nsent = json.loads(%r)\nfor one in sent:\n"
+    source += (
+        "    kind = one.pop('output_type')\n    if kind == 'display_data': one['transient'] = {}\n"
+    )
+    source += "    shell.session.send(shell.iopub_socket, kind, one, parent=shell.get_parent('shell'), ident=kind.encode())"
+
+    async def work(seat):
+        faces = Faces(live.path.parent)
+        for output in outputs:
+            told = await seat.ran("free", source % json.dumps([output]))
+            came = new_code_cell("x", outputs=[output])
+            published = faces.result(prepared(new_notebook(cells=[came]), notes=True).cells[0])
+            assert told["html"] == published.html
+            assert len(told["html"]) < live_lesson.MOST_PRINTED
+            assert not re.search(
+                r"<(script|iframe|object|embed|svg|form|base|meta|link|video|style)\b",
+                told["html"],
+                re.I,
+            )
+
+    seated(work)
 
 
 def test_a_notebook_that_cannot_be_read_is_listed_by_its_file_and_its_deck_says_why(live):

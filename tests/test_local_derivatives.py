@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from programs import often, programs
 from torch.utils.checkpoint import checkpoint
 
-from autograd_graphs.data import Node
+from autograd_graphs.data import Node, stem
 from autograd_graphs.recording import derivatives, local_derivatives
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.sentences import fallback, sentence
@@ -62,6 +62,16 @@ def test_every_input_has_a_form_that_gives_what_was_handed_on(case):
             arrived, handed = step.grad_outputs[0].values, step.grad_inputs[position].values
             if all(isinstance(number, float) for number in (arrived, local.value.values, handed)):
                 assert handed == pytest.approx(arrived * local.value.values, rel=1e-3)
+
+
+def test_every_rule_is_used_by_some_operation():
+    met = set()
+    for case in operations.RULED:
+        for node, step, position, _ in handed_on(recorded(case)):
+            name = step.formulas[position if len(step.formulas) > 1 else 0][0]
+            met.add(f"{stem(node.operation)} {name}")
+    unmet = derivatives.RULES.keys() - met
+    assert unmet == {"Alias self", "ReshapeAlias self", "Reshape self", "UnsafeView self"}
 
 
 class Numbers:

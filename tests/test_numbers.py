@@ -38,6 +38,11 @@ def test_what_a_lesson_says_in_numbers_it_computes(number):
     assert not listed - set(found), "lone_numbers.toml lists what is computed now, or said no more"
 
 
+def test_every_lone_number_has_a_reason():
+    assert all(row["reason"] and row["numbers"] for row in LONE)
+    assert {row["lesson"] for row in LONE} <= {f"{number:02d}" for number in range(12)}
+
+
 def idea(said, *cells, slide="fragment"):
     """Return the numbers that one idea says in a text cell and does not compute."""
     made = [

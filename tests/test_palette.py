@@ -11,7 +11,8 @@ from made_up_film import folded, steps
 
 from autograd_graphs.data import MARKS, NOTES
 from autograd_graphs.drawing.cards import SIGNS
-from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE, attributes
+from autograd_graphs.drawing.devices import MOST
+from autograd_graphs.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
 from autograd_graphs.playing import player
 from autograd_graphs.playing.film import marks_of
 from autograd_graphs.playing.lab_still import still
@@ -144,11 +145,34 @@ def test_words_of_the_player_are_read_on_its_ground_and_on_its_buttons(theme):
     assert contrast(theme["ink"], theme["nowground"]) >= 4.5, "a pressed button"
 
 
+@THEMED
+def test_the_focus_and_the_buttons_are_seen(theme):
+    rings = {body["outline"] for selector, body in rules() if "focus" in selector}
+    assert rings
+    for ring in rings:
+        for ground in ("ground", "card", "nowground"):
+            assert contrast(theme[ring], theme[ground]) >= 3
+    (rim,) = (body["border"] for selector, body in rules() if selector == ".player button")
+    assert contrast(theme[rim], theme["ground"]) >= 3
+
+
 def test_both_themes_have_the_same_colours_and_every_role_uses_them():
     assert set(LIGHT) == set(DARK)
     for role in STYLE:
         name, _, state = role.partition(" ")
         assert attributes(name, state)
+
+
+def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():
+    assert len(set(PLACES)) == len(PLACES) == MOST
+    for nr, place in enumerate(PLACES, 1):
+        assert (
+            attributes("bar", f"on{nr}")["fill"] == attributes("edge", f"on{nr}")["stroke"] == place
+        )
+        in_the_dark = attributes("bar", f"on{nr}", DARK)["fill"]
+        for ground in ("ground", "card", "leaf", "doneground", "nowground"):
+            assert contrast(place, LIGHT[ground]) >= 3
+            assert contrast(in_the_dark, DARK[ground]) >= 3
 
 
 @pytest.mark.parametrize("role", ["edge", "operation", "leaf"])

@@ -250,6 +250,12 @@ def test_every_mark_has_a_look_in_the_light_and_every_colour_one_in_the_dark():
     assert dark[f".{first.get('class')}"]["fill"] == DARK["ground"]
 
 
+def test_words_have_13_px_at_least():
+    sizes = re.findall(r"font-size:([\d.]+)px", example()[1].svg)
+    assert len(sizes) >= 2
+    assert min(map(float, sizes)) >= 13
+
+
 def test_a_slot_is_dashed_until_it_holds_a_gradient():
     result, before = example()
     result.backward()

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from html import unescape
+from importlib.resources import files
 from pathlib import Path
 
 import hostile
@@ -16,12 +17,13 @@ import torch
 from made_up_film import explorer, folded, folded_trace, lab, restless, steps, sums
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from autograd_graphs.drawing.cards import LEGEND
 from autograd_graphs.playing import player
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.playing.player import FILM
 from autograd_graphs.torchviz_view import beside_torchviz
 from course.publish import main, publish
-from course.publishing import films
+from course.publishing import assets, films
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
@@ -232,6 +234,12 @@ def test_a_film_of_ours_passes_and_its_slot_is_the_players(film):
     assert player.slot_of(data, film.text) == player.slot(film)
 
 
+def test_the_legend_that_is_let_through_is_ours():
+    text = files("autograd_graphs.playing").joinpath("film.schema.json").read_text("utf-8")
+    words, _ = json.loads(text)["definitions"]["key"]["oneOf"]
+    assert set(words["enum"]) == set(LEGEND)
+
+
 @pytest.mark.parametrize("number", range(len(hostile.films())))
 def test_a_film_with_anything_foreign_is_not_played(number):
     data = json.dumps(hostile.films()[number])
@@ -332,6 +340,13 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     page = publish(lesson, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == views
     assert "<aside" not in page
+
+
+def test_only_scripts_of_ours_may_run():
+    policy = assets.policy("deck", trust=False)
+    assert policy.count("'sha256-") == len(assets.scripts("deck")) == 3
+    assert "unsafe-inline" not in policy.partition("script-src")[2]
+    assert "http" not in policy
 
 
 def test_a_picture_without_words_says_that_it_has_none(tmp_path):

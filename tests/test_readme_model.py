@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from autograd_graphs import module_calls, show, step_through
+from autograd_graphs import module_calls, record, show, step_through
 from autograd_graphs.data import BY_PARAMETERS
 
 SECTION = (
@@ -64,6 +64,18 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "encoder.layers.0 … 11 × 12 " in explored.text
     assert "step 2 of" in played.text
     assert "grad norm" in coloured.text
+
+
+def test_what_is_saved_is_one_page(tmp_path):
+    x = torch.ones(2, requires_grad=True)
+    loss = (x * 3).sum()
+    for page in (
+        show(loss).save(tmp_path / "graph.html"),
+        record(loss).save(tmp_path / "steps.html"),
+    ):
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith("<!doctype html>")
+        assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")
 
 
 @pytest.mark.slow

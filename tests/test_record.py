@@ -228,6 +228,15 @@ class Canary:
     """Live as long as the node that holds it."""
 
 
+def test_hooks_are_gone_after_a_recording():
+    x = torch.ones(2, requires_grad=True)
+    loss = x.exp().sum()
+    record(loss, retain_graph=True)
+    before = x.grad.clone()
+    loss.backward()
+    assert torch.equal(x.grad, 2 * before)
+
+
 def test_a_hook_of_the_users_is_seen_before_and_after():
     space = example()
     space["t"].register_hook(lambda grad: grad * 10)
@@ -368,6 +377,18 @@ def test_a_gradient_that_does_not_fit_is_refused_by_torch_itself(gradient):
 
     ours = refused(lambda loss: record(loss, gradient=gradient))
     assert ours == refused(lambda loss: torch.autograd.backward(loss, gradient))
+
+
+def test_a_checkpointed_graph_runs_its_forward_as_often_as_without_us():
+    runs = []
+
+    def forward(x):
+        runs.append(1)
+        return (x * x).exp()
+
+    x = torch.tensor(1.0, requires_grad=True)
+    record(torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False))
+    assert runs == [1, 1]
 
 
 class Liar(type):

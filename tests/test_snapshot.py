@@ -170,6 +170,19 @@ def test_a_custom_function_is_named_by_its_class_whatever_its_ctx_says():
     assert "○ saved_tensors (freed)" in str(snapshot(y))
 
 
+def test_a_checkpointed_graph_is_not_run_again():
+    runs = []
+
+    def forward(x):
+        runs.append(1)
+        return (x * x).exp()
+
+    x = torch.tensor(1.0, requires_grad=True)
+    y = torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False)
+    assert "◆ result (packed by a hook)" in str(snapshot(y))
+    assert runs == [1]
+
+
 class Hostile(torch.Tensor):
     """Raise from everything that a careless look would touch."""
 

@@ -51,6 +51,12 @@ def given(text):
 ALL = {name: minutes for lesson in LESSONS for name, minutes in exercises(lesson).items()}
 
 
+def test_every_lesson_is_linked():
+    links = re.findall(r"\]\(([^)]+)\)", TEXT)
+    missing = [path.name for path in LESSONS.values() if f"notebooks/{path.name}" not in links]
+    assert not missing, f"TEACHING.md does not name {missing}: add a row to its table of lessons"
+
+
 @pytest.mark.parametrize("lesson", LESSONS)
 def test_the_minutes_of_a_lesson_are_its_own(lesson):
     (row,) = (row for row in table("The lessons") if LESSONS[lesson].name in row[0])
@@ -132,6 +138,48 @@ def test_the_day_adds_up():
     assert not named & at_home
 
 
+def test_the_day_has_slack_and_breaks():
+    rows = day()
+    in_blocks = [row for block in blocks(rows) for row in block]
+    teaching, slack = split(in_blocks)
+    breaks = sum(row[1] for row in rows if row[2] == "Break")
+    assert 0.20 <= slack / teaching <= 0.25
+    assert teaching + slack + breaks <= 6.5 * 60
+    for block in blocks(rows):
+        assert sum(row[1] for row in block) <= 75, block[0]
+        assert block[-1][2] == "Slack", "a block ends on its slack"
+        taught, spare = split(block)
+        assert 0.20 <= spare / taught <= 0.26, block[0]
+    share = round(100 * slack / teaching)
+    told = f"{teaching} minutes of teaching, {slack} of\nslack ({share} %), {breaks} of breaks"
+    assert told in TEXT, f"it has {told}"
+
+
+def test_what_to_leave_out_is_planned_and_never_what_others_lean_on():
+    needed = re.findall(r"(\d\d)·(\d)", TEXT.split("**Never leave out**")[1].split("lean")[0])
+    assert len(needed) == 5
+    for _, _, lesson, do, late in day():
+        if late:
+            found = re.fullmatch(r"(\d|lab) (\(\d+\))", late)
+            assert any(
+                part.startswith(found[1]) and part.endswith(found[2]) for part in do.split(" · ")
+            )
+            assert (lesson, found[1]) not in needed
+    for block in blocks(day()):
+        assert any(row[4] for row in block), "each block says what to leave out"
+    taught = {(lesson, what) for lesson, what, *_ in planned()}
+    assert set(needed) <= taught
+
+
+def test_what_slack_may_be_used_for_takes_the_minutes_of_the_lesson():
+    for row in day():
+        for name, marked in re.findall(r"(\d\d\.\d) \((\d+)\)", row[3]):
+            assert ALL[name] == int(marked), f"{name} takes {ALL[name]} minutes"
+            assert row[2] == "Slack"
+        if row[2] == "Slack":
+            assert given(row[3]) <= row[1]
+
+
 @pytest.mark.slow
 def test_each_part_of_the_day_has_the_time_that_its_slides_take():
     total = 0
@@ -169,6 +217,46 @@ def test_the_four_weeks_add_up():
         assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), (
             f"{what}, at home: {home}"
         )
+
+
+def ideas_in(words):
+    return re.findall(r"(?<![\d.(])\d(?![\d.)])", words)
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_four_weeks_have_each_idea_once_and_time_for_what_is_in_class(lesson):
+    plan = deck_plan.seconds(lesson)
+    rows = [row for row in table("Four weeks") if row[2] == lesson]
+    ideas = {name for name in plan if name.isdigit()}
+    in_class = [idea for row in rows for idea in ideas_in(row[3])]
+    at_home = [idea for row in rows for idea in ideas_in(row[4])]
+    if any("the other ideas" in row[4] for row in rows):
+        at_home += sorted(ideas - set(in_class))
+    assert sorted(in_class + at_home) == sorted(ideas)
+    labs = [word for row in rows for cell in row[3:] for word in re.findall(r"\blab\b", cell)]
+    assert len(labs) == len(plan.get("lab", []))
+    for row in rows:
+        taken = sum(sum(plan[idea]) for idea in ideas_in(row[3]))
+        taken += sum(plan["lab"]) if "lab" in row[3] else 0
+        taken += 60 * sum(ALL[name] for name in EXERCISE.findall(row[3]))
+        assert taken <= 60 * int(row[1]), (row, round(taken / 60))
+
+
+def test_the_paper_for_sixty_is_what_is_printed():
+    """Count leaves printed on both sides; each lesson begins a leaf. Pages are counted in a browser by
+    tests/browser/test_sheets.py.
+    """
+
+    def leaves(lessons):
+        return sum(-(-deck_plan.question_pages(lesson) // 2) for lesson in lessons)
+
+    lessons = sorted({row[2] for row in day() if row[2] in LESSONS})
+    pages = sum(map(deck_plan.question_pages, lessons))
+    told = f"{pages} pages, {leaves(lessons)} leaves printed on both sides; one for each pair is"
+    assert f"{told} {30 * leaves(lessons)} leaves" in TEXT, told
+    few = re.search(r"Too many\? (.*?) alone: (\d+) leaves, (\d+)", TEXT)
+    some = leaves(re.findall(r"\d\d", few[1]))
+    assert (int(few[2]), int(few[3])) == (some, 30 * some)
 
 
 def rounds_told():

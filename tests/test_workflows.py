@@ -72,6 +72,19 @@ BREAKAGES = {
 }
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BREAKAGES)
+def test_what_would_spoil_a_workflow_is_seen(name, tmp_path):
+    linter, (found, put) = BREAKAGES[name]
+    text = (FOLDER / "tests.yml").read_text(encoding="utf-8")
+    broken = re.sub(found, put, text)
+    assert broken != text
+    path = tmp_path / ".github" / "workflows" / "tests.yml"
+    path.parent.mkdir(parents=True)
+    path.write_text(broken, encoding="utf-8")
+    assert complaint(linter, path)
+
+
 def test_every_action_is_githubs_own_and_pinned_to_one_commit():
     used = {}
     for path in WORKFLOWS:

@@ -1,6 +1,7 @@
 """Sheets to work on: they tell nothing that is to be found out, and their tables say what torch does."""
 
 import base64
+import json
 import math
 import os
 import re
@@ -9,7 +10,9 @@ from pathlib import Path
 
 import pytest
 import torch
+from nbformat.v4 import new_output
 
+from autograd_graphs.playing.player import FILM
 from course import handouts
 from course.publishing import worksheets
 from course.publishing.prepare import prepared
@@ -146,6 +149,30 @@ def test_names_from_a_program_are_text():
     assert "<b>1" not in table([hostile], filled=True)
 
 
+@pytest.mark.parametrize(
+    "film",
+    [
+        {},
+        {"states": []},
+        {"moments": [0], "steps": 1, "lines": []},
+        {"moments": [0, 0], "steps": 1, "lines": []},
+        {"moments": [{}, {"title": 0, "kind": 0, "rows": [[]]}], "steps": 1, "lines": ["x"]},
+        {
+            "moments": [{}, {"title": 0, "kind": 0, "rows": [[["total", "1", 0]]]}],
+            "steps": 1,
+            "lines": ["x"],
+        },
+        {
+            "moments": [{}, {"title": 9, "kind": 9, "rows": [[["total", "1", 0]]]}],
+            "steps": 1,
+            "lines": [],
+        },
+    ],
+)
+def test_a_film_that_shows_no_such_walk_has_no_table(film):
+    assert walk_of([new_output("display_data", metadata={FILM: json.dumps(film)})]) == ()
+
+
 PRINTS = """#!{python}
 import sys
 from pathlib import Path
@@ -177,3 +204,10 @@ def test_what_a_lesson_has_no_sheet_of_is_said(tmp_path, monkeypatch, capsys):
     assert handouts.main([str(LESSONS["05"]), "-o", str(out)]) == 0
     assert " no " not in capsys.readouterr().out
     assert len(list(out.glob("05_*.pdf"))) == 4
+
+
+def test_teaching_md_says_which_lessons_have_such_sheets():
+    told = (ROOT / "TEACHING.md").read_text(encoding="utf-8")
+    without = ", ".join(sorted(set(LESSONS) - WITH_GRAPHS))
+    assert f"graphs to draw (not of {without})" in told
+    assert f"tables of the chain rule to fill in ({', '.join(sorted(WITH_WALKS))})" in told

@@ -100,7 +100,6 @@ class Card:
     kind: str
     name: str
     rest: str = ""
-    look: str = "faint"
     node: int | None = None
     tag: str = ""
     beside: Rows = ()
@@ -110,6 +109,7 @@ class Card:
     device: Device | None = None
     inlet: int = 0
     slot: int = 0
+    look: str = "faint"
 
     @property
     def owner(self) -> Owner | None:
@@ -160,13 +160,14 @@ def card(
     name, rest = split_operation(node)
     tag = visible(tag_words(node), 30)
     if node.folded:
-        card = Card("folded", name, "", "faint", number, tag, (), folded_lines(node, device))
+        card = Card("folded", name, "", number, tag, (), folded_lines(node, device))
     elif is_dense:
         made, beside = made_words(node, device), short_rows(node, device)
-        card = Card("operation", name, made, "small" if made else "faint", number, tag, beside)
+        look = "small" if made else "faint"
+        card = Card("operation", name, made, number, tag, beside, look=look)
     else:
         lines = operation_lines(node, device)
-        card = Card("operation", name, rest, "faint", number, tag, (), lines)
+        card = Card("operation", name, rest, number, tag, (), lines)
     return measured(card, device)
 
 
@@ -355,13 +356,13 @@ def leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -
     high = FIRST + 28 + 18 * (len(rows) - 1)
     lines = tuple([(row,) for row in rows])
     slot = rows[0].slot if leaf.requires_grad else 0
-    return Card("leaf", name, rest, "faint", number, "", (), lines, wide, high, device, slot=slot)
+    return Card("leaf", name, rest, number, "", (), lines, wide, high, device, slot=slot)
 
 
 def short_leaf_card(leaf: TensorInfo, number: int, uses: int, device: Device | None) -> Card:
     """Make the pill of a leaf in a dense graph: all in one line, a long value told by its shape."""
     name, rest = leaf_words(leaf, device, LONGEST_VALUE)
-    card = Card("leaf", name, rest, node=number, beside=tuple(leaf_rows(leaf, uses, True)))
+    card = Card("leaf", name, rest, number, beside=tuple(leaf_rows(leaf, uses, True)))
     card = measured(card, device)
     return replace(card, width=card.width + 8)
 

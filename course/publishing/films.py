@@ -3,8 +3,8 @@ could have saved.
 
 The script that a notebook carries is never used: a published file plays with the one of this
 package, which makes elements of no other kinds than its own. The schema sees to it that what
-becomes a class or a path can be nothing else. A number that leads nowhere is the player's to bear:
-it shows the film's text.
+becomes a class or a path can be nothing else. A number that leads nowhere passes: the player then
+says that its data is damaged, and the rest of the page goes on.
 """
 
 from __future__ import annotations

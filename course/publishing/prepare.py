@@ -124,7 +124,7 @@ def shown(
     film = film_of(notebook, output)
     if film:
         made = _only(output, slot_of(film, text), text)
-        made.data[FILM] = film
+        made.metadata[FILM] = film  # for walks.py; a renderer meets only what is in `data`
         return made
     ours = slot_in_page(output)
     if ours:

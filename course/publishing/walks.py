@@ -48,7 +48,7 @@ def walk_of(outputs: Sequence[NotebookNode]) -> tuple[Turn, ...]:
     """Return the turns of the first player in prepared outputs; none where it plays no backward, or
     one that is more than numbers times numbers.
     """
-    films = [output.data[FILM] for output in outputs if FILM in output.get("data", {})]
+    films = [output.metadata[FILM] for output in outputs if FILM in output.get("metadata", {})]
     film = json.loads(films[0]) if films else {}
     if "moments" not in film:
         return ()

@@ -107,6 +107,26 @@ def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_de
         assert (tried > 0) == (page.locator(".player").count() > 0)
 
 
+CROWDED = {
+    "too long": [text("\n\n".join(["words"] * 30), "slide")],
+    "too wide": [
+        text(f"<table><tr><td>{'x' * 30}</td>{'<td>xxxxxxxxxxxx</td>' * 12}</tr></table>", "slide")
+    ],
+    "too late": [text("# A", "slide"), text("\n\n".join(["words"] * 30), "fragment")],
+    "too small": [text('<img alt="a" src="wide.svg">', "slide")],
+}
+
+
+@pytest.mark.parametrize("what", CROWDED)
+def test_what_does_not_fit_is_found_and_the_cell_named(chromium, published, tmp_path, what):
+    wide = '<svg xmlns="http://www.w3.org/2000/svg" width="2000" height="50"><rect width="2000" height="50"/></svg>'
+    (tmp_path / "wide.svg").write_text(wide)
+    with watched(chromium) as watch:
+        found = unfit(opened(watch, published(new_notebook(cells=CROWDED[what]))))
+    assert CROWDED[what][-1].id in {cell for _, _, cell, _, _ in found}
+    assert all(pixels > 0 for *_, pixels in found)
+
+
 def test_a_small_deck_fits_and_its_traceback_shows_its_last_line(deck):
     assert unfit(deck) == []
     deck.evaluate("Reveal.slide(2)")
@@ -469,16 +489,17 @@ def test_nothing_of_a_hostile_notebook_runs_or_is_fetched(chromium, published, t
         assert not [error for error in watch.errors if error.startswith(noise)]
 
 
+@pytest.mark.parametrize("to", ["slides", "page"])
 @pytest.mark.parametrize("made", [lab(), steps(3)], ids=["lab", "steps"])
-def test_a_film_whose_numbers_lead_nowhere_costs_its_own_place_alone(chromium, published, made):
+def test_a_film_whose_numbers_lead_nowhere_costs_its_own_place_alone(chromium, published, made, to):
     data = json.loads(as_json(made))
     broken = data | {"marks": []} if "states" in data else data | {"roles": [""], "lines": [""]}
     notebook = small(steps(3))
     view = hostile.shown({FILM: json.dumps(broken), "text/plain": "a film"})
     notebook.cells.insert(4, new_code_cell("nowhere()", execution_count=3, outputs=[view]))
     with watched(chromium) as watch:
-        watch.page.goto(published(notebook, "page").as_uri())
-        expect(watch.page.get_by_text("numbers that lead nowhere")).to_have_count(1)
+        watch.page.goto(published(notebook, to).as_uri())
+        expect(watch.page.get_by_text("The data of this player is damaged")).to_have_count(1)
         expect(watch.page.locator(".player")).to_have_count(1)
 
 
@@ -503,3 +524,17 @@ def test_trusted_html_and_scripts_stay_and_run(chromium, published):
     with watched(chromium) as watch:
         assert opened(watch, published(notebook, trust=True)).evaluate("window.hit") == 1
         assert opened(watch, published(notebook)).evaluate("window.hit") is None
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_reads_at_320_pixels_and_its_player_plays(chromium, published, scheme):
+    with watched(chromium, viewport={"width": 320, "height": 600}, color_scheme=scheme) as watch:
+        page = watch.page
+        page.goto(published(small(), "page").as_uri())
+        page.focus(".player")
+        page.keyboard.press("ArrowRight")
+        assert page.inner_text(".player-count") == "step 1 of 4"
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert "wait a minute" not in page.content()
+        ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert ground == ("rgb(255, 255, 255)" if scheme == "light" else "rgb(20, 24, 29)")

@@ -292,6 +292,16 @@ def test_play_goes_to_the_end_and_can_be_paused(play):
 
 # guessing
 
+
+@pytest.mark.parametrize("key", ["ArrowRight", "ArrowLeft", "End", "Home"])
+def test_a_step_by_hand_stops_the_playing(play, key):
+    shown = play(film_of("square"))
+    press(shown, "ArrowRight", " ", key)
+    here = count(shown)
+    shown.clock.run_for(20_000)
+    assert (count(shown), text(shown, "play")) == (here, "Play")
+
+
 TOLD = """() => { const words = [document.querySelector(".player-room").innerText, document.querySelector(".player-live").textContent, document.querySelector(".player-told pre").textContent];
     for (const one of document.querySelectorAll(".player-room *")) for (const { name, value } of one.attributes) if (/title|aria|label|value|placeholder|alt|data/.test(name)) words.push(value);
     for (const one of document.querySelectorAll(".player text")) if (one.checkVisibility({ visibilityProperty: true })) words.push(one.textContent);
@@ -591,6 +601,15 @@ def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab
         )
     palette = LIGHT if (lab_is or system) == "light" else DARK
     assert colours(shown) == rgb(palette, "now", "nowground", "ink", "ink", "ground")
+
+
+def test_colours_that_the_reader_forces_are_kept(play):
+    shown = play(film_of("square"), forced_colors="active", color_scheme="dark")
+    press(shown, "ArrowRight")
+    now, paper, title, sentence, ground = colours(shown)
+    assert title == sentence
+    assert paper == ground
+    assert len({now, paper, title}) == 3
 
 
 def test_hostile_names_are_shown_as_text(play):

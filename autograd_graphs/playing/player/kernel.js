@@ -42,7 +42,7 @@ function teller(model, tie) {
 }
 
 const OLD = "This player was saved by an earlier version. Run its cell again.";
-const BROKEN = "This player has numbers that lead nowhere. Run its cell again.";
+const BROKEN = "The data of this player is damaged. Run its cell again.";
 
 function played(host, data, state, save) {
   const film = JSON.parse(data);
