@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from helpers.clinic.report import diagnose
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
-    from helpers.predicting.prediction import predict
+    from helpers.predicting.prediction import draw, explain, find_line, order, predict
+    from helpers.predicting.settling import mended, run_order
 
 __all__ = [
     "Picture",
@@ -28,15 +29,21 @@ __all__ = [
     "beside_torchviz",
     "check",
     "diagnose",
+    "draw",
     "expect_error",
+    "explain",
     "find",
+    "find_line",
     "hint",
     "labs",
+    "mended",
     "module_calls",
+    "order",
     "plot",
     "predict",
     "progress",
     "record",
+    "run_order",
     "show",
     "snapshot",
     "solution",
@@ -48,10 +55,16 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "attempt": "helpers.predicting.attempting",
     "beside_torchviz": "autograd_graphs.torchviz_view",
     "diagnose": "helpers.clinic.report",
+    "draw": "helpers.predicting.prediction",
+    "explain": "helpers.predicting.prediction",
     "find": "helpers.clinic.finding",
+    "find_line": "helpers.predicting.prediction",
     "labs": "helpers.labs",
+    "mended": "helpers.predicting.settling",
+    "order": "helpers.predicting.prediction",
     "predict": "helpers.predicting.prediction",
     "progress": "helpers.predicting.overview",
+    "run_order": "helpers.predicting.settling",
     "step_through": "autograd_graphs.stepping",
 }
 

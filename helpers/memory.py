@@ -14,6 +14,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
+from helpers.plots import Plot, plot
+
 
 def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[int], list[int]]:
     """Run `loss = forward()` and `loss.backward(**how)`; return for each of the two how many bytes
@@ -24,6 +26,24 @@ def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[
         end = len(meter.in_use)
         loss.backward(**how)
         return meter.in_use[:end], meter.in_use[end - 1 :]
+
+
+def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
+    """Plot the bytes in use during `forward().backward()`, without and with `retain_graph=True`.
+
+    Empties the `.grad` of `leaf` before each run, so that both begin alike.
+    """
+    from matplotlib.figure import Figure  # it takes half a second: only who plots waits for it
+
+    figure = Figure(figsize=(6, 2.8), layout="constrained")
+    axes = figure.subplots()
+    for keep in (False, True):
+        leaf.grad = None
+        _, back = bytes_in_use(forward, retain_graph=keep)
+        axes.plot(back, label=f"retain_graph={keep}")
+    axes.set(xlabel="what comes and goes during backward", ylabel="bytes in use")
+    axes.legend()
+    return plot(figure)
 
 
 class _Meter(TorchDispatchMode):

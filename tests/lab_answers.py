@@ -32,6 +32,9 @@ FOLD = re.compile(
 )
 ITEM = re.compile(r"^(\d)\. (.*)", re.M)
 KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
+PRESSES = re.compile(
+    r"\*forward\*(?:, `[^`]+`)+"
+)  # of lesson 07, whose answers name buttons in words
 DIGITS = "1234567890"
 
 
@@ -64,8 +67,16 @@ def answers(lesson):
     found = {}
     for nr, words in items(FOLD.fullmatch(around(lesson)[2].source)[1]):
         bold, reason = re.fullmatch(r"\*\*(.+?)\*\* (.+)", words).groups()
-        found[nr] = Answer(bold, reason, tuple(KEYS.findall(reason)))
+        found[nr] = Answer(bold, reason, tuple(KEYS.findall(reason) or in_words(lesson, reason)))
     return found
+
+
+def in_words(lesson, reason):
+    """Return the keys of what an answer names in words: the first button as *forward*, others by their
+    code.
+    """
+    key = {f"`{action.code}`": key for key, action in lines(lesson).items()} | {"*forward*": "1"}
+    return [" ".join(key[one] for one in row.split(", ")) for row in PRESSES.findall(reason)]
 
 
 def lines(lesson):

@@ -28,11 +28,12 @@ LANGUAGE = {
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT_CELL_METADATA = {"slideshow", "tags", "course"}
+KEPT_CELL_METADATA = {"slideshow", "tags", "course", "jupyter"}  # the last folds a program away
 # The role of a cell (metadata.course.role) gives its slide type. None: a `## ` heading begins a slide.
 SLIDE_TYPE_OF_ROLE = {
     "title": "slide",
     "setup": "skip",
+    "case": None,
     "question": None,
     "guess": "fragment",
     "run": "subslide",

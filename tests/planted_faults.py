@@ -190,9 +190,9 @@ def a_guess_for_another_question(made):
     with_that_role(made, "guess").source = 'predict("99.q2")'
 
 
-@breaks("questions_are_numbered")
-def a_number_left_out(made):
-    with_that_role(made, "question", 1).metadata.course.id = "99.q3"
+@breaks("questions_have_ids")
+def an_id_that_is_there_already(made):
+    with_that_role(made, "question", 1).metadata.course.id = "99.q1"
 
 
 @breaks("ideas_are_numbered")
@@ -247,14 +247,9 @@ def an_answer_missing(made):
 # sizes
 
 
-@breaks("questions_are_short")
-def a_long_set_up(made):
-    replaced(with_that_role(made, "question"), "`6 * 7` is", "`6 * 7` is " + "often " * 40)
-
-
-@breaks("takeaways_are_short")
-def a_long_takeaway(made):
-    replaced(with_that_role(made, "because"), "counts rows", "counts " + "many " * 15 + "rows")
+@breaks("a_reason_begins_with_its_rule")
+def a_reason_without_its_rule(made):
+    replaced(with_that_role(made, "because"), "**A product counts rows and columns.** ", "")
 
 
 @breaks("code_fits_a_slide")
@@ -262,9 +257,30 @@ def thirteen_lines(made):
     with_that_role(made, "run").source = "\n".join(["6 * 7"] * 13)
 
 
-@breaks("text_fits_a_slide")
-def a_wall_of_text(made):
-    with_that_role(made, "recap").source = "word " * 121
+def a_case(made, words):
+    """Make a case of the text, so that the lesson is one that is told."""
+    text = with_that_role(made, "text")
+    text.metadata.course.role, text.source = "case", words
+
+
+@breaks("sentences_are_said_in_one_breath")
+def a_long_sentence(made):
+    a_case(made, "It is " + "very " * 28 + "long.")
+
+
+@breaks("sentences_are_said_in_one_breath")
+def three_long_sentences(made):
+    a_case(made, 3 * ("It is " + "very " * 21 + "long. "))
+
+
+@breaks("nothing_is_said_that_nobody_says")
+def a_stilted_turn(made):
+    a_case(made, "A leaf is no card, and `shall` is code.")
+
+
+@breaks("nothing_is_said_that_nobody_says")
+def keys_in_a_row(made):
+    a_case(made, "Then `1 3 2` is refused.")
 
 
 # leaks
@@ -362,7 +378,7 @@ def a_word_never_defined(made):
 # minutes
 
 
-@breaks("it_takes_less_than_45_minutes")
+@breaks("it_fits_a_sitting")
 def too_much_text(made):
     put(made, -1, *[with_role(text("word " * 110), "text")] * 70)
 

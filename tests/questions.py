@@ -1,4 +1,4 @@
-"""Write the predictions of a lesson for the package's data: what is right, and why each wrong answer
+"""Write the questions of a lesson for the package's data: what is right, and why each wrong answer
 tempts. `make refresh` writes them to helpers/predicting/questions/NN.json.
 """
 
@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+from computed import KINDS
 from notebook_rules.rounds import asked
 
 from helpers.predicting.ran import digest
@@ -18,12 +19,16 @@ LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 
 def questions(lesson):
     """Return the questions of a lesson by id, as the package's data hold them."""
-    return {round_.first.course["id"]: read(round_) for round_ in asked(lesson)}
+    return {round_.first.course["id"]: read(lesson, round_) for round_ in asked(lesson)}
 
 
-def read(round_):
+def read(lesson, round_):
     """Return what one round asks and answers."""
     found = {"title": plain(NUMBER_OF_IDEA.sub("", round_.question.title))}
+    if round_.kind in KINDS:
+        computed = KINDS[round_.kind](lesson, round_)
+        takeaway = {"takeaway": reason(round_)["takeaway"]}
+        return found | {"kind": round_.kind} | computed | cells(round_) | takeaway
     if round_.question.letters:
         found["letters"] = "".join(round_.question.letters)
     return found | answer(round_) | cells(round_) | reason(round_)

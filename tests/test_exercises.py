@@ -6,6 +6,7 @@ import re
 
 import pytest
 import torch
+from notebook_rules.exercises import GONE
 
 from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import is_a
@@ -58,7 +59,8 @@ def answer_texts(exercise: Exercise) -> list[str]:
 @pytest.mark.parametrize("lesson", registry.lessons())
 def test_a_lesson_has_three_to_five_exercises_in_order(lesson):
     ids = [exercise.id for exercise in registry.exercises(lesson)]
-    assert ids == [f"{lesson}.{number}" for number in range(1, len(ids) + 1)]
+    numbers = [f"{lesson}.{number}" for number in range(1, 9)]
+    assert ids == [name for name in numbers if name not in GONE][: len(ids)]
     assert 3 <= len(ids) <= 5
 
 

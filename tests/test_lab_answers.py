@@ -386,14 +386,14 @@ def test_07_1_three_presses_free_three_different_things():
         "del loss": "1 held, 0 freed",
         "del h": "3 held, 0 freed",
     }
-    assert (
-        answer.bold == "`backward()` frees saved tensors alone, `del loss` both, `del h` neither."
+    assert answer.bold == (
+        "`loss.backward()` frees saved tensors alone, `del loss` frees both, `del h` frees neither."
     )
     assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
     for words in (
-        "0 bytes, 3 nodes",
-        "12 bytes, one node.",
-        "24 bytes, 12 held by no name",
+        "3 nodes and 0 bytes",
+        "one node and 12 bytes.",
+        "all 24 bytes",
     ):
         assert words in answer.reason
     assert walk("07", answer.keys[2])[0].fact("held by no name") == "12 bytes"
@@ -402,7 +402,7 @@ def test_07_1_three_presses_free_three_different_things():
 
 def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     answer = answers("07")[2]
-    keys, kept, refused = answer.keys
+    keys, refused = answer.keys
     twice = [8, 64, 216]
     assert f"`{twice}`" in around("07")[0].source
     count = solved(
@@ -412,10 +412,10 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
         lambda live: live.numbers("x.grad") == twice,
     )
     found = solutions("07", 3, lambda live: live.numbers("x.grad") == twice)
-    assert found == [keys, kept]
+    assert keys in found
     assert {one.split()[1] for one in found} == {"3"}
     assert lines("07")["3"].code == "loss.backward(retain_graph=True)"
-    assert answer.bold == f"{count.capitalize()} presses, and key 3 comes first."
+    assert answer.bold == f"{count.capitalize()} presses, and the flag comes first."
     assert refused.split() == [keys[0], *keys.split()[:0:-1]]
     assert "a second time" in walk("07", refused)[1]
     assert at("07", refused).numbers("x.grad") == [4, 32, 108]
@@ -425,7 +425,7 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
 @pytest.mark.slow
 def test_07_3_a_gradient_without_a_node_takes_four_presses():
     answer = answers("07")[3]
-    *found, without = answer.keys
+    found = answer.keys
     is_seen = lambda state, error: (  # noqa: E731
         state.value("x.grad") != "None" and state.fact("nodes alive") == "0"
     )
@@ -436,7 +436,6 @@ def test_07_3_a_gradient_without_a_node_takes_four_presses():
     assert set(solutions("07", 4, is_reached)) > set(found), "so the answer says 'for example'"
     assert "For example" in answer.reason
     assert answer.bold == f"{count.capitalize()} presses, and `del loss` comes after `backward()`."
-    assert walk("07", without)[1] == "NameError: name 'loss' is not defined"
 
 
 # Lesson 08: who records

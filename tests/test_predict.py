@@ -90,10 +90,10 @@ def test_another_count_of_numbers_is_not_read(given):
 
 def test_a_guess_is_answered_with_its_own_reason():
     assert reply(LETTERS, "a") == "You said (a); it is (b). It sounds so."
-    assert reply(LETTERS, "b") == "You said (b), and so it is. It multiplies."
+    assert reply(LETTERS, "b") == "You said (b), and that is right. It multiplies."
     assert reply(NUMBERS, "33, 5") == "You said 33, 5; it is 405, -0.5. 33 is the sum."
     assert reply(NUMBERS, "1, 2") == "You said 1, 2; it is 405, -0.5. Paths add."
-    assert reply(NUMBERS, "405.1, -0.5").startswith("You said 405.1, -0.5, and so it is.")
+    assert reply(NUMBERS, "405.1, -0.5").startswith("You said 405.1, -0.5, and that is right.")
 
 
 def test_the_browser_is_told_nothing_of_the_answer_beforehand():
@@ -101,7 +101,13 @@ def test_the_browser_is_told_nothing_of_the_answer_beforehand():
     state = json.dumps(made.get_state(made.keys))
     for told in ("multiplies", "sounds so", "never built", "run1", '"right"'):
         assert told not in state
-    assert asked_of(LETTERS) == {"id": "99.q1", "letters": "abc", "count": 0, "settled": ""}
+    assert asked_of(LETTERS) == {
+        "id": "99.q1",
+        "kind": "choose",
+        "letters": "abc",
+        "count": 0,
+        "settled": "",
+    }
     assert answer_of(LETTERS)["right"] == "b"
 
 

@@ -230,8 +230,8 @@ def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
     predict("quiz.7", "c")
     then_and_now(q1="c", q2="b", q7="(b)", q8=...)
     assert capsys.readouterr().out.splitlines() == [
-        "q1: You said (c), and so it is. In lesson 00 you said (b). Lesson 01 shows it.",
-        "q2: You said (b), and so it is. Lesson 02 shows it.",
+        "q1: You said (c), and that is right. In lesson 00 you said (b). Lesson 01 shows it.",
+        "q2: You said (b), and that is right. Lesson 02 shows it.",
         "q7: You said (b); it is (c). In lesson 00 you said (c). Lesson 07 shows it.",
         'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
     ]
@@ -278,5 +278,5 @@ def test_what_cannot_be_kept_is_said_and_answered_all_the_same(capsys):
     Path(FILE).write_text('["mine"]')
     then_and_now(q1="c")
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("q1: You said (c), and so it is. Lesson 01 shows it. Not kept: ")
+    assert out.startswith("q1: You said (c), and that is right. Lesson 01 shows it. Not kept: ")
     assert Path(FILE).read_text() == '["mine"]'

@@ -26,7 +26,7 @@ TEXT = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
 CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
 TAGS = re.compile(r"<[^>]*>")
 WITH_GRAPHS = {"00", "01", "02", "04", "05", "07", "08", "09", "10"}
-WITH_WALKS = {"00", "05", "07"}
+WITH_WALKS = {"00", "05"}
 
 
 def walks(number):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from textwrap import shorten
 
 from nbformat import NotebookNode
 
@@ -17,6 +18,7 @@ from helpers.predicting.questions import question as question_named
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess")  # nothing of these is shown to a room
+WIDEST = 72  # letters of a symptom on a slide
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
 
 
@@ -51,6 +53,8 @@ def slides_of(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide
     first = role(group[0])
     if first == "title":
         return opening(group, faces)
+    if first == "case":
+        return case_slides(group, faces)
     if first == "question":
         return round_slides(group, faces)
     if first == "lab":
@@ -87,6 +91,17 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     return made + left_over(group, [group[0], *runs], faces, title)
 
 
+def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
+    """Return the slide of the broken program that a lesson is about: its code, then what it does."""
+    text = question(group[0].source)
+    title, told = faces.line(text.title), "".join(map(faces.text, said_in(group)))
+    runs = with_role(group, "run")
+    made: list[Slide] = [
+        run_slide(cell, faces, title, faces.line(text.set_up), told) for cell in runs
+    ]
+    return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
+
+
 def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     """Return the slide of a round, one for each further run, one for a table in its reason."""
     asked, text = asked_in_group(group), question(group[0].source)
@@ -94,21 +109,25 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(faces, said_in(group), asked, why)
-    title, takeaway = faces.line(text.title), faces.line(why.takeaway)
+    own = group[0].metadata.course.get(
+        "slide", {}
+    )  # words of its own, where the notebook's are long
+    title, takeaway = faces.line(text.title), faces.line(own.get("takeaway", why.takeaway))
     told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
     result = faces.result(runs[0]) if runs else Result("")
+    options = options_of(text.options, own)
     made: list[Slide] = [
         Round(
             title=title,
             cell=group[0].id,
             notes=tuple(told),
             seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
-            lead=faces.line(text.set_up),
+            lead=faces.line(own.get("lead", text.set_up)),
             ask=faces.line(text.ask) + faces.text(blocks(group[0].source)),
-            code=faces.code(runs[0].source, result.failed) if runs else "",
+            code=code_of(asked, runs[0], result.failed, faces) if runs else "",
             run=runs[0].id if runs else "",
             result=result,
-            options=tuple((letter, faces.line(words)) for letter, words in text.options.items()),
+            options=tuple((letter, faces.line(words)) for letter, words in options.items()),
             right=asked.right if asked and asked.letters else "",
             is_question=True,
             takeaway=takeaway,
@@ -118,6 +137,26 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     going_on = last.removeprefix(notes.right_line(asked))
     made += [run_slide(cell, faces, title, takeaway, going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
+
+
+def options_of(read: dict[str, str], own: dict) -> dict[str, str]:
+    """Return what a room chooses from, in the words of the slide where it has some."""
+    words = own.get("options", [])
+    return dict(zip(read, words, strict=True)) if len(words) == len(read) else read
+
+
+def code_of(asked: Question | None, run: NotebookNode, failed: int, faces: Faces) -> str:
+    """Return the code of a round: that of its run, the program in which a line is to be found, or the
+    lines to be put in order, by their letters.
+    """
+    if asked and asked.kind == "find_line":
+        lines = [f"{nr:>2}  {line}" for nr, line in enumerate(asked.shown["lines"], start=1)]
+        symptom = [shorten(line, WIDEST) for line in asked.shown["symptom"].split("\n")]
+        return faces.code("\n".join([*lines, "", *symptom]), asked.shown["raises"])
+    if asked and asked.kind == "order":
+        lines = [f"{letter}   {line}" for letter, line in asked.shown["lines"].items()]
+        return faces.code("\n".join([*asked.shown["head"], *lines]))
+    return faces.code(run.source, failed)
 
 
 def left_over(
@@ -163,7 +202,9 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     text = question(group[0].source)
     reasons, runs = with_role(group, "because"), with_role(group, "run")
     why = reason(reasons[0].source) if reasons else Reason()
-    answers = [*map(faces.line, why.answers), *[""] * len(text.asked)]
+    own = group[0].metadata.course.get("slide", {})
+    asked = list(map(faces.line, own.get("asked", text.asked)))
+    answers = [*map(faces.line, own.get("answers", why.answers)), *[""] * len(asked)]
     result = faces.result(runs[0]) if runs else Result("")
     title = faces.line(text.title)
     made: list[Slide] = [
@@ -172,11 +213,11 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             cell=group[0].id,
             notes=tuple(notes.of_lab(faces, said_in(group), why, bool(result.html))),
             seconds=pace.of_lab(group),
-            lead=faces.line(text.set_up),
+            lead=faces.line(own.get("lead", text.set_up)),
             code=faces.code(runs[0].source) if runs else "",
             run=runs[0].id if runs else "",
             result=result,
-            cards=tuple(zip(text.asks, map(faces.line, text.asked), answers, strict=False)),
+            cards=tuple(zip(text.asks, asked, answers, strict=False)),
             takeaway=faces.line(why.takeaway),
         )
     ]

@@ -88,12 +88,14 @@ def right_line(asked: Question | None) -> str:
 
 
 def shown_right(asked: Question | None) -> str:
-    """Return what is right: "(b)", or the numbers."""
-    if asked is None or not asked.right:
+    """Return what is right: "(b)", numbers, the number of a line, an order; "" where a picture shows it."""
+    if asked is None or not asked.right or asked.kind == "draw":
         return ""
-    if asked.letters:
-        return f"({asked.right})"
-    return ", ".join(f"{number:g}" for number in asked.right)
+    if asked.kind == "number":
+        return ", ".join(f"{number:g}" for number in asked.right)
+    return {"choose": f"({asked.right})", "find_line": f"line {asked.right}"}.get(
+        asked.kind, f"for example {asked.right}"
+    )
 
 
 def wrong_answers(faces: Faces, why: Reason) -> list[str]:

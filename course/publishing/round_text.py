@@ -11,7 +11,15 @@ from dataclasses import dataclass, field
 
 SUMMARY = "Why? Open it when you have run the cell"
 HEADING = re.compile(r"\s*(#{2,3}) +(.+)\n?")
-PREDICT = "**Predict.**"
+ASKS = {
+    "choose": "**Predict.**",
+    "number": "**Predict.**",
+    "draw": "**Draw.**",
+    "find_line": "**Find the line.**",
+    "order": "**Put in order.**",
+    "explain": "**Explain.**",
+}
+ASK = re.compile("|".join(re.escape(words) for words in sorted(set(ASKS.values()))))
 OPTION = re.compile(r"^- \(([a-z])\) *(.*(?:\n {2,}\S.*)*)$", re.M)
 NUMBERED = re.compile(r"^(\d+)\. +(.*(?:\n {2,}\S.*)*)$", re.M)
 FENCE = re.compile(r"^```.*?^```$", re.M | re.S)
@@ -64,8 +72,8 @@ def question(text: str) -> Question:
     numbered = NUMBERED.findall(text)
     made.asks = [label for label, _ in numbered]
     made.asked = [in_one_line(words) for _, words in numbered]
-    set_up, _, ask = without(text, OPTION, NUMBERED, FENCE, TABLE).partition(PREDICT)
-    made.set_up, made.ask = in_one_line(set_up), in_one_line(ask)
+    set_up, *ask = ASK.split(without(text, OPTION, NUMBERED, FENCE, TABLE), maxsplit=1)
+    made.set_up, made.ask = in_one_line(set_up), in_one_line("".join(ask))
     return made
 
 

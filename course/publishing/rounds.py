@@ -13,13 +13,30 @@ from nbformat.v4 import new_output
 from helpers.predicting.prediction import ASKED
 from helpers.predicting.questions import Question, question
 
-ROLES = {"title", "setup", "question", "guess", "run", "because", "notes"}
+ROLES = {"title", "setup", "case", "question", "guess", "run", "because", "notes"}
 ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
-ENDS = ("title", "question", "lab", "text", "exercise", "recap")  # a round ends where one stands
+ENDS = (
+    "title",
+    "case",
+    "question",
+    "lab",
+    "text",
+    "exercise",
+    "recap",
+)  # a round ends where one stands
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
-CALL = re.compile(r"""\s*predict\(["'][^"']*["']\)\s*""")
+CALL = re.compile(
+    r"\s*(predict|draw|find_line|order|explain)\([^)]*\)\s*|\s*find_line\(.*\)\s*", re.S
+)
+SLIDE = (
+    "lead",
+    "takeaway",
+    "options",
+    "asked",
+    "answers",
+)  # what a slide may say in words of its own
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
@@ -42,9 +59,18 @@ def course_of(cell: NotebookNode) -> NotebookNode:
         words = said.get(key)
         if isinstance(words, str) and 0 < len(words) <= most:
             kept[key] = " ".join(words.split())
+    own = said.get("slide")
+    if isinstance(own, dict):
+        kept.slide = NotebookNode({key: own[key] for key in SLIDE if is_worded(own.get(key))})
     if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
         kept.minutes = minutes
     return kept
+
+
+def is_worded(words: object) -> bool:
+    """Tell whether this is a text, or a list of texts."""
+    texts = words if isinstance(words, list) else [words]
+    return bool(texts) and all(isinstance(text, str) and text for text in texts)
 
 
 def question_of(output: NotebookNode) -> Question | None:
@@ -79,7 +105,7 @@ def mark(cells: list[NotebookNode]) -> None:
 
 
 def for_readers(cell: NotebookNode) -> None:
-    """Leave out of a page the call of `predict`, whose buttons stand there, and of a fold when to run
+    """Leave out of a page the call that asks, whose buttons stand there, and of a fold when to run
     the cell.
     """
     if "asks" in cell.metadata and CALL.fullmatch(cell.source):

@@ -8,6 +8,7 @@ from autograd_graphs.text import short_number
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import readers
+from helpers.predicting.kinds import KINDS
 from helpers.predicting.questions import Question
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -18,7 +19,11 @@ LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
 
 
 def read(question: Question, guess: object) -> str:
-    """Return a guess in its one form: a letter, or numbers with ", " between; "" where it is none."""
+    """Return a guess in its one form: a letter, numbers with ", " between, or what its kind says; ""
+    where it is none.
+    """
+    if question.kind in KINDS:
+        return KINDS[question.kind].read(question, guess)
     if question.letters:
         letter = guarded(readers.choice(*question.letters).read, guess)
         return letter if is_a(letter, str) else ""
@@ -35,6 +40,8 @@ def numbers(text: str) -> list[float]:
 
 def is_right(question: Question, guess: str) -> bool:
     """Tell whether a guess, in its one form, is right. A question of the quiz has no right one."""
+    if question.kind in KINDS:
+        return KINDS[question.kind].is_right(question, guess)
     if question.letters:
         return guess == question.right
     return close(numbers(guess), question.right, question.tolerance)
@@ -67,14 +74,18 @@ def named(guess: str | tuple[float, ...]) -> str:
 
 def reply(question: Question, guess: str) -> str:
     """Return what is said of a guess once the cell that answers has run."""
+    if question.kind in KINDS:
+        return KINDS[question.kind].reply(question, guess)
     if is_right(question, guess):
-        return f"You said {named(guess)}, and so it is. {question.takeaway}"
+        return f"You said {named(guess)}, and that is right. {question.takeaway}"
     reason = why(question, guess) or question.takeaway
     return f"You said {named(guess)}; it is {named(question.right)}. {reason}"
 
 
 def wanted(question: Question) -> str:
     """Return what a question asks for: "one of a, b, c"."""
+    if question.kind in KINDS:
+        return KINDS[question.kind].wanted(question)
     if question.letters:
         return f"one of {', '.join(question.letters)}"
     return "a number" if question.count == 1 else f"{question.count} numbers"
@@ -82,6 +93,8 @@ def wanted(question: Question) -> str:
 
 def example(question: Question) -> str:
     """Return a guess as it is written without buttons."""
+    if question.kind in KINDS:
+        return KINDS[question.kind].example(question)
     if question.letters:
         return f'"{question.letters[0]}"'
     return f'"{", ".join("0" for _ in range(question.count))}"'

@@ -1,9 +1,11 @@
-// One row under a question: its letters, or a field for numbers, and what is said of the guess. The options
-// themselves stand in the text above, and are said once. What is right is not here before the answer comes.
+// The core of what is asked under a question: open, locked, answered. It keeps the first answer, and says nothing of
+// it before the cell that settles it has run; what is right is not in the browser before that. KINDS holds what can be
+// asked. A kind has picked(), put(choice), named(choice), settle(choice, answer) and words(choice, answer).
 
-const NUMBER = /[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi;
+const KINDS = {};
 const GROWS = 2000; // ms that an output may take to be drawn
-const LEAST = 1e-9; // what two numbers may differ by, beside the tolerance
+const STEP = 6; // px that a press may move and still be a click
+const BY = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 function element(tag, name, parent, more = {}) {
   const made = Object.assign(document.createElement(tag), more);
@@ -12,37 +14,9 @@ function element(tag, name, parent, more = {}) {
   return made;
 }
 
-function numbersIn(text) {
-  return (text.replaceAll("\u2212", "-").match(NUMBER) ?? []).map(Number);
-}
-
-function isRight(choice, answer) {
-  if (typeof answer.right === "string") return choice === answer.right;
-  return areClose(numbersIn(choice), answer.right, answer.tolerance);
-}
-
-function areClose(some, others, tolerance) {
-  return some.length === others.length && some.every((one, i) => Math.abs(one - others[i]) <= tolerance * Math.abs(others[i]) + LEAST);
-}
-
-// What tempts in a wrong guess, "" where nothing is known of it.
-function whyOf(choice, answer) {
-  for (const [wrong, why] of answer.why) {
-    const isMeant = typeof answer.right === "string" ? wrong === choice : areClose(numbersIn(choice), numbersIn(wrong), answer.tolerance);
-    if (isMeant) return why;
-  }
-  return "";
-}
-
-function named(guess) {
-  if (Array.isArray(guess)) return guess.map((one) => String(Number.isInteger(one) ? one : Number(one.toPrecision(4)))).join(", ");
-  return /^[a-f]$/.test(guess) ? `(${guess})` : guess;
-}
-
-// The words of an answer; the same in Python: answers.py
-export function reply(choice, answer) {
-  if (isRight(choice, answer)) return `You said ${named(choice)}, and so it is. ${answer.takeaway}`;
-  return `You said ${named(choice)}; it is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
+// Words between backticks are code.
+function write(parent, text) {
+  parent.append(...text.split("`").map((part, i) => (i % 2 ? element("code", "", null, { textContent: part }) : part)));
 }
 
 // Keys that mean something here do not reach the notebook; Shift+Enter and its like do.
@@ -59,72 +33,65 @@ function keepKeys(box) {
   return () => removeEventListener("keydown", mark, true);
 }
 
-class Row {
+// A press that moves is a drag, and no click.
+function draggable(target, may, move, end) {
+  let start = null;
+  let isMoved = false;
+  const on = (kind, told) => target.addEventListener(kind, told, true);
+  on("pointerdown", (event) => {
+    if (event.button || !may(event)) return;
+    start = event;
+    target.setPointerCapture(event.pointerId);
+  });
+  on("pointermove", (event) => {
+    if (!start || (!isMoved && Math.hypot(event.clientX - start.clientX, event.clientY - start.clientY) < STEP)) return;
+    isMoved = true;
+    move(event);
+  });
+  on("lostpointercapture", (event) => {
+    start = null;
+    if (isMoved) end(event);
+    setTimeout(() => (isMoved = false)); // after the click that follows
+  });
+  on("click", (event) => isMoved && event.stopImmediatePropagation());
+}
+
+class Prediction {
   constructor(host, state, commit) {
-    this.state = state;
-    this.commit = commit;
+    Object.assign(this, { state, commit });
     this.box = element("fieldset", "", host, { className: "prediction" });
-    const number = state.settled && state.id.split(".")[1]; // of the quiz: several rows may stand together
-    const above = number ? `Your guess for question ${number} of the quiz` : "Your guess for the question above";
-    element("legend", "unseen", this.box, { textContent: above });
+    this.box.dataset.kind = state.kind;
+    this.legend = element("legend", "unseen", this.box);
+    this.body = element("div", "body", this.box);
     this.row = element("div", "row", this.box);
-    if (number) element("span", "number", this.row, { textContent: `${number}.`, ariaHidden: "true" });
-    this.labels = new Map();
-    if (state.letters) this.drawLetters();
-    else this.drawField();
-    this.button = element("button", "lock", this.row, { type: "button" });
-    this.button.addEventListener("click", () => this.lock());
-    this.drawSure();
-    this.said = element("p", "said", this.box, { tabIndex: -1 });
-    this.said.setAttribute("role", "status");
+    this.kind = new KINDS[state.kind](this, state);
+    this.legend.textContent = this.kind.legend;
+    this.button = element("button", "lock", this.row, { type: "button", onclick: () => this.lock() });
+    this.sureLabel = element("label", "sure", this.row);
+    this.sure = element("input", "", this.sureLabel, { type: "checkbox" });
+    this.sureLabel.append(" I am sure");
+    this.said = element("div", "said", this.box, { tabIndex: -1, role: "status" });
     this.box.addEventListener("keydown", (event) => this.pressed(event));
     this.show();
   }
 
-  drawLetters() {
-    const group = `prediction-${Math.random().toString(36).slice(2)}`;
-    for (const letter of this.state.letters) {
-      const label = element("label", "letter", this.row);
-      const input = element("input", "", label, { type: "radio", name: group, value: letter, ariaLabel: `option ${letter}` });
-      const mark = element("b", "", label, { textContent: letter, ariaHidden: "true" });
-      input.addEventListener("change", () => this.show());
-      this.labels.set(letter, { label, input, mark });
-    }
-  }
-
-  drawField() {
-    const { count } = this.state;
-    const label = element("label", "field", this.row, { textContent: count === 1 ? "A number: " : `${count} numbers, with commas between: ` });
-    this.field = element("input", "", label, { type: "text", inputMode: "text", autocomplete: "off", spellcheck: false });
-    this.field.addEventListener("input", () => this.show());
-  }
-
-  drawSure() {
-    const label = element("label", "sure", this.row);
-    this.sure = element("input", "", label, { type: "checkbox" });
-    label.append(" I am sure");
-    this.sureLabel = label;
+  get isOpen() {
+    return !this.state.choice;
   }
 
   pressed(event) {
     if (isPages(event)) return;
     event.stopPropagation();
-    if (event.key !== "Enter" || event.target === this.button) return;
+    if (event.key !== "Enter" || !this.kind.isOneField || event.target === this.button) return;
     event.preventDefault();
     this.lock();
   }
 
-  picked() {
-    if (!this.field) return this.row.querySelector("input[type=radio]:checked")?.value ?? "";
-    const numbers = numbersIn(this.field.value);
-    return numbers.length === this.state.count ? numbers.join(", ") : "";
-  }
-
   lock() {
-    const picked = this.picked();
-    if (!picked || this.state.choice) return;
-    this.update({ choice: picked, sure: this.sure.checked });
-    this.commit(picked, this.sure.checked);
+    const choice = this.kind.picked();
+    if (!choice || !this.isOpen) return;
+    this.update({ choice, sure: this.sure.checked });
+    this.commit(choice, this.sure.checked);
     this.goOn();
   }
 
@@ -142,9 +109,9 @@ class Row {
     if (!place?.contains(document.activeElement)) this.said.focus({ preventScroll: true });
   }
 
-  update(state) {
-    const hasRun = state.ran && !this.state.ran;
-    Object.assign(this.state, state);
+  update(news) {
+    const hasRun = news.ran && !this.state.ran;
+    Object.assign(this.state, news);
     this.show();
     if (hasRun) this.bringUp();
   }
@@ -168,43 +135,40 @@ class Row {
 
   show() {
     const { choice, answer, sure } = this.state;
-    const picked = this.picked();
     this.box.dataset.state = !choice ? "open" : answer ? "answered" : "locked";
+    if (choice && this.wasPut !== choice) this.kind.put((this.wasPut = choice));
+    if (choice && answer && !this.isSettled) {
+      this.isSettled = true;
+      this.kind.settle(choice, answer);
+    }
+    const picked = this.kind.picked();
     this.button.hidden = Boolean(choice);
     this.button.disabled = !picked;
-    this.button.textContent = picked ? `My guess is ${named(picked)}` : "My guess";
+    this.button.textContent = picked ? this.kind.named(picked) : this.kind.empty;
     this.sureLabel.hidden = Boolean(choice) && !sure;
     this.sure.disabled = Boolean(choice);
     if (choice) this.sure.checked = sure;
-    if (this.field && choice) Object.assign(this.field, { value: choice, disabled: true });
-    for (const [letter, parts] of this.labels) this.showLetter(letter, parts);
     this.say(this.words());
-  }
-
-  showLetter(letter, { label, input, mark }) {
-    const { choice, answer } = this.state;
-    if (choice) Object.assign(input, { checked: letter === choice, disabled: true });
-    const isMine = letter === choice;
-    label.dataset.mark = answer?.right === letter ? "right" : isMine && answer ? "wrong" : isMine ? "mine" : "";
-    label.title = answer?.right === letter ? "right" : isMine ? "your guess" : "";
-    mark.textContent = label.dataset.mark === "right" ? `${letter} \u2713` : letter;
   }
 
   words() {
     const { choice, answer, ran, settled, problem } = this.state;
-    if (!choice) return ran ? "The cell has run. Guess all the same, before you look at what it printed." : "";
-    const kept = problem ? ` ${problem}` : "";
-    if (answer) return reply(choice, answer) + kept;
-    if (settled) return `You said ${named(choice)}. Lesson ${settled} settles it.${kept}`;
-    return `You said ${named(choice)}. Now run the next cell.${kept}`;
+    if (!choice) return { head: ran ? "The cell has run. Answer all the same, before you look at what it printed." : "" };
+    const said = answer ? this.kind.words(choice, answer) : { head: this.kind.kept(choice) };
+    if (!answer) said.head += settled ? ` Lesson ${settled} settles it.` : " Now run the next cell.";
+    return problem ? { ...said, foot: [said.foot, problem].filter(Boolean).join(" ") } : said;
   }
 
-  // Words between backticks are code.
-  say(text) {
-    if (this.told === text) return;
-    this.told = text;
-    const parts = text.split("`").map((part, i) => (i % 2 ? element("code", "", null, { textContent: part }) : part));
-    this.said.replaceChildren(...parts);
+  // A headline, what is said of parts, and what to take along.
+  say({ head = "", items = [], foot = "" }) {
+    const told = JSON.stringify([head, items, foot]);
+    if (told === this.told) return;
+    this.told = told;
+    this.said.replaceChildren();
+    if (head) write(element("p", "", this.said), head);
+    const list = items.length && element("ul", "items", this.said);
+    for (const [mark, text] of items) write(element("li", mark, list), text);
+    if (foot) write(element("p", "", this.said), foot);
   }
 }
 
@@ -212,14 +176,14 @@ const SYNCED = ["choice", "sure", "ran", "answer", "problem"];
 
 function render({ model, el }) {
   const seen = () => Object.fromEntries(SYNCED.map((name) => [name, model.get(name)]));
-  const row = new Row(el, { ...model.get("question"), ...seen() }, (choice, sure) => {
+  const made = new Prediction(el, { ...model.get("question"), ...seen() }, (choice, sure) => {
     model.set("choice", choice);
     model.set("sure", sure);
     model.save_changes();
   });
-  const follow = () => row.update(seen());
+  const follow = () => made.update(seen());
   for (const name of SYNCED) model.on(`change:${name}`, follow);
-  const leaveKeys = keepKeys(row.box);
+  const leaveKeys = keepKeys(made.box);
   return () => {
     SYNCED.forEach((name) => model.off(`change:${name}`, follow));
     leaveKeys();
@@ -236,11 +200,6 @@ function kept(id, choice) {
   }
 }
 
-// What was kept may be an answer to what the question once was.
-function isMeant(choice, { letters, count }) {
-  return letters ? choice.length === 1 && letters.includes(choice) : numbersIn(choice).length === count;
-}
-
 export function predictAll(page) {
   for (const slot of page.querySelectorAll(".prediction-slot")) {
     const { answer, ...question } = JSON.parse(slot.querySelector("script").textContent);
@@ -252,10 +211,12 @@ export function predictAll(page) {
       }
       return choice ? answer : null;
     };
-    const choice = isMeant(kept(question.id), question) ? kept(question.id) : "";
-    const row = new Row(slot, { ...question, choice, sure: false, ran: false, problem: "", answer: tell(choice) }, (picked) => {
+    // What was kept may be an answer to what the question once was.
+    const choice = KINDS[question.kind].isMeant(kept(question.id), question) ? kept(question.id) : "";
+    const state = { ...question, choice, sure: false, ran: false, problem: "", answer: tell(choice) };
+    const made = new Prediction(slot, state, (picked) => {
       kept(question.id, picked);
-      row.update({ answer: tell(picked) });
+      made.update({ answer: tell(picked) });
     });
   }
 }

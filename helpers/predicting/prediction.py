@@ -1,5 +1,5 @@
-"""`predict`: ask for a guess under a question, keep the first one, and answer it once the cell that
-settles it has run.
+"""`predict`, `draw`, `find_line`, `order` and `explain`: ask for a commitment under a question, keep
+the first one, and answer it once the cell that settles it has run.
 """
 
 from __future__ import annotations
@@ -18,21 +18,24 @@ from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
 from helpers.predicting import ran
 from helpers.predicting.answers import example, named, read, reply, wanted
+from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.questions import Question, every, question
 from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
 
 HERE = Path(__file__).parent
-SCRIPT = (HERE / "prediction.js").read_text(encoding="utf-8")
+SCRIPTS = [HERE / "prediction.js", *sorted((HERE / "kinds").glob("*.js"))]
+SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
 STYLE = (HERE / "prediction.css").read_text(encoding="utf-8")
 ran.listen()  # from the import in the first cell on, so that it is known what ran before a question
 EARLY = 'document.documentElement.dataset.predicting = "";'  # before a page is seen: hide answers
 NO_SCRIPT = "Guess, and write it down, before you read on."
+GUESSED = ("choose", "number")  # kinds that `predict` asks for
 ASKED = "application/vnd.computational-graphs.prediction"  # the id of a question, in an output
 
 
 class Prediction(anywidget.AnyWidget):
-    """Show the letters of a question as buttons, or a field for its numbers.
+    """Show what a question asks for: letters, a field, cards, lines or a box for words.
 
     `choice` is the guess, locked once it is made. `answer` stays empty, in the browser too, until
     there is a guess and the cell that settles it has run.
@@ -65,8 +68,16 @@ class Prediction(anywidget.AnyWidget):
         """See whether the cell that settles the question has run; give the answer if it has."""
         self.ran = self.ran or self._seen or ran.has_run(self.asked, self._cell)
         if self.ran and self.choice and self.answer is None and not self.asked.settled:
+            self.problem = self._changed() or self.problem
             self.answer = answer_of(self.asked)
             self._note({"seen": True})
+
+    def _changed(self) -> str:
+        """Say so where the next cell draws another graph than the cards of `draw` were made from."""
+        graph = ran.graph_of(self.asked, self._cell) if self.asked.kind == "draw" else None
+        if graph is None or same_graph(graph, self.asked.shown, self.asked.told):
+            return ""
+        return "The cell below draws another graph by now. This is about the one that it drew at first."
 
     def _keep(self, _: object) -> None:
         """Keep the first guess; what cannot be meant as one is taken back."""
@@ -88,7 +99,7 @@ class Prediction(anywidget.AnyWidget):
         """Say what is to be done, or what is thought of the guess."""
         name = self.asked.id
         if not self.choice:
-            call = f'predict("{name}", {example(self.asked)})'
+            call = typed(self.asked)
             return f"{name}: your guess, {wanted(self.asked)}. Without buttons: {call}"
         if self.answer is not None:
             return f"{name}: {reply(self.asked, self.choice)}"
@@ -97,7 +108,8 @@ class Prediction(anywidget.AnyWidget):
             if self.asked.settled
             else "Now run the next cell."
         )
-        return f"{name}: You said {named(self.choice)}. {then}"
+        said = f"You said {named(self.choice)}." if self.asked.kind in GUESSED else "Kept."
+        return f"{name}: {said} {then}"
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
         """Give the widget, the id of the question, and its words without a widget."""
@@ -112,17 +124,73 @@ def predict(name: str, guess: object = None) -> Prediction | None:
     `guess` gives it without buttons: predict("05.q1", "b"). Says so where there is no such
     question, and never raises.
     """
+    return ask("predict", name, guess)
+
+
+def draw(name: str, edges: object = None) -> Prediction | None:
+    """Ask for the graph that the next cell makes, before it is seen: cards, to be connected.
+
+    Kept and answered as `predict` does it. `edges` gives it without buttons, as pairs of cards from
+    a result to what went in: draw("07.d1", "BA AC").
+    """
+    return ask("draw", name, edges)
+
+
+def find_line(name: str, program: str = "", line: object = None) -> Prediction | None:
+    """Ask which line of a program is to blame, and why. Kept and answered as `predict` does it.
+
+    `program` is what one reads where no widget is; `line` gives the answer without buttons:
+    find_line("07.f1", line=4).
+    """
+    asked = question(name) if is_a(name, str) else None
+    lines = program.strip().split("\n") if is_a(program, str) and program.strip() else []
+    if lines and asked and lines != asked.shown.get("lines", lines):
+        print(f"{name}: this program was changed. The question is about the one it came with.")
+    return ask("find_line", name, line)
+
+
+def order(name: str, letters: object = None) -> Prediction | None:
+    """Ask for lines to be put in order; one of them is not needed. Kept and answered as `predict`
+    does it.
+
+    `letters` gives it without buttons: order("07.o1", "abd").
+    """
+    return ask("order", name, letters)
+
+
+def explain(name: str, words: object = None) -> Prediction | None:
+    """Ask for a sentence or two in one's own words, and show a good answer beside them afterwards.
+
+    Kept as `predict` does it; nobody grades it. `words` gives it without a box.
+    """
+    return ask("explain", name, words)
+
+
+def ask(call: str, name: object, guess: object) -> Prediction | None:
+    """Ask a question for one of the five calls; say so where it cannot be asked like that."""
     asked = question(name) if is_a(name, str) else None
     if asked is None:
         unclear(f"There is no question {describe(name)}. {nearest(name)}")
         return None
+    if call_of(asked) != call:
+        unclear(f'{asked.id} is asked by another call: {call_of(asked)}("{asked.id}")')
+        return None
     read_guess = "" if guess is None else read(asked, guess)
     if guess is not None and not read_guess:
-        call = f'predict("{asked.id}", {example(asked)})'
-        unclear(
-            f"{asked.id}: I was given {describe(guess)}, and it asks for {wanted(asked)}: {call}"
-        )
+        given = f"I was given {describe(guess)}, and it asks for {wanted(asked)}: {typed(asked)}"
+        unclear(f"{asked.id}: {given}")
     return Prediction(asked, ran.running_cell(), read_guess)
+
+
+def call_of(asked: Question) -> str:
+    """Return the name of the function that asks a question."""
+    return "predict" if asked.kind in GUESSED else asked.kind
+
+
+def typed(asked: Question) -> str:
+    """Return how a question is answered without buttons."""
+    word = "line=" if asked.kind == "find_line" else ""
+    return f'{call_of(asked)}("{asked.id}", {word}{example(asked)})'
 
 
 def unclear(text: str) -> None:
@@ -139,18 +207,14 @@ def nearest(name: object) -> str:
 
 def asked_of(asked: Question) -> dict[str, Any]:
     """Return what the browser is told of a question before its answer."""
-    return {
-        "id": asked.id,
-        "letters": asked.letters,
-        "count": asked.count,
-        "settled": asked.settled,
-    }
+    names = ("id", "kind", "letters", "count", "settled")
+    return {name: getattr(asked, name) for name in names} | asked.shown
 
 
 def answer_of(asked: Question) -> dict[str, Any]:
     """Return what the browser is told of its answer."""
     right = list(asked.right) if isinstance(asked.right, tuple) else asked.right
-    return {
+    return asked.told | {
         "right": right,
         "tolerance": asked.tolerance,
         "takeaway": asked.takeaway,

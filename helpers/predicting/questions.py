@@ -1,4 +1,4 @@
-"""Hold the predictions of the lessons, as `make refresh` wrote them from the notebooks.
+"""Hold the questions of the lessons, as `make refresh` wrote them from the notebooks.
 
 questions/NN.json are never edited by hand.
 """
@@ -6,9 +6,10 @@ questions/NN.json are never edited by hand.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "questions"
 TOLERANCE = 1e-3  # relative, of a number that is asked for
@@ -16,15 +17,19 @@ TOLERANCE = 1e-3  # relative, of a number that is asked for
 
 @dataclass(frozen=True)
 class Question:
-    """Hold one prediction.
+    """Hold one question that asks for a commitment.
 
-    `title` is its heading. `letters` are the options, "abc", or "" where numbers are asked for;
-    `right` is one of them, or the numbers. `settled` names the lesson that answers a question of the quiz, which has no
-    `right`. `why` maps a wrong letter, or numbers as text, to what tempts in it. `cell` and `run`
-    are the ids of the cell that asks and of the one that answers, whose text `code` is a digest of.
+    `kind` is "choose", "number", "draw", "find_line", "order" or "explain"; `title` is its heading.
+    `letters` are the options, "abc", or "". `right` is a letter, numbers, edges, the number of a
+    line or an order, "" where nobody grades. `settled` names the lesson that answers a question of
+    the quiz, which has no `right`. `why` maps a wrong letter, or numbers as text, to what tempts in
+    it. `shown` is what the browser needs to ask, and `told` what it needs to answer, beside that.
+    `cell` and `run` are the ids of the cell that asks and of the one that answers, whose text `code`
+    is a digest of.
     """
 
     id: str
+    kind: str = ""
     title: str = ""
     letters: str = ""
     right: str | tuple[float, ...] = ""
@@ -32,14 +37,16 @@ class Question:
     settled: str = ""
     takeaway: str = ""
     why: tuple[tuple[str, str], ...] = ()
+    shown: dict[str, Any] = field(default_factory=dict)
+    told: dict[str, Any] = field(default_factory=dict)
     cell: str = ""
     run: str = ""
     code: str = ""
 
     @property
     def count(self) -> int:
-        """Return how many numbers are asked for, 0 where it is a letter."""
-        return 0 if self.letters else len(self.right)
+        """Return how many numbers are asked for, 0 where it is something else."""
+        return len(self.right) if self.kind == "number" else 0
 
 
 def question(name: str) -> Question | None:
@@ -63,4 +70,5 @@ def made(name: str, data: dict) -> Question:
     if isinstance(right, list):
         right = tuple(map(float, right))
     why = tuple(data.get("why", {}).items())
-    return Question(**{**data, "id": name, "right": right, "why": why})
+    kind = data.get("kind") or ("choose" if data.get("letters") else "number")
+    return Question(**{**data, "id": name, "kind": kind, "right": right, "why": why})

@@ -11,11 +11,16 @@ import hashlib
 from collections.abc import Callable
 from typing import Any
 
+from autograd_graphs.data import Graph
+from autograd_graphs.picture import Picture
 from helpers.answers import notebook
 from helpers.predicting.questions import Question
 
 _cells: set[str] = set()
 _codes: set[str] = set()
+_graphs: dict[
+    str, Graph
+] = {}  # of cells that ended on a picture, by their id and the digest of their code
 _waiting: dict[str, Callable[[], None]] = {}  # the id of a question → what to call after each run
 _listening: list[object] = []  # the shell that tells
 _running: list[str] = [""]  # the id of the cell that runs now
@@ -45,6 +50,11 @@ def has_run(question: Question, asked_in: str) -> bool:
     return bool(question.code) and question.code in _codes
 
 
+def graph_of(question: Question, cell: str) -> Graph | None:
+    """Return the graph that the cell which answers a question drew last; None where it drew none."""
+    return _graphs.get(question.run if cell == question.cell else question.code)
+
+
 def running_cell() -> str:
     """Return the id of the cell that runs now, "" where the front end gives none."""
     return _running[0]
@@ -57,8 +67,11 @@ def _before(info: Any) -> None:
 def _after(result: Any) -> None:
     if result.error_before_exec is not None:  # it did not run: a slip in its text
         return
-    _cells.add(getattr(result.info, "cell_id", None) or "")
-    _codes.add(digest(result.info.raw_cell or ""))
+    cell, code = getattr(result.info, "cell_id", None) or "", digest(result.info.raw_cell or "")
+    _cells.add(cell)
+    _codes.add(code)
+    if type(result.result) is Picture:  # plain data: keeping it keeps no tensor alive
+        _graphs[cell] = _graphs[code] = result.result.graph
     for told in list(_waiting.values()):
         told()
 

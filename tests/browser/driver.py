@@ -25,9 +25,13 @@ GUESS_ALL = """() => {
   for (const slot of document.querySelectorAll(".prediction-slot")) {
     const { count } = JSON.parse(slot.querySelector("script").textContent);
     const [first] = slot.querySelectorAll("input");
+    const own = slot.querySelector("textarea");
+    const cards = [...slot.querySelectorAll(".prediction-card")].slice(0, 2);
+    const [, down] = slot.querySelectorAll(".prediction-arrow");
     if (count) first.value = Array(count).fill(0).join(", ");
-    if (count) first.dispatchEvent(new Event("input"));
-    else first.click();
+    if (own) own.value = "Because of what the graph has kept.";
+    if (count || own) (own ?? first).dispatchEvent(new Event("input"));
+    else [...cards, ...(cards.length ? [] : [down ?? first])].forEach((one) => one.click());
     slot.querySelector(".prediction-lock").click();
   }
 }"""

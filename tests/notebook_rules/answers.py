@@ -2,8 +2,8 @@
 
 import re
 
-from course.publishing.round_text import PREDICT, SUMMARY
-from notebook_rules.rounds import asked, questions, quiz, rounds
+from course.publishing.round_text import ASKS, SUMMARY
+from notebook_rules.rounds import asked, guessed, quiz, rounds
 
 LETTERS = "abcdef"
 SENTENCE = re.compile(r"(?:[^a-z]|torch\b).*[.?!][*\"')]*", re.S)
@@ -11,10 +11,10 @@ LESSON = re.compile(r"\d\d")
 
 
 def a_question_says_what_to_predict(lesson):
-    """The words that all questions have in common, so that nobody reads past one."""
+    """The words that all questions of a kind have in common, so that nobody reads past one."""
     for round_ in asked(lesson):
-        if PREDICT not in round_.first.source:
-            yield f"{round_.first} does not say what to predict: write `{PREDICT} …` after the set-up."
+        if ASKS[round_.kind] not in round_.first.source:
+            yield f"{round_.first} does not say what to do: write `{ASKS[round_.kind]} …` after the set-up."
 
 
 def a_question_of_the_quiz_leaves_its_answer_to_a_lesson(lesson):
@@ -27,7 +27,7 @@ def a_question_of_the_quiz_leaves_its_answer_to_a_lesson(lesson):
 
 def a_question_has_its_answer(lesson):
     """A right letter among the options, or the numbers that are asked for."""
-    for round_ in questions(lesson):
+    for round_ in guessed(lesson):
         course, letters = round_.first.course, round_.question.letters
         if letters and letters != list(LETTERS[: max(len(letters), 2)]):
             yield f"{round_.first} has the options {', '.join(letters)}: write two or more, `- (a) …`, `- (b) …`, in order."
@@ -58,7 +58,7 @@ def the_reason_is_folded(lesson):
 
 def every_wrong_answer_has_its_line(lesson):
     """Who guessed wrong reads why that tempts, and what is wrong with it; the right one needs none."""
-    for round_ in questions(lesson):
+    for round_ in guessed(lesson):
         for cell, reason in round_.reasons:
             if round_.asks_for_a_letter:
                 yield from _letters_answered(cell, round_, reason)
@@ -102,7 +102,7 @@ def _listed(letters):
 
 def lines_for_wrong_answers_are_sentences(lesson):
     """predict() shows them alone, after "You said (a); it is (b)."."""
-    for round_ in questions(lesson):
+    for round_ in guessed(lesson):
         for cell, reason in round_.reasons:
             for line in reason.lines:
                 if not SENTENCE.fullmatch(line):

@@ -8,12 +8,13 @@ HOW_MANY = range(3, 6)
 UNANSWERED = "not answered yet"
 # Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
 OLD = {"01.2"}
+GONE = {"07.1", "07.3"}  # of earlier editions; no other exercise gets their number
 
 
 def exercises_are_numbered(lesson):
     """`check("03.1", ...)`, `check("03.2", ...)` … as they come, the numbers of old ones left out."""
     found = [name for cell in lesson.code for name in CHECK.findall(cell.source)]
-    free = (name for k in itertools.count(1) if (name := f"{lesson.number}.{k}") not in OLD)
+    free = (name for k in itertools.count(1) if (name := f"{lesson.number}.{k}") not in OLD | GONE)
     wanted = list(itertools.islice(free, len(found)))
     if len(found) not in HOW_MANY:
         yield f"it has {len(found)} exercises ({', '.join(found)}): make it three to five."

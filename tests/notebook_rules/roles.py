@@ -4,14 +4,21 @@ import re
 
 from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
 
-from notebook_rules.rounds import asked, questions, quiz, rounds
+from notebook_rules.rounds import asked, questions, rounds
 
 CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
-    "question": {"id", "right", "answer", "tolerance", "minutes", "settled"},
-    "lab": {"id", "minutes"},
+    "question": {"id", "kind", "right", "answer", "tolerance", "minutes", "settled", "slide"},
+    "lab": {"id", "minutes", "slide"},
     "run": {"ask", "caption", "expects"},
 }
+OF_A_KIND = {  # besides these
+    "draw": {"decoys"},
+    "find_line": {"mend", "tells", "reasons", "reason", "reason_tells"},
+    "order": {"head", "lines", "start", "before", "after", "says"},
+    "explain": {"good", "points"},
+}
+LETTERS = {"draw": "d", "find_line": "f", "order": "o", "explain": "e"}
 ORDER = re.compile(r"question guess run because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*")
 LAB_ORDER = re.compile(
     r"lab run (?:try )?because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
@@ -50,7 +57,7 @@ def a_lesson_begins_with_its_title_and_has_a_recap(lesson):
 def metadata_is_what_the_role_carries(lesson):
     """A key that nobody reads is a slip of the pen, and what it should have said is lost."""
     for cell in lesson.cells:
-        known = CARRIES.get(cell.role, set())
+        known = CARRIES.get(cell.role, set()) | OF_A_KIND.get(cell.course.get("kind"), set())
         for key in sorted(set(cell.course) - known - {"role"}):
             yield f"{cell} carries {key!r}, which a {cell.role!r} does not have: it may have {', '.join(sorted(known)) or 'its role only'}."
         minutes = cell.course.get("minutes")
@@ -90,39 +97,41 @@ def _order(round_):
 
 
 def what_belongs_to_a_round_stands_in_one(lesson):
-    """A guess, a reason or a run without a question are left over from something; a recap may end on
-    a run.
+    """A guess, a reason or a run without a question are left over from something; a case and a recap
+    may end on a run.
     """
     inside = {cell.number for round_ in rounds(lesson) for cell in round_.cells}
     recapped = False
     for cell in lesson.cells:
-        recapped = recapped or cell.role == "recap"
+        recapped = recapped or cell.role in ("case", "recap")
         alone = cell.role in ("guess", "because") or (cell.role == "run" and not recapped)
         if alone and cell.number not in inside:
             yield f"{cell} has the role {cell.role!r} outside of a round: put a question (or a lab) before it."
 
 
 def a_guess_asks_for_its_question(lesson):
-    """`predict("05.q1")`, the same one line in every round."""
+    """`predict("05.q1")`, the same one line in every round; a program stands in it, too."""
     for round_ in asked(lesson):
-        wanted = f'predict("{round_.first.course.get("id")}")'
+        call = round_.kind if round_.kind in LETTERS else "predict"
+        wanted = f'{call}("{round_.first.course.get("id")}"'
         for cell in round_.with_role("guess"):
-            if cell.source.strip() != wanted:
-                yield f"{cell} is to hold this line and no more: {wanted}"
+            asks = "".join(cell.source.split())
+            if not asks.startswith(wanted) or (call != "find_line" and asks != wanted + ")"):
+                yield f"{cell} is to hold this call and no more: {wanted})"
 
 
-def questions_are_numbered(lesson):
-    """Ids are NN.q1, NN.q2 … as the questions come; those of the quiz are quiz.1, quiz.2 …"""
-    yield from _numbered(questions(lesson), f"{lesson.number}.q")
-    yield from _numbered(quiz(lesson), "quiz.")
-
-
-def _numbered(rounds_, name):
-    """Yield a sentence for each round whose id is not this name and its number."""
-    for number, round_ in enumerate(rounds_, start=1):
-        wanted, found = f"{name}{number}", round_.first.course.get("id")
-        if found != wanted:
-            yield f"{round_.first} has the id {found!r}: number it {wanted!r}, and its guess with it."
+def questions_have_ids(lesson):
+    """Ids are NN.q1, and NN.d1, f1, o1, e1 for a drawing, a line, an order, an explanation; those of
+    the quiz are quiz.1 … No id is there twice: a guess is kept under it.
+    """
+    seen = set()
+    for round_ in asked(lesson):
+        letter = LETTERS.get(round_.kind, "q")
+        name = "quiz." if round_.is_settled_later else f"{lesson.number}.{letter}"
+        found = str(round_.first.course.get("id"))
+        if not re.fullmatch(rf"{re.escape(name)}\d+", found) or found in seen:
+            yield f"{round_.first} has the id {found!r}: give it one of its own, such as {name + '1'!r}, and its guess the same."
+        seen.add(found)
 
 
 def ideas_are_numbered(lesson):
@@ -156,7 +165,7 @@ RULES = (
     a_round_has_its_order,
     what_belongs_to_a_round_stands_in_one,
     a_guess_asks_for_its_question,
-    questions_are_numbered,
+    questions_have_ids,
     ideas_are_numbered,
     slide_types_are_those_of_the_roles,
 )

@@ -34,6 +34,11 @@ class Round:
         return self.first.role == "lab"
 
     @property
+    def kind(self) -> str:
+        """What it asks for: "choose", "number", "draw", "find_line", "order" or "explain"."""
+        return self.first.course.get("kind") or ("choose" if self.question.letters else "number")
+
+    @property
     def is_settled_later(self) -> bool:
         """Tell whether this is a question of the quiz, which another lesson answers."""
         return "settled" in self.first.course
@@ -96,6 +101,11 @@ def asked(lesson) -> list[Round]:
 def questions(lesson) -> list[Round]:
     """Return the rounds that ask for a guess and answer it."""
     return [round_ for round_ in asked(lesson) if not round_.is_settled_later]
+
+
+def guessed(lesson) -> list[Round]:
+    """Return the questions that ask for a letter or numbers, and answer them."""
+    return [round_ for round_ in questions(lesson) if round_.kind in ("choose", "number")]
 
 
 def quiz(lesson) -> list[Round]:

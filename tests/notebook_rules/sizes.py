@@ -1,40 +1,37 @@
-"""Rules about sizes: what shows on one slide, and is read in one breath."""
+"""Rules about sizes: code that fits a slide, sentences that can be said in one breath."""
 
+import re
 from statistics import median
 
-from notebook_rules.rounds import asked, rounds
+from notebook_rules.rounds import MARKUP, rounds
 
-SET_UP, OPTION, TAKEAWAY = 230, 75, 95  # characters
-LINES, COLUMNS, MEDIAN, WORDS = 12, 80, 6, 120
+LINES, COLUMNS, MEDIAN = 12, 80, 6
+BREATH, LONG, FEW = 28, 22, 2  # words of a sentence; more than FEW long ones in a cell tire
+NO_PROSE = re.compile(r"^```.*?^```$|^\|.*$|^#+ .*$|`[^`]+`", re.M | re.S)
+PARTS = re.compile(r"\n\s*\n|^(?:[-*]|\d+\.) |(?<=[.!?:])[*\"')]*\s+(?=[*\"'(]*[A-Z`])", re.M)
+# Turns that nobody says; what a pattern cannot hold soundly is left to readers.
+STILTED = re.compile(
+    r"\bcomes? of\b|\bof those of\b|\bshall\b|\bis to find\b|\bwhom\b|\bwho asks\b|\bwhat becomes of\b"
+    r"|\bwhat of\b|\bthe walk\b|\btaken for\b|\bgets it\b|\bas it is now\b|\bof its own\b|\band so is\b"
+    r"|\bon the way\b|\bto the room\b|(?<!there )\b(?:is|are) no (?!longer\b|more\b)",
+    re.I,
+)
+SHORTHAND = re.compile(r"`\d(?: [\d→])+`")
 
 
-def questions_are_short(lesson):
-    """A set-up of two or three sentences, options of one line."""
-    for round_ in asked(lesson):
-        length = len(round_.question.set_up)
-        if length > SET_UP:
-            yield f"{round_.first} has a set-up of {length} characters, over {SET_UP}: cut it; what it explains belongs into the because before."
-        for letter, words in round_.question.options.items():
-            if len(words) > OPTION:
-                yield f"{round_.first} has an option ({letter}) of {len(words)} characters, over {OPTION}: shorten it, and the others alike."
-
-
-def takeaways_are_short(lesson):
+def a_reason_begins_with_its_rule(lesson):
     """One bold sentence comes first in a because: it is what remains, and stands on the slide."""
     for round_ in rounds(lesson):
         for cell, reason in round_.reasons:
-            length = len(reason.takeaway)
-            if reason.body and not length:
-                yield f"{cell} does not begin with a bold sentence: put the takeaway first in its fold, `**…**`."
-            if length > TAKEAWAY:
-                yield f"{cell} has a takeaway of {length} characters, over {TAKEAWAY}: shorten it."
+            if reason.body and not reason.takeaway:
+                yield f"{cell} does not begin with a bold sentence: put the rule first in its fold, `**…**`."
 
 
 def code_fits_a_slide(lesson):
-    """At most 12 lines, at most 80 columns; half of the runs have six lines or fewer. The set-up
-    shows on no slide.
+    """At most 12 lines, at most 80 columns; half of the runs have six lines or fewer. The set-up and
+    what asks show on no slide.
     """
-    for cell in [cell for cell in lesson.code if cell.role != "setup"]:
+    for cell in [cell for cell in lesson.code if cell.role not in ("setup", "guess")]:
         lines = cell.source.split("\n")
         widest = max(len(line) for line in lines)
         if len(lines) > LINES:
@@ -46,12 +43,42 @@ def code_fits_a_slide(lesson):
         yield f"half of its runs have {median(runs):g} lines or more: bring the median to {MEDIAN}."
 
 
-def text_fits_a_slide(lesson):
-    """30 to 60 words are good, over 120 nobody reads."""
-    for cell in lesson.cells:
-        words = len(cell.source.split())
-        if not cell.is_code and words > WORDS:
-            yield f"{cell} has {words} words, over {WORDS}: cut or split it."
+def sentences_are_said_in_one_breath(lesson):
+    """At most 28 words; at most two of more than 22 in a cell. In lessons that open with a case."""
+    for cell in told(lesson):
+        lengths = [len(sentence.split()) for sentence in sentences(cell.source)]
+        if max(lengths, default=0) > BREATH:
+            yield f"{cell} has a sentence of {max(lengths)} words, over {BREATH}: make two of it."
+        if sum(length > LONG for length in lengths) > FEW:
+            yield f"{cell} has more than {FEW} sentences over {LONG} words: shorten some."
 
 
-RULES = (questions_are_short, takeaways_are_short, code_fits_a_slide, text_fits_a_slide)
+def nothing_is_said_that_nobody_says(lesson):
+    """Turns that read as translated, and keys of a lab as a row of digits. In lessons that open with
+    a case.
+    """
+    for cell in told(lesson):
+        for found in STILTED.findall(NO_PROSE.sub(" ", cell.source)):
+            yield f"{cell} says {found!r}: say it as you would to a friend."
+        for found in SHORTHAND.findall(cell.source):
+            yield f"{cell} names keys as {found}: name the buttons in words."
+
+
+def told(lesson):
+    """Return the text cells of a lesson that is told from a case on; none of another."""
+    has_case = any(cell.role == "case" for cell in lesson.cells)
+    return [cell for cell in lesson.cells if has_case and not cell.is_code]
+
+
+def sentences(text):
+    """Return the sentences of a text, code and headings left out."""
+    plain = MARKUP.sub(" ", NO_PROSE.sub(" x ", text))
+    return [part for part in PARTS.split(plain) if part.strip()]
+
+
+RULES = (
+    a_reason_begins_with_its_rule,
+    code_fits_a_slide,
+    sentences_are_said_in_one_breath,
+    nothing_is_said_that_nobody_says,
+)

@@ -1,8 +1,5 @@
-"""Exercises of lesson 07, retain_graph: what a failed call leaves, who keeps a node, states, and
-shared trunks.
-"""
+"""Exercises of lesson 07, retain_graph: who keeps a node, gradients apart, and the case of the lesson."""
 
-import contextlib
 import weakref
 from collections.abc import Callable
 from functools import partial
@@ -14,95 +11,12 @@ from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise, Misconception, same_as
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.letters import Letters
-from helpers.exercises.readers import letters, numbers
-from helpers.exercises.tensors import counted, readable
-from helpers.exercises.values import same
+from helpers.exercises.readers import letters
+from helpers.exercises.tensors import readable
 
 _tensor, _tanh, _grad = torch.tensor, torch.tanh, torch.autograd.grad  # as they are now
 _IN_TUPLE = "in a tuple"
 
-
-def _half_walked() -> list[torch.Tensor]:
-    a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
-    loss = a * a + (b + 1)
-    loss.backward()
-    with contextlib.suppress(RuntimeError):
-        loss.backward()
-    return [a.grad, b.grad]
-
-
-HALF_WALKED = Exercise(
-    id="07.1",
-    reader=numbers(),
-    truth=_half_walked,
-    right="The walk takes the latest operation first: `b + 1` missed nothing and was done before `a * a` raised.",
-    principle="what a walk has added to `.grad` stays there, also when the walk raises at a later node.",
-    misconceptions=(
-        Misconception(
-            example=[4.0, 1.0],
-            when=[4.0, 1.0],
-            message="You think that a call which raises changes nothing. Nobody takes back what the walk had added"
-            " before it came to the node that raised.",
-        ),
-        Misconception(
-            example="8, 2",
-            when=[8.0, 2.0],
-            message="You let both paths through in the second call. One of the two nodes needed values again,"
-            " and they were freed.",
-        ),
-        Misconception(
-            example=(8, 1),
-            when=[8.0, 1.0],
-            message="You let the other path through. Ask which of the two nodes had saved something.",
-        ),
-        Misconception(
-            example=[2, 4],
-            when=[2.0, 4.0],
-            message="The order counts: `a.grad` first, then `b.grad`.",
-        ),
-        Misconception(
-            example=[2, 1],
-            when=lambda seen: len(seen) == 2 and seen[0] == 2,
-            message="You counted one of the two uses of `a`. Both factors are `a`, and their gradients are added.",
-        ),
-        Misconception(
-            example=[None, None],
-            when=lambda seen: None in seen,
-            message="An error empties no `.grad`. The first call ran to its end, and what it added stays.",
-        ),
-        Misconception(
-            example=[0, 1],
-            when=lambda seen: len(seen) == 2 and 0 in seen,
-            message="The first call ran to its end, and neither of its two gradients is zero. Nothing took away what it"
-            " added.",
-        ),
-        Misconception(
-            example=[4, 3],
-            when=lambda seen: len(seen) == 2 and seen[0] == 4,
-            message="You are right about `a.grad`. For `b`, write down what `b + 1` sends in one walk, and how many"
-            " walks came as far as that.",
-        ),
-        Misconception(
-            example=[6, 2],
-            when=lambda seen: len(seen) == 2 and seen[1] == 2,
-            message="You are right about `b.grad`. For `a`, write down what `a * a` sends in one walk, and whether the"
-            " second walk could.",
-        ),
-    ),
-    hints=(
-        "Two questions for each of the two paths: did its node save a tensor? Was it made first or last?",
-        "Backward takes the latest operation first, and a leaf's gradient is added as soon as it is complete.",
-    ),
-    solution="""
-import contextlib
-a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
-loss = a * a + (b + 1)
-loss.backward()
-with contextlib.suppress(RuntimeError):
-    loss.backward()
-answer = [a.grad, b.grad]
-""",
-)
 
 _LINES = {
     "p": lambda loss, w: loss * 0.9,
@@ -136,10 +50,10 @@ KEEPERS = Exercise(
     id="07.2",
     reader=letters("pqrstu"),
     truth=_kept,
-    right="Each of them is, or holds, a tensor whose `grad_fn` leads to that node.",
+    right="Each of them is a tensor that leads to that node, or holds one.",
     misconceptions=(),
     letters=Letters(
-        read="idea 6, and the picture of `total`",
+        read="idea 4, and the picture of `total`",
         about=(
             ("p", "The product has a node of its own: which edges does that node have?"),
             ("q", "What kind of object does `item()` hand back?"),
@@ -164,211 +78,152 @@ answer = [name for name, value in inside.items() if torch.is_tensor(value) and v
 )
 
 
-def _own_steps(w: torch.Tensor, inputs: list[float]) -> None:
-    h = _tensor(1.0)
+def _start(value: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
+    w = torch.tensor(value, requires_grad=True)
+    w.start = value
+    return w, list(inputs)
+
+
+def _step(w: torch.Tensor, loss: torch.Tensor) -> None:
+    """Take one step along the gradient of this loss, and empty `w.grad`."""
+    loss.backward()
+    with torch.no_grad():
+        w -= w.grad
+    w.grad = None
+
+
+def _mended(w: torch.Tensor, inputs: list[float]) -> None:
+    h = _tensor(0.5)
     for x in inputs:
         h = _tanh(w * h.detach() + x)
-        h.backward()
-
-
-def _all_steps(w: torch.Tensor, inputs: list[float]) -> None:
-    h = _tensor(1.0)
-    for x in inputs:
-        h = _tanh(w * h + x)
-        h.backward(retain_graph=True)
+        _step(w, (h - 0.9) ** 2)
 
 
 def _forgetful(w: torch.Tensor, inputs: list[float]) -> None:
     for x in inputs:
-        _tanh(w * _tensor(1.0) + x).backward()
+        _step(w, (_tanh(w * _tensor(0.5) + x) - 0.9) ** 2)
 
 
-def _last_step(w: torch.Tensor, inputs: list[float]) -> None:
-    h = _tensor(1.0)
+def _one_step_at_the_end(w: torch.Tensor, inputs: list[float]) -> None:
+    h, total = _tensor(0.5), _tensor(0.0)
     for x in inputs:
         h = _tanh(w * h + x)
-    h.backward()
+        total = total + (h - 0.9) ** 2
+    _step(w, total)
 
 
-def _emptied(w: torch.Tensor, inputs: list[float]) -> None:
-    h = _tensor(1.0)
+def _last_loss_alone(w: torch.Tensor, inputs: list[float]) -> None:
+    h = _tensor(0.5)
     for x in inputs:
-        w.grad = None
+        h = _tanh(w * h + x)
+    _step(w, (h - 0.9) ** 2)
+
+
+def _never_emptied(w: torch.Tensor, inputs: list[float]) -> None:
+    h = _tensor(0.5)
+    for x in inputs:
         h = _tanh(w * h.detach() + x)
-        h.backward()
+        ((h - 0.9) ** 2).backward()
+        with torch.no_grad():
+            w -= w.grad
 
 
-def _but_last(w: torch.Tensor, inputs: list[float]) -> None:
-    _own_steps(w, inputs[:-1])
+def _trained(returned: object, w: torch.Tensor, inputs: list[float]) -> object:
+    """See where `w` has come to, and whether it still is a leaf that learns."""
+    return [readable(w), "learns" if w.is_leaf and w.requires_grad else "does not learn"]
 
 
-def _state(weight: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
-    w = counted(weight)
-    w.start, w.inputs = weight, inputs
-    return w, list(inputs)
+def _never_moved(seen: tuple) -> bool:
+    return [case[0] for case in seen if is_a(case, tuple)] == [start for start, *_ in STARTS]
 
 
-def _filled(returned: object, w: torch.Tensor, inputs: list[float]) -> object:
-    """See what is in `.grad`, whether a walk brought it, how the first step went, and what became
-    of `w`.
-    """
-    gradient = readable(w.grad)
-    kept = same(readable(w), w.start) and w.requires_grad
-    return [
-        gradient,
-        "by a walk" if w.arrived else "by no walk",
-        "as it was" if kept else "changed",
-        "of the first step" if _begins(gradient, w) else "of something else",
-    ]
-
-
-def _begins(gradient: object, w: torch.Tensor) -> bool:
-    """Tell whether the first gradient that came is that of the first step; True as well where
-    `.grad` is right, or the walks are not one a step.
-    """
-    if len(w.arrived) != len(w.inputs) or same(gradient, _right_grad(w.start, w.inputs)):
-        return True
-    return same(readable(w.arrived[0]), _right_grad(w.start, w.inputs[:1]))
-
-
-def _right_grad(weight: float, inputs: tuple[float, ...]) -> object:
-    w = _tensor(weight, requires_grad=True)
-    _own_steps(w, inputs)
-    return readable(w.grad)
-
-
-def _weight(value: float) -> torch.Tensor:
-    return torch.tensor(value, requires_grad=True)
-
-
-def _saw(seen: tuple, at: int, word: object) -> bool:
-    """Tell whether each case was seen, with this in this place."""
-    return all(is_a(case, tuple) and case[at] == word for case in seen)
-
-
-_BY_HAND = """
-import math
-def answer(w, inputs):
-    h, gradient = 1.0, 0.0
+STARTS = ((0.5, 1.0, 2.0, 3.0), (-1.0, 0.5, 0.1, -0.2), (1.5, -0.7, 0.4))
+_LOOP = """def answer(w, inputs):
+    h = torch.tensor(0.5)
     for x in inputs:
-        new = math.tanh(w.item() * h + x)
-        gradient, h = gradient + (1 - new**2) * h, new
-    w.grad = torch.tensor(gradient)
+        h = torch.tanh(w * h + x)
+        loss = (h - 0.9) ** 2
+        loss.backward()
+        with torch.no_grad():
+            w -= w.grad
+        w.grad = None
 """
-STATES = ((0.5, 0.1, 0.2, 0.3), (-2.0, 0.5, 0.1, -0.2, 0.3), (1.5, -0.7, 0.4))
 
-STATE = Exercise(
-    id="07.3",
+CASE = Exercise(
+    id="07.5",
     reader=function(
-        *(partial(_state, *numbers) for numbers in STATES),
-        observe=_filled,
-        parts=("`w.grad`", "it came", "`w` itself", "the first gradient"),
+        *(partial(_start, *numbers) for numbers in STARTS),
+        observe=_trained,
+        parts=("`w`", "afterwards it"),
     ),
-    truth=lambda: _own_steps,
-    right="Each walk ends at its own step, and the numbers of the state went on.",
-    principle="`backward()` walks the history that its tensor has when it is called; `detach()` hands on the value"
-    " without it.",
+    truth=lambda: _mended,
+    right="The number went on from step to step, and its history stayed behind. Now say why the flag was not the answer.",
+    principle="`backward()` walks all the history that its tensor has. `detach()` keeps the number and leaves the history.",
     misconceptions=(
         Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h + x)\n        h.backward()",
+            example=_LOOP,
             when=lambda seen: raised(seen, "a second time"),
-            message="A walk came to a node whose saved tensors an earlier walk had freed. Either a step's `h` is"
-            " computed from the old one with its history, or one graph was walked twice.",
+            message="The second step still goes back into the first one, whose saved tensors are freed. Which name"
+            " carries the history of step one into step two?",
         ),
         Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h + x).detach()\n        h.backward()",
+            example=_LOOP.replace("backward()", "backward(retain_graph=True)"),
+            when=lambda seen: raised(seen, "modified by an inplace operation"),
+            message="With the flag you get one step further. Then backward reaches a product that saved `w` before you"
+            " changed it, and refuses. The old steps should not be there at all.",
+        ),
+        Misconception(
+            example=_LOOP.replace("w * h + x)", "w * h + x).detach()"),
             when=lambda seen: raised(seen, "does not require grad and does not have a grad_fn"),
-            message="When your `backward()` ran, no node was there to walk to: the graph was cut off before that, or"
-            " nothing was recorded.",
+            message="You cut too early: this loss has no history left, so nothing leads back to `w`. Cut after"
+            " `backward()`, when the step has used its history.",
         ),
         Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()\n"
-            "        with torch.no_grad():\n            w -= 0.1 * w.grad",
-            when=lambda seen: any(is_a(case, tuple) and case[2] == "changed" for case in seen),
-            message="Your function leaves `w` itself changed, its number or its flag. Only `w.grad` is to be filled; no"
-            " step is asked for.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h + x)\n        h.backward(retain_graph=True)",
-            when=same_as(lambda: _all_steps),
-            message="It runs, but the gradient of each step goes on through all the steps before it. Here it shall"
-            " end at its own.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    for x in inputs:\n        h = torch.tensor(1.0)\n"
-            "        h = torch.tanh(w * h + x)\n        h.backward()",
-            when=same_as(lambda: _forgetful),
-            message="You dropped the values of the state with its history: every step begins at the first state again.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h + x)\n    h.backward()",
-            when=same_as(lambda: _last_step),
-            message="You moved `backward()` behind the loop: one walk, from the last state through all the steps. Here"
-            " each step has a walk of its own.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n        w.grad = None\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()",
-            when=same_as(lambda: _emptied),
-            message="In `w.grad` is what the last step sent, and nothing of the steps before it. Here they add up.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs[:-1]:\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()",
-            when=same_as(lambda: _but_last),
-            message="Your `w.grad` has the gradients of all the steps but the last. Each step has its `backward()`.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w.detach() * h + x)",
-            when=lambda seen: _saw(seen, 0, None),
-            message="After your function `w.grad` is None. Each step needs its `backward()`, and what these add has to"
-            " stay.",
-        ),
-        Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.tanh(w * h.detach() + x)\n        h.backward()\n        w.grad.zero_()",
-            when=lambda seen: _saw(seen, 0, 0.0) and _saw(seen, 1, "by a walk"),
-            message="Gradients came, and at the end `w.grad` is zero: what they added was taken away again. Here they"
-            " add up, and stay.",
-        ),
-        Misconception(
-            example=_BY_HAND,
-            when=lambda seen: (
-                _saw(seen, 1, "by no walk")
-                and same(
-                    tuple(case[0] for case in seen),
-                    tuple(_right_grad(weight, inputs) for weight, *inputs in STATES),
-                )
+            example=_LOOP.replace(
+                "        h = torch.tanh", "        h = torch.tensor(0.5)\n        h = torch.tanh"
             ),
-            message="The number in `w.grad` is right, but no gradient came to the `w` that went in. The line"
-            " `h.backward()` is to stay, and to run.",
+            when=same_as(lambda: _forgetful),
+            message="Every step begins at 0.5 again. You left the history behind, and the number with it.",
         ),
         Misconception(
-            example="def answer(w, inputs):\n    h = torch.tensor(1.0)\n    for x in inputs:\n"
-            "        h = torch.sigmoid(w * h.detach() + x)\n        h.backward()",
-            when=lambda seen: _saw(seen, 3, "of something else"),
-            message="Already the first gradient that came to `w` is not that of the first step. The first state and the"
-            " line `torch.tanh(w * h + x)` are to stay as they are.",
+            example="def answer(w, inputs):\n    h, total = torch.tensor(0.5), 0.0\n    for x in inputs:\n"
+            "        h = torch.tanh(w * h + x)\n        total = total + (h - 0.9) ** 2\n    total.backward()\n"
+            "    with torch.no_grad():\n        w -= w.grad\n    w.grad = None",
+            when=same_as(lambda: _one_step_at_the_end),
+            message="You add up the losses and take one step at the end. That is right when earlier steps should count."
+            " Here each step moves `w` by its own gradient.",
+        ),
+        Misconception(
+            example="def answer(w, inputs):\n    h = torch.tensor(0.5)\n    for x in inputs:\n"
+            "        h = torch.tanh(w * h + x)\n    ((h - 0.9) ** 2).backward()\n"
+            "    with torch.no_grad():\n        w -= w.grad\n    w.grad = None",
+            when=same_as(lambda: _last_loss_alone),
+            message="Only the last loss goes back, and `w` moves once. Each step has a loss, and moves `w`.",
+        ),
+        Misconception(
+            example=_LOOP.replace("        w.grad = None\n", "        h = h.detach()\n"),
+            when=same_as(lambda: _never_emptied),
+            message="The history is cut, but nobody empties `w.grad`, so each step uses the gradients of all steps so"
+            " far.",
+        ),
+        Misconception(
+            example="def answer(w, inputs):\n    w.requires_grad_(False)",
+            when=lambda seen: all(
+                is_a(case, tuple) and case[1] == "does not learn" for case in seen
+            ),
+            message="Afterwards your `w` cannot learn any more. It has to stay a leaf that requires grad.",
+        ),
+        Misconception(
+            example=_LOOP.replace("w -= w.grad", "w - w.grad") + "        h = h.detach()\n",
+            when=_never_moved,
+            message="Your `w` is where it started. Each step has to move it, in place and under `torch.no_grad()`.",
         ),
     ),
     hints=(
-        "The line `h.backward()` is right. What does the next step need of `h`: its value, its history, or both?",
-        "After `h.backward()`, go on with a tensor that has the same value and no `grad_fn`.",
+        "What does step two need from step one: the number in `h`, its history, or both?",
+        "Once a step is done, go on with a tensor that has the same number and no `grad_fn`.",
     ),
-    solution="""
-def answer(w, inputs):
-    h = torch.tensor(1.0)
-    for x in inputs:
-        h = torch.tanh(w * h + x)
-        h.backward()
-        h = h.detach()
-""",
+    solution=_LOOP + "        h = h.detach()\n",
 )
 
 
@@ -385,7 +240,7 @@ class _Losses(list):
 
 @written("h = w.exp(), then [h * 3, h.sin(), h * h], and w = torch.tensor(0.5, requires_grad=True)")
 def _scalar_trunk() -> tuple[list[torch.Tensor], torch.Tensor]:
-    w = _weight(0.5)
+    w = torch.tensor(0.5, requires_grad=True)
     h = w.exp()
     return _Losses(w, h, [h * 3, h.sin(), h * h]), w
 
@@ -484,19 +339,19 @@ APART = Exercise(
         parts=("gradients", "`w.grad`", "what the trunk had saved", "`w` itself"),
     ),
     truth=lambda: _apart,
-    right="The trunk was kept for every walk but the last, and `w.grad` was left alone.",
-    principle="a walk frees the saved tensors that it passes, unless the graph is retained.",
+    right="You kept the trunk for every call but the last, and left `w.grad` alone.",
+    principle="a call frees the saved tensors it passes, unless you retain the graph.",
     misconceptions=(
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w)[0] for loss in losses]",
             when=lambda seen: raised(seen, "a second time"),
-            message="One walk freed saved tensors, and a later one asked for them: it came by the same nodes.",
+            message="One of your calls freed the trunk's saved tensor, and a later one needed it. All the losses share that trunk.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(w, loss)[0] for loss in losses]",
             when=lambda seen: raised(seen, "appears to not have been used in the graph"),
-            message="`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. What you gave second has"
-            " no part in the graph of what you gave first.",
+            message="`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w` first and the"
+            " loss second, and `w` was not computed from the loss.",
         ),
         Misconception(
             example="def answer(losses, w):\n    rows = []\n    for loss in losses:\n"
@@ -504,24 +359,24 @@ APART = Exercise(
             when=lambda seen: (
                 all(map(_fine, seen)) and [case[1] for case in seen] != [None, (2.0, 5.0)]
             ),
-            message="`w.grad` is not as it was before your function, and it is to stay so. `backward()` adds to it;"
-            " another function hands gradients back, and leaves it alone.",
+            message="Your function changed `w.grad`. `backward()` adds to it. Another function returns gradients and"
+            " leaves `.grad` alone.",
         ),
         Misconception(
             example="def answer(losses, w):\n    rows = [torch.autograd.grad(loss, w, retain_graph=loss is not"
             " losses[-1])[0] for loss in losses]\n    with torch.no_grad():\n        w -= rows[0]\n    return rows",
             when=lambda seen: any(_fine(case) and case[3] == "changed" for case in seen),
-            message="Your function changed the numbers of `w` itself. Only its gradients are asked for.",
+            message="Your function changed `w` itself. We only want its gradients.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))",
             when=same_as(lambda: _of_the_sum),
-            message="You give one gradient, that of the sum. It is the cheapest walk, but here they are wanted apart.",
+            message="You return one gradient, that of the sum. That is the cheapest way, but here we want them apart.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return len(losses) * list(torch.autograd.grad(sum(losses), w))",
             when=same_as(lambda: _of_the_sum_each),
-            message="Each of your gradients is that of the sum of all losses. Here each loss has one of its own.",
+            message="Each of your gradients is that of the sum of all losses. Each loss has a gradient that belongs to it alone.",
         ),
         Misconception(
             example="def answer(losses, w):\n    return [torch.autograd.grad(loss, w, retain_graph=True)"
@@ -532,27 +387,27 @@ APART = Exercise(
         Misconception(
             example="def answer(losses, w):\n    return [loss.grad for loss in losses]",
             when=lambda seen: _each(seen, lambda rows: len(rows) > 1 and set(rows) == {None}),
-            message="Your gradients are None. A loss that is no leaf keeps no `.grad`, and `backward()` returns nothing:"
-            " there is a function that hands gradients back.",
+            message="Your gradients are None. Losses keep no `.grad`, because they are not leaves, and `backward()` returns"
+            " nothing. Look for the function that returns gradients.",
         ),
         Misconception(
             example="def answer(losses, w):\n"
             "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses[:-1]]",
             when=lambda seen: _each(seen, lambda rows: True) and _are_fewer(seen),
-            message="You hand back fewer gradients than there are losses. The list is to have one for each.",
+            message="You return fewer gradients than there are losses. The list needs one for each.",
         ),
         Misconception(
             example="def answer(losses, w):\n"
             "    return [torch.autograd.grad(loss, w, retain_graph=loss is not losses[0])[0] for loss in losses[::-1]]",
             when=same_as(lambda: _reversed),
-            message="All the gradients are there, in another order than the losses. The first belongs to the first loss.",
+            message="All the gradients are there, but in another order. The first one belongs to the first loss.",
         ),
         Misconception(
             example="def answer(losses, w):\n"
             "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]",
             when=same_as(lambda: _all_kept),
-            message="The gradients can be had so, but afterwards the trunk still holds its saved tensor: nobody told"
-            " any walk that it was the last.",
+            message="The gradients are right. But the trunk still holds its saved tensor, because no call was told that it"
+            " is the last one.",
         ),
     ),
     hints=(
@@ -569,4 +424,4 @@ def answer(losses, w):
 """,
 )
 
-EXERCISES = (HALF_WALKED, KEEPERS, STATE, APART)
+EXERCISES = (KEEPERS, APART, CASE)

@@ -1,0 +1,44 @@
+// Explain in your own words; afterwards a good answer stands beside yours, and points that you tick yourself.
+
+const FEW = 16; // letters: fewer explain nothing
+const MANY = 1000;
+
+class Explain {
+  legend = "Explain in a sentence or two";
+  empty = "My explanation";
+
+  constructor(owner) {
+    this.owner = owner;
+    const label = element("label", "own", owner.body, { textContent: "In your own words:" });
+    this.field = element("textarea", "", label, { rows: 3, maxLength: MANY, spellcheck: false });
+    this.field.addEventListener("input", () => owner.show());
+  }
+
+  picked() {
+    const text = this.field.value.trim();
+    return text.length < FEW ? "" : text;
+  }
+
+  named = () => "This is my explanation";
+  kept = () => "Your words are kept.";
+  words = () => ({ head: "Which of these points did you make? The ticks are for you alone." });
+
+  put(choice) {
+    Object.assign(this.field, { value: choice, readOnly: true });
+  }
+
+  // Nobody grades it: the ticks are for oneself.
+  settle(choice, { good, points }) {
+    write(element("blockquote", "good", this.owner.body), good);
+    const list = element("ul", "points", this.owner.body);
+    for (const point of points) {
+      const label = element("label", "", element("li", "", list));
+      element("input", "", label, { type: "checkbox" });
+      write(element("span", "", label), point);
+    }
+  }
+
+  static isMeant = (choice) => choice.length >= FEW;
+}
+
+KINDS.explain = Explain;

@@ -1,0 +1,110 @@
+"""Run the small programs of `find_line` and `order` in a namespace of their own, and say what came."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+from typing import Any
+
+import torch
+
+from autograd_graphs.untrusted.messages import in_one_line
+
+NAME = "program"  # the file name of such a program in a traceback
+MOST = 10_000  # lines that may run: more of them never end
+
+
+class Endless(RuntimeError):
+    """Say that a program was stopped."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Hold what a program did: the lines it printed, how it failed ("" if it did not), and at which
+    of its lines (0).
+    """
+
+    printed: tuple[str, ...] = ()
+    error: str = ""
+    line: int = 0
+
+    @property
+    def words(self) -> str:
+        """Return what came as one would read it below the program."""
+        return "\n".join([*self.printed, self.error or "(no error)"])
+
+
+def outcome(program: str, after: str = "") -> Outcome:
+    """Run a program, then `after` in the same namespace, whether the program raised or not.
+
+    Random numbers, grad mode and the default dtype and device are as before afterwards. An
+    interrupt passes.
+    """
+    printed: list[str] = []
+    names = {"torch": torch, "nn": torch.nn, "__name__": NAME}
+    names["print"] = lambda *words: printed.append(" ".join(map(str, words)))
+    with torch.random.fork_rng([]), torch.enable_grad():
+        torch.manual_seed(0)
+        error, line = ran(program, names)
+        late, _ = ran(after, names)
+    return Outcome(tuple(printed), error or late, line)
+
+
+def ran(program: str, names: dict[str, Any]) -> tuple[str, int]:
+    """Run lines among these names; return their error in one line, "" without one, and its line."""
+    try:
+        with counted():
+            exec(compile(program, NAME, "exec"), names)
+    except SyntaxError as error:
+        return in_one_line(error), error.lineno or 0
+    except Exception as error:
+        return in_one_line(error), failed_at(error)
+    return "", 0
+
+
+def failed_at(error: Exception) -> int:
+    """Return the innermost line of the program that an error passed."""
+    line, trace = 0, error.__traceback__
+    while trace:
+        line = trace.tb_lineno if trace.tb_frame.f_code.co_filename == NAME else line
+        trace = trace.tb_next
+    return line
+
+
+@contextmanager
+def counted() -> Iterator[None]:
+    """Stop a program that runs more than `MOST` of its lines."""
+    left = [MOST]
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        if frame.f_code.co_filename != NAME:
+            return None
+        left[0] -= event == "line"
+        if left[0] < 0:
+            raise Endless(f"stopped after {MOST:,} lines: it does not end.")
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def with_line(program: str, number: int, line: str) -> str:
+    """Return a program with another text in place of one line, counted from 1; "" takes it away."""
+    lines = program.split("\n")
+    lines[number - 1 : number] = line.split("\n") if line else []
+    return "\n".join(lines)
+
+
+def in_this_order(order: dict[str, Any], letters: str) -> str:
+    """Return the program that the lines with these letters make."""
+    head = order["head"]
+    indent = "    " if head and head[-1].endswith(":") else ""
+    lines = [indent + order["lines"][letter] for letter in letters]
+    return "\n".join([*head, *lines])

@@ -1,0 +1,61 @@
+"""`mended` and `run_order`: run what `find_line` and `order` asked about, and show what comes."""
+
+from __future__ import annotations
+
+from helpers.predicting.answers import read
+from helpers.predicting.kinds import outcome_of
+from helpers.predicting.prediction import nearest, unclear
+from helpers.predicting.programs import in_this_order, outcome, with_line
+from helpers.predicting.questions import Question, question
+from helpers.progress_file import PREDICTIONS
+from helpers.progress_file import read as kept
+
+MARK = "  # <- mended"
+
+
+def mended(name: str) -> None:
+    """Run the program of a `find_line` with its one line mended; print both it and what it does."""
+    asked = found(name, "find_line")
+    if asked is None:
+        return
+    number, program = int(asked.right), "\n".join(asked.shown["lines"])
+    cure = with_line(program, number, asked.told["mend"])
+    print("\n".join(marked(cure.split("\n"), asked.shown["lines"])))
+    print()
+    print(outcome(cure).words)
+
+
+def marked(lines: list[str], before: list[str]) -> list[str]:
+    """Return the lines of a program, those marked that were not there before."""
+    return [line if line in before else line + MARK for line in lines]
+
+
+def run_order(name: str) -> None:
+    """Run the lines of an `order` as they were put in order, and one order that does what was asked."""
+    asked = found(name, "order")
+    if asked is None:
+        return
+    first = read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
+    if first and not outcome_of(asked, first)["isGood"]:
+        print_order("Your order", asked, first)
+        print()
+    is_mine = first and outcome_of(asked, first)["isGood"]
+    print_order(
+        "Your order" if is_mine else "One that does it", asked, first if is_mine else asked.right
+    )
+
+
+def print_order(title: str, asked: Question, letters: str) -> None:
+    """Run one order; print its lines, and what they do."""
+    program = in_this_order(asked.shown, letters)
+    print(f"{title}:", *[f"    {line}" for line in program.split("\n")], sep="\n")
+    print(outcome(f"{asked.told['before']}\n{program}", asked.told["after"]).words)
+
+
+def found(name: str, kind: str) -> Question | None:
+    """Return the question of this name and kind; say so where there is none."""
+    asked = question(name) if isinstance(name, str) else None
+    if asked is None or asked.kind != kind:
+        unclear(f"There is no {kind} {name!r}. {nearest(name)}")
+        return None
+    return asked
