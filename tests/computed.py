@@ -9,7 +9,7 @@ from itertools import permutations
 import torch
 
 from helpers.predicting.graph_cards import drawing
-from helpers.predicting.programs import in_this_order, outcome, ran, with_line
+from helpers.predicting.programs import cured, in_this_order, outcome, ran, with_line
 
 NO_LINE = {"says": "no line is used.", "facts": [], "isGood": False}
 
@@ -36,10 +36,10 @@ def find_line(lesson, round_):
     said, program = round_.first.course, program_in(round_)
     lines, cause = program.split("\n"), int(said["right"])
     first = outcome(program)
-    if outcome(with_line(program, cause, said["mend"])).error:
-        raise CannotBeAsked(
-            f"{round_.first}: with {said['mend']!r} in line {cause} it still raises."
-        )
+    mend = said["mend"] if isinstance(said["mend"], dict) else {said["right"]: said["mend"]}
+    cure = outcome(cured(program, mend))
+    if cure.error or cure == first:
+        raise CannotBeAsked(f"{round_.first}: {mend} does not mend the program.")
     tells = [told_of(program, nr, first, said["tells"]) for nr in range(1, len(lines) + 1)]
     shown = {
         "lines": lines,
@@ -49,7 +49,7 @@ def find_line(lesson, round_):
     }
     told = {
         "cause": cause,
-        "mend": said["mend"],
+        "mend": mend,
         "notes": [behind(lines, nr) for nr in range(1, len(lines) + 1)],
         "tells": tells,
         "reason": said["reason"],

@@ -32,9 +32,11 @@ FOLD = re.compile(
 )
 ITEM = re.compile(r"^(\d)\. (.*)", re.M)
 KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
-PRESSES = re.compile(
-    r"\*forward\*(?:, `[^`]+`)+"
-)  # of lesson 07, whose answers name buttons in words
+NAMED = {  # lessons whose answers name buttons in words, and what they call them
+    "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
+    "07": ("forward",),
+}
+PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
 DIGITS = "1234567890"
 
 
@@ -72,10 +74,9 @@ def answers(lesson):
 
 
 def in_words(lesson, reason):
-    """Return the keys of what an answer names in words: the first button as *forward*, others by their
-    code.
-    """
-    key = {f"`{action.code}`": key for key, action in lines(lesson).items()} | {"*forward*": "1"}
+    """Return the keys of what an answer names in words: a button by its name or by its code."""
+    key = {f"`{action.code}`": key for key, action in lines(lesson).items()}
+    key |= {f"*{name}*": DIGITS[place] for place, name in enumerate(NAMED.get(lesson, ()))}
     return [" ".join(key[one] for one in row.split(", ")) for row in PRESSES.findall(reason)]
 
 

@@ -290,5 +290,5 @@ def test_most_steps_of_the_lessons_have_a_highlight(traces, monkeypatch, tmp_pat
         spans = [found and found.span_of(number) for number in operations]
         steps += len(spans)
         known += sum(span is not None and not span.is_line for span in spans)
-    assert steps >= 15
+    assert steps >= 12  # some lessons step through a backward, so that there is something to see
     assert known >= LEAST * steps

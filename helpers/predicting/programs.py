@@ -102,6 +102,13 @@ def with_line(program: str, number: int, line: str) -> str:
     return "\n".join(lines)
 
 
+def cured(program: str, mend: dict[str, str]) -> str:
+    """Return a program with other lines in some places, {"4": "h = w * x"}."""
+    for number in sorted(map(int, mend), reverse=True):
+        program = with_line(program, number, mend[str(number)])
+    return program
+
+
 def in_this_order(order: dict[str, Any], letters: str) -> str:
     """Return the program that the lines with these letters make."""
     head = order["head"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from helpers.predicting.answers import read
 from helpers.predicting.kinds import outcome_of
 from helpers.predicting.prediction import nearest, unclear
-from helpers.predicting.programs import in_this_order, outcome, with_line
+from helpers.predicting.programs import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS
 from helpers.progress_file import read as kept
@@ -14,20 +14,15 @@ MARK = "  # <- mended"
 
 
 def mended(name: str) -> None:
-    """Run the program of a `find_line` with its one line mended; print both it and what it does."""
+    """Run the program of a `find_line`, mended; print it and what it does."""
     asked = found(name, "find_line")
     if asked is None:
         return
-    number, program = int(asked.right), "\n".join(asked.shown["lines"])
-    cure = with_line(program, number, asked.told["mend"])
-    print("\n".join(marked(cure.split("\n"), asked.shown["lines"])))
+    cure = cured("\n".join(asked.shown["lines"]), asked.told["mend"])
+    lines = enumerate(cure.split("\n"), start=1)
+    print(*[line + MARK * (str(number) in asked.told["mend"]) for number, line in lines], sep="\n")
     print()
     print(outcome(cure).words)
-
-
-def marked(lines: list[str], before: list[str]) -> list[str]:
-    """Return the lines of a program, those marked that were not there before."""
-    return [line if line in before else line + MARK for line in lines]
 
 
 def run_order(name: str) -> None:

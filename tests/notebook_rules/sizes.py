@@ -8,7 +8,7 @@ from notebook_rules.rounds import MARKUP, rounds
 LINES, COLUMNS, MEDIAN = 12, 80, 6
 BREATH, LONG, FEW = 28, 22, 2  # words of a sentence; more than FEW long ones in a cell tire
 NO_PROSE = re.compile(r"^```.*?^```$|^\|.*$|^#+ .*$|`[^`]+`", re.M | re.S)
-PARTS = re.compile(r"\n\s*\n|^(?:[-*]|\d+\.) |(?<=[.!?:])[*\"')]*\s+(?=[*\"'(]*[A-Z`])", re.M)
+PARTS = re.compile(r"\n\s*\n|^(?:[-*]|\d+\.) |(?<=[.!?:])[*\"')]*\s+(?=[*\"'(]*[A-Z])", re.M)
 # Turns that nobody says; what a pattern cannot hold soundly is left to readers.
 STILTED = re.compile(
     r"\bcomes? of\b|\bof those of\b|\bshall\b|\bis to find\b|\bwhom\b|\bwho asks\b|\bwhat becomes of\b"
@@ -72,7 +72,7 @@ def told(lesson):
 
 def sentences(text):
     """Return the sentences of a text, code and headings left out."""
-    plain = MARKUP.sub(" ", NO_PROSE.sub(" x ", text))
+    plain = MARKUP.sub(" ", NO_PROSE.sub(" X ", text))
     return [part for part in PARTS.split(plain) if part.strip()]
 
 

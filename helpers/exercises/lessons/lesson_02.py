@@ -42,7 +42,7 @@ WHO = Exercise(
     " `detach()` are plain.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “Must all inputs agree?”, “What does `no_grad()` change?” and “When is the flag read?”",
+        read="the ideas “Must all inputs agree?” and “When is the flag read?”",
         about=(
             ("a", "Which tensors went into it, and what were their flags when its line ran?"),
             ("b", "Which tensors went into it, and what were their flags when its line ran?"),
@@ -166,26 +166,25 @@ COUNTS = Exercise(
             example="def answer(counts):\n    return counts.requires_grad_().float()",
             when=_refused,
             message="You raised the flag on a tensor of integers, and torch refused. Between one"
-            " integer and the next there is nothing for a gradient to describe, so another step"
-            " has to come before, and what that step hands back is to be used.",
+            " integer and the next there is nothing for a gradient to describe. Another step has to"
+            " come first, and you go on with what it returns.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float()\n    x.required_grad = True\n    return x",
             when=_returned(lambda counts: counts.float()),
-            message="What you return is a float tensor and could require grad, but it does not. No"
-            " flag comes of a new dtype, of a comparison, of an attribute of another spelling, out of"
-            " `detach()` or of a sum under `no_grad`.",
+            message="What you return is a float tensor and could require grad, but it does not. None of these"
+            " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.",
         ),
         Misconception(
             example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
             when=_returned(lambda counts: counts),
-            message="What you return are integers. Torch takes no flag on them, nor makes floats of"
-            " them for its sake; and a cast back to an integer dtype gives a flag up.",
+            message="You return integers. Integer tensors cannot require grad, and torch won't turn them into"
+            " floats for you. A cast back to an integer dtype gives a flag up.",
         ),
         Misconception(
             example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
             when=lambda seen: all(case[0] == "not a tensor" for case in seen),
-            message="What you return is no tensor. Only a tensor has a flag: a list or a number of"
+            message="What you return is not a tensor. Only a tensor has a flag: a list or a number of"
             " Python's has none, and the flag itself is a bool.",
         ),
         Misconception(
@@ -209,7 +208,7 @@ COUNTS = Exercise(
     ),
     solution="""
 def answer(counts):
-    return counts.double().requires_grad_()  # floats that hold large counts exactly, too
+    return counts.double().requires_grad_()  # floats, exact up to 2**53
 """,
     principle="the flag goes up only on a tensor whose dtype can have a gradient.",
 )
@@ -263,11 +262,11 @@ MIDDLE = Exercise(
     id="02.3",
     reader=letters("abcdef"),
     truth=_who_finds_a_gradient,
-    right="After a free layer a frozen one is on the record and passes gradients on; under no_grad"
-    " there is no record.",
+    right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()` nothing"
+    " is recorded.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “What does freezing take out?” and “What does `no_grad()` change?”",
+        read="the ideas “What does freezing take out?” and “When is the flag read?”",
         about=(
             ("a", "After the middle layer: does `h` require grad? Which of its inputs asked?"),
             ("b", "After the middle layer: does `h` require grad? What was grad mode then?"),
@@ -421,7 +420,7 @@ FREEZE = Exercise(
     id="02.4",
     reader=_MODELS,
     truth=lambda: _freeze,
-    right="Each parameter has a flag of its own, and only the last layer's are still up.",
+    right="Each parameter has a flag, and only those of the last layer are still up.",
     misconceptions=(
         Misconception(
             example="def answer(model):\n    for i in range(len(model) - 1):\n"
@@ -464,7 +463,7 @@ FREEZE = Exercise(
         Misconception(
             example="def answer(model):\n    model[-1].requires_grad_(False)",
             when=_freezes(lambda model: model[-1].requires_grad_(False)),
-            message="You froze the layer that was to stay free, and left the others free.",
+            message="You froze the layer that should stay free, and left the others free.",
         ),
         Misconception(
             example="def answer(model):\n    model[0].requires_grad_(False)",
