@@ -115,7 +115,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title, takeaway = faces.line(text.title), faces.line(own.get("takeaway", why.takeaway))
     told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
     result = faces.result(runs[0]) if runs else Result("")
-    options = options_of(text.options, own)
+    options = options_of(asked, text.options, own)
     made: list[Slide] = [
         Round(
             title=title,
@@ -139,8 +139,12 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 
-def options_of(read: dict[str, str], own: dict) -> dict[str, str]:
-    """Return what a room chooses from, in the words of the slide where it has some."""
+def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[str, str]:
+    """Return what a room chooses from, in the words of the slide where it has some, or the cards that
+    it connects.
+    """
+    if asked and asked.kind == "draw":
+        return {card["id"]: f"**{card['title']}**" for card in asked.shown["cards"]}
     words = own.get("options", [])
     return dict(zip(read, words, strict=True)) if len(words) == len(read) else read
 

@@ -202,7 +202,10 @@ def nearest(name: object) -> str:
     """Say which questions there are in the lesson that was meant."""
     lesson = name[:2] if is_a(name, str) else ""
     there = [one for one in every() if one.startswith(lesson)] or list(every())
-    return f"There are {', '.join(there[:12])}." if there else "No lesson has one yet."
+    earlier = f" Is this a copy of an earlier edition? `make reset N={lesson}` brings today's."
+    if not there:
+        return "No lesson has one yet."
+    return f"There are {', '.join(there[:12])}.{earlier if lesson.isdigit() else ''}"
 
 
 def asked_of(asked: Question) -> dict[str, Any]:
