@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from textwrap import shorten
 
 from nbformat import NotebookNode
@@ -18,6 +19,7 @@ from helpers.predicting.questions import question as question_named
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess")  # nothing of these is shown to a room
+EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 WIDEST = 72  # letters of a symptom on a slide
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
 
@@ -94,11 +96,11 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
 def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     """Return the slide of the broken program that a lesson is about: its code, then what it does."""
     text = question(group[0].source)
-    title, told = faces.line(text.title), "".join(map(faces.text, said_in(group)))
+    title, lead = faces.line(text.title), faces.line(text.set_up)
+    told = "".join(map(faces.text, said_in(group))) or EXPECTED
     runs = with_role(group, "run")
-    made: list[Slide] = [
-        run_slide(cell, faces, title, faces.line(text.set_up), told) for cell in runs
-    ]
+    shown = [run_slide(cell, faces, title, lead, told) for cell in runs]
+    made: list[Slide] = [replace(slide, notes=(told, told)) for slide in shown]
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
