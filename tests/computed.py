@@ -9,7 +9,14 @@ from itertools import permutations
 import torch
 
 from helpers.predicting.graph_cards import drawing
-from helpers.predicting.programs import cured, in_this_order, outcome, ran, with_line
+from helpers.predicting.programs import (
+    cured,
+    in_this_order,
+    outcome,
+    ran,
+    undisturbed,
+    with_line,
+)
 
 NO_LINE = {"says": "no line is used.", "facts": [], "isGood": False}
 
@@ -23,7 +30,8 @@ def draw(lesson, round_):
     names = {}
     setup = [cell.source for cell in lesson.code if cell.role == "setup"]
     *lines, last = round_.runs[0].source.split("\n")
-    failed, _ = ran("\n".join([*setup, *lines, f"_picture = {last}"]), names)
+    with undisturbed():
+        failed, _ = ran("\n".join([*setup, *lines, f"_picture = {last}"]), names)
     if failed:
         raise CannotBeAsked(f"{round_.runs[0]} does not run after the set-up alone: {failed}")
     graph = names.pop("_picture").graph
@@ -77,7 +85,7 @@ def told_of(program, number, first, tells):
 
 def came_of(first, came):
     """Say what a changed program did, beside what it did at first."""
-    if came == first or came.words == first.words:
+    if came.words == first.words:
         return "the same happens." if not came.error else "you get the same error."
     if not came.printed and not first.printed:
         return f"you get {came.error}" if came.error else "there is no error."
@@ -91,7 +99,8 @@ def behind(lines, number):
     if not made:
         return ""
     names = {"torch": torch, "nn": torch.nn, "print": lambda *words: None}
-    ran("\n".join(lines[:number]), names)
+    with undisturbed():
+        ran("\n".join(lines[:number]), names)
     tensor = names.get(made[1])
     if not torch.is_tensor(tensor):
         return ""
@@ -103,7 +112,8 @@ def behind(lines, number):
 def order(lesson, round_):
     """Run every order of every choice of lines; those that do the same share what is said of them."""
     said = round_.first.course
-    shown = {name: said[name] for name in ("head", "lines", "start")} | {"indent": 4}
+    shown = {name: said[name] for name in ("head", "lines", "start")}
+    shown["indent"] = 4 if shown["head"][-1:] and shown["head"][-1].endswith(":") else 0
     before, after = said.get("before", ""), said["after"]
     outcomes, number_of, of = [NO_LINE], {}, {}
     for letters in every_order(said["lines"]):

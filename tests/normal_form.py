@@ -28,7 +28,8 @@ LANGUAGE = {
 }
 WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
-KEPT_CELL_METADATA = {"slideshow", "tags", "course", "jupyter"}  # the last folds a program away
+KEPT_CELL_METADATA = {"slideshow", "tags", "course"}
+FOLDED_AWAY = {"source_hidden": True}  # as JupyterLab calls a program that stands below anyway
 # The role of a cell (metadata.course.role) gives its slide type. None: a `## ` heading begins a slide.
 SLIDE_TYPE_OF_ROLE = {
     "title": "slide",
@@ -85,6 +86,8 @@ def _settle_cell(cell, number):
     derived = slide_type_of(cell)
     if derived:
         cell.metadata["slideshow"] = nbformat.from_dict({"slide_type": derived})
+    if cell.metadata.get("course", {}).get("role") == "guess" and "\n" in cell.source:
+        cell.metadata["jupyter"] = nbformat.from_dict(FOLDED_AWAY)
     if cell.cell_type == "code":
         cell.outputs = coalesce_streams(cell.outputs)
         for output in cell.outputs:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import nbformat
 import questions
+from computed import CannotBeAsked
 from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
@@ -23,6 +24,7 @@ from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
 
 from helpers import progress_file
+from helpers.predicting.graph_cards import CannotBeDrawn
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 
@@ -59,13 +61,16 @@ def refresh(path):
     """
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
-    if path.stem == "glossary":
-        with_entries(notebook)
-    else:
-        questions.write(Lesson(path.name, stored_text(notebook)))
-        count_minutes(path.name, notebook)
     try:
+        if path.stem == "glossary":
+            with_entries(notebook)
+        else:
+            questions.write(Lesson(path.name, stored_text(notebook)))
+            count_minutes(path.name, notebook)
         after = stored_text(executed(notebook, path.parent))
+    except (CannotBeAsked, CannotBeDrawn) as error:
+        print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)
+        return 1
     except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
         print(f"{path.name}: NOT refreshed, a cell failed.\n{error}", file=sys.stderr)
         return 1

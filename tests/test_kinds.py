@@ -6,21 +6,28 @@ import json
 import sys
 from random import Random
 
+import nbformat
 import pytest
 import torch
+from computed import KINDS, CannotBeAsked
+from made_up_lesson import lesson as stored
+from notebook_rules.roles import a_lesson_that_is_told_varies
+from questions import questions
+from refresh import NOTEBOOKS
 
 from autograd_graphs import show, snapshot
 from helpers import draw, explain, find_line, mended, order, predict, run_order
-from helpers.predicting import kinds, ran
+from helpers.predicting import ran
 from helpers.predicting.answers import is_right, read, reply
-from helpers.predicting.graph_cards import drawing, same_graph
+from helpers.predicting.graph_cards import CannotBeDrawn, drawing, same_graph
 from helpers.predicting.prediction import answer_of, ask, asked_of
 from helpers.predicting.programs import Outcome, outcome
 from helpers.predicting.programs import ran as ran_in
 from helpers.predicting.questions import every
 from helpers.progress_file import read as kept
 
-NEW = [one for one in every().values() if one.kind in kinds.KINDS]
+LESSON = NOTEBOOKS / "07_retain_graph.ipynb"
+NEW = [one for one in every().values() if one.kind in KINDS]
 STRANGE = [..., b"1", -1, 0, 99, 1.5, "", "9z", "AA", "A", "ZZ", [1], {"a": 1}, "ee", "x" * 5000]
 
 
@@ -198,3 +205,49 @@ def test_every_stored_order_does_what_is_said_of_it():
             came = outcome(head, asked.told["after"])
             facts = asked.told["outcomes"][asked.told["of"][letters]]["facts"]
             assert [*came.printed, *filter(None, [came.error])] == facts
+
+
+def changed(name, **course):
+    """Return lesson 07 with something else in what its author wrote of one question."""
+    made = nbformat.read(LESSON, as_version=4)
+    for cell in made.cells:
+        if cell.metadata.course.get("id") == name:
+            cell.metadata.course.update(course)
+    return stored(made)
+
+
+@pytest.mark.parametrize(
+    ("name", "course", "words"),
+    [
+        ("07.f1", {"mend": "c = b * b"}, "does not mend the program"),
+        ("07.o1", {"says": [["^nothing", "Never."]]}, "No sentence for the order"),
+        ("07.o1", {"says": [["^nothing", "Never."], [".", "All."]]}, "no order does what is asked"),
+    ],
+)
+def test_what_an_author_left_out_is_said(name, course, words):
+    with pytest.raises(CannotBeAsked, match=words):
+        questions(changed(name, **course))
+
+
+def test_a_graph_that_nobody_could_draw_is_refused():
+    x = torch.ones(2, requires_grad=True)
+    with pytest.raises(CannotBeDrawn, match="Two cards say Exp"):
+        drawing(snapshot(x.exp() + x.exp()), {"x": x})
+    long = x
+    for _ in range(12):
+        long = long.exp()
+    with pytest.raises(CannotBeDrawn, match="cards, over"):
+        drawing(snapshot(long), {"x": x})
+
+
+def test_a_told_lesson_varies_and_says_where_its_rules_stop():
+    assert list(a_lesson_that_is_told_varies(changed("07.q1"))) == []
+    (alike,) = a_lesson_that_is_told_varies(changed("07.q1", kind="draw"))
+    assert "asks as the round before it does (draw)" in alike
+    made = nbformat.read(LESSON, as_version=4)
+    for cell in made.cells:
+        cell.source = cell.source.replace("*Where it stops:*", "").replace("## 4 ·", "## 5 ·")
+    made.cells += [nbformat.from_dict(cell | {"id": f"again-{cell.id}"}) for cell in made.cells]
+    found = "\n".join(a_lesson_that_is_told_varies(stored(made)))
+    for words in ("does not say where its rule stops", "8 ideas and 12 rounds"):
+        assert words in found

@@ -22,6 +22,7 @@ from course.publishing.prepare import prepared
 from course.publishing.rounds import course_of
 from course.publishing.site import hide_reasons
 from helpers.predicting import questions
+from helpers.predicting.kinds import lines_of
 
 pytestmark = pytest.mark.slow
 
@@ -139,6 +140,25 @@ def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reaso
     assert "Why?" not in re.sub(r"<aside.*?</aside>", "", html, flags=re.DOTALL)
     assert f'alt="{CAPTION.replace("`", "").replace("<", "&lt;").replace(">", "&gt;")}"' in html
     assert "run-caption" not in html
+
+
+def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
+    monkeypatch.undo()  # the questions are those of the lesson
+    made = nbformat.read(ROOT / "notebooks" / "07_retain_graph.ipynb", as_version=4)
+    for cell in made.cells:
+        if cell.metadata.course.get("id") == "07.lab":
+            cell.metadata.course.slide = {"asked": list("IJK"), "answers": list("XYZ")}
+        if cell.metadata.course.get("id") == "07.q1":
+            cell.metadata.course.slide = {"options": list("xyz"), "takeaway": ["no text"]}
+    found = [one for one in slides(made) if one.kind in ("round", "lab")]
+    _, drawn, chosen, *_, lab = found
+    asked = {name: questions.question(f"07.{name}") for name in ("d1", "f1", "o1")}
+    assert all(line in str(drawn.options) for line in lines_of(asked["d1"]))
+    assert [words for _, words in chosen.options] == list("xyz")
+    assert "no text" not in chosen.takeaway
+    seen = unescape(re.sub("<[^>]*>", "", "".join(one.code for one in found)))
+    assert all(line in seen for line in [*lines_of(asked["f1"]), *lines_of(asked["o1"])])
+    assert [words[1:] for words in lab.cards] == [*zip("IJK", "XYZ", strict=True)]
 
 
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])

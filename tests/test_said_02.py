@@ -343,6 +343,7 @@ def test_02_1_an_index_and_what_detach_returns_are_plain():
     exercise = registry.find("02.1")
     assert "an index and the result of `detach()` are plain" in exercise.right
     assert "an index may not, and `detach()` never does" in exercise.hints[1]
+    assert "bools, integers and what `detach()` returns never do" in said("02", "rg-50")
     z = asked()
     for tensor in (z, z * 2, z[:1], torch.ones(2)):
         assert not tensor.detach().requires_grad

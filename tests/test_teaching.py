@@ -8,7 +8,7 @@ from pathlib import Path
 import deck_plan
 import pytest
 
-from helpers.predicting.answers import named
+from helpers.predicting.kinds import named
 from helpers.predicting.questions import every
 
 ROOT = Path(__file__).parent.parent

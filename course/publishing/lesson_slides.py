@@ -13,6 +13,7 @@ from course.publishing.faces import Faces, heading
 from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.rounds import ENDS
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
+from helpers.predicting.kinds import lines_of
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
@@ -156,12 +157,10 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, faces: Faces
     lines to be put in order, by their letters.
     """
     if asked and asked.kind == "find_line":
-        lines = [f"{nr:>2}  {line}" for nr, line in enumerate(asked.shown["lines"], start=1)]
         symptom = [shorten(line, WIDEST) for line in asked.shown["symptom"].split("\n")]
-        return faces.code("\n".join([*lines, "", *symptom]), asked.shown["raises"])
+        return faces.code("\n".join([*lines_of(asked), "", *symptom]), asked.shown["raises"])
     if asked and asked.kind == "order":
-        lines = [f"{letter}   {line}" for letter, line in asked.shown["lines"].items()]
-        return faces.code("\n".join([*asked.shown["head"], *lines]))
+        return faces.code("\n".join(lines_of(asked)))
     return faces.code(run.source, failed)
 
 

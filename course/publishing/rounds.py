@@ -4,6 +4,7 @@ guess.
 
 from __future__ import annotations
 
+import ast
 import re
 from html import escape
 
@@ -27,16 +28,8 @@ ENDS = (
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
-CALL = re.compile(
-    r"\s*(predict|draw|find_line|order|explain)\([^)]*\)\s*|\s*find_line\(.*\)\s*", re.S
-)
-SLIDE = (
-    "lead",
-    "takeaway",
-    "options",
-    "asked",
-    "answers",
-)  # what a slide may say in words of its own
+CALLS = ("predict", "draw", "find_line", "order", "explain")
+SLIDE = {"lead": str, "takeaway": str, "options": list, "asked": list, "answers": list}
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
@@ -61,16 +54,18 @@ def course_of(cell: NotebookNode) -> NotebookNode:
             kept[key] = " ".join(words.split())
     own = said.get("slide")
     if isinstance(own, dict):
-        kept.slide = NotebookNode({key: own[key] for key in SLIDE if is_worded(own.get(key))})
+        kept.slide = NotebookNode(
+            {key: own[key] for key in SLIDE if is_worded(own.get(key), SLIDE[key])}
+        )
     if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
         kept.minutes = minutes
     return kept
 
 
-def is_worded(words: object) -> bool:
-    """Tell whether this is a text, or a list of texts."""
+def is_worded(words: object, kind: type) -> bool:
+    """Tell whether this is a text, or a list of texts, as `kind` says, and none of them is empty."""
     texts = words if isinstance(words, list) else [words]
-    return bool(texts) and all(isinstance(text, str) and text for text in texts)
+    return isinstance(words, kind) and all(isinstance(text, str) and text for text in texts)
 
 
 def question_of(output: NotebookNode) -> Question | None:
@@ -108,10 +103,20 @@ def for_readers(cell: NotebookNode) -> None:
     """Leave out of a page the call that asks, whose buttons stand there, and of a fold when to run
     the cell.
     """
-    if "asks" in cell.metadata and CALL.fullmatch(cell.source):
+    if "asks" in cell.metadata and only_asks(cell.source):
         cell.metadata.tags.append("remove-input")  # as Sphinx knows it
     if cell.metadata.course.get("role") == "because":
         cell.source = SUMMARY.sub(r"\1", cell.source)
+
+
+def only_asks(source: str) -> bool:
+    """Tell whether a cell holds one call that asks, and nothing else."""
+    try:
+        lines = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    call = lines[0].value if len(lines) == 1 and isinstance(lines[0], ast.Expr) else None
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in CALLS
 
 
 def with_caption(outputs: list[NotebookNode], caption: str) -> None:

@@ -4,7 +4,8 @@ beside it.
 
 from dataclasses import replace
 
-from helpers.predicting.answers import KEY, named, read, reply, wanted
+from helpers.predicting.answers import KEY, read, reply, wanted
+from helpers.predicting.kinds import named
 from helpers.predicting.prediction import Prediction, answer_of
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS

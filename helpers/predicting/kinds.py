@@ -1,4 +1,4 @@
-"""Read, judge and answer what is given to `draw`, `find_line`, `order` and `explain`; no widget.
+"""Read, judge and answer what is given to each kind of question, as exercises read answers; no widget.
 
 Each kind has the same five names: `read` (the one form of a guess, "" where it is none), `is_right`,
 `reply` (what is said once the cell that settles it has run), `wanted` and `example` (what is asked
@@ -10,11 +10,99 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from autograd_graphs.text import short_number
 from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises import readers
 from helpers.predicting.questions import Question
 
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
+LEAST = 1e-9  # what two numbers may differ by, beside the tolerance
 LINE = re.compile(r"(\d{1,2})([a-f]?)")
 FEW, MANY = 16, 1000  # letters of an explanation
+
+
+class Choose:
+    """A guess is a letter, "b"."""
+
+    @staticmethod
+    def read(question: Question, guess: object) -> str:
+        letter = guarded(readers.choice(*question.letters).read, guess)
+        return letter if is_a(letter, str) else ""
+
+    @staticmethod
+    def is_right(question: Question, guess: str) -> bool:
+        return guess == question.right
+
+    @staticmethod
+    def reply(question: Question, guess: str) -> str:
+        reason = dict(question.why).get(guess, "")
+        return told_of(question, guess, Choose.is_right(question, guess), reason)
+
+    @staticmethod
+    def wanted(question: Question) -> str:
+        return f"one of {', '.join(question.letters)}"
+
+    @staticmethod
+    def example(question: Question) -> str:
+        return f'"{question.letters[0]}"'
+
+
+class Number:
+    """A guess is one number or several, "405, -0.5"."""
+
+    @staticmethod
+    def read(question: Question, guess: object) -> str:
+        is_text = is_a(guess, str)
+        found = numbers(guess) if is_text else guarded(readers.numbers().read, guess)
+        if is_a(found, Failed) or len(found) != question.count or None in found:
+            return ""
+        return ", ".join(f"{number:.12g}" for number in found)
+
+    @staticmethod
+    def is_right(question: Question, guess: str) -> bool:
+        return close(numbers(guess), question.right, question.tolerance)
+
+    @staticmethod
+    def reply(question: Question, guess: str) -> str:
+        mine, near = numbers(guess), question.tolerance
+        known = (reason for wrong, reason in question.why if close(mine, numbers(wrong), near))
+        return told_of(question, guess, Number.is_right(question, guess), next(known, ""))
+
+    @staticmethod
+    def wanted(question: Question) -> str:
+        return "a number" if question.count == 1 else f"{question.count} numbers"
+
+    @staticmethod
+    def example(question: Question) -> str:
+        return f'"{", ".join("0" for _ in range(question.count))}"'
+
+
+def told_of(question: Question, guess: str, is_right: bool, reason: str) -> str:
+    """Return what is said of a letter or numbers; the same in the browser: choose.js."""
+    if is_right:
+        return f"You said {named(guess)}, and that is right. {question.takeaway}"
+    return f"You said {named(guess)}; it is {named(question.right)}. {reason or question.takeaway}"
+
+
+def named(guess: str | tuple[float, ...]) -> str:
+    """Return a guess as it is spoken of: "(a)", or "405, 5"."""
+    if isinstance(guess, tuple):
+        return ", ".join(map(short_number, guess))
+    return f"({guess})" if guess.isalpha() else guess
+
+
+def numbers(text: str) -> list[float]:
+    """Return the numbers in a text, in order."""
+    return [float(found) for found in NUMBER.findall(text.replace("\u2212", "-"))]
+
+
+def close(some: list[float], others: list[float], tolerance: float) -> bool:
+    """Tell whether numbers are the same, one by one, within a relative tolerance."""
+    if len(some) != len(others):
+        return False
+    pairs = zip(some, others, strict=True)
+    return all(abs(one - other) <= tolerance * abs(other) + LEAST for one, other in pairs)
 
 
 class Draw:
@@ -161,4 +249,25 @@ class Explain:
         return '"Because …"'
 
 
-KINDS = {"draw": Draw, "find_line": FindLine, "order": Order, "explain": Explain}
+def lines_of(question: Question) -> list[str]:
+    """Return the numbered lines of a program, lines to be ordered below what stands first, or the
+    titles of cards; none where a question has only its text.
+    """
+    shown = question.shown
+    if question.kind == "draw":
+        return [card["title"] for card in shown["cards"]]
+    if question.kind == "find_line":
+        return [f"{number:>2}  {line}" for number, line in enumerate(shown["lines"], start=1)]
+    if question.kind == "order":
+        return [*shown["head"], *(f"{letter}   {line}" for letter, line in shown["lines"].items())]
+    return []
+
+
+KINDS = {
+    "choose": Choose,
+    "number": Number,
+    "draw": Draw,
+    "find_line": FindLine,
+    "order": Order,
+    "explain": Explain,
+}

@@ -5,6 +5,7 @@ the first one, and answer it once the cell that settles it has run.
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,16 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
 from helpers.predicting import ran
-from helpers.predicting.answers import example, named, read, reply, wanted
+from helpers.predicting.answers import example, read, reply, wanted
 from helpers.predicting.graph_cards import same_graph
+from helpers.predicting.kinds import lines_of, named
 from helpers.predicting.questions import Question, every, question
 from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
 
-HERE = Path(__file__).parent
-SCRIPTS = [HERE / "prediction.js", *sorted((HERE / "kinds").glob("*.js"))]
+HERE = Path(__file__).parent / "browser"
+CORE = HERE / "prediction.js"  # the others add their kinds to it
+SCRIPTS = [CORE, *sorted(path for path in HERE.glob("*.js") if path != CORE)]
 SCRIPT = "\n".join(path.read_text(encoding="utf-8") for path in SCRIPTS)
 STYLE = (HERE / "prediction.css").read_text(encoding="utf-8")
 ran.listen()  # from the import in the first cell on, so that it is known what ran before a question
@@ -202,10 +205,12 @@ def nearest(name: object) -> str:
     """Say which questions there are in the lesson that was meant."""
     lesson = name[:2] if is_a(name, str) else ""
     there = [one for one in every() if one.startswith(lesson)] or list(every())
-    earlier = f" Is this a copy of an earlier edition? `make reset N={lesson}` brings today's."
     if not there:
         return "No lesson has one yet."
-    return f"There are {', '.join(there[:12])}.{earlier if lesson.isdigit() else ''}"
+    said = f"There are {', '.join(there[:12])}."
+    if not there[0].startswith(lesson or "-"):
+        return said
+    return f"{said} Is this a copy of an earlier edition? `make reset N={lesson}` brings today's."
 
 
 def asked_of(asked: Question) -> dict[str, Any]:
@@ -232,9 +237,10 @@ def slot(asked: Question) -> str:
     answer = None if asked.settled else answer_of(asked)
     data = json.dumps(asked_of(asked) | {"answer": answer}, ensure_ascii=False)
     data = data.replace("<", "\\u003c")
+    lines = "".join(f"<pre>{escape(line)}</pre>" for line in lines_of(asked))
     return (
         f'<div class="prediction-slot"><script type="application/json">{data}</script>\n'
-        f"<noscript><p>{NO_SCRIPT}</p></noscript></div>"
+        f"<noscript>{lines}<p>{NO_SCRIPT}</p></noscript></div>"
     )
 
 

@@ -40,17 +40,25 @@ class Outcome:
 def outcome(program: str, after: str = "") -> Outcome:
     """Run a program, then `after` in the same namespace, whether the program raised or not.
 
-    Random numbers, grad mode and the default dtype and device are as before afterwards. An
-    interrupt passes.
+    Random numbers and grad mode are as before afterwards. An interrupt passes.
     """
     printed: list[str] = []
     names = {"torch": torch, "nn": torch.nn, "__name__": NAME}
     names["print"] = lambda *words: printed.append(" ".join(map(str, words)))
-    with torch.random.fork_rng([]), torch.enable_grad():
-        torch.manual_seed(0)
+    with undisturbed():
         error, line = ran(program, names)
         late, _ = ran(after, names)
     return Outcome(tuple(printed), error or late, line)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Give random numbers from the same start each time, and grad mode on; both are as before
+    afterwards.
+    """
+    with torch.random.fork_rng([]), torch.enable_grad():
+        torch.manual_seed(0)
+        yield
 
 
 def ran(program: str, names: dict[str, Any]) -> tuple[str, int]:

@@ -18,9 +18,7 @@ from helpers.predicting.questions import Question
 
 _cells: set[str] = set()
 _codes: set[str] = set()
-_graphs: dict[
-    str, Graph
-] = {}  # of cells that ended on a picture, by their id and the digest of their code
+_graphs: dict[str, Graph] = {}  # what cells drew last, by the id of a cell and by its digest
 _waiting: dict[str, Callable[[], None]] = {}  # the id of a question → what to call after each run
 _listening: list[object] = []  # the shell that tells
 _running: list[str] = [""]  # the id of the cell that runs now

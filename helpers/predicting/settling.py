@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from helpers.predicting.answers import read
-from helpers.predicting.kinds import outcome_of
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import is_a
+from helpers.predicting.answers import is_right, read
 from helpers.predicting.prediction import nearest, unclear
 from helpers.predicting.programs import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
@@ -30,14 +31,12 @@ def run_order(name: str) -> None:
     asked = found(name, "order")
     if asked is None:
         return
-    first = read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
-    if first and not outcome_of(asked, first)["isGood"]:
-        print_order("Your order", asked, first)
-        print()
-    is_mine = first and outcome_of(asked, first)["isGood"]
-    print_order(
-        "Your order" if is_mine else "One that does it", asked, first if is_mine else asked.right
-    )
+    mine = read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
+    if mine:
+        print_order("Your order", asked, mine)
+    if not mine or not is_right(asked, mine):
+        print("\n" * bool(mine), end="")
+        print_order("One that does it", asked, asked.right)
 
 
 def print_order(title: str, asked: Question, letters: str) -> None:
@@ -49,8 +48,8 @@ def print_order(title: str, asked: Question, letters: str) -> None:
 
 def found(name: str, kind: str) -> Question | None:
     """Return the question of this name and kind; say so where there is none."""
-    asked = question(name) if isinstance(name, str) else None
+    asked = question(name) if is_a(name, str) else None
     if asked is None or asked.kind != kind:
-        unclear(f"There is no {kind} {name!r}. {nearest(name)}")
+        unclear(f"There is no `{kind}` with the id {describe(name)}. {nearest(name)}")
         return None
     return asked

@@ -28,6 +28,13 @@ def address(tmp_path_factory):
     return made.as_uri()
 
 
+@pytest.fixture
+def page(chromium, address):
+    with watched(chromium) as watch:
+        watch.page.goto(address)
+        yield watch.page
+
+
 def box(page, kind):
     return page.locator(f".prediction[data-kind={kind}]").first
 
@@ -44,20 +51,17 @@ def card(page, title):
     return box(page, "draw").locator(".prediction-card").nth(TITLES[title])
 
 
-def test_a_graph_is_drawn_by_keys_and_laid_over_the_real_one(chromium, address):
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        assert DRAWN.takeaway not in page.inner_text("body")
-        for one, other in RIGHT:
-            for title in (one, other):
-                card(page, title).focus()
-                page.keyboard.press("Enter")
-        assert "Leads to Pow (h), twice" in card(page, "Mul").get_attribute("aria-label")
-        lock(page, "draw")
-        expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
-        page.reload()
-        expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
+def test_a_graph_is_drawn_by_keys_and_laid_over_the_real_one(page):
+    assert DRAWN.takeaway not in page.inner_text("body")
+    for one, other in RIGHT:
+        for title in (one, other):
+            card(page, title).focus()
+            page.keyboard.press("Enter")
+    assert "Leads to Pow (h), twice" in card(page, "Mul").get_attribute("aria-label")
+    lock(page, "draw")
+    expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
+    page.reload()
+    expect(said(page, "draw")).to_contain_text("This is the graph that torch made")
 
 
 def test_what_is_missing_and_too_much_is_told_with_its_reason(chromium, address):
@@ -76,94 +80,73 @@ def test_what_is_missing_and_too_much_is_told_with_its_reason(chromium, address)
         photograph(page, "activities-narrow", full_page=True)
 
 
-def test_a_card_is_dragged_to_another(chromium, address):
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        card(page, "Sum").scroll_into_view_if_needed()
-        start, end = (card(page, title).bounding_box() for title in ("Sum", "x"))
-        page.mouse.move(start["x"] + 20, start["y"] + 20)
-        page.mouse.down()
-        page.mouse.move(end["x"] + 20, end["y"] + 20, steps=5)
-        page.mouse.up()
-        expect(box(page, "draw").locator(".prediction-chip")).to_have_text(
-            "Sum (loss) \u2192 x \u2715"
-        )
-        box(page, "draw").locator(".prediction-chip").click()
-        assert box(page, "draw").locator(".prediction-lock").is_disabled()
+def test_a_card_is_dragged_to_another(page):
+    card(page, "Sum").scroll_into_view_if_needed()
+    start, end = (card(page, title).bounding_box() for title in ("Sum", "x"))
+    page.mouse.move(start["x"] + 20, start["y"] + 20)
+    page.mouse.down()
+    page.mouse.move(end["x"] + 20, end["y"] + 20, steps=5)
+    page.mouse.up()
+    expect(box(page, "draw").locator(".prediction-chip")).to_have_text("Sum (loss) \u2192 x \u2715")
+    box(page, "draw").locator(".prediction-chip").click()
+    assert box(page, "draw").locator(".prediction-lock").is_disabled()
 
 
-def test_a_line_is_blamed_by_keys_and_the_others_can_be_asked(chromium, address):
+def test_a_line_is_blamed_by_keys_and_the_others_can_be_asked(page):
     told = every()["07.f1"].told
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        box(page, "find_line").locator("input").first.focus()
-        for _ in range(2):
-            page.keyboard.press("ArrowDown")
-        lock(page, "find_line")
-        expect(said(page, "find_line")).to_contain_text("You said line 3; it is line 4.")
-        notes = box(page, "find_line").locator(".prediction-note").all_inner_texts()
-        assert [name in note for name, note in zip(told["notes"], notes, strict=True)] == [True] * 8
-        box(page, "find_line").locator(".prediction-line").nth(6).click()
-        expect(said(page, "find_line")).to_contain_text("The flag would keep it")
+    box(page, "find_line").locator("input").first.focus()
+    for _ in range(2):
+        page.keyboard.press("ArrowDown")
+    lock(page, "find_line")
+    expect(said(page, "find_line")).to_contain_text("You said line 3; it is line 4.")
+    notes = box(page, "find_line").locator(".prediction-note").all_inner_texts()
+    assert [name in note for name, note in zip(told["notes"], notes, strict=True)] == [True] * 8
+    box(page, "find_line").locator(".prediction-line").nth(6).click()
+    expect(said(page, "find_line")).to_contain_text("The flag would keep it")
 
 
-def test_an_order_says_what_it_does_and_other_orders_can_be_tried(chromium, address):
+def test_an_order_says_what_it_does_and_other_orders_can_be_tried(page):
     asked = every()["07.o1"]
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        assert box(page, "order").locator(".prediction-lock").is_disabled()
-        line = box(page, "order").get_by_role("button", name="Line 1 of 5: one.backward()")
-        line.focus()
-        for key in ("Space", "ArrowDown", "ArrowDown", "Space"):
-            page.keyboard.press(key)
-        lock(page, "order")
-        first = asked.told["outcomes"][asked.told["of"]["aecbd"]]
-        expect(said(page, "order")).to_contain_text(f"Your order: {first['says']}")
-        rows = box(page, "order").locator(".prediction-item")
-        for text in ("two.backward()", "one.backward()"):  # under the bar, one after the other
-            row = rows.filter(has_text=text).first
-            for _ in range(5):
-                row.get_by_role("button", name="Move down").click()
-        expect(said(page, "order")).to_contain_text(
-            f"This order: {asked.told['outcomes'][1]['says']}"
-            if (asked.told["outcomes"][1]["isGood"])
-            else "This order:"
-        )
-        expect(said(page, "order")).to_contain_text("one backward from the sum")
+    assert box(page, "order").locator(".prediction-lock").is_disabled()
+    line = box(page, "order").get_by_role("button", name="Line 1 of 5: one.backward()")
+    line.focus()
+    for key in ("Space", "ArrowDown", "ArrowDown", "Space"):
+        page.keyboard.press(key)
+    lock(page, "order")
+    first = asked.told["outcomes"][asked.told["of"]["aecbd"]]
+    expect(said(page, "order")).to_contain_text(f"Your order: {first['says']}")
+    rows = box(page, "order").locator(".prediction-item")
+    for text in ("two.backward()", "one.backward()"):  # under the bar, one after the other
+        row = rows.filter(has_text=text).first
+        for _ in range(5):
+            row.get_by_role("button", name="Move down").click()
+    good = asked.told["outcomes"][asked.told["of"][asked.right]]
+    expect(said(page, "order")).to_contain_text(f"This order: {good['says']}")
 
 
-def test_an_explanation_stands_beside_a_good_one(chromium, address):
+def test_an_explanation_stands_beside_a_good_one(page):
     asked = every()["07.e1"]
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        box(page, "explain").locator("textarea").fill("too short")
-        assert box(page, "explain").locator(".prediction-lock").is_disabled()
-        box(page, "explain").locator("textarea").fill("Only the last graph is left.")
-        lock(page, "explain")
-        words = box(page, "explain").inner_text()
-        assert all(
-            point.replace("`", "") in words for point in (asked.told["good"], *asked.told["points"])
-        )
-        assert box(page, "explain").locator("textarea").get_attribute("readonly") is not None
+    box(page, "explain").locator("textarea").fill("too short")
+    assert box(page, "explain").locator(".prediction-lock").is_disabled()
+    box(page, "explain").locator("textarea").fill("Only the last graph is left.")
+    lock(page, "explain")
+    words = box(page, "explain").inner_text()
+    assert all(
+        point.replace("`", "") in words for point in (asked.told["good"], *asked.told["points"])
+    )
+    assert box(page, "explain").locator("textarea").get_attribute("readonly") is not None
 
 
-def test_axe_has_no_grave_finding_before_or_after(chromium, address):
-    with watched(chromium) as watch:
-        page = watch.page
-        page.goto(address)
-        assert grave_in_both_themes(page, ".prediction") == []
-        for one, other in RIGHT[:2]:
-            card(page, one).click()
-            card(page, other).click()
-        box(page, "find_line").locator(".prediction-line").first.click()
-        for kind in ("draw", "find_line"):
-            lock(page, kind)
-        page.wait_for_timeout(900)
-        assert grave_in_both_themes(page, ".prediction") == []
+def test_axe_has_no_grave_finding_before_or_after(page):
+    assert grave_in_both_themes(page, ".prediction") == []
+    for one, other in RIGHT[:2]:
+        card(page, one).click()
+        card(page, other).click()
+    box(page, "find_line").locator(".prediction-line").first.click()
+    for kind in ("draw", "find_line"):
+        lock(page, kind)
+    page.wait_for_timeout(900)
+    assert grave_in_both_themes(page, ".prediction") == []
 
 
 def test_in_jupyterlab_it_is_told_once_the_cell_has_run_and_kept(notebook, lab):
@@ -194,3 +177,11 @@ def test_in_jupyterlab_it_is_told_once_the_cell_has_run_and_kept(notebook, lab):
     expect(said(page, "draw")).to_contain_text("You found 1 of 3 edges.")
     record = json.loads((lab.work / "progress.json").read_text())["predictions"]["07.d1"]
     assert record == {"first": "CA", "seen": True, "sure": False}
+
+
+def test_without_scripts_the_program_and_the_lines_are_read(chromium, address):
+    with watched(chromium, java_script_enabled=False) as watch:
+        watch.page.goto(address)
+        read = watch.page.locator("noscript").all_inner_texts()
+        for line in (every()["07.f1"].shown["lines"][3], "one.backward()", "Pow"):
+            assert any(line in words for words in read)

@@ -48,7 +48,7 @@ def counted(cell) -> list[str]:
 
 def minutes(lesson) -> int:
     """Return how many minutes a lesson takes, exercises apart, rounded up."""
-    if any(cell.role == "case" for cell in lesson.cells):
+    if lesson.has_case:
         return minutes_told(lesson)
     labs = [round_.first.course.get("minutes", 0) for round_ in rounds(lesson) if round_.is_lab]
     seconds = SECONDS_A_LINE * code_lines(lesson) + SECONDS_A_ROUND * len(asked(lesson))
@@ -83,7 +83,7 @@ def count_minutes(name, notebook):
 def it_fits_a_sitting(lesson):
     """One sitting: under 45 minutes by the old count, at most 40 by the new one, of lessons with a case."""
     count = minutes(lesson)
-    most = MOST_TOLD if any(cell.role == "case" for cell in lesson.cells) else MOST
+    most = MOST_TOLD if lesson.has_case else MOST
     if count >= most:
         yield (
             f"it takes {count} minutes ({words(lesson)} words, {code_lines(lesson)} lines of code,"

@@ -1,6 +1,7 @@
 """Rules about roles: which there are, what they carry, in which order they come."""
 
 import re
+from itertools import pairwise
 
 from normal_form import SLIDE_TYPE_OF_ROLE, slide_type_of
 
@@ -24,6 +25,8 @@ LAB_ORDER = re.compile(
     r"lab run (?:try )?because (?:(?:run|text|try) )*notes (?:(?:run|text|try) )*"
 )
 QUIZ_ORDER = re.compile(r"question guess (?:(?:text|notes) )*")
+IDEAS, ROUNDS, KINDS = 4, 6, 4  # of a lesson that is told: at most, at most, at least
+STOPS = "*Where it stops:*"
 IDEA = re.compile(r"(\d+) · \S")
 
 
@@ -150,6 +153,27 @@ def ideas_are_numbered(lesson):
             yield f"{round_.first} is a second round: `### Title` without a number, below an idea."
 
 
+def a_lesson_that_is_told_varies(lesson):
+    """At most four ideas and six rounds, of four kinds at least, no two neighbours alike; each fold says
+    where its rule stops. In lessons that open with a case.
+    """
+    if not lesson.has_case:
+        return
+    told = questions(lesson)
+    kinds = [round_.kind for round_ in told]
+    ideas = sum(round_.question.level == "##" for round_ in told)
+    if ideas > IDEAS or len(told) > ROUNDS:
+        yield f"it has {ideas} ideas and {len(told)} rounds, over {IDEAS} and {ROUNDS}: leave some out."
+    if len(set(kinds)) < KINDS:
+        yield f"its rounds are of {len(set(kinds))} kinds, under {KINDS}: ask one of them in another way."
+    for before, round_ in pairwise(told):
+        if before.kind == round_.kind:
+            yield f"{round_.first} asks as the round before it does ({round_.kind}): change places, or ask in another way."
+    for cell, _ in [reason for round_ in told for reason in round_.reasons]:
+        if STOPS not in cell.source:
+            yield f"{cell} does not say where its rule stops: write `{STOPS}` and one plain sentence."
+
+
 def slide_types_are_those_of_the_roles(lesson):
     """Nobody sets slide types by hand."""
     for cell in lesson.cells:
@@ -167,5 +191,6 @@ RULES = (
     a_guess_asks_for_its_question,
     questions_have_ids,
     ideas_are_numbered,
+    a_lesson_that_is_told_varies,
     slide_types_are_those_of_the_roles,
 )

@@ -66,8 +66,7 @@ def nothing_is_said_that_nobody_says(lesson):
 
 def told(lesson):
     """Return the text cells of a lesson that is told from a case on; none of another."""
-    has_case = any(cell.role == "case" for cell in lesson.cells)
-    return [cell for cell in lesson.cells if has_case and not cell.is_code]
+    return [cell for cell in lesson.cells if lesson.has_case and not cell.is_code]
 
 
 def sentences(text):

@@ -79,9 +79,7 @@ answer = [name for name, value in inside.items() if torch.is_tensor(value) and v
 
 
 def _start(value: float, *inputs: float) -> tuple[torch.Tensor, list[float]]:
-    w = torch.tensor(value, requires_grad=True)
-    w.start = value
-    return w, list(inputs)
+    return torch.tensor(value, requires_grad=True), list(inputs)
 
 
 def _step(w: torch.Tensor, loss: torch.Tensor) -> None:

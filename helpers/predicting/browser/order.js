@@ -19,7 +19,6 @@ class Order {
     const row = element("li", text ? "item" : "bar", this.list);
     this.rows.set(letter, row);
     if (!text) return (row.textContent = "below this bar: not used");
-    row.dataset.level = text.startsWith("def ") ? 0 : 1;
     const line = element("button", "move", row, { type: "button" });
     element("span", "grip", line, { textContent: "\u283f", ariaHidden: "true" });
     element("code", "", line, { textContent: text });

@@ -1,6 +1,7 @@
 // The core of what is asked under a question: open, locked, answered. It keeps the first answer, and says nothing of
 // it before the cell that settles it has run; what is right is not in the browser before that. KINDS holds what can be
-// asked. A kind has picked(), put(choice), named(choice), settle(choice, answer) and words(choice, answer).
+// asked. A kind has a legend, what an empty button says, picked(), put(choice), named(choice), kept(choice),
+// settle(choice, answer), words(choice, answer), and a static isMeant(choice, state).
 
 const KINDS = {};
 const GROWS = 2000; // ms that an output may take to be drawn
