@@ -1,5 +1,5 @@
-"""Exercises of lesson 05, backward and the chain rule: where a walk starts, what a node returns, a
-whole Jacobian.
+"""Exercises of lesson 05, backward and the chain rule: where backward starts, what a node returns, a
+whole Jacobian, and a distance whose gradient is a number.
 """
 
 import sys
@@ -9,6 +9,7 @@ from dataclasses import replace
 import torch
 from torch.autograd import grad
 from torch.autograd.functional import jacobian
+from torch.linalg import vector_norm as _norm
 
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
@@ -48,21 +49,19 @@ PULLED_BACK = Exercise(
     id="05.1",
     reader=replace(_NUMBERS, read=_three_numbers),
     truth=_pulled_back,
-    right="What arrives, times `2 * x`, element by element. A 0 that arrives stays a 0.",
-    principle="a node multiplies what arrives by its derivative, and for a square of each element"
-    " that is done element by element.",
+    right="What arrives, times `2 * x`, element by element.",
+    principle="a node multiplies what arrives by its slope. A square does that element by element.",
     misconceptions=(
         Misconception(
             example=[2, 4, 6],
             when=lambda seen: seen == (2, 4, 6),
-            message="You gave the derivatives themselves, as if the walk had started with ones."
-            " Here each element starts with a number of its own.",
+            message="You gave the slopes themselves. You would get them if ones arrived, and here each"
+            " element begins with another number.",
         ),
         Misconception(
             example=[1, 0, 10],
             when=lambda seen: seen == (1, 0, 10),
-            message="You gave what goes in. The node of the square has its say before anything"
-            " reaches `x`.",
+            message="You gave what arrives at the square. Its node multiplies that before anything reaches `x`.",
         ),
         Misconception(
             example=[1, 0, 90],
@@ -72,20 +71,18 @@ PULLED_BACK = Exercise(
         Misconception(
             example=[2, None, 60],
             when=lambda seen: len(seen) == 3 and None in seen,
-            message="You wrote None where nothing changes. None means that no gradient came; here"
-            " one does, and it is a number.",
+            message="You wrote None where nothing changes. None would mean that no gradient came. Here one"
+            " does come, and it is a number.",
         ),
         Misconception(
             example="error",
             when="error",
-            message="It runs. `x**2` has several elements, and the line says with what the walk"
-            " starts at each.",
+            message="It runs. `x**2` has several elements, and the line hands in a number for each of them.",
         ),
         Misconception(
             example=[2, 4, 60],
             when=(2, 4, 60),
-            message="Where a 0 arrives you left the derivative as it is. It is multiplied by what"
-            " arrives there too.",
+            message="Where a 0 arrives you left the slope as it is. It is multiplied there, too.",
         ),
         Misconception(
             example=[1, 0, 30],
@@ -148,7 +145,7 @@ STARTS = Exercise(
     " nothing handed in.",
     misconceptions=(),
     letters=Letters(
-        read="idea 3, and what happened when something was handed in there",
+        read="idea 4, and what happened when we handed something in",
         about=(
             ("a", "How many elements has `y`, and who would put in what arrives?"),
             ("b", "Which shape has `y`, and which has what is handed in?"),
@@ -241,8 +238,8 @@ DIVISION = Exercise(
     reader=_DIVISIONS,
     truth=lambda: _quotient,
     right="Both agree with the node that torch makes for `/`, for numbers and for tensors of one shape.",
-    principle="for each input a vjp returns what arrives, times the derivative with respect to"
-    " that input, with the other input held still.",
+    principle="for each input a node hands on what arrives, times the slope in that input, with the"
+    " other input held still.",
     misconceptions=(
         Misconception(
             example="def answer(v, a, b):\n    g = v / b\n    b.pow_(2)\n    return g, -v * a / b",
@@ -452,15 +449,14 @@ ROWS = Exercise(
     reader=function(_three, _two, observe=_rows_seen),
     truth=lambda: _jacobian,
     right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
-    principle="a walk that starts at the output with `v` returns `v` times the Jacobian.",
+    principle="a backward that begins with `v` brings `v` times the Jacobian.",
     misconceptions=(
         Misconception(
             example="from torch.autograd.functional import jacobian as whole\n\n"
             "def answer(f, x):\n    return whole(f, x)",
             when=lambda seen: _IN_JACOBIAN in seen,
-            message="`jacobian` ran inside your function, and this exercise asks for the walks"
-            " themselves: start one at each element of `f(x)`. To compare with `jacobian`, call it"
-            " outside.",
+            message="`jacobian` ran inside your function. This exercise asks you to go back yourself,"
+            " once for each element of `f(x)`. To compare with `jacobian`, call it outside.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v,"
@@ -480,7 +476,7 @@ ROWS = Exercise(
             example="def answer(f, x):\n    y = f(x)\n    rows = [torch.autograd.grad(y, x, v)[0]"
             " for v in torch.eye(len(y))]\n    return torch.stack(rows)",
             when=lambda seen: raised(seen, "a second time"),
-            message="Your first walk freed the saved tensors that the second one needs. Retain"
+            message="Your first backward freed the saved tensors that the second one needs. Retain"
             " them, or run `f` again for each row.",
         ),
         Misconception(
@@ -510,7 +506,7 @@ ROWS = Exercise(
             " for v in torch.eye(3)])",
             when=lambda seen: raised(seen, "'function' object is not iterable"),
             message="You used `f` itself where its result is wanted: `f` is a function, `f(x)` the"
-            " tensor that the walk starts at.",
+            " tensor that backward begins at.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n    return"
@@ -530,20 +526,20 @@ ROWS = Exercise(
             " retain_graph=True)[0] for v in torch.eye(len(y))]\n    return torch.stack(rows,"
             " dim=1)",
             when=same_as(lambda: _transposed),
-            message="All the numbers are there, and the matrix lies on its side: each walk gives a"
+            message="All the numbers are there, and the matrix lies on its side: each backward gives a"
             " row, and you laid them as columns.",
         ),
         Misconception(
             example="def answer(f, x):\n    y = f(x)\n    return torch.autograd.grad(y, x,"
             " torch.ones_like(y))[0]",
             when=same_as(lambda: _in_one_walk),
-            message="You walked once, with ones: that adds all the rows up. A sum cannot be taken"
+            message="You went back once, with ones: that adds all the rows up. A sum cannot be taken"
             " apart again.",
         ),
         Misconception(
             example="def answer(f, x):\n    return torch.autograd.grad(f(x)[0], x)[0]",
             when=same_as(lambda: _the_first),
-            message="You walked once, from the first element of the output: that is one row. Each"
+            message="You went back once, from the first element of the output: that is one row. Each"
             " element has one.",
         ),
         Misconception(
@@ -599,4 +595,129 @@ def answer(f, x):
 """,
 )
 
-EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS)
+
+def _on_a_point() -> tuple[torch.Tensor, torch.Tensor]:
+    points = torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]])
+    return points, torch.zeros(2, requires_grad=True)
+
+
+def _beside_them() -> tuple[torch.Tensor, torch.Tensor]:
+    points = torch.tensor([[1.0, 1.0], [4.0, 5.0]])
+    return points, torch.tensor([1.0, -1.0], requires_grad=True)
+
+
+def _distance(points: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    return _norm(points - centre, dim=1).mean()
+
+
+def _squared(points: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    return ((points - centre) ** 2).sum(1).mean()
+
+
+def _total(points: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    return _norm(points - centre, dim=1).sum()
+
+
+def _without_the_zeros(points: torch.Tensor, centre: torch.Tensor) -> torch.Tensor:
+    distances = _norm(points - centre, dim=1)
+    return distances[distances > 0].mean()
+
+
+def _value_and_gradient(
+    returned: object, points: torch.Tensor, centre: torch.Tensor
+) -> list[object]:
+    """See the number that came back, and what backward from it brings to `centre`."""
+    gradient = guarded(lambda: grad(returned, centre, allow_unused=True)[0])
+    return [readable(returned), readable(None if is_a(gradient, Failed) else gradient)]
+
+
+def _gradients(seen: tuple) -> list:
+    """Return what each case brought to `centre`."""
+    return [case[1] for case in seen if is_a(case, tuple)]
+
+
+def _is_nan(gradient: object) -> bool:
+    return is_a(gradient, tuple) and any(one != one for one in gradient)
+
+
+def _agrees(seen: tuple, at: int) -> bool:
+    """Tell whether each case is right at one of the two: 0 is the loss, 1 the gradient."""
+    pairs = zip(seen, _DISTANCES.read(_distance), strict=True)
+    return all(is_a(mine, tuple) and same(mine[at], true[at]) for mine, true in pairs)
+
+
+_DISTANCES = function(
+    _on_a_point,
+    _beside_them,
+    observe=_value_and_gradient,
+    parts=("the loss", "the gradient of `centre`"),
+)
+_WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "
+
+CASE = Exercise(
+    id="05.5",
+    reader=_DISTANCES,
+    truth=lambda: _distance,
+    right="The loss is the same, and its gradient is a number everywhere. Now say where the NaN came from.",
+    principle="make the input safe before the operation whose slope is infinite, not its result"
+    " afterwards.",
+    misconceptions=(
+        Misconception(
+            example=_WITH + "torch.where(squares > 0, squares.sqrt(), 0.0).mean()",
+            when=lambda seen: any(map(_is_nan, _gradients(seen))),
+            message="The gradient is still NaN. Backward goes through every root that you took,"
+            " also through one whose result you replaced. What must never reach the root?",
+        ),
+        Misconception(
+            example=_WITH + "squares.sqrt().detach().mean()",
+            when=lambda seen: bool(seen) and _gradients(seen) == [None] * len(seen),
+            message="No gradient reaches `centre`. Something cut the path, such as `detach()`,"
+            " `no_grad()` or a plain number in place of a tensor.",
+        ),
+        Misconception(
+            example=_WITH + "squares.mean()",
+            when=same_as(lambda: _squared),
+            message="You left the root out, so far points count too much. The mean of the"
+            " distances is asked for, not of their squares.",
+        ),
+        Misconception(
+            example=_WITH + "torch.where(squares > 0, squares, 1.0).sqrt().mean()",
+            when=lambda seen: _agrees(seen, 1),
+            message="Your gradient is right, and your loss is not. A point on the centre has the"
+            " distance 0: put that back after the root.",
+        ),
+        Misconception(
+            example=_WITH + "squares[squares > 0].sqrt().mean()",
+            when=same_as(lambda: _without_the_zeros),
+            message="You left the point on the centre out, and so divide by one point too few."
+            " Its distance is 0, and it counts.",
+        ),
+        Misconception(
+            example=_WITH + "torch.where(squares > 0, squares, 1e-12).sqrt().sum()",
+            when=same_as(lambda: _total),
+            message="You returned the sum of the distances. Divide it by the number of points.",
+        ),
+        Misconception(
+            example="def answer(points, centre):\n"
+            "    return ((points - centre + 1e-6) ** 2).sum(1).sqrt().mean()",
+            when=lambda seen: _agrees(seen, 0),
+            message="Your loss is right, and the gradient is not: the point on the centre pulls,"
+            " and it should not. Did you move it aside a little? It then pulls with full force.",
+        ),
+    ),
+    hints=(
+        "Step through the lab once more. Which number must never reach the root?",
+        "`torch.where(squares > 0, squares, 1.0)` is safe to take a root of. Afterwards a second"
+        " `where` puts the zeros back.",
+    ),
+    solution="""
+def answer(points, centre):
+    squares = ((points - centre) ** 2).sum(1)
+    is_apart = squares > 0
+    roots = torch.where(is_apart, squares, 1.0).sqrt()
+    return torch.where(is_apart, roots, 0.0).mean()
+""",
+)
+
+
+EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS, CASE)
