@@ -1,5 +1,5 @@
 """Keep the guesses of the quiz (`keep`, `kept`), as older copies of lessons 00 and 11 call it, and ask
-all eight once more (`then_and_now`).
+its four questions once more (`then_and_now`).
 
 They stand in the progress file, among the other predictions. What `keep` prints depends on what it
 was given and on whether it could be kept, never on guesses of an earlier run.
@@ -19,6 +19,7 @@ from helpers.predicting.answers import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
 
 LETTERS = ("a", "b", "c")
+FOUR = f"Four are left: {', '.join(name.replace('quiz.', 'q') for name in KEY)}."
 NAME = re.compile(r"q\d{1,2}")
 
 
@@ -36,16 +37,18 @@ def keep(*unnamed: object, **guesses: object) -> None:
 
 
 def then_and_now(*unnamed: object, **guesses: object) -> None:
-    """Ask questions of the quiz once more, a row of buttons each: then_and_now(q1=..., q2=...). After
+    """Ask questions of the quiz once more, a row of buttons each: then_and_now(q3=..., q4=...). After
     the choice a row tells what is right, and what was guessed in lesson 00.
 
     A letter in place of the dots is a choice without buttons; the first one is kept. Never raises;
     an interrupt passes.
     """
     good, still = _letters("then_and_now", unnamed, guesses)
-    for name in guesses:
-        if name.replace("q", "quiz.") in KEY and (name in good or name in still):
+    for name in [name for name in guesses if name in good or name in still]:
+        if name.replace("q", "quiz.") in KEY:
             display(Again(name, good.get(name, "")))
+        else:
+            print(f"{name}: this question was in an earlier edition. {FOUR}")
 
 
 def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dict, list[str]]:

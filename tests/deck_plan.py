@@ -33,7 +33,7 @@ def seconds(lesson):
     for slide in slides(lesson):
         idea = IDEA.match(slide.title)
         is_new = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
-        if slide.title.startswith("Quiz"):
+        if slide.title.startswith("Four questions"):
             part = "quiz"
         elif isinstance(slide, Lab):
             part = "lab"

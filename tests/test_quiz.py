@@ -124,7 +124,7 @@ def test_no_junk_raises(junk, file):
 def cells_of(lesson, role):
     """Return the text of the cells with this role, those of the quiz alone."""
     cells = nbformat.read(LESSONS / lesson, as_version=4).cells
-    ids = ("loop-48", "loop-50", "quiz-")
+    ids = ("loop-48", "loop-50", "quiz-1")
     return [
         cell.source
         for cell in cells
@@ -133,12 +133,12 @@ def cells_of(lesson, role):
 
 
 def asked_last():
-    """Return the questions of lesson 11, each with its options by letter: {"1": {"a": ..., "b": ...,
+    """Return the questions of lesson 11, each with its options by letter: {"3": {"a": ..., "b": ...,
     "c": ...}}.
     """
     text = "\n".join(cells_of("11_training_loop.ipynb", "lab"))
     found = {}
-    for number, words in re.findall(r"(?m)^(\d)\. (.+)$", text):
+    for number, words in re.findall(r"(?m)^\d\. `q(\d)`: (.+)$", text):
         options = re.split(r" \(([a-z])\) ", words)[1:]
         found[number] = dict(zip(options[::2], options[1::2], strict=True))
     return found
@@ -166,7 +166,7 @@ def raises(loss):
 
 
 def torch_says():
-    """Answer the eight questions by running them: for each the letter, and what the right option
+    """Answer the four questions by running them: for each the letter, and what the right option
     says.
     """
     x, v, plain = (
@@ -175,21 +175,14 @@ def torch_says():
         torch.ones(2),
     )
     w = torch.ones(2, requires_grad=True) * 0.1
-    t = x * 2
-    for loss in (t, x * 2, x * 2, w.sum()):
+    for loss in (x * 2, x * 2, x * 2, w.sum()):
         loss.backward()
-    t.retain_grad()
     plain.required_grad = True
-    flags = [z.requires_grad for z in (x * 1, x > 0, x.long())]
     second = [raises((v + 1).sum()), raises((v**2).sum())]
     nameless = w.grad_fn.next_functions[0][0].variable
     return {
-        "1": ("b" if torch.autograd.Variable(t).requires_grad else "c", "without"),
-        "2": ("abc"[[[True] * 3, [True, False, False], [True, False, True]].index(flags)], "z * 1"),
         "3": ("c" if plain.requires_grad else "a", "nothing"),
         "4": ("c" if nameless.grad is not None else "b", "name"),
-        "5": ("a" if t.grad is None else "b" if t.grad else "c", "None"),
-        "6": ("cab"[len(t.grad_fn.next_functions)], "two"),
         "7": ("abc"[[[False, False], [True, True], [False, True]].index(second)], "only"),
         "8": ({2: "a", 6: "b", 8: "c"}[x.grad.item()], "6"),
     }
@@ -199,7 +192,7 @@ def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does()
     says = torch_says()
     told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
     right = {nr: letter for nr, (letter, _) in says.items()}
-    assert dict(re.findall(r"(?m)^(\d)\. \*\*\(([a-z])\)\*\*", told)) == right
+    assert dict(re.findall(r"(?m)^\d\. `q(\d)` is \*\*\(([a-z])\)\*\*", told)) == right
     assert {nr.removeprefix("quiz."): letter for nr, letter in KEY.items()} == right
     for questions in (asked_first(), asked_last()):
         assert {nr: list(options) for nr, options in questions.items()} == {
@@ -211,44 +204,45 @@ def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does()
 
 def test_each_answer_of_lesson_11_names_the_lesson_that_settles_the_question():
     told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
-    named = dict(re.findall(r"(?m)^(\d)\. .*\(lesson (\d\d)\)\.$", told))
-    assert named == {nr: every()[f"quiz.{nr}"].settled for nr in "12345678"}
+    named = dict(re.findall(r"(?m)^\d\. `q(\d)`.*\(lesson (\d\d)\)\.$", told))
+    assert named == {nr: every()[f"quiz.{nr}"].settled for nr in "3478"}
 
 
-def test_the_runs_of_lesson_11_ask_all_eight_and_tell_nothing_before_a_letter(capsys):
+def test_the_runs_of_lesson_11_ask_all_four_and_tell_nothing_before_a_letter(capsys):
     for run in cells_of("11_training_loop.ipynb", "run"):
         exec(run, {"then_and_now": then_and_now})
     assert capsys.readouterr().out.splitlines() == [
         f'q{nr}: your guess, one of a, b, c. Without buttons: then_and_now(q{nr}="a")'
-        for nr in range(1, 9)
+        for nr in (3, 4, 8, 7)
     ]
     assert not Path(FILE).exists()
 
 
 def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
-    predict("quiz.1", "b")
+    predict("quiz.4", "b")
     predict("quiz.7", "c")
-    then_and_now(q1="c", q2="b", q7="(b)", q8=...)
+    then_and_now(q4="c", q3="a", q7="(b)", q8=..., q1=...)
     assert capsys.readouterr().out.splitlines() == [
-        "q1: You said (c), and that is right. In lesson 00 you said (b). Lesson 01 shows it.",
-        "q2: You said (b), and that is right. Lesson 02 shows it.",
+        "q4: You said (c), and that is right. In lesson 00 you said (b). Lesson 03 shows it.",
+        "q3: You said (a), and that is right. Lesson 02 shows it.",
         "q7: You said (b); it is (c). In lesson 00 you said (c). Lesson 07 shows it.",
         'q8: your guess, one of a, b, c. Without buttons: then_and_now(q8="a")',
+        "q1: this question was in an earlier edition. Four are left: q3, q4, q7, q8.",
     ]
-    assert kept() == {"q1": "b", "q7": "c"}
+    assert kept() == {"q4": "b", "q7": "c"}
 
 
 def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_choice():
-    predict("quiz.1", "b")
-    made = Again("q1")
+    predict("quiz.4", "b")
+    made = Again("q4")
     state = json.dumps(made.get_state(set(made.keys) - {"_esm", "_css"}))
     assert (made.choice, made.answer) == ("", None)
     assert '"right"' not in state
     assert "In lesson 00" not in state
     made.set_state({"choice": "a", "sure": True})
     assert (made.answer["right"], made.answer["why"]) == ("c", [])
-    assert made.answer["takeaway"] == "In lesson 00 you said (b). Lesson 01 shows it."
-    assert read()[PREDICTIONS]["quiz.1"] == {
+    assert made.answer["takeaway"] == "In lesson 00 you said (b). Lesson 03 shows it."
+    assert read()[PREDICTIONS]["quiz.4"] == {
         "first": "b",
         "sure": False,
         "now": "a",
@@ -257,26 +251,26 @@ def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_c
 
 
 def test_a_second_run_shows_the_first_choice_again_and_keeps_it(capsys):
-    then_and_now(q1="a")
+    then_and_now(q4="a")
     first = capsys.readouterr().out
-    then_and_now(q1=...)
-    then_and_now(q1="c")
+    then_and_now(q4=...)
+    then_and_now(q4="c")
     assert capsys.readouterr().out == first * 2
-    assert read()[PREDICTIONS]["quiz.1"]["now"] == "a"
+    assert read()[PREDICTIONS]["quiz.4"]["now"] == "a"
     assert kept() == {}
 
 
 def test_progress_counts_the_quiz_then_and_now_once_lesson_11_has_asked():
-    predict("quiz.1", "b")
+    predict("quiz.4", "b")
     predict("quiz.7", "c")
     assert repr(progress()) == "Quiz: 2 guesses kept. Lesson 11 asks once more."
-    then_and_now(q1="c", q2="b", q3="c")
+    then_and_now(q4="c", q8="b", q3="c")
     assert repr(progress()) == "Quiz: right in lesson 00 1 of 2, right in lesson 11 2 of 3."
 
 
 def test_what_cannot_be_kept_is_said_and_answered_all_the_same(capsys):
     Path(FILE).write_text('["mine"]')
-    then_and_now(q1="c")
+    then_and_now(q4="c")
     out = " ".join(capsys.readouterr().out.split())
-    assert out.startswith("q1: You said (c), and that is right. Lesson 01 shows it. Not kept: ")
+    assert out.startswith("q4: You said (c), and that is right. Lesson 03 shows it. Not kept: ")
     assert Path(FILE).read_text() == '["mine"]'

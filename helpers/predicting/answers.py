@@ -5,9 +5,8 @@ from __future__ import annotations
 from helpers.predicting.kinds import KINDS
 from helpers.predicting.questions import Question
 
-# The quiz of lesson 00, as lesson 11 answers it; tests/test_quiz.py asks torch.
-KEY = {"quiz.1": "c", "quiz.2": "b", "quiz.3": "a", "quiz.4": "c"}
-KEY |= {"quiz.5": "a", "quiz.6": "b", "quiz.7": "c", "quiz.8": "b"}
+# The four questions at the end of lesson 00, as lesson 11 answers them; tests/test_quiz.py asks torch.
+KEY = {"quiz.3": "a", "quiz.4": "c", "quiz.7": "c", "quiz.8": "b"}
 
 
 def read(question: Question, guess: object) -> str:

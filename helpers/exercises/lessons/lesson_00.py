@@ -1,10 +1,11 @@
-"""Exercises of lesson 00, start here: a gradient by hand, reading a picture, repairing a first
-error.
+"""Exercises of lesson 00, start here: a gradient by hand, reading a picture, repairing a program that
+does not learn. 00.3 is asked by old copies of the lesson only.
 """
 
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import torch
 
@@ -16,6 +17,7 @@ from helpers.exercises.lessons.watching import watched
 from helpers.exercises.readers import number
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
+from helpers.moons import moons
 
 
 def _f() -> tuple[torch.Tensor, ...]:
@@ -33,43 +35,42 @@ BY_HAND = Exercise(
     id="00.1",
     reader=number(),
     truth=lambda: _gradient(0),
-    right="Two arrows end at u, and what arrives along them is added.",
+    right="Two arrows end at `u`, and what arrives along them is added.",
     misconceptions=(
         Misconception(
             example=2.0,
             when=same_as(lambda: _f()[1].detach()),
-            message="That is what arrives at u through the product. Every way from f back to u"
+            message="That is what arrives at `u` through the product. Every path from `f` back to `u`"
             " counts.",
         ),
         Misconception(
             example="1",
             when=1.0,
-            message="That is what arrives at u through the addition alone. Follow every way from f"
-            " back to u.",
+            message="That is what arrives at `u` through the addition alone. Follow every path from `f`"
+            " back to `u`.",
         ),
         Misconception(
             example=torch.tensor(15.0),
             when=same_as(lambda: _f()[2].detach()),
-            message="That is the value of f. The gradient says how much f moves when u moves by a"
+            message="That is the value of `f`. The gradient says how much `f` changes when `u` changes a"
             " little.",
         ),
         Misconception(
             example=10,
             when=same_as(lambda: _f()[0].detach() * _f()[1].detach()),
-            message="That is the value of u * v. What a product hands back to a factor is the"
+            message="That is the value of `u * v`. What a product hands back to a factor is the"
             " other factor.",
         ),
         Misconception(
             example=[5.0],
             when=same_as(lambda: _gradient(1)),
-            message="That is the gradient of f with respect to v. A product hands each factor the"
-            " other one.",
+            message="That is the gradient of `f` by `v`. A product hands each factor the other one.",
         ),
     ),
     hints=(
         "Make u and v, compute f, and draw it with show(f). How many arrows end at u?",
-        "Walk back from f with 1.0. The addition hands it on to both sides; the product multiplies it by the"
-        " other factor. Add what arrives at u.",
+        "Go back from `f` with a 1. The addition hands it to both sides, and the product multiplies it by the"
+        " other factor. Add what arrives at `u`.",
     ),
     solution="""
 u = torch.tensor(5.0, requires_grad=True)
@@ -77,8 +78,7 @@ v = torch.tensor(2.0, requires_grad=True)
 (u * v + u).backward()
 answer = u.grad
 """,
-    principle="the gradient of f with respect to a leaf is the sum of all that arrives along its"
-    " arrows.",
+    principle="the gradient of `f` by a leaf is the sum of all that arrives along its arrows.",
 )
 
 
@@ -108,37 +108,35 @@ CIRCLES = Exercise(
     id="00.2",
     reader=operations(),
     truth=_savers,
-    right="These two keep a value that their derivative needs; the third needs none.",
+    right="These two keep a value that they need for their slope. The addition needs none.",
     misconceptions=(
         Misconception(
             example=["exp", "add", "mul"],
             when=lambda read: "add" in read,
-            message="You counted the addition. Look for a circle on its card: what would it need a"
-            " value for?",
+            message="You counted the addition. Look at its card: is there a circle?",
         ),
         Misconception(
             example=["MulBackward0", "exp", "AccumulateGrad"],
             when=lambda read: LEAF in read,
-            message="You counted a leaf. A blue pill receives a gradient; it saves nothing for"
-            " backward.",
+            message="You counted a leaf. A blue pill receives a gradient, and saves nothing.",
         ),
         Misconception(
             example=["self", "other", "result"],
             when=lambda read: SAVED in read,
-            message="You named what was saved. Asked for are the operations that saved it: the"
-            " bold words of the cards on which those lines stand.",
+            message="You named what was saved. Name the operations that saved it: the bold words on"
+            " their cards.",
         ),
         Misconception(
             example=["pow"],
             when=lambda read: bool(read - {"exp", "mul", "add"}),
-            message="You named something that is no operation of h. Draw h itself, and read the"
+            message="You named something that is not an operation of `h`. Draw `h` itself, and read the"
             " cards of that picture.",
         ),
         Misconception(
             example="mul",
             when={"mul"},
-            message="You found an operation that saved its inputs. An operation may save its own"
-            " output as well.",
+            message="You found an operation that saved its inputs. An operation may also save its"
+            " result.",
         ),
         Misconception(
             example="ExpBackward0",
@@ -158,8 +156,103 @@ CIRCLES = Exercise(
         'Take the bold word of each card that has such a line, such as "pow" in the picture of e.',
     ),
     solution='answer = ["exp", "mul"]  # show(h): the cards with a full circle',
-    principle="an operation saves a value for backward where its derivative is computed from that"
-    " value.",
+    principle="an operation saves a value if its slope is computed from that value.",
+)
+
+
+def _trained(
+    points: torch.Tensor,
+    moon: torch.Tensor,
+    steps: int = 100,
+    sign: int = -1,
+    is_emptied: bool = True,
+) -> torch.Tensor:
+    """Train as the program of the case does; with other arguments, as some get it wrong."""
+    w = torch.zeros(2, 1, requires_grad=True)
+    for _ in range(steps):
+        ((torch.sigmoid(points @ w) - moon) ** 2).mean().backward()
+        with torch.no_grad():
+            w += sign * w.grad
+        if is_emptied:
+            w.grad = None
+    return w
+
+
+_BROKEN = """def answer(points, moon):
+    w = torch.zeros(2, 1)
+    for step in range(100):
+        guess = torch.sigmoid(points @ w)
+        loss = ((guess - moon) ** 2).mean()
+        loss.backward()
+        with torch.no_grad():
+            w -= w.grad
+        w.grad = None
+    return w
+"""
+_MENDED = _BROKEN.replace("(2, 1)", "(2, 1, requires_grad=True)")
+
+CASE = Exercise(
+    id="00.4",
+    reader=function(moons, partial(moons, 30), observe=lambda returned, *_: readable(returned)),
+    truth=lambda: _trained,
+    right="`w` asks for a gradient before the first operation runs, so there is a graph to go back through.",
+    principle="`backward()` goes back through what was written down. If no leaf asks for a gradient,"
+    " nothing is.",
+    misconceptions=(
+        Misconception(
+            example=_BROKEN,
+            when=lambda seen: raised(seen, "does not require grad"),
+            message="In some step the loss still has no graph. Which tensor should ask for a gradient? And does it"
+            " still ask in the second step?",
+        ),
+        Misconception(
+            example=_BROKEN.replace(
+                "loss.backward()", "loss.requires_grad_()\n        loss.backward()"
+            ),
+            when=lambda seen: raised(seen, "NoneType"),
+            message="`w.grad` is None: no gradient reached `w`. A flag on the loss comes too late, for the operations"
+            " before it have run, and nothing was written down.",
+        ),
+        Misconception(
+            example=_MENDED.replace(
+                "        with torch.no_grad():\n            w -=", "        w -="
+            ),
+            when=lambda seen: raised(seen, "leaf Variable that requires grad"),
+            message="`w` asks for a gradient now, and torch protects it: without `torch.no_grad()` it does not let you"
+            " change a leaf in place. That line was right.",
+        ),
+        Misconception(
+            example=_MENDED.replace("        w.grad = None\n", ""),
+            when=same_as(lambda: partial(_trained, is_emptied=False)),
+            message="Nobody empties `w.grad`, so each step uses the gradients of all steps so far. (Lesson 06.) Leave"
+            " that line in.",
+        ),
+        Misconception(
+            example=_MENDED.replace("    return w", "        return w"),
+            when=same_as(lambda: partial(_trained, steps=1)),
+            message="You return after the first step. Move the `return` out of the loop.",
+        ),
+        Misconception(
+            example="def answer(points, moon):\n    return torch.zeros(2, 1)",
+            when=same_as(lambda: partial(_trained, steps=0)),
+            message="Your `w` is where it began. Each step has to move it by its gradient.",
+        ),
+        Misconception(
+            example=_MENDED.replace("w -=", "w +="),
+            when=same_as(lambda: partial(_trained, sign=1)),
+            message="You step along the gradient, which makes the loss larger. Subtract it, as the program did.",
+        ),
+        Misconception(
+            example=_MENDED.replace("return w", "return loss"),
+            when=lambda seen: all(is_a(one, float) for one in seen),
+            message="You return a single number. Asked for is `w`, with its two.",
+        ),
+    ),
+    hints=(
+        "Draw `loss`: which leaf should be at its end, and is it there?",
+        "`torch.zeros` takes `requires_grad=True`.",
+    ),
+    solution=_MENDED,
 )
 
 
@@ -219,7 +312,7 @@ BROKEN = "def answer(values):\n    x = torch.tensor(values)\n    loss = (x**2).s
 ASKED = "def answer(values):\n    x = torch.tensor(values, requires_grad=True)\n"
 END = "    loss.backward()\n    return x.grad"
 
-REPAIR = Exercise(
+REPAIR = Exercise(  # asked by old copies of the lesson only
     id="00.3",
     reader=replace(_RUN, read=lambda answer: _RUN.read(_watching(answer))),
     truth=lambda: _repaired,
@@ -242,58 +335,10 @@ REPAIR = Exercise(
             " backward() what it made.",
         ),
         Misconception(
-            example=ASKED + "    loss = x**2\n" + END,
-            when=lambda outcomes: raised(outcomes, "only for scalar outputs"),
-            message="backward() was called on several numbers at once. It can begin by itself only"
-            " at a single one.",
-        ),
-        Misconception(
-            example="def answer(values):\n    loss = (values**2).sum()\n    loss.backward()\n    return values.grad",
-            when=lambda outcomes: raised(outcomes, "for ** or pow(): 'list'"),
-            message="A list has no power. `values` is a plain list; torch computes with the tensor"
-            " that you make of it.",
-        ),
-        Misconception(
             example=ASKED + "    return (x**2).sum()",
             when=_gave(lambda x: (x**2).sum()),
             message="You returned the loss, which is a value. Asked for is what backward() leaves"
             " in x.grad.",
-        ),
-        Misconception(
-            example=BROKEN + "    return torch.ones_like(x)",
-            when=_gave(torch.ones_like),
-            message="You returned ones, which is what a plain sum would give. Here x is squared"
-            " first.",
-        ),
-        Misconception(
-            example=ASKED + "    loss = (x**2).sum()\n    loss.backward()\n    return x",
-            when=_gave(torch.clone),
-            message="You returned the numbers that came in. backward() leaves what it computed in"
-            " an attribute of x.",
-        ),
-        Misconception(
-            example=ASKED + "    loss = (x**2).mean()\n" + END,
-            when=_gave(lambda x: 2 * x / len(x)),
-            message="You returned the gradient of a mean: it is divided by how many numbers there"
-            " are. Here they are summed.",
-        ),
-        Misconception(
-            example=ASKED + "    loss = (x * 2).sum()\n" + END,
-            when=_gave(lambda x: torch.full_like(x, 2.0)),
-            message="Twos everywhere are the gradient of a double. The slope of a square is"
-            " another at each number.",
-        ),
-        Misconception(
-            example=ASKED + "    loss = (x**3).sum()\n" + END,
-            when=_gave(lambda x: 3 * x**2),
-            message="You returned the gradient of the sum of cubes. Look at the exponent.",
-        ),
-        Misconception(
-            example=ASKED
-            + "    loss = (x**2).sum()\n    loss.backward()\n    return x.grad.zero_()",
-            when=_gave(torch.zeros_like),
-            message="You returned zeros. The gradient of the sum of squares is zero only where x"
-            " is; was it emptied before it was handed out?",
         ),
         Misconception(
             example="def answer(values):\n    return torch.tensor([2.0, 4.0, 6.0])",
@@ -324,4 +369,4 @@ def answer(values):
     " is.",
 )
 
-EXERCISES = (BY_HAND, CIRCLES, REPAIR)
+EXERCISES = (BY_HAND, CIRCLES, REPAIR, CASE)
