@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,7 @@ from autograd_graphs.looking.torch_private import type_name
 from autograd_graphs.playing.animate import explored
 from autograd_graphs.recording.recorded import latest
 from autograd_graphs.recording.trace import Trace
+from autograd_graphs.stored import GRAPH, written
 from autograd_graphs.text import visible
 from autograd_graphs.tinting import Tinting
 
@@ -27,16 +28,21 @@ if TYPE_CHECKING:
     from autograd_graphs.playing.player import Player
 
 LONGEST_ALT, LONGEST_COLOR = 2_000, 60  # characters
+MOST_STORED = 24  # nodes: a larger graph is not drawn anew on a slide
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """Hold one graph as `.svg` and `.text`; a notebook shows it where a cell ends on it."""
+    """Hold one graph as `.svg` and `.text`; a notebook shows it where a cell ends on it.
+
+    `folded` is the graph as it was drawn, None where cards are filled by their gradients.
+    """
 
     graph: Graph
     svg: str
     text: str
     alt: str
+    folded: Graph | None = None
 
     @property
     def dot(self) -> str:
@@ -68,11 +74,16 @@ class Picture:
 
         return player(explored(self.graph, self.alt))
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, str]:
-        """Give a named image with the tree, folded, both inert even in an untrusted notebook; and
-        the text tree.
+    def _repr_mimebundle_(
+        self, include: object = None, exclude: object = None
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Give a named image with the tree, folded, both inert even in an untrusted notebook; the
+        text tree; and a small graph as data, from which slides draw it anew.
         """
-        return {"text/html": html(self.svg, self.alt, self.text), "text/plain": self.text}
+        data = {"text/html": html(self.svg, self.alt, self.text), "text/plain": self.text}
+        if self.folded is None or len(self.folded.nodes) > MOST_STORED:
+            return data, {}
+        return data, {GRAPH: written(self.folded)}
 
     def __repr__(self) -> str:
         return self.text
@@ -104,7 +115,8 @@ def show(
     unfold, alt, color = demand_names(unfold), demand_words(alt), demand_color(color)
     if color is None:
         graph = snapshot(*tensors, names=names)
-        return picture(graph, drawing(fold(graph, unfold), alt=alt))
+        folded = fold(graph, unfold)
+        return replace(picture(graph, drawing(folded, alt=alt)), folded=folded)
     trace = recorded(tensors)
     graph = trace.after
     if names is not None:

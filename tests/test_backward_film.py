@@ -177,7 +177,7 @@ def assert_leaf(moment, before, arrived, after):
 def test_the_example_moment_by_moment():
     made, _ = check_film(example())
     begin, *steps, end = made.moments
-    said = "e is 100. backward() puts the number 1 in at the top, since ∂e/∂e is 1."
+    said = "e is 100. backward() starts with the number 1, since ∂e/∂e is 1."
     assert (begin.title, begin.sentence) == ("e.backward()", said)
     assert [(moment.title, words(moment), moment.whole_way) for moment in steps] == [
         ("Pow", ["1 × 2·10 = 20"], ""),

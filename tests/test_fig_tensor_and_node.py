@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from autograd_graphs.drawing.palette import DARK, LIGHT
+
 FIGS = Path(__file__).parent.parent / "figs"
 SCRIPT, PICTURE = FIGS / "tensor_and_node.py", FIGS / "tensor_and_node.svg"
 
@@ -45,7 +47,7 @@ def test_it_can_be_read_on_any_ground():
     assert f'width="{wide}" height="{high}"' in first
     name = re.search(r'class="(\w+)"', first)[1]
     light, dark = svg.split("@media(prefers-color-scheme:dark)")
-    for sheet, ground in ((light, "#fbfbfa"), (dark, "#1b1f24")):
+    for sheet, ground in ((light, LIGHT["ground"]), (dark, DARK["ground"])):
         assert re.search(rf"\.{name}[,{{][^}}]*fill:{ground}", sheet), "a ground of its own"
     assert min(float(size) for size in re.findall(r"font-size:([\d.]+)px", svg)) >= 13
     assert re.search(r"<title>[^<]{40,}</title>", svg)

@@ -29,7 +29,7 @@ FLOORS = [
     "autograd_graphs.picture",
     "autograd_graphs.playing autograd_graphs.tinting",
     "autograd_graphs.recording autograd_graphs.large autograd_graphs.drawing",
-    "autograd_graphs.looking",
+    "autograd_graphs.looking autograd_graphs.stored",
     "autograd_graphs.data autograd_graphs.untrusted",
     "autograd_graphs.text",
 ]

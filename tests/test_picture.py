@@ -57,7 +57,7 @@ def test_a_picture_shows_cards_tags_leaves_saved_tensors_and_a_legend():
 
 def test_the_mime_bundle_is_a_named_inert_image_and_the_tree():
     _, picture = example()
-    bundle = picture._repr_mimebundle_()
+    bundle, _ = picture._repr_mimebundle_()
     assert set(bundle) == {"text/html", "text/plain"}
     alt, data, tree = re.fullmatch(
         r'<img alt="([^"]+)" src="data:image/svg\+xml;base64,([^"]+)">'
@@ -116,7 +116,7 @@ def test_hostile_names_stay_text(evil):
     assert not any(
         key.startswith("on") or "href" in key for element in root.iter() for key in element.attrib
     )
-    html = picture._repr_mimebundle_()["text/html"]
+    html = picture._repr_mimebundle_()[0]["text/html"]
     assert re.findall(r"<(\w+)", html) == ["style", "img", "details", "summary", "pre"]
     assert html.startswith(IN_LAB)
     html.encode("utf-8")

@@ -126,7 +126,7 @@ def slides(notebook):
 
 def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reason(tmp_path):
     opening, first, after, *_ = slides(made_up_guesses.notebook())
-    assert (opening.kind, opening.title) == ("opening", "99 · Rounds")
+    assert (opening.kind, opening.crumb, opening.title) == ("opening", "Lesson 99", "Rounds")
     assert (first.kind, first.title, first.steps) == ("round", "1 · One", 3)
     assert (first.takeaway, first.right) == ("It multiplies.", "b")
     assert [letter for letter, _ in first.options] == ["a", "b", "c"]

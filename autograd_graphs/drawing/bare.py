@@ -22,6 +22,7 @@ from autograd_graphs.drawing.diagram import (
     deal,
     draw_word,
     fit,
+    laid_on_side,
     laid_out,
     nearest,
 )
@@ -30,9 +31,11 @@ from autograd_graphs.drawing.layout import Placed, Point
 
 EDGE = 10  # px around everything
 CLOSER = 12  # px by which a capsule may come closer to what is beside it
+FLIES = 34  # px of the same where it enters from the right
 ENTERS = 40  # px of the wire along which the first gradient enters
 FEW, SOME = 16, 40  # nodes: of no more cards of several lines are tried, leaves of two lines
 LEAF_SIDES = 18  # px beside what stands in a leaf of two lines
+FLAT = 860, 300  # px: what is larger lying on its side stays upright
 PANE = 590, 540  # px: what is drawn larger in cards of several lines gets cards of one line
 
 Size = tuple[int, int]
@@ -107,6 +110,22 @@ def bare(
     return min(found, key=overflow)
 
 
+def on_its_side(
+    graph: Graph,
+    capsules: Mapping[int, Size],
+    starts: Mapping[int, Size],
+    slots: Mapping[int, int],
+) -> Bare | None:
+    """Return the picture with its result at the right, for where there is more width than height,
+    as on a slide; None for a graph that would be too wide.
+    """
+    if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
+        return None
+    dealt = dealt_for(graph, slots, True, True)
+    found = drawn(graph, dealt, Room(capsules, starts, slots), False, is_lying=True)
+    return found if found.width <= FLAT[0] and found.height <= FLAT[1] else None
+
+
 def forms(part: Graph) -> list[tuple[bool, bool]]:
     """Return the forms of cards to try: (several lines, leaves of two lines)."""
     count = len(part.nodes)
@@ -170,20 +189,25 @@ def with_room(row: Row, slot: int) -> Row:
     return replace(row, room=slot) if row.part == "grad" else row
 
 
-def drawn(part: Graph, dealt: Cards, room_for: Room, is_dense: bool) -> Bare:
+def drawn(
+    part: Graph, dealt: Cards, room_for: Room, is_dense: bool, is_lying: bool = False
+) -> Bare:
     """Return the picture of cards and wires."""
     starts = room_for.starts
     words = [room_of(dealt, nr, room_for.capsules) for nr in range(len(dealt.wires))]
-    laid = laid_out(part, dealt, words, is_dense)
+    laid = laid_on_side(dealt, words) if is_lying else laid_out(part, dealt, words, is_dense)
     room = around_capsules(laid, room_for.capsules)
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
-    pen.dy += ENTERS if starts else ABOVE * any(one.tag for one in dealt.cards)
+    above = starts and not is_lying
+    pen.dy += ENTERS if above else ABOVE * any(one.tag for one in dealt.cards)
     for outline in reversed(laid.around):
         frames.draw(pen, outline)
     lines = draw_lines(pen, laid, words, room_for.capsules)
     slots = draw_cards(pen, laid.dealt, laid.placed)
     lines += entries(pen, laid, starts)
     width = round(room.right - room.left) + 2 * EDGE
+    if is_lying:
+        width += max([FLIES + wide for wide, _ in starts.values()], default=0)
     height = round(pen.dy + room.bottom) + EDGE
     corners = corners_of(pen, laid)
     keys = tuple(legend(laid.dealt.cards))
@@ -205,7 +229,7 @@ def around_capsules(laid: Laid, capsules: Mapping[int, Size]) -> frames.Rect:
     left, right = [laid.room.left], [laid.room.right]
     for nr, wire in enumerate(laid.dealt.wires):
         if wire.edge in capsules:
-            x, _ = nearest(laid.placed.curves[nr], laid.placed.labels[nr])
+            x, _ = nearest(laid.placed.curves[nr], laid.placed.labels[nr], laid.is_lying)
             half = capsules[wire.edge][0] / 2
             left.append(x - half)
             right.append(x + half)
@@ -228,11 +252,13 @@ def draw_lines(
     found = []
     for nr, wire in enumerate(laid.dealt.wires):
         curve, capsule = laid.placed.curves[nr], None
+        if words[nr].size or words[nr].text:
+            middle = nearest(curve, laid.placed.labels[nr], laid.is_lying)
         if words[nr].size:
-            capsule = box_around(pen, nearest(curve, laid.placed.labels[nr]), capsules[wire.edge])
+            capsule = box_around(pen, middle, capsules[wire.edge])
         elif words[nr].text:
             pen.owner = Owner("edge", wire.edge)
-            draw_word(pen, words[nr], *nearest(curve, laid.placed.labels[nr]))
+            draw_word(pen, words[nr], *middle)
             pen.owner = None
         found.append(Line(wire.edge, goal(laid.dealt, wire), moved(pen, curve), capsule))
     return found
@@ -258,10 +284,13 @@ def draw_cards(pen: Pen, dealt: Cards, placed: Placed) -> list[Slot]:
 
 
 def entries(pen: Pen, laid: Laid, starts: Mapping[int, Size]) -> list[Line]:
-    """Return the wires along which the first gradients enter the roots, from above."""
+    """Return the wires along which the first gradients enter the roots, from above or the right."""
     found = []
     for one, (x, y) in zip(laid.dealt.cards, laid.placed.centres, strict=True):
         if one.node not in starts:
+            continue
+        if laid.is_lying:
+            found.append(from_the_right(pen, one, (x, y), starts[one.node]))
             continue
         if one.inlet:
             x += one.inlet - one.width / 2
@@ -272,6 +301,15 @@ def entries(pen: Pen, laid: Laid, starts: Mapping[int, Size]) -> list[Line]:
         capsule = box_around(pen, (x, begin - high / 2), (wide, high))
         found.append(Line(None, one.node, moved(pen, curve), capsule))
     return found
+
+
+def from_the_right(pen: Pen, card: Card, centre: Point, size: Size) -> Line:
+    """Return the wire along which a gradient enters a card of a lying picture."""
+    edge, y = centre[0] + card.width / 2, centre[1]
+    begin = edge + FLIES
+    capsule = box_around(pen, (begin + size[0] / 2, y), size)
+    curve = ((begin, y), (begin, y), (edge, y), (edge, y))
+    return Line(None, card.node, moved(pen, curve), capsule)
 
 
 def box_around(pen: Pen, centre: Point, size: Size) -> Box:

@@ -20,12 +20,22 @@ from autograd_graphs.drawing.cards import (
     draw_legend,
     entry_width,
     legend,
+    measured,
     stub,
     with_tint,
 )
 from autograd_graphs.drawing.devices import Device, devices, home
 from autograd_graphs.drawing.display_list import Drawing, Owner, Pen
-from autograd_graphs.drawing.layout import LOOSE, MOST_WORK, TIGHT, Placed, Point, place, work
+from autograd_graphs.drawing.layout import (
+    LOOSE,
+    MOST_WORK,
+    TIGHT,
+    Placed,
+    Point,
+    lying,
+    place,
+    work,
+)
 from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.spine import NARROW, STRAIGHT, TRUNK, WIDEST, Rule, spine
 from autograd_graphs.drawing.tints import Tint, Tints, tinted
@@ -33,6 +43,8 @@ from autograd_graphs.text import visible, width
 
 # px: around everything, height of a capsule, width of the text, height of a line of the caption
 MARGIN, CAPSULE, NARROWEST, LINE = 20, 24, 312, 21
+BETWEEN = 16  # px: more between two cards that lie beside each other, for the wire beside a capsule
+SLIM = 3  # px: around a picture on a slide, for its lines
 FEW = 60  # cards: of no more a layout by `dot` is tried before branches follow each other
 DENSE = 10  # nodes: from so many on a card has one line
 MOST_WIRES = 4  # more edges between the same two cards are drawn as one
@@ -67,6 +79,7 @@ class Laid:
     placed: Placed
     around: Sequence[frames.Outline]
     room: frames.Rect
+    is_lying: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +125,56 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     size = wide + 2 * MARGIN, pen.dy + draw_legend(pen, keys, wide) + MARGIN // 2
     text = tree(graph, [*tints.remarks, *graph.closing], tints.lines)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
+
+
+def for_slide(graph: Graph, is_lying: bool, apart: float = LOOSE) -> Drawing:
+    """Return the cards and wires of a graph alone, for a slide, which has title and words of its
+    own; lying, the result is at the right, and backward goes to the left. `apart` is between ranks.
+    """
+    part, dealt = fit(graph)
+    dealt = replace(dealt, cards=tuple(map(with_small_rest, dealt.cards)))
+    words = [Word(wire.word) for wire in dealt.wires]
+    laid = laid_out(part, dealt, words, False)
+    if is_lying:
+        laid = laid_on_side(dealt, words, apart)
+    room = around_all(laid)
+    pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
+    draw_graph(pen, dealt, laid.placed, words)
+    wide, high = round(room.right - room.left), round(room.bottom - room.top)
+    return Drawing(wide + 2 * SLIM, high + 2 * SLIM, tuple(pen.marks), tree(graph), alt_text(graph))
+
+
+def laid_on_side(dealt: Cards, words: Sequence[Word], apart: float = LOOSE) -> Laid:
+    """Return cards with their places, the result at the right.
+
+    A tag sticks out above the wires that come in, and needs no room beside them.
+    """
+    rooms = {}
+    for nr, word in enumerate(words):
+        if word.text or word.size:
+            rooms[nr] = word.room[0] + BETWEEN, word.room[1]
+    edges = [(wire.source, wire.target) for wire in dealt.wires]
+    boxes = [(one.width + pile(one), one.height + pile(one)) for one in dealt.cards]
+    placed = lying(boxes, edges, rooms, apart)
+    return Laid(dealt, placed, (), frames.extent(placed, ()), is_lying=True)
+
+
+def around_all(laid: Laid) -> frames.Rect:
+    """Return the room of a layout, with tags that stick out of it."""
+    taken = [laid.room, *rects(laid.dealt.cards, laid.placed)]
+    return frames.Rect(
+        min(one.left for one in taken),
+        min(one.top for one in taken),
+        max(one.right for one in taken),
+        max(one.bottom for one in taken),
+    )
+
+
+def with_small_rest(one: Card) -> Card:
+    """Return a card whose "Backward0" is small, as it is on slides."""
+    if one.kind != "operation" or (not one.lines and one.beside):
+        return one
+    return measured(replace(one, look="small"), one.device)
 
 
 def laid_out(part: Graph, dealt: Cards, words: Sequence[Word], has_short_cards: bool) -> Laid:
@@ -371,13 +434,18 @@ def arrow(curve: Sequence[Point]) -> list[Point]:
     ]
 
 
-def nearest(curve: Sequence[Point], label: Point) -> Point:
-    """Return the point of a curve at the height where room was reserved for its label.
+def nearest(curve: Sequence[Point], label: Point, is_lying: bool = False) -> Point:
+    """Return the point of a curve at the height where room was reserved for its label, of a lying
+    one at its place from the left.
 
-    Of those at one height it is the nearest.
+    Of several such points it is the nearest.
     """
-    x, y = label
-    return min(points_of(curve), key=lambda point: (round(abs(point[1] - y)), abs(point[0] - x)))
+
+    def far(point: Point) -> tuple[int, float]:
+        aside, below = abs(point[0] - label[0]), abs(point[1] - label[1])
+        return (round(aside), below) if is_lying else (round(below), aside)
+
+    return min(points_of(curve), key=far)
 
 
 def points_of(curve: Sequence[Point]) -> list[Point]:

@@ -61,6 +61,30 @@ def place(
     )
 
 
+def lying(
+    boxes: Sequence[tuple[int, int]],
+    edges: Sequence[tuple[int, int]],
+    labels: Mapping[int, tuple[int, int]] | None = None,
+    apart: float = LOOSE,
+) -> Placed:
+    """Lay out as `place` does, and turn it on its side: what is on top there is at the right here,
+    and inputs follow each other from top to bottom.
+    """
+    turned = {nr: (high, wide) for nr, (wide, high) in (labels or {}).items()}
+    found = place([(high, wide) for wide, high in boxes], edges, turned, apart)
+
+    def on_its_side(point: Point) -> Point:
+        return found.height - point[1], point[0]
+
+    return Placed(
+        found.height,
+        found.width,
+        tuple(map(on_its_side, found.centres)),
+        tuple(tuple(map(on_its_side, curve)) for curve in found.curves),
+        {nr: on_its_side(point) for nr, point in found.labels.items()},
+    )
+
+
 def _boxes(boxes: Sequence[tuple[int, int]]) -> list[str]:
     return [f"{nr}[width={w / 72:.4f},height={h / 72:.4f}];" for nr, (w, h) in enumerate(boxes)]
 

@@ -104,7 +104,8 @@ class Scene:
 
     `parent` is the view in which what is open here is folded; `starts` are (node, what enters it
     from above); `names` say what each node is, `text` is the picture as a tree,
-    `stopped_at` the node at which an error stopped backward.
+    `stopped_at` the node at which an error stopped backward. `lying` is the picture on its side,
+    None where that is too wide.
     """
 
     picture: Bare
@@ -116,6 +117,7 @@ class Scene:
     names: tuple[str, ...] = ()
     text: str = ""
     stopped_at: int | None = None
+    lying: Bare | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from autograd_graphs.data import Gradient, Span
-from autograd_graphs.drawing.bare import Line
+from autograd_graphs.drawing.bare import Bare, Line
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Mark, Runs, path_data, points_data
@@ -103,10 +103,29 @@ class Encoder:
     def scene(self, scene: Scene) -> dict:
         """Return a picture, and what becomes of what is in it."""
         picture = scene.picture
+        found = self.drawn(picture, scene)
+        found |= {
+            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
+            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
+            "keys": [key(one) for one in picture.keys],
+            "parent": scene.parent,
+            "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
+            "text": self.lines("\n".join(map(visible, scene.text.split("\n")))),
+        }
+        if scene.lying:
+            found["lying"] = self.drawn(scene.lying, scene)
+        if any(stop.last > stop.first for stop in scene.stops):
+            found["stops"] = [
+                number for stop in scene.stops for number in (stop.first, stop.last, stop.moment)
+            ]
+        return found
+
+    def drawn(self, picture: Bare, scene: Scene) -> dict:
+        """Return where everything in a picture stands."""
         lines = [line for line in picture.lines if line.edge is not None]
         entering = [line for line in picture.lines if line.edge is None]
         starts = dict(scene.starts)
-        found = {
+        return {
             "size": [picture.width, picture.height],
             "marks": self.marks(picture.marks, picture.drawn),
             "wires": [self.wire(line, scene) for line in lines],
@@ -116,18 +135,7 @@ class Encoder:
             ],
             "slots": [self.slot(slot.node, slot.box, scene) for slot in picture.slots],
             "corners": [list(corner) for corner in picture.corners],
-            "turns": [turn_data(scene.turns[nr]) for nr in range(picture.drawn)],
-            "names": [visible(name, 120) for name in scene.names[: picture.drawn]],
-            "keys": [key(one) for one in picture.keys],
-            "parent": scene.parent,
-            "stopped": -1 if scene.stopped_at is None else scene.stopped_at,
-            "text": self.lines("\n".join(map(visible, scene.text.split("\n")))),
         }
-        if any(stop.last > stop.first for stop in scene.stops):
-            found["stops"] = [
-                number for stop in scene.stops for number in (stop.first, stop.last, stop.moment)
-            ]
-        return found
 
     def marks(self, marks: Sequence[Mark], nodes: int) -> list[list]:
         """Return the marks of the whole picture, then those of each node."""

@@ -68,7 +68,7 @@ class Moments:
             return "backward() puts the number 1 in at each root."
         (name,) = roots
         value = number_of(self.graph.roots[0].tensor.values)
-        said = "backward() puts the number 1 in at the top"
+        said = "backward() starts with the number 1"
         said += f", since ∂{name}/∂{name} is 1." if name else "."
         if value is None or not name:
             return said

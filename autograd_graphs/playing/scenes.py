@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
-from autograd_graphs.drawing.bare import Size, bare
+from autograd_graphs.drawing.bare import Size, bare, on_its_side
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
 from autograd_graphs.playing.equations import (
@@ -49,7 +49,8 @@ class Stage:
         capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
         entries = {node: room(what) for node, what in starts}
         slots = {nr: slot_room(turn.slot) for nr, turn in enumerate(turns) if turn.slot}
-        picture = bare(self.keeping(), capsules, entries, slots)
+        kept = self.keeping()
+        picture = bare(kept, capsules, entries, slots)
         names = tuple([line(node) for node in self.graph.nodes])
         return Scene(
             picture,
@@ -61,6 +62,7 @@ class Stage:
             names,
             tree(self.graph),
             self.box_of.get(self.trace.stopped_at),
+            on_its_side(kept, capsules, entries, slots) if self.last else None,
         )
 
     def keeping(self) -> Graph:

@@ -45,8 +45,7 @@ def css_class(role: str, state: str = "") -> str:
 
 def stylesheet() -> str:
     """Return the CSS of every role in the palette. JupyterLab's theme wins over the system's."""
-    colours = ";".join(f"--player-{name}:light-dark({LIGHT[name]},{DARK[name]})" for name in LIGHT)
-    rules = [f".player{{color-scheme:light dark;{colours}}}"]
+    rules = [f".player{{color-scheme:light dark;{colours()}}}"]
     rules += [
         f'body[data-jp-theme-light="{light}"] .player{{color-scheme:{scheme}}}'
         for light, scheme in THEMES
@@ -54,6 +53,11 @@ def stylesheet() -> str:
     rules.append(f"@media(forced-colors:active){{.player{{{_forced()}}}}}")
     rules.append(f".player svg{{font-family:{FONT}}}")
     return "\n".join([*rules, *_rules()]) + "\n"
+
+
+def colours() -> str:
+    """Return the colours of both themes as CSS variables: "--player-ink:light-dark(…)" and so on."""
+    return ";".join(f"--player-{name}:light-dark({LIGHT[name]},{DARK[name]})" for name in LIGHT)
 
 
 def _rules() -> list[str]:

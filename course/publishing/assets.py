@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from autograd_graphs.playing.player import head
+from autograd_graphs.playing.stylesheet import colours
 from course.publishing.source import Unpublishable
 from helpers.clinic import filter_box
 from helpers.predicting import prediction
@@ -27,6 +28,12 @@ RUN = {  # each is one module: they use each other's functions
     "live": ["fit", "live", "keys", "speaker", "paper", "deck"],
 }
 PLAYS_LATER = "\ndocument.addEventListener('play-all', (event) => playAll(event.target));\n"
+# Both under the SIL Open Font License, which stands beside them; only the signs that the course uses.
+FONTS = [  # family, weights, file
+    ("Course Sans", "400 700", "sans.woff2"),
+    ("Course Mono", "500", "mono-500.woff2"),
+    ("Course Mono", "700", "mono-700.woff2"),
+]
 TRUSTED = "'unsafe-inline' 'unsafe-eval' data: blob:"
 
 
@@ -34,16 +41,25 @@ def styles(kind: str) -> list[str]:
     """Return the style sheets of a "deck", a "live" deck or a "page"."""
     if kind != "page":
         ours = [(DECK / f"{name}.css").read_text(encoding="utf-8") for name in STYLED[kind]]
-        return [reveal("dist/reveal.css"), player()[0], reading(), *ours]
+        graphs = f"svg.graph{{{colours()}}}\n"
+        return [reveal("dist/reveal.css"), player()[0], reading(), graphs, *ours]
     ours = (TEMPLATES / "page" / "page.css").read_text(encoding="utf-8")
     wide = (SHARED / "wide.css").read_text(encoding="utf-8")
     return [player()[0], reading(), ours, wide, filter_box.style(), prediction.STYLE]
 
 
 def reading() -> str:
-    """Return the style that all that is published shares: colours, text, code."""
+    """Return the style that all that is published shares: fonts, colours, text, code."""
     names = ("reading.css", "formulas.css")
-    return "\n".join((SHARED / name).read_text(encoding="utf-8").strip() for name in names)
+    sheets = [(SHARED / name).read_text(encoding="utf-8").strip() for name in names]
+    return "\n".join([*(face(*font) for font in FONTS), *sheets])
+
+
+def face(family: str, weight: str, file: str) -> str:
+    """Return a font as a rule of CSS that holds all of it."""
+    data = base64.b64encode((SHARED / "fonts" / file).read_bytes()).decode()
+    source = f"url(data:font/woff2;base64,{data})"
+    return f'@font-face{{font-family:"{family}";font-weight:{weight};src:{source}}}'
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:

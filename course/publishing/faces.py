@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from html import escape
+from html import escape, unescape
 from pathlib import Path
 
 from nbconvert.filters import ansi2html, markdown2html
@@ -13,9 +13,11 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_by_name
 
+from autograd_graphs.stored import GRAPH
 from course.publishing.addresses import embedded, led_to_pages, with_pictures
 from course.publishing.inert import clean
 from course.publishing.network import note
+from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Result
 from course.publishing.terminal import COLOUR
 from course.publishing.walks import walk_of
@@ -29,10 +31,11 @@ RAISED = re.compile(r"\w*(Error|Exception|Warning|Interrupt)(?=: |\Z)")
 DRAWN = re.compile(r'(<img[^>]* src="data:image/svg\+xml;base64,)([^"]+)"')
 LEGEND = re.compile(r'<text x="50" y="(\d+)"[^>]*>backward function</text>')  # at the left: alone
 FRAME = re.compile(r'(<svg [^>]*?)height="\d+" viewBox="0 0 (\d+) \d+"')
+ALT = re.compile(r'<img[^>]* alt="([^"]*)"')
 HEADING = re.compile(r"\A\s*#{1,3}\s+(.+)\n?")
 ARROW = re.compile(r"^-+> (\d+) ", re.MULTILINE)
 FOLDED_AT = 100  # columns, as `autograd_graphs.text.fold` folds what `attempt` prints
-PLAYER, PICTURE, QUESTION = "player-slot", "<img", "prediction-slot"
+PLAYER, PICTURES, QUESTION = "player-slot", ("<img", '<svg class="graph"'), "prediction-slot"
 
 
 class Faces:
@@ -75,7 +78,7 @@ class Faces:
     def result(self, cell: NotebookNode) -> Result:
         """Return the outputs of a cell as one HTML, of which kind they are, and which line failed."""
         html = "".join(self.output(output) for output in cell.outputs)
-        kind = "picture" if PICTURE in html else "text"
+        kind = "picture" if any(mark in html for mark in PICTURES) else "text"
         kind = "player" if PLAYER in html else kind
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
         return Result(html, kind, failed, walk_of(cell.outputs))
@@ -88,6 +91,9 @@ class Faces:
         data = output.data
         if QUESTION in data.get("text/html", ""):
             return ""  # guesses are made by hand in a room
+        drawn = output.metadata.get(GRAPH) and slide_graph(output.metadata[GRAPH], alt_of(data))
+        if drawn:
+            return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:
             html = DRAWN.sub(without_legend, data["text/html"])
             if self.trust:
@@ -121,6 +127,12 @@ class Faces:
         out = f'<div class="out">{result.html}</div>' if result.html else ""
         code = self.code(source, result.failed)
         return f'<div class="cell" data-kind="{result.kind}">{code}{out}</div>'
+
+
+def alt_of(data: NotebookNode) -> str:
+    """Return what the picture among the data of an output says of itself."""
+    found = ALT.search(data.get("text/html", ""))
+    return unescape(found[1]) if found else ""
 
 
 def heading(cell: NotebookNode) -> re.Match | None:

@@ -17,9 +17,11 @@ from helpers.predicting.kinds import lines_of
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
+DRAWN = re.compile(r'<svg class="graph".*?</svg>', re.DOTALL)
+NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
-OF_STUDENTS = ("setup", "try", "guess")  # nothing of these is shown to a room
+OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 WIDEST = 72  # letters of a symptom on a slide
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
@@ -30,7 +32,7 @@ def role(cell: NotebookNode) -> str:
 
 
 def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
-    """Return the slides of a lesson, in order."""
+    """Return the slides of a lesson, in order; its title has the lesson's first picture of a graph."""
     made: list[Slide] = []
     title = "Slide"
     for group in grouped(cells):
@@ -38,7 +40,16 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
         if new:
             title = new[-1].title
         made += new
+    if made and isinstance(made[0], Opening):
+        made[0] = replace(made[0], picture=first_picture(made))
     return made
+
+
+def first_picture(slides: list[Slide]) -> Result | None:
+    """Return a result with the first graph that slides show, without what was printed beside it."""
+    results = [slide.result.html for slide in slides if isinstance(slide, Round)]
+    found = next(filter(None, map(DRAWN.search, results)), None)
+    return Result(f'<div class="pic">{found[0]}</div>', "picture") if found else None
 
 
 def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
@@ -84,11 +95,13 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     paragraphs = [part for part in re.split(r"\n\s*\n", rest.strip()) if part.strip()]
     goals = tuple(faces.line(goal.rstrip(";.")) for goal in GOAL.findall(rest))
     told = [faces.text(part) for part in paragraphs[1:] if not part.startswith(("- ", "**You"))]
-    title = faces.line(found[1]) if found else "Title"
+    named = NUMBERED.match(found[1]) if found else None
+    title = faces.line(found[1][named.end() if named else 0 :]) if found else "Title"
     lead = faces.line(paragraphs[0]) if paragraphs and not paragraphs[0].startswith("- ") else ""
     hints = "".join(faces.text(note) for note in said_in(group)) + "".join(told)
     notes_ = ("<p>Before they come in: a light or a dark room? L changes it.</p>" + hints,)
-    made: list[Slide] = [Opening(title, group[0].id, notes_, seconds=60, lead=lead, goals=goals)]
+    number = f"Lesson {named[1]}" if named else ""
+    made: list[Slide] = [Opening(title, group[0].id, notes_, number, 60, lead=lead, goals=goals)]
     runs = with_role(group, "run")
     made += [run_slide(cell, faces, title, "", notes_[0]) for cell in runs]
     return made + left_over(group, [group[0], *runs], faces, title)
@@ -126,7 +139,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             notes=tuple(told),
             seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
             lead=faces.line(own.get("lead", text.set_up)),
-            ask=faces.line(text.ask) + faces.text(blocks(group[0].source)),
+            ask=faces.line(own.get("ask", text.ask)) + faces.text(blocks(group[0].source)),
             code=code_of(asked, runs[0], result.failed, faces) if runs else "",
             run=runs[0].id if runs else "",
             result=result,
@@ -212,17 +225,19 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     answers = [*map(faces.line, own.get("answers", why.answers)), *[""] * len(asked)]
     result = faces.result(runs[0]) if runs else Result("")
     title = faces.line(text.title)
+    presses = tuple(own.get("presses", [""] * len(asked)))
     made: list[Slide] = [
         Lab(
             title=title,
             cell=group[0].id,
-            notes=tuple(notes.of_lab(faces, said_in(group), why, bool(result.html))),
+            notes=tuple(notes.of_lab(faces, said_in(group), why, bool(result.html), presses)),
             seconds=pace.of_lab(group),
             lead=faces.line(own.get("lead", text.set_up)),
             code=faces.code(runs[0].source) if runs else "",
             run=runs[0].id if runs else "",
             result=result,
             cards=tuple(zip(text.asks, asked, answers, strict=False)),
+            presses=presses,
             takeaway=faces.line(why.takeaway),
         )
     ]
@@ -284,8 +299,6 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
         source = cell.source
         if cell is group[0] and found:
             source = source[found.end() :]
-        if role(cell) == "stub":  # that nobody has answered yet is no news for a room
-            cell.outputs = []
         parts.append((faces.cell(cell, source), 0, cell.id))
     told = "".join(faces.text(note) for note in said_in(group)) + "".join(map(notes.solved, shown))
     told = told or "<p>Let them read.</p>"

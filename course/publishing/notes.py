@@ -5,6 +5,7 @@ next.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from html import escape
 
 from nbformat import NotebookNode
@@ -45,8 +46,11 @@ def of_round(faces: Faces, texts: list[str], asked: Question | None, why: Reason
     return [before, after, first + last or "<p>On to the next.</p>"]
 
 
-def of_lab(faces: Faces, texts: list[str], why: Reason, is_seen: bool) -> list[str]:
-    """Return the notes of a lab: before it runs, at each question and at its answer, at the end.
+def of_lab(
+    faces: Faces, texts: list[str], why: Reason, is_seen: bool, presses: Sequence[str]
+) -> list[str]:
+    """Return the notes of a lab: before it runs, at each question, each press and each answer, at
+    the end.
 
     Where the lab itself is not seen on the slide, there is a step for each answer only.
     """
@@ -62,8 +66,11 @@ def of_lab(faces: Faces, texts: list[str], why: Reason, is_seen: bool) -> list[s
     if not is_seen:
         return [before, *answers[:-1], "".join(answers) + last]
     told = []
-    for answer in answers or ["<p>They work.</p>"]:
-        told += [f"<p>They try it in the lab. Then, with a key:</p>{answer}", answer]
+    for answer, keys in zip(answers or ["<p>They work.</p>"], presses or [""], strict=False):
+        asked = (
+            f"<p>They try it in the lab. Then each key does one press of this answer:</p>{answer}"
+        )
+        told += [asked] * (1 + len(keys.split())) + [answer]
     return [before, *told, "".join(answers) + last]
 
 

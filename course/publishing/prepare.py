@@ -17,6 +17,7 @@ from pygments.lexers import get_lexer_by_name
 from pygments.util import ClassNotFound
 
 from autograd_graphs.playing.player import FILM, slot_of
+from autograd_graphs.stored import GRAPH
 from course.publishing import rounds, terminal
 from course.publishing.cell_colours import with_colours
 from course.publishing.films import IDENTITY, STATE, VIEW, film_of
@@ -134,7 +135,11 @@ def shown(
         return _only(output, note(kept) + kept, text)
     page = html_of(output, text, macros)
     if page is not None:
-        return _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+        made = _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
+        drawn = output.metadata.get(GRAPH)
+        if isinstance(drawn, str):
+            made.metadata[GRAPH] = drawn  # for slides, which draw it anew
+        return made
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
     return _only(output, None, "\n".join(filter(None, ("" if is_widget else text, said))))

@@ -29,7 +29,15 @@ ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
-SLIDE = {"lead": str, "takeaway": str, "options": list, "asked": list, "answers": list}
+SLIDE = {
+    "lead": str,
+    "ask": str,
+    "takeaway": str,
+    "options": list,
+    "asked": list,
+    "answers": list,
+    "presses": list,
+}
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')

@@ -79,6 +79,7 @@ class Lab(Slide):
     """A lab or a player with numbered questions, whose answers come one by one.
 
     `run` is the id of the cell of its code. `cards` are (its number in the text, question, answer).
+    `presses` are for each card the keys that are pressed in the lab, one a step: "1 2".
     """
 
     lead: str = ""
@@ -86,8 +87,28 @@ class Lab(Slide):
     run: str = ""
     result: Result = field(default_factory=lambda: Result(""))
     cards: tuple[tuple[str, str, str], ...] = ()
+    presses: tuple[str, ...] = ()
     takeaway: str = ""
     kind = "lab"
+
+    @property
+    def stations(self) -> list[tuple[int, int, str]]:
+        """Return of each card at which step it is asked, at which it is answered, and its keys."""
+        found, step = [], 1
+        for keys in self.presses:
+            answered = step + len(keys.split()) + 1
+            found.append((step, answered, keys))
+            step = answered + 1
+        return found
+
+    @property
+    def walks(self) -> list[str]:
+        """Return the keys that are pressed so far at each step, "" at the start of each card."""
+        found = [""]
+        for _, _, keys in self.stations:
+            row = keys.split()
+            found += [" ".join(row[:count]) for count in range(len(row) + 1)] + [keys]
+        return [*found, ""]
 
 
 @dataclass(frozen=True)

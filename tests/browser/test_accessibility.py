@@ -326,7 +326,7 @@ def heard(shown):
 
 def test_a_picture_is_an_image_with_a_name_and_can_be_read_as_a_tree(opened):
     picture = drawn()
-    shown = opened(picture._repr_mimebundle_()["text/html"])
+    shown = opened(picture._repr_mimebundle_()[0]["text/html"])
     assert ("image", picture.alt) in tree(shown)
     assert ("DisclosureTriangle", "The graph as text") in tree(shown)
     assert picture.text not in heard(shown)

@@ -227,7 +227,7 @@ def test_untrusted_the_first_frame_and_the_table_are_what_one_sees(steps, notebo
     notebook.open("theirs.ipynb")
     names = made()
     table = str(record(names["e"], names={name: names[name] for name in ORDER}))
-    assert notebook.output(1).startswith("e is 17.51. backward() puts the number 1 in at the top")
+    assert notebook.output(1).startswith("e is 17.51. backward() starts with the number 1")
     assert notebook.page.evaluate("document.querySelector('.jp-OutputArea img').naturalWidth") > 300
     notebook.unfold()
     assert notebook.output(1).split("All of it as text")[1].split() == table.split()

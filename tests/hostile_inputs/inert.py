@@ -30,7 +30,7 @@ def demand_inert(picture: Picture) -> None:
     for form in (picture.svg, picture.text, picture.dot):
         assert len(form.encode("utf-8")) <= MOST
     demand_inert_svg(picture.svg)
-    bundle = picture._repr_mimebundle_()
+    bundle, _ = picture._repr_mimebundle_()
     json.dumps(bundle, ensure_ascii=False).encode("utf-8")
     assert bundle["text/html"].startswith(IN_LAB), "the only rule, and always the same"
     Inert().feed(bundle["text/html"].removeprefix(IN_LAB))

@@ -3,6 +3,11 @@ class Steps extends Base {
   build() {
     const { film } = this;
     film.offsets = [0];
+    // on its side where the page asks for it, as slides do
+    if (this.asked("lying") && film.scenes.every(({ lying }) => lying)) {
+      this.root.classList.add("player-flat");
+      for (const scene of film.scenes) Object.assign(scene, scene.lying);
+    }
     for (const scene of film.scenes) {
       const all = scene.stops ?? Array.from({ length: film.steps ? film.steps + 2 : 1 }, (_, at) => [at - 1, at - 1, at]).flat();
       scene.at = [];

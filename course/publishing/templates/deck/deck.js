@@ -9,7 +9,15 @@ function show(slide, step) {
   slide.classList.toggle("told", step > 0 && step === last && slide.matches(":has(.takeaway)"));
   slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
+  walk(slide, step);
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
+}
+
+// Press in a lab what is pressed at this step; where nothing is, it stays as somebody left it.
+function walk(slide, step) {
+  const walks = slide.dataset.walks?.split(",");
+  if (!walks?.some(Boolean) || walks[step] === undefined) return;
+  slide.querySelector(".player-room")?.dispatchEvent(new CustomEvent("player-walk", { detail: walks[step].split(" ").filter(Boolean) }));
 }
 
 function follow() {

@@ -1,28 +1,28 @@
-// Makes everything on a slide as large as it fits. Nothing is cut in silence: what does not fit at its smallest size
-// is noted in data-trouble, which the build reads.
+// Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are smaller
+// ones tried. Nothing is cut in silence: what does not fit at its smallest size is noted in data-trouble, which the build reads.
 
-const WORDS = [34, 32, 30, 28, 26, 24];
-const CODE = [30, 28, 26, 24, 22, 20];
-const OUT = [42, 40, 38, 36, 34, 32, 30, 28, 26, 24, 22, 20];
-const ASK = [40, 36, 32, 30, 28, 26, 24];
-const CARDS = [30, 28, 26, 24, 22, 20];
-const HEADINGS = [38, 36, 34, 32, 30, 28];
-const TABLE = [34, 32, 30, 28, 26, 24];
-const FLOW = [30, 28, 26, 24, 22, 20];
-const PLAIN = [36, 34, 32, ...FLOW]; // words and code alone
-const SPLITS = [50, 56, 62, 68];
+const WORDS = [30, 28, 26, 24, 22, 20];
+const CODE = [26, 24, 22, 20];
+const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 18; // px of words in pictures and players
-const BESIDE = 262; // px of what was printed, beside a picture
+const MOST = 2; // times: so large is a picture drawn at most
 
 const every = (selector, root) => [...root.querySelectorAll(selector)];
 const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
 const isHigh = (one) => one.scrollHeight > one.clientHeight + 1;
-const resize = (elements, size) => elements.forEach((one) => { one.style.fontSize = `${size}px`; });
+const isUpright = () => document.documentElement.classList.contains("upright");
+
+function resize(elements, size, line) {
+  for (const one of elements) {
+    one.style.fontSize = `${size}px`;
+    one.style.lineHeight = `${Math.round(size * line)}px`;
+  }
+}
 
 // Try sizes from the largest; return the first at which all fits, 0 where none does (the smallest stays).
-function largest(sizes, elements, fits) {
+function largest(sizes, elements, line, fits) {
   for (const size of sizes) {
-    resize(elements, size);
+    resize(elements, size, line);
     if (fits()) return size;
   }
   return 0;
@@ -31,8 +31,7 @@ function largest(sizes, elements, fits) {
 // Forget how a slide was fitted, so that it is fitted anew.
 function forget(slide) {
   delete slide.dataset.fitted;
-  slide.classList.remove("plays");
-  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "row", "scrolls");
+  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls");
 }
 
 function fit(slide) {
@@ -43,12 +42,12 @@ function fit(slide) {
     if (!size) found.trouble.push(what);
     found.least = Math.min(found.least, size || smallest);
   };
-  fitHeading(slide, note);
-  take(slide, formOf(slide));
-  fitLead(slide, note);
-  fitVotes(slide, note);
+  const heading = slide.querySelector("h2");
+  if (heading) note("title", largest(WORDS, [heading], LINE, () => !isWide(heading.parentElement) && heading.offsetHeight <= 120), 20);
+  fitBand(slide, note);
+  if (slide.querySelector(".stage")) fitStage(slide, note);
+  fitPictures(slide, note);
   fitCards(slide, note);
-  fitStage(slide, note);
   fitTable(slide, note);
   fitFlow(slide, note);
   if (isHigh(slide) || isWide(slide)) found.trouble.push("slide");
@@ -56,214 +55,108 @@ function fit(slide) {
   slide.dataset.trouble = found.trouble.join(" ");
 }
 
-// Where a picture stands: between set-up and options; below a set-up of one line; or beside both, at all the height,
-// with less and less for their column. The first form in which its words are large enough is taken, or else the best.
-const FORMS = [["", 0], ["brief", 0], ["panel", 400], ["panel", 350], ["panel", 310], ["panel", 280]];
-
-function formOf(slide) {
-  if (!slide.querySelector(".stage[data-kind=picture] .out img") || !hasRoom(["panel"])) return FORMS[0];
-  let best = { words: 0, form: FORMS[0] };
-  for (const form of FORMS.filter(([name]) => name !== "brief" || !slide.querySelector(".votes, .takeaway"))) {
-    const words = wordsAs(slide, form);
-    if (words > best.words) best = { words, form };
-    if (words >= LEAST) break;
+// Each sentence in the band has two lines of 30 px, or three of 20.
+function fitBand(slide, note) {
+  for (const one of every(".ask, .takeaway, .asked>*", slide)) {
+    const name = one.matches(".asked>*") ? "asked" : one.className;
+    note(name, largest(WORDS, [one], LINE, () => one.scrollHeight <= (isUpright() ? 240 : 81) && !isWide(one)), 20);
   }
-  return best.form;
 }
 
-// Return how large the words of the picture come out in a form; 0 where something else does not fit then.
-function wordsAs(slide, form) {
-  let size = 0, fits = true;
-  const note = (what, found, least) => {
-    if (what === "picture") size = found || least;
-    else if (!found) fits = false;
+// Options stand beside the code, or in a row below it; a text that has no room below its code covers it.
+const FORMS = [["beside", false], ["row", false], ["beside", true], ["row", true]];
+const PLAIN = [["whole", false], ["whole", true]];
+
+function fitStage(slide, note) {
+  const parts = {
+    body: slide.querySelector(".body"),
+    stage: slide.querySelector(".stage"),
+    source: slide.querySelector(".stage pre.src"),
+    out: slide.querySelector(".stage .out"),
+    texts: every(".stage .out>pre, .stage .out>.err", slide),
+    votes: slide.querySelector(".votes"),
+    lead: slide.querySelector(".lead"),
   };
-  take(slide, form);
-  fitLead(slide, note);
-  fitVotes(slide, note);
-  fitStage(slide, note);
-  return fits ? size : 0;
+  const best = bestForm(slide, parts);
+  arrange(slide, parts, best);
+  note(best.size ? "code" : culprit(parts), best.size, 20);
+  if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
-function take(slide, [name, column]) {
-  for (const one of ["brief", "panel"]) slide.classList.toggle(one, one === name);
-  slide.style.setProperty("--column", `${column}px`);
-}
-
-function fitHeading(slide, note) {
-  const heading = slide.querySelector("h2");
-  if (heading) note("title", largest(HEADINGS, [heading], () => !isWide(heading.parentElement) && heading.offsetHeight <= 104), 28);
-}
-
-function fitLead(slide, note) {
-  const lead = slide.querySelector(".lead");
-  if (!lead) return;
-  const high = slide.classList.contains("panel") ? 230 : isUpright() ? 180 : lead.clientHeight;
-  for (const one of lead.children) {
-    if (one.textContent) note(one.className, largest(WORDS, [one], () => one.offsetHeight <= high + 1 && !isWide(one)), 24);
+// The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
+function bestForm(slide, parts) {
+  const isDrawn = parts.stage.dataset.kind !== "text";
+  const forms = (parts.votes ? FORMS : PLAIN).filter(([, covers]) => !isDrawn || covers);
+  for (let at = 0; at < WORDS.length; at += 1) {
+    for (const wraps of [false, true]) {
+      for (const [form, covers] of forms) {
+        const tried = { form, covers, wraps, size: CODE[Math.min(at, CODE.length - 1)], words: WORDS[at] };
+        arrange(slide, parts, tried);
+        if (stageFits(parts, tried)) return tried;
+      }
+    }
   }
+  return { form: forms.at(-1)[0], covers: true, wraps: true, words: 20, size: 0 };
 }
 
-// Options stand in one row as wide as each needs, in equal columns, or two by two; below each other beside a picture
-// and on a phone.
-function fitVotes(slide, note) {
-  const strip = slide.querySelector(".votes");
-  if (!strip) return;
-  const items = every("li", strip);
-  const fits = (high) => strip.offsetHeight <= high && !isWide(strip) && items.every((one) => !isWide(one));
-  if (slide.classList.contains("panel") || isUpright()) {
-    strip.dataset.form = "column";
-    const column = () => !isHigh(strip) && items.every((one) => !isWide(one));
-    note("votes", largest([28, 26, 24, 22], items, column), 22);
-    return;
-  }
-  let best = { size: 0 };
-  for (const [form, high] of [["free", 72], ["even", 104], ["two", 132]]) {
-    strip.dataset.form = form;
-    const size = largest([28, 26, 24, 22], items, () => fits(high));
-    if (size > best.size) best = { form, size };
-  }
-  strip.dataset.form = best.form || "two";
-  resize(items, best.size || 22);
-  note("votes", best.size, 22);
+// What is too large where nothing fits at the smallest sizes.
+function culprit({ body, votes, lead }) {
+  if (lead && lead.offsetHeight > body.clientHeight / 3) return "setup";
+  return votes && votes.offsetHeight > body.clientHeight / 2 ? "votes" : "code";
 }
 
-function fitCards(slide, note) {
-  const cards = slide.querySelector(".cards");
-  if (!cards) return;
-  note("cards", largest(CARDS, every("li", cards), () => !isHigh(cards) && !isWide(cards)), 20);
-  for (const one of every(".asked>*", slide)) note("asked", largest(CARDS, [one], () => one.offsetHeight <= 100 && !isWide(one)), 20);
-  const out = slide.querySelector(".out");
-  if (!out) return;
-  fitPlayers(out);
-  const texts = every(":scope>*>pre,:scope>*>.err", out);
-  if (texts.length) note("output", largest(CODE, texts, () => !isHigh(out) && !isWide(out)), 20);
+function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, size, words }) {
+  slide.dataset.form = form;
+  if (covers) slide.dataset.covers = stage.dataset.kind;
+  else delete slide.dataset.covers;
+  stage.classList.toggle("wrapped", wraps);
+  stage.classList.toggle("wrapped-out", wraps);
+  resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
+  resize([votes, lead].filter(Boolean), words, LINE);
+}
+
+function stageFits({ body, stage, source, out, texts, votes, lead }, { covers }) {
+  const has = [source?.parentElement, votes, lead, ...every("li", votes || lead || stage)].filter(Boolean);
+  if (has.some(isWide) || isHigh(stage)) return false;
+  if ([lead, votes].some((one) => one && one.offsetTop + one.offsetHeight > body.clientHeight + 1)) return false;
+  if (source && stage.offsetTop + source.parentElement.offsetHeight > body.clientHeight + 1) return false;
+  if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
+  if (!out) return true;
+  if (covers && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
+  return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
 }
 
 // Tell players how high they may be.
-function fitPlayers(out, high = out.clientHeight) {
+function fitPlayers(out, high) {
   for (const room of every(".player-room", out)) {
     room.style.setProperty("--player-high", `${Math.max(320, high)}px`);
     room.dispatchEvent(new Event("player-fit"));
   }
 }
 
-function fitStage(slide, note) {
-  const stage = slide.querySelector(".stage");
-  if (!stage) return;
-  const parts = {
-    stage,
-    code: stage.querySelector(".code"),
-    source: stage.querySelector("pre.src"),
-    out: stage.querySelector(".out"),
-    texts: every(".out>pre,.out>.err", stage),
-    pictures: every(".out img", stage),
-    ask: stage.querySelector(".ask"),
-  };
-  if (slide.classList.contains("panel")) fitPanel(parts, note);
-  else if (stage.dataset.kind === "player") fitPlayer(slide, parts, note);
-  else if (stage.dataset.kind === "picture" && parts.pictures.length) fitPicture(parts, note);
-  else fitText(parts, note);
-  if (parts.ask) note("ask", sizeOfAsk(parts), 24);
-}
-
-const sizeOfAsk = ({ ask }) => ask ? largest(ASK, [ask], () => !isHigh(ask) && !isWide(ask)) : ASK[0];
-const codeFits = ({ code, source }) => !source || (!isWide(source) && source.offsetHeight <= code.clientHeight - 28 + 1);
-const outFits = ({ out, texts }) => !out || (!isHigh(out) && !isWide(out) && texts.every((one) => !isWide(one)));
-
-// Of the layouts, take the one in which code and output are largest; long lines hang before they become small.
-function fitText(parts, note) {
-  let best = { size: 0 };
-  for (const wraps of [false, true]) {
-    for (const layout of [...SPLITS.map((split) => ["beside", split]), ["stacked", 0]].filter(hasRoom)) {
-      arrange(parts, layout, wraps);
-      const size = largest(CODE, [parts.source, ...parts.texts].filter(Boolean), () => codeFits(parts) && outFits(parts));
-      if (size > best.size && sizeOfAsk(parts)) best = { size, layout, wraps };
-    }
-    if (best.size >= 24) break;
+// Pictures fill the room that what was printed leaves; then their words must be large enough.
+function fitPictures(slide, note) {
+  for (const out of every(".stage .out, .opening .out", slide)) {
+    const pictures = every("img, svg.graph", out).filter((one) => !one.closest(".player"));
+    if (!pictures.length) continue;
+    const texts = every(":scope>pre, :scope>.err", out);
+    const printed = texts.reduce((sum, one) => sum + one.offsetHeight + 12, 0), room = out.clientHeight - markOn(out) - printed;
+    if (printed > out.clientHeight / 2) note("output", 0, 20);
+    const words = Math.min(...pictures.map((one) => zoom(one, out.clientWidth, room / pictures.length - 12)));
+    note("picture", words >= LEAST ? words : 0, words);
   }
-  if (best.size < 24 && hasRoom(["wide"]) && fitOver(parts, best.size, note)) return;
-  arrange(parts, best.layout || ["stacked", 0], best.wraps ?? true);
-  resize([parts.source, ...parts.texts].filter(Boolean), best.size || 20);
-  note("code", best.size, 20);
-  growOut(parts, best.size || 20);
-}
-
-// A short output is what they wait for: it may be larger than the code, up to 1.4 times.
-function growOut(parts, code) {
-  const sizes = OUT.filter((size) => size >= code && size <= code * 1.4);
-  if (!largest(sizes, parts.texts, () => outFits(parts))) resize(parts.texts, code);
-}
-
-// On a phone held upright nothing stands beside anything.
-const isUpright = () => document.documentElement.classList.contains("upright");
-const hasRoom = ([layout]) => layout === "stacked" || !isUpright();
-
-function arrange({ stage }, [layout, split], wraps) {
-  stage.dataset.layout = layout;
-  stage.style.setProperty("--split", `${split}%`);
-  stage.classList.toggle("wrapped", wraps);
-  stage.classList.toggle("wrapped-out", wraps);
-}
-
-// The output takes the place of the code; C brings the code back.
-function fitOver(parts, other, note) {
-  arrange(parts, ["wide", 56], true);
-  const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
-  const out = largest([32, ...CODE], parts.texts, () => outFits(parts));
-  if (Math.min(code, out) <= other) return false;
-  note("code", code, 20);
-  note("output", out, 20);
-  return true;
-}
-
-// A picture stands beside the code, or over it where it would be too small there.
-function fitPicture(parts, note) {
-  const tries = [...SPLITS.slice(0, 2).map((split) => ["beside", split]), ["beside", 38], ["stacked", 0], ["wide", 56], ["wide", 72], ["wide", 80]].filter(hasRoom);
-  let best = null;
-  for (const layout of tries) {
-    for (const wraps of [false, true]) {
-      arrange(parts, layout, wraps);
-      const code = parts.source ? largest(CODE, [parts.source], () => codeFits(parts)) : 30;
-      const texts = parts.texts.length ? largest(CODE, parts.texts, () => outFits(parts) && roomFor(parts) > 120) : 30;
-      const words = zoom(parts);
-      const score = Math.min(words, 22) * 2 + Math.min(code, texts) - (layout[0] === "wide" ? 3 : 0) - (wraps ? 6 : 0);
-      if (code && texts && sizeOfAsk(parts) && (!best || score > best.score)) best = { layout, wraps, code, texts, score };
-    }
-  }
-  const { layout, wraps, code, texts } = best || { layout: ["stacked", 0], wraps: true, code: 0, texts: 0 };
-  arrange(parts, layout, wraps);
-  if (parts.source) resize([parts.source], code || 20);
-  resize(parts.texts, texts || 20);
-  note("code", code, 20);
-  note("output", texts, 20);
-  noteWords(zoom(parts), note);
-}
-
-const noteWords = (words, note) => note("picture", words >= LEAST ? words : 0, words);
-
-// The height that a mark and what was printed leave for the pictures: all of it where the print stands beside them.
-function roomFor({ out, texts }) {
-  const room = out.clientHeight - markOn(out);
-  if (out.classList.contains("row")) return room;
-  return room - texts.reduce((sum, one) => sum + one.offsetHeight + 10, 0);
 }
 
 // The height of the mark over an output that other code made, in a live deck.
 const markOn = (out) => (out.classList.contains("foreign") ? parseFloat(getComputedStyle(out, "::before").height) + 18 : 0);
 
-// Let the pictures fill their room; return how large their smallest words come out, in px.
-function zoom(parts) {
-  const { out, pictures } = parts;
-  const high = roomFor(parts) / pictures.length - 8;
-  const wide = out.clientWidth - (out.classList.contains("row") ? BESIDE : 8);
-  let least = 99;
-  for (const picture of pictures) {
-    const times = Math.min(2.4, wide / picture.naturalWidth, high / picture.naturalHeight);
-    picture.style.width = `${Math.floor(picture.naturalWidth * Math.max(times, 0.2))}px`;
-    least = Math.min(least, wordsIn(picture) * times);
-  }
-  return Math.round(least * 10) / 10;
+// Let a picture fill its room; return how large its smallest words come out, in px.
+function zoom(picture, wide, high) {
+  const size = picture.viewBox?.baseVal || { width: picture.naturalWidth, height: picture.naturalHeight };
+  const times = Math.max(0.2, Math.min(picture.viewBox ? MOST : 2.4, wide / size.width, high / size.height));
+  picture.style.width = `${Math.floor(size.width * times)}px`;
+  picture.style.height = `${Math.floor(size.height * times)}px`;
+  return Math.round((picture.viewBox ? 13 : wordsIn(picture)) * times * 10) / 10;
 }
 
 // The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
@@ -275,45 +168,24 @@ function wordsIn(picture) {
   return +picture.dataset.words;
 }
 
-// Code and question stand below each other, what comes of them takes the place of both.
-function fitOverCode(parts, note) {
-  arrange(parts, ["over", 0], false);
-  if (parts.source) {
-    const fits = () => codeFits(parts) && !isHigh(parts.stage);
-    const size = largest(CODE.slice(0, 4), [parts.source], fits);
-    if (!size) parts.stage.classList.add("wrapped");
-    note("code", size || largest(CODE, [parts.source], fits), 20);
-  }
-}
-
-// A player takes the whole slide below the title; the takeaway comes in the place of the title.
-function fitPlayer(slide, parts, note) {
-  fitOverCode(parts, note);
-  slide.classList.add("plays");
-  const takeaway = slide.querySelector(".takeaway");
-  if (takeaway) note("takeaway", largest(WORDS, [takeaway], () => takeaway.offsetHeight <= (isUpright() ? 110 : 70)), 24);
-  fitPlayers(parts.out, roomFor(parts));
-}
-
-// What was printed becomes smaller before the words of the picture do; then it stands beside it.
-function fitPanel(parts, note) {
-  fitOverCode(parts, note);
-  parts.stage.classList.add("wrapped-out");
-  const sizeAs = (row) => {
-    parts.out.classList.toggle("row", row);
-    return largest(CODE, parts.texts, () => outFits(parts) && zoom(parts) >= LEAST);
-  };
-  const size = sizeAs(false) || (parts.texts.length && sizeAs(true)) || sizeAs(false);
-  const words = zoom(parts);
-  note("output", size || (outFits(parts) ? CODE.at(-1) : 0), 20);
-  noteWords(words, note);
+function fitCards(slide, note) {
+  const cards = slide.querySelector(".cards");
+  if (!cards) return;
+  const body = slide.querySelector(".body"), lead = slide.querySelector(".lead");
+  const fits = () => cards.offsetTop + cards.offsetHeight <= body.clientHeight + 1 && !isWide(cards);
+  note("cards", largest(WORDS, [...every("li", cards), lead].filter(Boolean), LINE, fits), 20);
+  const out = slide.querySelector(".body>.out");
+  if (!out) return;
+  fitPlayers(out, out.clientHeight);
+  const texts = every(":scope>*>pre,:scope>*>.err", out);
+  if (texts.length) note("output", largest(CODE, texts, 36 / 26, () => !isHigh(out) && !isWide(out)), 20);
 }
 
 function fitTable(slide, note) {
   const table = slide.querySelector(".tablebox table");
   if (!table) return;
   const box = table.parentElement;
-  note("table", largest(TABLE, [table], () => table.offsetHeight <= box.clientHeight && !isWide(box)), 24);
+  note("table", largest(WORDS, [table], LINE, () => table.offsetHeight <= box.clientHeight && !isWide(box)), 20);
 }
 
 // Cells below each other: long lines hang, then pictures become smaller, before words do.
@@ -339,7 +211,7 @@ function fitFlow(slide, note) {
 
 // Tables that are too wide at the smallest size scroll by themselves; tell whether there is one.
 function scrollWide(slide, flow) {
-  resize([flow], 20);
+  resize([flow], 20, LINE);
   flow.classList.add("wrapped");
   const boxes = every(".cell>.out,.words table", flow).filter((one) => isWide(one) || one.offsetWidth > flow.clientWidth + 1);
   if (boxes.length) slide.dataset.wide = (Math.max(...boxes.map((one) => Math.max(one.scrollWidth, one.offsetWidth))) / flow.clientWidth).toFixed(1);
@@ -350,10 +222,10 @@ function scrollWide(slide, flow) {
   return boxes.length > 0;
 }
 
-function sizeOfFlow(flow, pictures, times, wraps, sizes = flow.querySelector("img, .player-room, table") ? FLOW : PLAIN) {
+function sizeOfFlow(flow, pictures, times, wraps, sizes = WORDS) {
   flow.classList.toggle("wrapped", wraps);
   pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
-  return largest(sizes, [flow], () => !isHigh(flow) && !isWide(flow));
+  return largest(sizes, [flow], LINE, () => !isHigh(flow) && !isWide(flow));
 }
 
 const widthOf = (picture) => +picture.getAttribute("width") || picture.naturalWidth;

@@ -84,7 +84,7 @@ function sheetOf(slide, answers) {
   if (answers && +slide.dataset.least < READABLE) fitAgain(slide);
   if (answers) {
     playToTheEnd(slide);
-    sheet.append(...slide.querySelectorAll(".stage:is([data-layout=wide],[data-layout=over]) pre.src,.walk")); // what is covered
+    sheet.append(...slide.querySelectorAll("[data-covers] pre.src,.walk")); // what is covered
     return;
   }
   if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");

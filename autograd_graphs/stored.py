@@ -1,0 +1,79 @@
+"""Write a graph in one line of JSON, to stand beside its picture, and read it again: plain data, of
+which nothing is run.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, is_dataclass
+from functools import cache
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
+
+from autograd_graphs.data import MARKS, Graph
+
+GRAPH = "application/vnd.autograd-graphs.graph+json"  # its place in the metadata of an output
+
+
+def written(graph: Graph) -> str:
+    """Return a graph as JSON; fields that have their default are left out."""
+    return json.dumps(plain(graph), ensure_ascii=False, separators=(",", ":"))
+
+
+def read(text: str) -> Graph:
+    """Return the graph that `written` wrote. Raises ValueError for anything else."""
+    try:
+        graph = made(Graph, json.loads(text))
+    except (TypeError, RecursionError) as error:
+        raise ValueError(f"This is no graph: {error}") from error
+    nodes = range(len(graph.nodes))
+    ends = [end for edge in graph.edges for end in (edge.source, edge.target) if end is not None]
+    ends += [root.node for root in graph.roots if root.node is not None]
+    ends += [node for frame in graph.frames for node in frame.nodes]
+    states = {saved.state for node in graph.nodes for saved in node.saved}
+    if not all(end in nodes for end in ends) or not states <= MARKS.keys():
+        raise ValueError("This is no graph: an edge, a root or a state leads nowhere.")
+    return graph
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON knows it."""
+    if is_dataclass(value):
+        own = [(field, getattr(value, field.name)) for field in fields(value)]
+        return {field.name: plain(one) for field, one in own if one != field.default}
+    if isinstance(value, tuple):
+        return [plain(one) for one in value]
+    return value
+
+
+@cache
+def hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def made(kind: Any, value: Any) -> Any:
+    """Return plain data as the type that a field has. Raises ValueError for other data."""
+    if is_dataclass(kind):
+        return record(kind, value)
+    if get_origin(kind) is tuple:
+        return listed(get_args(kind), value)
+    if NoneType in get_args(kind):
+        inner = next(one for one in get_args(kind) if one is not NoneType)
+        return None if value is None else made(inner, value)
+    if kind is Any:
+        return tuple([made(Any, one) for one in value]) if isinstance(value, list) else value
+    if type(value) is not kind and not (kind is float and type(value) is int):
+        raise ValueError(f"This is no graph: {type(value).__name__} instead of {kind}.")
+    return value
+
+
+def record(kind: Any, value: Any) -> Any:
+    if not isinstance(value, dict) or not value.keys() <= hints(kind).keys():
+        raise ValueError(f"This is no graph: there is no {kind.__name__}.")
+    return kind(**{name: made(hints(kind)[name], one) for name, one in value.items()})
+
+
+def listed(kinds: tuple[Any, ...], value: Any) -> tuple[Any, ...]:
+    if not isinstance(value, list):
+        raise ValueError("This is no graph: a list is missing.")
+    return tuple([made(kinds[0], one) for one in value])

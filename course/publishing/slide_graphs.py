@@ -1,0 +1,68 @@
+"""Draw a stored graph for a slide: on its side where that shows it larger, in the slide's own type."""
+
+from __future__ import annotations
+
+from html import escape
+
+from autograd_graphs.data import Graph
+from autograd_graphs.drawing.diagram import for_slide
+from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
+from autograd_graphs.drawing.layout import TIGHT
+from autograd_graphs.playing.stylesheet import css_class
+from autograd_graphs.stored import read
+
+ROOM = 1136, 470  # px of a slide's body
+LARGEST, READABLE = 2.0, 1.385  # times: then names have 30 px, or the smallest words 18
+
+
+def slide_graph(text: str, alt: str) -> str:
+    """Return a graph that was stored beside its picture as inline SVG; "" where it cannot be read
+    or has no cards.
+    """
+    try:
+        graph = read(text)
+    except ValueError:
+        return ""
+    return svg(best(graph), alt) if graph.nodes else ""
+
+
+def best(graph: Graph) -> Drawing:
+    """Return the lying drawing where its words can be read, else the one that can be shown larger."""
+    lying = for_slide(graph, is_lying=True)
+    if times(lying) >= READABLE:
+        return lying
+    closer = for_slide(graph, is_lying=True, apart=TIGHT)
+    return max(lying, closer, for_slide(graph, is_lying=False), key=times)
+
+
+def times(drawing: Drawing) -> float:
+    """Return how many times its size a drawing can have."""
+    return min(ROOM[0] / drawing.width, ROOM[1] / drawing.height, LARGEST)
+
+
+def svg(drawing: Drawing, alt: str) -> str:
+    """Return a drawing as SVG that wears the classes of the palette."""
+    wide, high = drawing.width, drawing.height
+    most = f"max-width:{round(wide * LARGEST)}px;max-height:{round(high * LARGEST)}px"
+    body = "".join(map(element, drawing.marks))
+    return (
+        f'<svg class="graph" role="img" aria-label="{escape(alt)}" viewBox="0 0 {wide} {high}"'
+        f' width="{wide}" height="{high}" style="{most}">{body}</svg>'
+    )
+
+
+def element(mark: Mark) -> str:
+    tag, *attributes = SHAPES[mark.shape]
+    pairs = zip(attributes, geometry(mark), strict=True)
+    places = " ".join(f'{attribute}="{value}"' for attribute, value in pairs)
+    start = f'<{tag} {places} class="{css_class(mark.role, mark.state)}"'
+    return f"{start}>{words(mark)}</text>" if tag == "text" else f"{start}/>"
+
+
+def words(mark: Mark) -> str:
+    """Return what stands in a text; pieces with a role of their own are in a tspan."""
+    pieces = [(escape(text), role) for text, role in mark.runs]
+    return "".join(
+        f'<tspan class="{css_class("run " + role)}">{text}</tspan>' if role else text
+        for text, role in pieces
+    )
