@@ -225,7 +225,7 @@ def _trained(ended: tuple, w: torch.Tensor, *_: torch.Tensor) -> list:
     """
     returned, seen = ended
     is_pair = type(returned) in (tuple, list) and len(returned) == 2
-    is_pair = is_pair and not is_a(returned[0], float, torch.Tensor)
+    is_pair = is_pair and not is_a(returned[0], torch.Tensor) and not is_a(returned[1], float)
     losses, guesses = returned if is_pair else (returned, None)
     losses = list(losses) if type(losses).__name__ == "ndarray" else losses
     is_recorded = is_a(guesses, torch.Tensor) and guesses.requires_grad
