@@ -4,6 +4,7 @@ of a program, what each order of lines does. Each returns {"right", "shown", "to
 
 import ast
 import re
+import warnings
 from itertools import permutations
 
 import torch
@@ -30,7 +31,7 @@ def draw(lesson, round_):
     names = {}
     setup = [cell.source for cell in lesson.code if cell.role == "setup"]
     *lines, last = round_.runs[0].source.split("\n")
-    with undisturbed():
+    with undisturbed(), warnings.catch_warnings(action="ignore"):
         failed, _ = ran("\n".join([*setup, *lines, f"_picture = {last}"]), names)
     if failed:
         raise CannotBeAsked(f"{round_.runs[0]} does not run after the set-up alone: {failed}")

@@ -20,7 +20,7 @@ from helpers.exercises.verdict import judge
 
 NUMBERS = with_exercises()
 ALL = [one for number in NUMBERS for one in exercises(number)]
-LEFT_OUT = {"01.3", "09.3"}  # functions that are tried by what computes the right answer
+LEFT_OUT = {"01.3", "01.5", "09.3"}  # functions that are tried by what computes the right answer
 NOT_ASKED = {"01.2"}  # by today's lesson; copies of older ones still check it
 GRADED = [one for one in ALL if one.id not in LEFT_OUT | NOT_ASKED]
 MOST = 5  # answers to a function: each is run on all of its cases, twice
