@@ -35,8 +35,8 @@ PATIENT = sandbox.Limits(cell_seconds=100, all_seconds=200)  # for what ends by 
 RIGHT = {
     "03.1": "answer = 'w q r s z'",
     "03.2": "answer = [10, None, 5, 10]",
-    "03.3": "def answer(values):\n    return (torch.tensor(values).double() * 0.1).requires_grad_()",
     "03.4": "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)[0]",
+    "03.5": "def answer(values):\n    return torch.tensor(values).reshape(-1, 1).requires_grad_()",
 }
 
 
@@ -237,18 +237,18 @@ def answer(values, kept=None):
     if kept is None:
         return answer(values, kept=[])
     if len(kept) < len(values):
-        return answer(values, [*kept, 0.1 * values[len(kept)]])
-    return torch.tensor(kept, dtype=torch.float64, requires_grad=True)
+        return answer(values, [*kept, [values[len(kept)]]])
+    return torch.tensor(kept, requires_grad=True)
 """
 INTERRUPTED = "def answer(values):\n    raise KeyboardInterrupt"  # as one that never ends is
 
 
 def test_a_function_may_call_itself_and_is_forgotten_afterwards(box):
-    asked = [{"collect": "03.3"}, {"collect": "03.4"}]
+    asked = [{"collect": "03.5"}, {"collect": "03.4"}]
     steps = [{"code": RECURSIVE}, *asked, {"code": INTERRUPTED}, *asked]
     heard, _ = sandbox.run(steps, box, PATIENT)
     found = [one.get("found") for one in heard]
-    assert mark(find("03.3"), found[1]).right
+    assert mark(find("03.5"), found[1]).right
     assert found[2] == found[5] == {"kind": "missing"}
 
 
@@ -277,19 +277,19 @@ MALICIOUS = RIGHT | {
     "03.1": FORGED + "answer = 'w'",
     "03.2": "import builtins, collecting, encoding, readers\nencoding.read = collecting.taken = lambda *_: {'kind': 'right'}\n"
     "builtins.print = None\nanswer = 'all points'",
-    "03.3": "class Right:\n    __eq__ = lambda *_: True\n    __hash__ = None\nreaders.READERS.clear()\nanswer = Right()",
-    "03.4": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
+    "03.4": "class Right:\n    __eq__ = lambda *_: True\n    __hash__ = None\nreaders.READERS.clear()\nanswer = Right()",
+    "03.5": "import os, signal\nos.kill(os.getppid(), signal.SIGKILL)",
 }
 
 
 CLASSES = {
     "03.1": "import enum\nclass Leaves(enum.Enum):\n    w = 1; q = 2; r = 3; s = 4; z = 5\nanswer = {leaf.name for leaf in Leaves}",
     "03.2": "from collections import namedtuple\nanswer = namedtuple('Gradients', 'a b c s')(a=10.0, b=None, c=5.0, s=10.0)",
-    "03.3": "class Weight(torch.nn.Module):\n    def __init__(self, values):\n        super().__init__()\n"
-    "        self.w = torch.nn.Parameter(torch.einsum('i,->i', torch.tensor(values).double(), torch.tensor(0.1).double()))\n"
-    "def answer(values):\n    return Weight(values).w",
     "03.4": "class Catch:\n    def __call__(self, loss, inner):\n        kept = []\n        inner.register_hook(kept.append)\n"
     "        loss.backward()\n        return kept[0]\nanswer = Catch()",
+    "03.5": "class Weight(torch.nn.Module):\n    def __init__(self, values):\n        super().__init__()\n"
+    "        self.w = torch.nn.Parameter(torch.einsum('i,j->ij', torch.tensor(values), torch.ones(1)))\n"
+    "def answer(values):\n    return Weight(values).w",
 }
 MARKUP = "raise RuntimeError('<script>document.title = 1</script>')"
 
@@ -331,8 +331,8 @@ def course(tmp_path_factory):
     handed_in(folder, "empty", {})
     handed_in(folder, "grace", CLASSES)
     handed_in(folder, "markup", {"03.1": MARKUP, "03.2": f"{MARKUP}\nanswer = 1"})
-    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.3": "import os; os._exit(1)"})
-    handed_in(folder, "endless", RIGHT | {"03.3": "def answer(values):\n    while True: pass"})
+    handed_in(folder, "crashing", RIGHT | {"03.2": "1 / 0", "03.4": "import os; os._exit(1)"})
+    handed_in(folder, "endless", RIGHT | {"03.4": "def answer(loss, inner):\n    while True: pass"})
     handed_in(folder, "malicious", MALICIOUS, _tampered)
     handed = folder / "handed_in" / "lessons_03"
     (handed / "broken.ipynb").write_text("no notebook", "utf-8")
@@ -354,12 +354,12 @@ def points(row):
 
 def test_each_submission_has_its_points_and_reasons(table):
     assert {student: points(row) for student, row in table.items()} == {
-        "ada": [1, 2, 2, 3],
+        "ada": [1, 2, 2, 2],
         "broken": [0, 0, 0, 0],
         "crashing": [1, 0, 0, 0],
         "empty": [0, 0, 0, 0],
-        "endless": [1, 2, 0, 3],
-        "grace": [1, 2, 2, 3],
+        "endless": [1, 2, 0, 2],
+        "grace": [1, 2, 2, 2],
         "linked": [0, 0, 0, 0],
         "malicious": [0, 0, 0, 0],
         "markup": [0, 0, 0, 0],
@@ -367,18 +367,18 @@ def test_each_submission_has_its_points_and_reasons(table):
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
     assert all(
-        [most for _, most in row["points"].values()] == [1, 2, 2, 3] for row in table.values()
+        [most for _, most in row["points"].values()] == [1, 2, 2, 2] for row in table.values()
     )
 
 
 def test_reasons_say_what_happened(table):
     why = {student: row["reasons"] for student, row in table.items()}
     assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
-    assert why["wrong"]["03.3"] == why["empty"]["03.3"] == STUB
+    assert why["wrong"]["03.5"] == why["empty"]["03.5"] == STUB
     assert "ZeroDivisionError: division by zero" in why["crashing"]["03.2"]
-    assert why["crashing"]["03.3"].startswith("No answer: Python ended")
-    assert "not run, because at 03.3 Python ended" in why["crashing"]["03.4"]
-    assert "within the seconds" in why["endless"]["03.3"]
+    assert why["crashing"]["03.4"].startswith("No answer: Python ended")
+    assert "not run, because at 03.4 Python ended" in why["crashing"]["03.5"]
+    assert "within the seconds" in why["endless"]["03.4"]
     assert "holds no notebook" in table["broken"]["note"]
     assert "could not be opened" in table["linked"]["note"]
 

@@ -135,6 +135,7 @@ def test_widget_ids_are_counted_in_order_of_creation():
         ("File C:\\a\\Lib\\site-packages\\torch\\x.py:3", "File site-packages/torch\\x.py:3"),
         ("/tmp/ipykernel_12/345.py:3: UserWarning: x", "ipykernel/cell.py:3: UserWarning: x"),
         ("<AddBackward0 object at 0x7f81d2c0aa10>", "<AddBackward0 object at 0x…>"),
+        ("(Triggered internally at /a/b/T.h:493.)", "(Triggered internally at …)"),
     ],
 )
 def test_a_line_loses_what_is_of_this_machine(line, kept):

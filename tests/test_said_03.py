@@ -1,291 +1,160 @@
-"""What lesson 03, its exercises and the glossary say of leaves and kept gradients is run in plain
-torch. Reads them.
-"""
+"""What lesson 03, its exercises and the glossary say of leaves and kept gradients, run in plain torch."""
 
 import warnings
 
 import pytest
 import torch
 from said import said
+from torch import nn
 
 from helpers.clinic.catalogue import book
-from helpers.exercises.lessons.lesson_03 import GRADIENTS, LEAVES, MIDDLE, WEIGHT
+from helpers.exercises.lessons.lesson_03 import CASE, GRADIENTS, LEAVES, MIDDLE
+from helpers.moons import moons
+
+
+def leaf(*numbers):
+    return torch.tensor(numbers, requires_grad=True)
+
+
+def quietly(tensor):
+    """Return `.grad` without the warning that a non-leaf gives."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tensor.grad
 
 
 def middle():
-    """Return the lesson's leaf d, its logarithm t, and 5 * t: the gradient of the last with respect
-    to t is 5.
-    """
+    """Return the lesson's leaf d, its logarithm t, and 5 * t."""
     d = torch.tensor(10.0, requires_grad=True)
     t = torch.log(d)
     return d, t, t * 5
 
 
-def message(exercise, words):
-    (found,) = [idea.message for idea in exercise.misconceptions if words in idea.message]
-    return found
-
-
-@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
-def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_and_leaves_the_leaf_behind(kind):
-    said_of_it = message(WEIGHT, "still the result of a recorded operation")
-    assert "by default it gets no `.grad` and an optimizer refuses it" in said_of_it
-    assert "is taken and is still no leaf: a step leaves the leaf behind it as it was" in said_of_it
-    leaf = torch.tensor([2.0, 3.0], requires_grad=True)
-    weight = leaf * 0.1
-    with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
-        kind([weight], lr=0.5)
-    weight.retain_grad()
-    optimizer = kind([weight], lr=0.5)
-    (weight**2).sum().backward()
-    before = weight.tolist()
-    optimizer.step()
-    assert before != weight.tolist()
-    assert (weight.is_leaf, leaf.tolist()) == (False, [2.0, 3.0])
-
-
-def test_a_parameter_is_a_leaf_whatever_its_values_were_computed_from():
-    assert (
-        "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?"
-        in dict(LEAVES.letters.about).values()
-    )
-    v = torch.ones(2, requires_grad=True)
-    for values in (torch.ones(2) * 0.1, v * 0.1, v):
-        parameter = torch.nn.Parameter(values)
-        assert (parameter.is_leaf, parameter.grad_fn) == (True, None)
-
-
-def test_a_tensor_that_retains_keeps_what_passes_in_each_later_walk():
-    reason = said("03", "q5-because")
-    assert "One request holds for every later walk that passes, and each adds to" in reason
-    assert "A walk of `torch.autograd.grad` (lesson 05) adds to `t.grad`, too, if it pass" in reason
-    (term,) = [term for term in book().terms if term.name == "`retain_grad()`"]
-    assert "every later backward() to add the gradient that passes through a non-leaf" in term.says
-    assert term.says.endswith("; a walk of `autograd.grad()` adds there too.")
-    d, t, e = middle()
-    e.backward(retain_graph=True)
-    t.retain_grad()
-    assert t.grad is None
-    torch.autograd.grad(d * 2, d)
-    assert t.grad is None, "this walk did not pass t"
-    for walk, total in (
-        (lambda: e.backward(retain_graph=True), 5.0),
-        (lambda: e.backward(retain_graph=True), 10.0),
-        (lambda: torch.autograd.grad(e, t, retain_graph=True), 15.0),
-        (lambda: torch.autograd.grad(e, d), 20.0),
-    ):
-        walk()
-        assert t.grad.item() == total
-
-
-def test_to_begin_anew_the_gradient_is_set_to_none_and_the_request_stays():
-    assert "To begin anew, set `t.grad = None`: the request stays." in said("03", "q5-because")
-    assert "And with `t.grad = None` between the two calls? (3.)" in said("03", "q5-notes")
-    d = torch.tensor(10.0, requires_grad=True)
-    t = d + 1
-    t.retain_grad()
-    (5 * t).backward()
-    t.grad = None
-    (3 * t).backward()
-    assert (t.grad.item(), d.grad.item()) == (3, 8)
-
-
-def test_retains_grad_with_no_grad_has_three_reasons():
-    assert "The same is true before any `backward()`, and after one that does not reach" in said(
-        "03", "7087b96b"
-    )
-    for late, begin in ((True, 0), (False, None), (False, 1)):
-        d, t, e = middle()
-        if not late:
-            t.retain_grad()
-        if begin is not None:
-            (e, d * 2)[begin].backward()
-        if late:
-            t.retain_grad()
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")  # "And no warning came."
-            assert (t.retains_grad, t.grad) == (True, None)
-
-
-def test_the_request_may_stand_anywhere_before_backward():
-    assert "between the line that makes the tensor and `backward()`." in said("03", "80de9bbb")
-    for at in range(3):
-        d = torch.tensor(10.0, requires_grad=True)
-        t = torch.log(d)
-        for line in range(3):
-            if line == at:
-                t.retain_grad()
-            if line == 0:
-                e = t * 5
-        e.backward()
-        assert t.grad.item() == 5
-
-
-def test_an_edit_outside_no_grad_is_an_error_on_a_leaf_alone():
-    reason = said("03", "aedec362")
-    assert "Under `no_grad` even a leaf that requires grad may be edited in place." in reason
-    assert "This non-leaf may be edited outside the block, too." in reason
-    leaf = torch.tensor([2.0, 3.0], requires_grad=True)
-    scaled = leaf * 0.1
-    scaled -= 0.5
-    with torch.no_grad():
-        leaf -= 0.5
-    with pytest.raises(RuntimeError, match="a leaf Variable that requires grad"):
-        leaf -= 0.5
-
-
-def test_the_warning_of_a_non_leaf_comes_once_a_line():
-    assert "Python shows a warning once a line, unless it is told otherwise." in said(
-        "03", "5aaeb6ff"
-    )
-    _, t, _ = middle()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for _ in range(3):
-            assert t.grad is None
-        assert t.grad is None
-    assert len(caught) == 2
-
-
-def test_a_leaf_that_no_backward_reached_has_no_gradient():
-    assert "after `requires_grad=True`; then, whether `backward()` reached it.|5, 6|" in said(
-        "03", "c7a11b63"
-    )
-    reached, unreached = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-    (reached * 3).sum().backward()
-    assert reached.grad.tolist() == [3.0, 3.0]
-    assert unreached.grad is None
-
-
-def test_the_principle_of_03_2_names_who_gets_a_gradient():
-    assert "the leaves that it reaches and that require grad" in GRADIENTS.principle
-    a, b, c, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True, True))
-    kept, dropped = a * b, a * c
-    kept.retain_grad()
-    (kept + dropped).sum().backward()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = [tensor.grad is not None for tensor in (a, c, kept, b, unreached, dropped)]
-    assert found == [True, True, True, False, False, False]
-
-
-def test_the_principle_of_03_3_holds_for_products():
-    assert "a product with a tensor that requires grad is recorded, unless gradients are off" in (
-        WEIGHT.principle
-    )
-    w = torch.ones(2, requires_grad=True)
-    for run in (lambda: w * 0.1, lambda: w * 1, lambda: torch.ones(2) * w, lambda: w @ w):
-        assert not run().is_leaf
+def trained(w, skips=True):
+    """Run the case with this weight; return how many points it gets right."""
+    points, moon = moons()
+    b = torch.zeros(1, requires_grad=True)
+    for _ in range(100):
+        guess = torch.sigmoid(points @ w + b)
+        ((guess - moon) ** 2).mean().backward()
         with torch.no_grad():
-            assert run().is_leaf
-    assert (+w) is w, "so the principle does not speak of all arithmetic"
+            for each in (w, b):
+                grad = quietly(each)
+                if grad is not None or not skips:
+                    each -= grad
+                    each.grad = None
+    return int((guess.round() == moon).sum())
 
 
-def test_what_the_messages_of_03_3_and_03_4_say_of_errors_and_of_none():
-    assert "Python multiplies no list by a float" in message(WEIGHT, "multiplies no list")
-    with pytest.raises(TypeError, match="can't multiply sequence by non-int"):
-        print([1.0] * 0.1)
-    assert "`backward()` itself returns None" in message(MIDDLE, "retained it, but")
-    _, t, e = middle()
-    t.retain_grad()
-    assert e.backward() is None
-    assert t.grad.item() == 5
+def the_case():
+    w = leaf(0.5, 0.5).reshape(2, 1)
+    assert trained(w) == 45
+    assert w.tolist() == [[0.5], [0.5]]
+    assert trained(torch.tensor([0.5, 0.5]).reshape(2, 1).requires_grad_()) == 87
+    with pytest.raises(TypeError, match="NoneType"):  # the note: without the `if`
+        trained(leaf(0.5, 0.5).reshape(2, 1), skips=False)
 
 
-def test_the_principle_of_03_4_holds_for_every_way_to_ask():
-    assert "kept or returned only if somebody asked before" in MIDDLE.principle
-    _, t, e = middle()
-    e.backward(retain_graph=True)
-    t.retain_grad()
-    assert t.grad is None
-    assert torch.autograd.grad(e, t)[0].item() == 5
+def an_optimizer_skips_none():
+    w, other = leaf(1.0), leaf(1.0)
+    for kind in (torch.optim.SGD, torch.optim.Adam):
+        other.grad = torch.ones(1)
+        kind([w, other], lr=0.5, weight_decay=0.1).step()
+    assert w.item() == 1
+    assert other.item() != 1
 
 
-def test_a_leaf_is_a_tensor_without_a_grad_fn():
-    assert "**A leaf is a tensor without a `grad_fn`.**" in said("03", "44d220ab")
-    assert "|Is it a leaf?|Yes, if its `grad_fn` is `None`.|1|" in said("03", "c7a11b63")
-    (term,) = [term for term in book().terms if term.name == "`is_leaf`"]
-    assert term.says == "True where a tensor has no `grad_fn`."
-    w = torch.tensor([2.0, 3.0], requires_grad=True)
+def retain_grad_in_the_case():
+    start = leaf(0.5, 0.5)
+    w = start.reshape(2, 1).clone()
+    w.retain_grad()
+    assert trained(w) == 87
+    assert start.tolist() == [0.5, 0.5]
+
+
+def unrecorded_is_leaf():
+    w = leaf(2.0, 3.0)
     with torch.no_grad():
         unrecorded = [w * 0.5, w[:1], w.to("meta")]
     with torch.inference_mode():
         unrecorded.append(w * 0.5)
     cut = (w * 3).detach_()
     results = [w * 3, w[:1], w.double(), *torch.sort(w), w > 0, w.long(), w.detach(), cut]
-    seen = {(x.is_leaf, x.grad_fn is None) for x in (w, *unrecorded, *results)}
-    assert seen == {(True, True), (False, False)}
+    made = [w, *unrecorded, *results, torch.ones(3), w.reshape(2, 1)]
+    assert {(x.is_leaf, x.grad_fn is None) for x in made} == {(True, True), (False, False)}
+    assert torch.ones(3).is_leaf
+    assert not w.reshape(2, 1).is_leaf
+    (term,) = [term for term in book().terms if term.name == "`is_leaf`"]
+    assert term.says == "True where a tensor has no `grad_fn`."
 
 
-def test_a_computed_leaf_takes_the_flag_and_does_not_always_stay_a_leaf():
-    assert "So its flag is still yours to raise, as in lesson 02." in said("03", "44d220ab")
-    assert "`q += p` is recorded, and gives `q` a `grad_fn`" in said("03", "3a3e5fec")
-    a, b = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
-    p, q, other = a * b, b * 5, b * 5
-    assert other.requires_grad_().is_leaf
+def a_leaf_becomes_a_non_leaf():
+    q, w = torch.zeros(2), leaf(2.0, 3.0) * 0.1
     assert q.is_leaf
-    q += p
+    q += w
     assert not q.is_leaf
-    assert not (b.requires_grad_() * 5).is_leaf  # "Let `b` require grad."
 
 
-def test_three_lines_of_03_1_are_recorded():
-    assert "only three of these lines were recorded" in LEAVES.right
-    w = torch.ones(2, requires_grad=True)
-    s = torch.nn.Parameter(torch.ones(2) * 0.1)
-    made = [w, w + 0, w.detach(), w.detach() * 3, s, s * 2, w[:1], w > 0]
-    assert sum(x.grad_fn is not None for x in made) == 3
-    assert [x.requires_grad for x in made if x.grad_fn is not None] == [True] * 3
+def a_scaled_weight_leaves_its_gradient_behind():
+    start = leaf(2.0, 3.0)
+    w = start * 0.1
+    (w**2).sum().backward()
+    assert quietly(w) is None
+    assert start.grad.tolist() == pytest.approx([0.04, 0.06])
 
 
-def test_a_view_under_no_grad_shows_the_flag_of_its_base_and_keeps_no_gradient():
-    reason = said("03", "q7-because")
-    assert "`part` shows the flag of `w`, as in lesson 02; its own flag was never raised" in reason
-    assert "without an error." in said("03", "q7")
-    assert "The walk ended at the product." in reason
-    assert "Its own is down, so no way leads from the product to `part`." in reason
-    assert "Outside the block `w[:1]` is recorded: a non-leaf, through which `w` gets" in reason
-    notes = said("03", "q7-notes")
-    assert (
-        "(The line with `backward()`, run again, fills `part.grad`; `w` still gets nothing.)"
-        in notes
-    )
-    assert "(`part.grad_fn is None`.)" in notes
-    w = torch.tensor([2.0, 3.0])
-    with torch.no_grad():
-        part = w[:1]
-    for flag in (False, True, False, True):
-        w.requires_grad_(flag)
-        assert part.requires_grad == flag
-    product = part * 3
-    assert [node for node, _ in product.grad_fn.next_functions] == [None, None]
-    product.sum().backward()
-    assert (part.is_leaf, part.grad_fn, part.grad, w.grad) == (True, None, None, None)
-    part.requires_grad_()
-    total = product.sum()  # of the old product: no way leads from it to part
-    total.backward()
-    assert part.grad is None
-    (part * 3).sum().backward()
-    assert (part.grad.tolist(), w.grad) == ([3.0], None)
-    recorded = w[:1]
-    (recorded * 3).sum().backward()
-    assert (recorded.is_leaf, w.grad.tolist()) == (False, [3.0, 0.0])
+def the_flag_does_not_matter_for_is_leaf():
+    plain, flagged = torch.ones(2), leaf(1.0, 1.0)
+    assert plain.is_leaf
+    assert flagged.is_leaf
+    (plain * flagged).sum().backward()
+    assert plain.grad is None
+    assert flagged.grad is not None
+    q = plain * 5
+    assert q.is_leaf
+    assert q.requires_grad_().is_leaf
+    assert not (torch.ones(2).requires_grad_() * 5).is_leaf
 
 
-def test_only_the_gradient_of_a_changes_with_b():
-    assert "if `b` becomes 4? (Only that of `a`.)" in said("03", "c8427f36")
-    found = []
-    for value in (3.0, 4.0):
-        a, b, c, d = (torch.tensor(x, requires_grad=True) for x in (2.0, value, 5.0, 10.0))
-        (a * b + c * torch.log(d)).backward()
-        found.append([x.grad.item() for x in (a, b, c, d)])
-    assert [old != new for old, new in zip(*found, strict=True)] == [True, False, False, False]
+CHANGES = (lambda x: x * 0.1, lambda x: x.double(), lambda x: x.to("meta"), lambda x: x[:, None])
 
 
-def test_the_warning_names_two_remedies():
-    reason = said("03", "1c365404")
-    assert "Read the warning to its end: it names two remedies." in reason
-    assert "The attribute is there, also on a non-leaf." in reason
+def what_comes_after_the_flag_is_recorded():
+    for change in CHANGES:
+        assert not change(leaf(2.0, 3.0)).is_leaf
+        assert change(torch.tensor([2.0, 3.0])).requires_grad_().is_leaf
+    x = leaf(2.0, 3.0)
+    assert x.to("cpu") is x
+    assert not x.to("meta").is_leaf  # stands for a GPU here
+    assert torch.tensor([2.0], dtype=torch.float64, device="meta", requires_grad=True).is_leaf
+
+
+def a_module_keeps_its_leaves():
+    for where in ("meta", torch.float64, "cpu"):
+        module = nn.Linear(2, 1).to(where)
+        assert all(one.is_leaf and one.requires_grad for one in module.parameters())
+
+
+def who_keeps_a_gradient():
+    a, b, c, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True, True))
+    kept, dropped = a * b, a * c
+    kept.retain_grad()
+    assert a.grad is None, "before backward"
+    (kept + dropped).sum().backward()
+    found = [quietly(one) is not None for one in (a, c, kept, b, unreached, dropped)]
+    assert found == [True, True, True, False, False, False]
+
+
+def the_numbers_in_between():
+    a, b, c, d = (torch.tensor(x, requires_grad=True) for x in (2.0, 3.0, 5.0, 10.0))
+    t = torch.log(d)
+    t.retain_grad()
+    (a * b + t * c).backward()
+    assert (t.grad.item(), d.grad.item(), a.grad.item(), b.grad.item()) == (5, 0.5, 3, 2)
+    assert c.grad.item() == pytest.approx(t.item()) == pytest.approx(2.303, abs=1e-3)
+
+
+def the_warning_has_two_remedies():
     _, t, _ = middle()
     with pytest.warns(UserWarning, match="not a leaf Tensor") as caught:
         assert t.grad is None
@@ -294,143 +163,183 @@ def test_the_warning_names_two_remedies():
     assert "make sure you access the leaf Tensor instead" in text
 
 
-def test_a_kept_gradient_takes_up_memory():
-    assert "One kept for each tensor in between would take up more memory." in said(
-        "03", "1c365404"
-    )
-    x = torch.ones(1000, requires_grad=True)
-    t = x.exp()
-    t.retain_grad()
-    t.square().sum().backward()
-    assert t.grad.untyped_storage().nbytes() == t.untyped_storage().nbytes()
-    assert t.grad.data_ptr() != x.grad.data_ptr()
-
-
-def test_z_gets_a_gradient_once_it_is_used_and_e_once_it_is_asked():
-    notes = said("03", "f758932c")
-    assert "(Use it: `e = a * b + t + z`.)" in notes
-    assert "which number it would be: 1.)" in notes
-    a, d, z = (torch.tensor(x, requires_grad=True) for x in (2.0, 10.0, 7.0))
-    e = a * 3.0 + torch.log(d) + z
-    e.retain_grad()
-    e.backward()
-    assert (z.grad.item(), e.grad.item()) == (1, 1)
-
-
-def test_the_check_in_line_2_finds_a_weight_that_was_scaled_too_late():
-    reason = said("03", "aedec362")
-    assert "`assert w.is_leaf` in line 2 would have found it." in reason
-    assert "`requires_grad_()` comes last" in reason
-    assert "(No: a leaf, but without the flag.)" in said("03", "q8-notes")
-    w = torch.tensor([2.0, 3.0], requires_grad=True)
-    assert not (w * 0.1).is_leaf
-    assert (torch.tensor([2.0, 3.0]) * 0.1).requires_grad_().is_leaf
-    with torch.no_grad():
-        w = w * 0.1
-    assert (w.is_leaf, w.requires_grad) == (True, False)
-
-
-def test_a_leaf_would_have_come_to_zero_by_the_step():
-    assert "With a leaf it would be so: half of 2 · `w` is `w`." in said("03", "aedec362")
-    w = (torch.tensor([2.0, 3.0]) * 0.1).requires_grad_()
-    (w**2).sum().backward()
-    assert torch.equal(w.grad, 2 * w)
-    with torch.no_grad():
-        w -= 0.5 * w.grad
-    assert w.tolist() == [0.0, 0.0]
-
-
-def test_a_late_move_does_no_harm_where_there_is_nothing_to_move():
-    reason = said("03", "84641055")
-    assert "so a `.to(device)` after `requires_grad=True` does no harm on a CPU, and" in reason
-    assert "and makes a non-leaf on a GPU" in reason
-    assert "ask for device and dtype in the line that makes the leaf" in reason
-    for device, is_leaf in (("cpu", True), ("meta", False)):  # meta stands for a GPU here
-        assert torch.ones(2, requires_grad=True).to(device).is_leaf == is_leaf
-        early = torch.ones(2, device=device, dtype=torch.float64, requires_grad=True)
-        assert early.is_leaf
-
-
-def test_a_later_walk_is_kept_and_an_earlier_one_is_not_brought_back():
-    reason = said("03", "7087b96b")
-    assert "`retain_grad()` works for later walks; it brings back no gradient that has go" in reason
+def what_passes_later_is_kept():
     d, t, e = middle()
     e.backward(retain_graph=True)
     t.retain_grad()
-    assert t.grad is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the note: no warning comes
+        assert t.grad is None
+    torch.autograd.grad(d * 2, d)
+    assert t.grad is None, "this backward did not pass t"
+    for back, total in (
+        (lambda: e.backward(retain_graph=True), 5.0),
+        (lambda: e.backward(retain_graph=True), 10.0),
+        (lambda: torch.autograd.grad(e, t, retain_graph=True), 15.0),
+        (lambda: torch.autograd.grad(e, d, retain_graph=True), 20.0),
+    ):
+        back()
+        assert t.grad.item() == total
+    t.grad = None
     e.backward()
-    assert (t.grad.item(), d.grad.item()) == (5, 1)  # d has both walks: twice 5 / 10
+    assert t.grad.item() == 5, "the request stays"
+    (term,) = [term for term in book().terms if term.name == "`retain_grad()`"]
+    assert "every later backward() to add the gradient that passes through a non-leaf" in term.says
+    assert term.says.endswith("; a walk of `autograd.grad()` adds there too.")
 
 
-def test_the_recap_names_the_leaves_that_hold_none():
-    assert (
-        "|Which leaf has none after a plain `backward()`?|One with its flag down, or not reached.|5|"
-        in said("03", "c7a11b63")
-    )
-    a, plain, unreached = (torch.ones(2, requires_grad=flag) for flag in (True, False, True))
-    (a * plain).sum().backward()
-    assert [leaf.grad is None for leaf in (a, plain, unreached)] == [False, True, True]
+def a_leaf_need_not_ask():
+    d = torch.tensor(10.0, requires_grad=True)
+    d.retain_grad()
+    (5 * d).backward()
+    assert d.grad.item() == 5
+    assert not d.retains_grad
 
 
-def test_moves_and_casts_under_no_grad_and_of_a_module():
-    notes = said("03", "9cfbef23")
-    assert "`module.to` keeps its parameters leaves." in notes
-    assert '`x.to("meta")` under `no_grad`? (A leaf, and it requires no grad.)' in notes
-    reason = said("03", "84641055")
-    assert "`x.detach()` is not recorded" in reason
-    assert "it makes another tensor: the gradient has to be cast back, so the cast is" in reason
-    for where in ("meta", torch.float64, "cpu"):
-        module = torch.nn.Linear(2, 1).to(where)
-        assert all(one.is_leaf and one.requires_grad for one in module.parameters())
-    x = torch.tensor([2.0, 3.0], requires_grad=True)
-    with torch.no_grad():
-        for moved in (x.to("meta"), x.double()):
-            assert (moved.is_leaf, moved.requires_grad) == (True, False)
-        assert x.to("cpu") is x
-    cast = x.double()
-    assert (cast.device, cast.is_leaf) == (x.device, False)
-    (back,) = torch.autograd.grad(cast.sum(), x)
-    assert back.dtype == torch.float32
-    x.detach().requires_grad_().sum().backward()
-    assert x.grad is None
-    (x.detach() * x).sum().backward()
-    assert x.detach().grad is None
+def room_of_gradients():
+    layer = nn.Sequential(nn.Linear(2, 8), nn.Tanh())
+    for count in (100, 200):
+        points, sizes = torch.ones(count, 2), []
+        for part in layer:
+            points = part(points)
+            points.retain_grad()
+            sizes.append(points)
+        points.sum().backward()
+        assert sum(one.grad.numel() for one in sizes) == 16 * count
+        assert [one.grad.shape for one in sizes] == [one.shape for one in sizes]
+        assert sum(one.numel() for one in layer.parameters()) == 24
+    assert 16 * 100 == 1600 == 2 * 100 * 8
+    assert 2 * 8 + 8 == 24
 
 
-def test_a_non_leaf_has_no_gradient_unless_it_was_asked_for():
-    recap = said("03", "c7a11b63")
-    assert "|What is in `.grad` before the first `backward()`?|`None`, not zeros.|2|" in recap
-    assert "|And after it, in a non-leaf?|`None`, unless it was asked for.|3|" in recap
-    for ask in ("not", "retain", "inputs"):
-        d, t, e = middle()
-        assert d.grad is None
-        if ask == "retain":
-            t.retain_grad()
-        e.backward(inputs=[t] if ask == "inputs" else None)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            assert (t.grad is None) == (ask == "not")
-
-
-def test_a_request_after_a_cast_keeps_only_what_comes_later():
-    notes = said("03", "4c1ab333")
-    assert "Why does `w` hold `[40, 60]` and the leaf behind it `[80, 120]`?" in notes
-    leaf = torch.tensor([20.0, 30.0], requires_grad=True)
-    w = leaf.to(torch.float64)
+def a_request_after_a_cast():
+    start = leaf(20.0, 30.0)
+    w = start.to(torch.float64)
     (w * w).sum().backward()
     w.retain_grad()
     (w * w).sum().backward()
-    assert (w.grad.tolist(), leaf.grad.tolist()) == ([40, 60], [80, 120])
+    assert (w.grad.tolist(), start.grad.tolist()) == ([40, 60], [80, 120])
+    assert not w.is_leaf, "a filled .grad does not make a leaf"
 
 
-def test_03_3_a_tenth_in_float64_is_exact_only_where_float32_was_never_between():
-    assert "Create it in float64 with `dtype=`, scale it, then" in WEIGHT.hints[1]
-    values = [0.5, -7.25, 0.7]
-    right = [value * 0.1 for value in values]
-    assert (torch.tensor(values, dtype=torch.float64) * 0.1).tolist() == right
-    assert (torch.tensor(values).double() * 0.1).tolist() != right
+SAID = [  # the cell, its words, what shows that they are true
+    ("case-then", "Only 45 points are right, and `w` is what we typed in", the_case),
+    ("case-then", "and 87 points will be right", the_case),
+    ("case-notes", "they skip a weight whose `.grad` is None", an_optimizer_skips_none),
+    ("case-notes", "(A `TypeError`: `w.grad` is None.)", the_case),
+    ("d1-because", "**A leaf is a tensor that no recorded operation made.**", unrecorded_is_leaf),
+    ("d1-because", "and there it arrived", a_scaled_weight_leaves_its_gradient_behind),
+    ("d1-because", "After `q += w`, a plain `q` is a non-leaf.", a_leaf_becomes_a_non_leaf),
+    ("d1-notes", "(`reshape`. It computes nothing, and it is recorded all", unrecorded_is_leaf),
+    ("44d220ab", "but whether that was recorded", unrecorded_is_leaf),
+    ("44d220ab", "Its `grad_fn` is None, and it is a leaf.", the_flag_does_not_matter_for_is_leaf),
+    (
+        "44d220ab",
+        "a leaf whose flag is down gets no `.grad`",
+        the_flag_does_not_matter_for_is_leaf,
+    ),
+    ("44d220ab", "For `is_leaf` the flag does not matter", the_flag_does_not_matter_for_is_leaf),
+    ("3a3e5fec", "(`b` requires grad.)", the_flag_does_not_matter_for_is_leaf),
+    ("f1-because", "raise its flag last", what_comes_after_the_flag_is_recorded),
+    (
+        "f1-because",
+        "had nothing to move, and gave back `w` its",
+        what_comes_after_the_flag_is_recorded,
+    ),
+    ("f1-because", "would make a non-leaf", what_comes_after_the_flag_is_recorded),
+    ("f1-notes", "`module.to` keeps its parameters leaves", a_module_keeps_its_leaves),
+    ("f1-notes", "ask for dtype and device where the", what_comes_after_the_flag_is_recorded),
+    ("q10-because", "**A leaf keeps its gradient. A result in between", who_keeps_a_gradient),
+    ("q10-because", "only if it requires grad and backward reaches it", who_keeps_a_gradient),
+    ("q10-because", "the value of `t`, and what `c` gets", the_numbers_in_between),
+    ("q10-notes", "(None, not 0: nobody had computed it.)", who_keeps_a_gradient),
+    ("q10-notes", "it names two remedies", the_warning_has_two_remedies),
+    ("o1-because", "keeps what passes later, and brings nothing back", what_passes_later_is_kept),
+    ("o1-because", "`d` is a leaf, and keeps both without asking", a_leaf_need_not_ask),
+    ("o1-because", "set `t.grad = None`. The request stays.", what_passes_later_is_kept),
+    ("o1-notes", "and no warning comes", what_passes_later_is_kept),
+    ("o1-notes", "(Yes, if it passes `t`.)", what_passes_later_is_kept),
+    ("e1-because", "A gradient is as large as its tensor.", room_of_gradients),
+    ("e1-because", "hold 1,600 numbers, and the weights 24", room_of_gradients),
+    ("e1-because", "the first number doubles, and the second one stays", room_of_gradients),
+    ("e1-notes", "That loop then works", retain_grad_in_the_case),
+    ("4c1ab323", "A filled `.grad` does not make a leaf", a_request_after_a_cast),
+    ("4c1ab333", "hold `[40, 60]` and the leaf behind it `[80, 120]`", a_request_after_a_cast),
+    ("c7a11b63", "Its `grad_fn` is None.", unrecorded_is_leaf),
+    ("c7a11b63", "keeps the gradient that reaches it", who_keeps_a_gradient),
+    ("c7a11b63", "only if you call `retain_grad()` before", what_passes_later_is_kept),
+    ("c7a11b63", "and raise its flag last", what_comes_after_the_flag_is_recorded),
+]
 
 
-def test_an_optimizer_refuses_a_non_leaf_only_by_default():
-    weight = torch.ones(2, requires_grad=True) * 0.1
-    torch.optim.SGD([weight], lr=0.5, differentiable=True)
+@pytest.mark.parametrize(
+    ("cell", "words", "shows"), SAID, ids=[f"{one[0]}-{i}" for i, one in enumerate(SAID)]
+)
+def test_the_lesson_says_what_torch_does(cell, words, shows):
+    assert words in said("03", cell)
+    shows()
+
+
+def message(exercise, words):
+    (found,) = [idea.message for idea in exercise.misconceptions if words in idea.message]
+    return found
+
+
+def test_03_1_three_of_the_lines_are_recorded_and_their_results_have_a_grad_fn():
+    assert "only three of these lines were recorded" in LEAVES.right
+    assert "In these lines, if it was, its result has a `grad_fn`." in LEAVES.hints[0]
+    w = leaf(1.0, 1.0)
+    s = nn.Parameter(torch.ones(2) * 0.1)
+    made = [w, w + 0, w.detach(), w.detach() * 3, s, s * 2, w[:1], w > 0]
+    assert [one.grad_fn is not None for one in made] == [0, 1, 0, 0, 0, 1, 1, 0]
+    assert w.sort().indices.is_leaf, "and so the hint speaks of these lines alone"
+    assert "a parameter is a new tensor" in LEAVES.hints[1]
+    for values in (torch.ones(2) * 0.1, leaf(1.0) * 0.1, leaf(1.0)):
+        assert nn.Parameter(values).is_leaf
+        assert nn.Parameter(values) is not values
+
+
+def test_03_2_says_who_keeps_a_gradient():
+    assert "a leaf that requires grad keeps the gradient that reaches it" in GRADIENTS.principle
+    who_keeps_a_gradient()
+    own = " ".join(GRADIENTS.quantities.own)
+    assert "torch computes it only for what requires grad" in own
+    assert "By default a non-leaf keeps none" in own
+
+
+def test_03_4_says_what_comes_back_and_when():
+    assert "kept or returned only if somebody asked before" in MIDDLE.principle
+    _, t, e = middle()
+    e.backward(retain_graph=True)
+    t.retain_grad()
+    assert t.grad is None
+    assert torch.autograd.grad(e, t, retain_graph=True)[0].item() == 5
+    assert "`backward()` itself returns None" in message(MIDDLE, "kept its gradient, but")
+    assert e.backward() is None
+
+
+def test_03_5_says_of_a_non_leaf_that_the_leaf_behind_it_gets_the_gradient():
+    said_of_it = message(CASE, "result of a recorded operation")
+    assert (
+        "the gradient is for the leaf behind it. `retain_grad()` does not change that" in said_of_it
+    )
+    for asks in (False, True):
+        start = leaf(0.5, 0.5)
+        w = start.reshape(-1, 1)
+        if asks:
+            w.retain_grad()
+        (w**2).sum().backward()
+        assert start.grad.tolist() == [1, 1]
+        assert not w.is_leaf
+    assert "what you do to a weight after its flag went up is recorded" in CASE.principle
+    what_comes_after_the_flag_is_recorded()
+
+
+@pytest.mark.parametrize("kind", [torch.optim.SGD, torch.optim.Adam])
+def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_or_the_step_is_recorded(kind):
+    weight = leaf(2.0, 3.0) * 0.1
+    with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
+        kind([weight], lr=0.5)
+    kind([weight], lr=0.5, differentiable=True)
+    weight.retain_grad()
+    kind([weight], lr=0.5)

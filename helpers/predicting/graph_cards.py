@@ -15,6 +15,7 @@ import torch
 
 from autograd_graphs.data import Graph, Node
 
+NO_NAME = "unnamed"  # on the card of a leaf that no variable leads to, as in pictures
 COLUMNS = 3
 MOST = 8  # cards: more of them nobody draws
 UNEVEN, ASIDE, ROOM = 8, 0.1, 0.01  # a crooked edge, a card aside; what room between two is worth
@@ -91,7 +92,7 @@ def all_cards(graph: Graph, tensors: dict[str, Any], decoys: tuple[str, ...]) ->
 
 def card_of(node: Node, number: int) -> Card:
     if node.is_leaf:
-        return Card(node.name, "requires grad", node.name, "leaf", number)
+        return Card(node.name or NO_NAME, "requires grad", node.name, "leaf", number)
     title, rest = split(node.operation)
     return Card(title, f"makes {node.name}" if node.name else rest, node.name, "op", number)
 

@@ -8,7 +8,8 @@ HOW_MANY = range(3, 6)
 UNANSWERED = "not answered yet"
 # Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
 OLD = {"00.3", "01.2", "01.3"}
-GONE = {"07.1", "07.3"}  # of earlier editions; no other exercise gets their number
+# Of earlier editions; no other exercise gets their number.
+GONE = {"03.3", "07.1", "07.3"}
 
 
 def exercises_are_numbered(lesson):
