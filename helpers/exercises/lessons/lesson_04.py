@@ -308,7 +308,7 @@ def answer(node):
         ),
         Misconception(
             example=_SOLUTION.replace("node is not None and node", "node").replace(
-                "in node.next", "in [] if node is None else node.next"
+                "in node.next_functions", "in (node.next_functions if node else [])"
             ),
             when=lambda seen: _some_line(seen, lambda line: line == "None (again)"),
             message="You counted None as a node that you meet again. An empty entry is no node, and its line is"
