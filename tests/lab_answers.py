@@ -35,6 +35,7 @@ KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
 NAMED = {  # lessons whose answers name buttons in words, and what they call them
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
     "03": ("plain", "flagged", "cast", "scale", "flag", "retain", "backward"),
+    "04": tuple(f"{nr} program" for nr in ("first", "second", "third", "fourth", "fifth")),
     "07": ("forward",),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")

@@ -1,21 +1,15 @@
-"""The lab of lesson 04: a few programs, and of each node what it saves, its `next_functions` and
-its formula.
-"""
+"""The lab of lesson 04: a few programs, and of each node what it saves and its `next_functions`."""
 
 from __future__ import annotations
-
-import textwrap
 
 import torch
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.snapshot import snapshot
-from autograd_graphs.recording.torch_formulas import formulas
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 
-LINE = 46  # characters of a formula in one line of the table
 PROGRAM = "programs"
 
 
@@ -118,16 +112,10 @@ def rows(graph: Graph, number: int) -> list[Row]:
         ]
     saved = [str(cell) for cell in one.saved] or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
-    texts = [
-        line
-        for key, rule in formulas(one.operation).items()
-        for line in textwrap.wrap(f"{key}: {rule}", LINE)
-    ]
     return [
         Row("node", one.operation),
         *titled("saves", saved),
         *titled("next_functions", edges),
-        *titled("formula", texts),
     ]
 
 
