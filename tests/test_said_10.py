@@ -156,7 +156,7 @@ def each_line_of_the_program_was_tried():
 def no_gradient_comes_back_from_meta_and_the_other_is_there():
     near = torch.tensor([2.0, 3.0], requires_grad=True)
     far = meta(2).requires_grad_()
-    loss = (near.to("meta") * far).sum()
+    loss = near.to("meta") @ far
     assert refused(NO_COPY, loss.backward, NotImplementedError)
     assert near.grad is None
     assert far.grad.is_meta
@@ -306,7 +306,7 @@ SAID = [
         ("f1-because", "calls the device of the first tensor *expected*"),
         ("f1-notes", "in `moon - guess`? (The CPU.)"),
     ),
-    (torchs_library_has_these_words_for_a_gpu, ("f1-because", "On a GPU it reads *Expected all tensors to be on the same device*")),
+    (torchs_library_has_these_words_for_a_gpu, ("f1-because", "On a GPU the message is *Expected all tensors to be on the same device*")),
     (in_arithmetic_a_number_of_the_cpu_counts_as_a_number,
         ("f1-then", "in `+ - * /` such a CPU tensor counts as a plain number"),
         ("f1-notes", "(It raises: the exception is for numbers on the CPU.)"),
@@ -316,11 +316,11 @@ SAID = [
     (a_stack_refuses_it, ("f1-then", "Elsewhere, as in `torch.stack`, it is refused")),
     (each_line_of_the_program_was_tried, ("f1", "Which line does not do what it was written for?")),
     (no_gradient_comes_back_from_meta_and_the_other_is_there,
-        ("d1-because", "so `loss.backward()` raises in this program"),
-        ("d1-notes", "(Yes, try it: `far.grad` is on meta.)"),
+        ("d1-because", "only numbers can be moved back, and meta has none"),
+        ("d1-notes", "(Yes: `far.grad` is on meta.)"),
     ),
     (a_gradient_must_be_on_the_device_of_its_leaf, ("d1-notes", "(No: torch refuses a gradient of another device.)")),
-    (a_gradient_comes_back_to_its_leaf, ("d1-because", "a gradient lives where its leaf lives")),
+    (a_gradient_comes_back_to_its_leaf, ("d1-because", "A gradient lives where its leaf lives.")),
     (with_nothing_to_do_it_is_the_tensor_itself,
         ("q10-because", "**If there is nothing to do, `.to()` returns the tensor itself."),
         ("q10-because", "the same line gives you a non-leaf, and `w.grad` stays None"),
@@ -342,10 +342,10 @@ SAID = [
         ("gpu-50", "and the rest follows"),
     ),
     (each_order_was_run,
-        ("o1-because", "Moving the loss comes too late"),
+        ("o1-because", "Moving the loss comes too late."),
         ("o1-notes", "It does no harm, and it does nothing."),
     ),
-    (meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses, ("o1-because", "such as CPU indices for `nn.Embedding`, or `m += c`")),
+    (meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses, ("o1-because", "such as CPU indices for `nn.Embedding`, or `m += w` with `w` on the CPU")),
     (other_layers_take_cpu_data_on_meta,
         ("o1-because", "a linear layer without a bias and `nn.Conv1d` take CPU data as well"),
         ("o1-notes", "no error comes, and the numbers are whatever was in memory"),
