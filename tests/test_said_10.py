@@ -190,8 +190,9 @@ def with_nothing_to_do_it_is_the_tensor_itself():
 
 
 def asked_last_it_is_a_leaf():
-    for place in ("cpu", "meta", torch.float64):
-        assert torch.ones(2).to(place).requires_grad_().is_leaf
+    assert all(
+        torch.ones(2).to(place).requires_grad_().is_leaf for place in ("cpu", "meta", torch.float64)
+    )
 
 
 def a_copy_is_a_result_in_any_case_and_parameters_stay_leaves():
@@ -276,84 +277,54 @@ def torch_says_that_synchronize_waits():
     assert "Wait for all kernels in all streams on a CUDA device to complete" in waits
 
 
-# Each check with the cells, or exercises, that say so.
+# A cell or an exercise, words in it, and the check that bears them out.
 SAID = [
-    (it_stops_in_the_first_step_and_ends_when_the_data_are_moved,
-        ("case-then", "The dry run stopped in its first step."),
-        ("case-then", "it will run wherever the model lives"),
-        ("10.5", "`device = next(model.parameters()).device`"),
-    ),
-    (meta_keeps_shapes_dtypes_devices_and_bytes,
-        ("case", "a device that keeps shapes and no numbers"),
-        ("case-notes", "Shapes, dtypes, devices, the graph, and how many bytes it would hold."),
-    ),
-    (new_tensors_go_where_one_says_and_else_to_the_cpu,
-        ("gpu-05", "**A new tensor goes where you say. A result lives where its inputs live.**"),
-        ("gpu-05", "If you say nothing, it is the CPU"),
-    ),
-    (some_ways_do_not_listen_to_the_block, ("gpu-05", "`torch.Tensor(2)` and `torch.from_numpy(array)` stay on the CPU.")),
-    (a_number_of_meta_is_none,
-        ("gpu-06", "What does `b[0].item()` do? (It raises: there is no number.)"),
-        ("o1-notes", "`loss.item()` raises, so a log has to wait"),
-        ("10.5", "On meta the loss has no number"),
-    ),
-    (a_tensor_has_to_be_kept_and_a_module_not,
-        ("f1-because", "**A tensor's `.to()` returns a tensor, and you have to keep it"),
-        ("f1-because", "`model.to(\"meta\")` changes the module itself"),
-        ("10.4", "A tensor's `.to()` returns another tensor"),
-    ),
-    (the_first_one_is_expected,
-        ("f1-because", "calls the device of the first tensor *expected*"),
-        ("f1-notes", "in `moon - guess`? (The CPU.)"),
-    ),
-    (torchs_library_has_these_words_for_a_gpu, ("f1-because", "On a GPU the message is *Expected all tensors to be on the same device*")),
-    (in_arithmetic_a_number_of_the_cpu_counts_as_a_number,
-        ("f1-then", "in `+ - * /` such a CPU tensor counts as a plain number"),
-        ("f1-notes", "(It raises: the exception is for numbers on the CPU.)"),
-        ("10.1", "In arithmetic a number of the CPU may meet any device."),
-        ("10.1", "CPU tensors without dimensions"),
-    ),
-    (a_stack_refuses_it, ("f1-then", "Elsewhere, as in `torch.stack`, it is refused")),
-    (each_line_of_the_program_was_tried, ("f1", "Which line does not do what it was written for?")),
-    (no_gradient_comes_back_from_meta_and_the_other_is_there,
-        ("d1-because", "only numbers can be moved back, and meta has none"),
-        ("d1-notes", "(Yes: `far.grad` is on meta.)"),
-    ),
-    (a_gradient_must_be_on_the_device_of_its_leaf, ("d1-notes", "(No: torch refuses a gradient of another device.)")),
-    (a_gradient_comes_back_to_its_leaf, ("d1-because", "A gradient lives where its leaf lives.")),
-    (with_nothing_to_do_it_is_the_tensor_itself,
-        ("q10-because", "**If there is nothing to do, `.to()` returns the tensor itself."),
-        ("q10-because", "the same line gives you a non-leaf, and `w.grad` stays None"),
-        ("q10-notes", "Put float64 in place of the device once, and look at `w.is_leaf`"),
-    ),
-    (asked_last_it_is_a_leaf,
-        ("q10-because", "`torch.ones(2).to(device).requires_grad_()`"),
-        ("gpu-50", "ask for the gradient last"),
-        ("10.4", "A move before the flag is not recorded."),
-        ("10.4", "`.requires_grad_()` last"),
-    ),
-    (a_copy_is_a_result_in_any_case_and_parameters_stay_leaves,
-        ("q10-because", "`w.to(\"cpu\", copy=True)` gives you a result in any case"),
-        ("q10-because", "the parameters that a module moves stay leaves"),
-    ),
-    (on_meta_the_parameters_are_new_and_the_optimizer_has_the_old, ("q10-notes", "on meta, the parameters are new objects afterwards")),
-    (whatever_comes_after_shares_the_device,
-        ("o1-because", "so do the output, the loss and the gradients"),
-        ("gpu-50", "and the rest follows"),
-    ),
-    (each_order_was_run,
-        ("o1-because", "Moving the loss comes too late."),
-        ("o1-notes", "It does no harm, and it does nothing."),
-    ),
-    (meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses, ("o1-because", "such as CPU indices for `nn.Embedding`, or `m += w` with `w` on the CPU")),
-    (other_layers_take_cpu_data_on_meta,
-        ("o1-because", "a linear layer without a bias and `nn.Conv1d` take CPU data as well"),
-        ("o1-notes", "no error comes, and the numbers are whatever was in memory"),
-        ("gpu-50", "Its silence proves little."),
-    ),
-    (without_cuda_it_raises, ("o1-notes", "(It raises. It does not fall back to the CPU.)")),
-    (a_matrix_to_the_power_2_to_the_20_is_twenty_products, ("q11", "about twenty such products")),
-    (torch_says_that_synchronize_waits, ("q11-because", "`torch.cuda.synchronize()` waits for them")),
+    ("case-then", "The dry run stopped in its first step.", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("case-then", "it will run wherever the model lives", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("10.5", "`device = next(model.parameters()).device`", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("case", "a device that keeps shapes and no numbers", meta_keeps_shapes_dtypes_devices_and_bytes),
+    ("case-notes", "Shapes, dtypes, devices, the graph, and how many bytes it would hold.", meta_keeps_shapes_dtypes_devices_and_bytes),
+    ("gpu-05", "**A new tensor goes where you say. A result lives where its inputs live.**", new_tensors_go_where_one_says_and_else_to_the_cpu),
+    ("gpu-05", "If you say nothing, it is the CPU", new_tensors_go_where_one_says_and_else_to_the_cpu),
+    ("gpu-05", "`torch.Tensor(2)` and `torch.from_numpy(array)` stay on the CPU.", some_ways_do_not_listen_to_the_block),
+    ("gpu-06", "What does `b[0].item()` do? (It raises: there is no number.)", a_number_of_meta_is_none),
+    ("o1-notes", "`loss.item()` raises, so a log has to wait", a_number_of_meta_is_none),
+    ("10.5", "On meta the loss has no number", a_number_of_meta_is_none),
+    ("f1-because", "**A tensor's `.to()` returns a tensor, and you have to keep it", a_tensor_has_to_be_kept_and_a_module_not),
+    ("f1-because", "`model.to(\"meta\")` changes the module itself", a_tensor_has_to_be_kept_and_a_module_not),
+    ("10.4", "A tensor's `.to()` returns another tensor", a_tensor_has_to_be_kept_and_a_module_not),
+    ("f1-because", "calls the device of the first tensor *expected*", the_first_one_is_expected),
+    ("f1-notes", "in `moon - guess`? (The CPU.)", the_first_one_is_expected),
+    ("f1-because", "On a GPU the message is *Expected all tensors to be on the same device*", torchs_library_has_these_words_for_a_gpu),
+    ("f1-then", "in `+ - * /` such a CPU tensor counts as a plain number", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("f1-notes", "(It raises: the exception is for numbers on the CPU.)", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("10.1", "In arithmetic a number of the CPU may meet any device.", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("10.1", "CPU tensors without dimensions", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("f1-then", "Elsewhere, as in `torch.stack`, it is refused", a_stack_refuses_it),
+    ("f1", "Which line does not do what it was written for?", each_line_of_the_program_was_tried),
+    ("d1-because", "only numbers can be moved back, and meta has none", no_gradient_comes_back_from_meta_and_the_other_is_there),
+    ("d1-notes", "(Yes: `far.grad` is on meta.)", no_gradient_comes_back_from_meta_and_the_other_is_there),
+    ("d1-notes", "(No: torch refuses a gradient of another device.)", a_gradient_must_be_on_the_device_of_its_leaf),
+    ("d1-because", "A gradient lives where its leaf lives.", a_gradient_comes_back_to_its_leaf),
+    ("q10-because", "**If there is nothing to do, `.to()` returns the tensor itself.", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-because", "the same line gives you a non-leaf, and `w.grad` stays None", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-notes", "Put float64 in place of the device once, and look at `w.is_leaf`", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-because", "`torch.ones(2).to(device).requires_grad_()`", asked_last_it_is_a_leaf),
+    ("10.4", "A move before the flag is not recorded.", asked_last_it_is_a_leaf),
+    ("10.4", "`.requires_grad_()` last", asked_last_it_is_a_leaf),
+    ("q10-because", "`w.to(\"cpu\", copy=True)` gives you a result in any case", a_copy_is_a_result_in_any_case_and_parameters_stay_leaves),
+    ("q10-because", "the parameters that a module moves stay leaves", a_copy_is_a_result_in_any_case_and_parameters_stay_leaves),
+    ("q10-notes", "on meta, the parameters are new objects afterwards", on_meta_the_parameters_are_new_and_the_optimizer_has_the_old),
+    ("o1-because", "so do the output, the loss and the gradients", whatever_comes_after_shares_the_device),
+    ("o1-because", "Moving the loss comes too late.", each_order_was_run),
+    ("o1-notes", "It does no harm, and it does nothing.", each_order_was_run),
+    ("o1-because", "such as CPU indices for `nn.Embedding`, or `m += w` with `w` on the CPU", meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses),
+    ("o1-because", "a linear layer without a bias and `nn.Conv1d` take CPU data as well", other_layers_take_cpu_data_on_meta),
+    ("o1-notes", "No error comes, and the numbers are whatever was in memory", other_layers_take_cpu_data_on_meta),
+    ("gpu-50", "Its silence proves little.", other_layers_take_cpu_data_on_meta),
+    ("o1-notes", "(It raises. It does not fall back to the CPU.)", without_cuda_it_raises),
+    ("q11", "about twenty such products", a_matrix_to_the_power_2_to_the_20_is_twenty_products),
+    ("q11-because", "`torch.cuda.synchronize()` waits for them", torch_says_that_synchronize_waits),
 ]  # fmt: skip
 
 
@@ -367,11 +338,9 @@ def told(where):
     )
 
 
-@pytest.mark.parametrize("row", SAID, ids=lambda row: row[0].__name__)
-def test_it_still_stands_there_and_torch_bears_it_out(row):
-    holds, *places = row
-    for where, words in places:
-        assert words in told(where)
+@pytest.mark.parametrize(("where", "words", "holds"), SAID)
+def test_it_still_stands_there_and_torch_bears_it_out(where, words, holds):
+    assert words in told(where)
     holds()
 
 
