@@ -1,5 +1,5 @@
 """Show what a cell does on a GPU: run it where there is one, else show what it did on one, or what
-PyTorch's documentation promises, marked so, or say that none ran it.
+PyTorch's documentation promises. The last, short line of what is shown says which of these it is.
 
 Reads gpu_recorded.json; `python -m helpers.gpu record` (make record-gpu) writes it, on a machine
 with a GPU, no other. gpu_documented.toml is written by hand: what a cell is expected to show, and
@@ -60,9 +60,11 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
         shown = outcome(function) if available() else None
         promise = fresh(documented().get(key), code)
         if shown is not None and mode != "stored":
-            print(f"Run here, on {machine()}:\n{shown}")
+            print(f"{shown}\nrun here, on {machine()}")
             if promise and promise["text"] != shown:
-                print(f"{promised(promise)}\nThe two differ.")
+                print(
+                    f"By documentation it should be this ({promise['source']}):\n{promise['text']}"
+                )
             return function
         entry = recordings().get(key)
         if shown is not None and fresh(entry, code) and entry["text"] != shown:
@@ -78,12 +80,12 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
 
 def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None = None) -> str:
     """Return what a reader without a GPU sees: the recording with its machine and day, or what
-    documentation promises with its source, or why there is neither.
+    documentation promises, or why there is neither.
     """
     if kept := fresh(entry, code):
-        return f"Recorded on {kept['machine']}, {kept['date']}:\n{kept['text']}"
+        return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
     if promise is not None:
-        return f"{promised(promise)}\nNot run on a GPU yet: {AGAIN}"
+        return f"{promise['text']}\nby documentation"
     if entry is None:
         return (
             f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
@@ -92,12 +94,6 @@ def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None
     return (
         f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
     )
-
-
-def promised(promise: dict[str, Any]) -> str:
-    """Return what documentation promises of a cell, with the mark and the source."""
-    mark = textwrap.fill(f"By documentation: {promise['source']}", 100)
-    return f"{mark}\n{promise['text']}"
 
 
 def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:

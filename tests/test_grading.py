@@ -128,7 +128,7 @@ def test_whatever_comes_out_of_the_sandbox_gets_a_mark_and_no_points(found):
 
 
 def test_of_a_wrong_function_a_case_is_set_out_without_what_was_expected(extracted):
-    one = find("10.2")
+    one = find("10.4")
     answer = evaluated(
         "def answer(values, place):\n    return torch.tensor(values).requires_grad_().sum()"
     )

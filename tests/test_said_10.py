@@ -1,407 +1,265 @@
 """What lesson 10 says, run in plain torch; meta stands for the GPU, as in the lesson.
 
-What only a GPU can show is in tests/test_gpu.py. See tests/said.py.
+What only a GPU can show is in tests/test_gpu.py. A row of SAID is a cell, words that stand in it, and a
+check that fails if they are false.
 """
 
-import ast
 import inspect
-import warnings
+import mmap
+from pathlib import Path
 
 import pytest
 import torch
 from said import said
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.autograd.graph import saved_tensors_hooks
 from torch.nn import functional as F
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from helpers import gpu
-from helpers.memory import bytes_in_use
+from helpers.exercises.exercise import find
+from helpers.moons import moons
+from helpers.predicting.questions import question
 
-OTHER_DEVICE = "is not on the expected device"
+MEETS = "is not on the expected device"
+NO_COPY = "Cannot copy out of meta tensor; no data"
 
 
 def meta(*size):
     return torch.ones(size, device="meta")
 
 
-# 1, 2: who decides, and no such device
+def refused(words, call, kind=RuntimeError):
+    """Tell whether a call raises an error with these words, and no other one."""
+    try:
+        call()
+    except kind as error:
+        return words in str(error)
+    return False
 
 
-def test_a_block_changes_the_default_which_is_the_cpu():
-    told = said("10", "gpu-05")
-    assert "The default is the CPU" in told
-    assert "A block `with torch.device(…)` changes the default" in told
+def trained(device, moved=False, given=None):
+    """Run the case with a model on a device; return the model and its last loss."""
+    points, moon = moons()
+    model = given or nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+    model = model.to(device)
+    if moved:
+        points, moon = points.to(device), moon.to(device)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
+    for _ in range(3):
+        optimizer.zero_grad()
+        loss = nn.BCEWithLogitsLoss()(model(points), moon)
+        loss.backward()
+        optimizer.step()
+    return model, loss
+
+
+# The case
+
+
+def it_stops_in_the_first_step_and_ends_when_the_data_are_moved():
+    model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+    assert refused(MEETS, lambda: trained("meta", given=model))
+    assert all(weight.grad is None for weight in model.parameters())
+    for device in ("meta", "cpu"):
+        model, loss = trained(device, moved=True)
+        assert loss.device.type == device
+        assert all(weight.grad.device.type == device for weight in model.parameters())
+
+
+def meta_keeps_shapes_dtypes_devices_and_bytes():
+    x = torch.ones(3, 4, dtype=torch.float64, device="meta", requires_grad=True)
+    assert ((x * 2).shape, x.dtype, x.nbytes) == ((3, 4), torch.float64, 96)
+    assert (x * 2).grad_fn is not None
+    assert torch.empty(2**17, 2**17, device="meta").nbytes == 64 * 2**30, "and takes no memory"
+
+
+# Idea 1
+
+
+def new_tensors_go_where_one_says_and_else_to_the_cpu():
     assert torch.get_default_device() == torch.device("cpu")
     with torch.device("meta"):
-        assert torch.ones(2).is_meta
         assert torch.get_default_device() == torch.device("meta")
+        assert torch.ones(2).is_meta
+        assert torch.zeros(2).is_meta
+        assert torch.ones(2, device="cpu").device.type == "cpu"
+        assert (torch.ones(2, device="cpu") + 1).device.type == "cpu"
+    assert (meta(2) + 1).is_meta
 
 
-def test_what_stands_on_given_memory_stays_on_the_cpu():
-    assert "**`torch.ones(2)` goes where you say, or to the default device;" in said("10", "gpu-05")
-    assert "(On the CPU, on the memory of the array.)" in said("10", "gpu-06")
+def some_ways_do_not_listen_to_the_block():
     array = torch.ones(2).numpy()
     with torch.device("meta"):
-        assert torch.ones(2).is_meta
-        assert torch.ones(2, device="cpu").device.type == "cpu"
-        taken = torch.from_numpy(array)
-    array[0] = 5
-    assert (taken.device.type, taken.tolist()) == ("cpu", [5, 1])
+        assert torch.Tensor(2).device.type == "cpu"
+        assert torch.from_numpy(array).device.type == "cpu"
 
 
-def test_what_is_made_like_another_tensor_goes_where_that_one_is():
-    assert "`ones_like(a)` goes where `a` is" in said("10", "gpu-05")
-    a = torch.ones(2)
-    with torch.device("meta"):
-        assert torch.ones_like(a).device.type == "cpu"
-    assert torch.ones_like(meta(2)).is_meta
+def a_number_of_meta_is_none():
+    assert refused("cannot be called on meta tensors", meta(2)[0].item)
+    assert refused("cannot be called on meta tensors", meta(2).sum().item)
 
 
-def test_a_number_of_meta_is_none():
-    assert "`b[0].item()` raises: there is no number" in said("10", "gpu-06")
-    with pytest.raises(RuntimeError, match="cannot be called on meta tensors"):
-        meta(2)[0].item()
+def a_tensor_has_to_be_kept_and_a_module_not():
+    t, layer = torch.ones(2), nn.Linear(2, 1)
+    t.to("meta"), layer.to("meta")
+    assert t.device.type == "cpu"
+    assert layer.weight.is_meta
+    assert layer.to("meta") is layer
 
 
-def test_without_a_gpu_there_is_an_error_of_one_of_two_kinds():
-    told = said("10", "gpu-09")
-    assert "`.cuda()` on a build without CUDA does the same" in told
-    assert "where it finds no driver it raises a `RuntimeError`, by PyTorch's source" in told
-    assert "`except RuntimeError` would not catch this one" in told
-    assert not issubclass(AssertionError, RuntimeError)
-    if not torch.backends.cuda.is_built():
-        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
-            torch.ones(1).cuda()
-    start = inspect.getsource(torch.cuda._lazy_init)
-    assert 'AssertionError("Torch not compiled with CUDA enabled")' in start
-    assert "throws if there's a driver initialization error, no GPUs" in start
+def the_first_one_is_expected():
+    c, m = torch.ones(2), meta(2)
+    assert refused(f"device meta {MEETS} cpu", lambda: c - m)
+    assert refused(f"device cpu {MEETS} meta", lambda: m - c)
 
 
-def test_a_place_never_falls_back_but_autocast_does():
-    assert "**This `.to()` does not fall back to the CPU" in said("10", "gpu-09")
-    assert '(`torch.autocast("cuda")` warns, and goes on without it.)' in said("10", "gpu-13")
-    if not torch.cuda.is_available():
-        with pytest.warns(UserWarning, match="CUDA is not available"), torch.autocast("cuda"):
-            assert not torch.is_autocast_enabled("cuda")
+def torchs_library_has_these_words_for_a_gpu():
+    library = Path(torch.__file__).parent / "lib"
+    if not (library / "libtorch_cpu.so").exists():
+        pytest.skip("a library of another name")
+    with (
+        open(library / "libtorch_cpu.so", "rb") as file,
+        mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as words,
+    ):
+        assert words.find(b"Expected all tensors to be on the same device, but found") >= 0
 
 
-def test_a_wrong_name_gets_the_list_of_devices():
-    assert "A list of the device types there are" in said("10", "gpu-13")
-    with pytest.raises(RuntimeError, match=r"Expected one of cpu, cuda, .*meta"):
-        torch.ones(1).to("gpu")
+def in_arithmetic_a_number_of_the_cpu_counts_as_a_number():
+    m, n = meta(2), torch.tensor(3.0)
+    for operation in (torch.add, torch.sub, torch.mul, torch.div):
+        assert operation(n, m).is_meta
+        assert operation(m, n).is_meta
+        for one, other in ((m, torch.ones(2)), (torch.ones(2), m), (torch.ones(2), meta())):
+            with pytest.raises(RuntimeError, match=MEETS):
+                operation(one, other)
+    with torch.no_grad(), FakeTensorMode():
+        assert (torch.tensor(3.0) * torch.ones(2, device="cuda")).device.type == "cuda"
 
 
-# 3: what .to() gives back
+def a_stack_refuses_it():
+    assert refused(MEETS, lambda: torch.stack([torch.tensor(3.0), meta(2)[0]]))
 
 
-def test_the_assert_that_finds_a_moved_leaf_passes_on_the_cpu():
-    assert '`made.to("cpu")` gave `made` itself' in said("10", "gpu-16")
-    told = said("10", "gpu-21")
-    assert "Place it on `torch.float64` once, and `assert w.is_leaf`" in told
-    assert 'With "cpu" that passes: nothing moved' in told
-    made = torch.ones(2, requires_grad=True)
-    assert made.to("cpu") is made
-    assert made.to("cpu").is_leaf
-    assert not made.to(torch.float64).is_leaf
+def each_line_of_the_program_was_tried():
+    told = question("10.f1").told
+    assert told["cause"] == 4
+    tells = told["tells"]
+    assert [number for number, text in enumerate(tells, 1) if "no error comes" in text] == [1, 7]
+    assert "you get the same error" in tells[5]
+    assert "on the expected device cpu" in tells[2]
+    assert torch.zeros_like(meta(2)).is_meta
 
 
-def test_who_asks_for_gradients_last_has_a_leaf():
-    told = said("10", "gpu-16")
-    assert "Ask for gradients last: `torch.tensor(…).to(device).requires_grad_()`" in told
-    assert "Leaf: created there" in said("10", "gpu-21")
-    for place in ("cpu", "meta", torch.float64):
-        assert torch.tensor([2.0]).to(place).requires_grad_().is_leaf
-    assert torch.tensor([2.0], device="meta", requires_grad=True).is_leaf
+# Idea 2
 
 
-def test_a_gradient_has_the_dtype_of_its_leaf_unless_grad_dtype_differs():
-    told = said("10", "gpu-16")
-    assert "has the leaf's device and, unless `grad_dtype` says otherwise, the leaf's dtype" in told
-    plain, asked = torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)
-    asked.grad_dtype = torch.float64
-    for leaf in (plain, asked):
-        leaf.to(torch.float64).sum().backward()
-    assert (plain.grad.dtype, asked.grad.dtype) == (torch.float32, torch.float64)
-    free = torch.ones(2, requires_grad=True)
-    free.grad_dtype = None
-    free.grad = torch.ones(2, dtype=torch.float64)
-    assert free.grad.dtype == torch.float64
-    with pytest.raises(RuntimeError):
-        plain.grad = torch.ones(2, dtype=torch.float64)
-
-
-def test_a_gradient_does_not_come_back_from_meta_and_the_other_is_there():
-    told = said("10", "gpu-21")
-    assert "It raises: meta has no numbers to copy. `far.grad` is there all the same." in told
+def no_gradient_comes_back_from_meta_and_the_other_is_there():
     near = torch.tensor([2.0, 3.0], requires_grad=True)
-    far = torch.ones(2, device="meta", requires_grad=True)
-    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data"):
-        (near.to("meta") * far).sum().backward()
+    far = meta(2).requires_grad_()
+    loss = near.to("meta") @ far
+    assert refused(NO_COPY, loss.backward, NotImplementedError)
     assert near.grad is None
     assert far.grad.is_meta
 
 
-def test_a_module_changes_its_parameters_and_on_meta_it_gets_new_ones():
-    assert "A module changes its parameters, and they stay leaves" in said("10", "q4-because")
-    told = said("10", "gpu-24")
-    assert "After `layer.double()` the weight is the same object" in told
-    assert 'after `layer.to("meta")` it is not' in told
-    assert "The docstring of `Module.cuda` says to move first" in told
+def a_gradient_must_be_on_the_device_of_its_leaf():
+    def by_hand():
+        meta(2).requires_grad_().grad = torch.ones(2)
+
+    assert refused("device type 'cpu' to a tensor with device type 'meta'", by_hand)
+
+
+def a_gradient_comes_back_to_its_leaf():
+    w = torch.ones(2, requires_grad=True)
+    (w.to(torch.float64) ** 2).sum().backward()
+    assert w.grad.dtype == torch.float32
+
+
+def with_nothing_to_do_it_is_the_tensor_itself():
+    w = torch.ones(2, requires_grad=True)
+    for place in ("cpu", torch.float32):
+        assert w.to(place) is w
+    for place in ("meta", torch.float64):
+        moved = w.to(place)
+        assert not moved.is_leaf
+        assert w.is_leaf
+    moved = w.to(torch.float64)
+    moved.sum().backward()
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert moved.grad is None
+
+
+def asked_last_it_is_a_leaf():
+    assert all(
+        torch.ones(2).to(place).requires_grad_().is_leaf for place in ("cpu", "meta", torch.float64)
+    )
+
+
+def a_copy_is_a_result_in_any_case_and_parameters_stay_leaves():
+    w, layer = torch.ones(2, requires_grad=True), nn.Linear(2, 1)
+    assert not w.to("cpu", copy=True).is_leaf
+    assert all(weight.is_leaf for weight in layer.to(torch.float64).parameters())
+    assert all(weight.is_leaf for weight in layer.to("meta").parameters())
+
+
+def on_meta_the_parameters_are_new_and_the_optimizer_has_the_old():
     layer = nn.Linear(2, 1)
-    weight = layer.weight
-    assert layer.double() is layer
-    assert layer.weight is weight
+    optimizer = torch.optim.SGD(layer.parameters(), lr=0.1)
     layer.to("meta")
-    assert layer.weight is not weight
-    assert layer.weight.is_leaf
+    assert layer.weight is not optimizer.param_groups[0]["params"][0]
     docstring = " ".join(nn.Module.cuda.__doc__.split())
     assert "it should be called before constructing the optimizer" in docstring
 
 
-def test_a_plain_attribute_of_a_module_stays_and_a_buffer_moves():
-    told = said("10", "gpu-24")
-    assert "(No, as a plain attribute it stays; `register_buffer` makes it move." in told
-    assert "an `nn.ModuleList` moves the layers of a list" in told
-    assert "A module's plain attributes and lists of layers stay behind" in said("10", "q4-because")
-    layer = nn.Linear(2, 1)
-    layer.mask, layer.plain = torch.ones(2), [nn.Linear(2, 1)]
-    layer.listed = nn.ModuleList([nn.Linear(2, 1)])
-    layer.register_buffer("kept", torch.ones(2))
-    layer.to("meta")
-    assert not layer.mask.is_meta
-    assert not layer.plain[0].weight.is_meta
-    assert layer.listed[0].weight.is_meta
-    assert layer.kept.is_meta
+# Idea 3
 
 
-# 4: two devices
+def whatever_comes_after_shares_the_device():
+    model, loss = trained("meta", moved=True)
+    assert loss.is_meta
+    assert all(weight.grad.is_meta for weight in model.parameters())
 
 
-def test_a_write_copies_but_not_out_of_meta_and_not_by_out():
-    assert "`m.copy_(c)` does the same" in said("10", "gpu-27")
-    assert "`m[:] = c` copies." in said("10", "gpu-50").replace("|", ".")
-    notes = said("10", "q6-notes")
-    assert '"`c[:] = m`?" (It raises: meta has no numbers to copy.)' in notes
-    assert '"`torch.add(c, c, out=m)`?" (It raises: `out=` is no copy.)' in notes
-    c, m = torch.ones(2), meta(2)
-    m[:] = c
-    assert m.copy_(c).device == m.device
-    with pytest.raises(NotImplementedError, match="Cannot copy out of meta tensor; no data"):
-        c[:] = m
-    with pytest.raises(RuntimeError, match="cross-device copies are not allowed"):
-        torch.add(c, c, out=m)
+def each_order_was_run():
+    told = question("10.o1").told
+    assert len(told["of"]) == 325
+    good = {letters for letters, nr in told["of"].items() if told["outcomes"][nr]["isGood"]}
+    assert {"abc", "abdc", "eabc"} <= good
+    assert all(letters.replace("d", "").replace("e", "") == "abc" for letters in good)
 
 
-def test_an_index_may_stay_on_the_cpu_between_brackets():
-    assert "(In `m[torch.tensor([0])]` it may;" in said("10", "q7-notes")
-    m = meta(2)
-    assert m[torch.tensor([0])].device == m.device
-
-
-ARITHMETIC = [torch.add, torch.sub, torch.mul, torch.div, torch.pow]
-
-
-@pytest.mark.parametrize("operation", ARITHMETIC)
-def test_in_arithmetic_a_number_of_the_cpu_goes_along_and_nothing_else(operation):
-    told = said("10", "gpu-27")
-    assert "In `+ - * /` a CPU tensor without dimensions may take part" in told
-    assert "in `+ - * /` the side makes no difference" in said("10", "q6-notes")
-    recap = said("10", "gpu-50")
-    assert "|`c + m` raises; in `+ - * /` a CPU tensor without dimensions may take part." in recap
-    m, n = meta(2), torch.tensor(3.0)
-    assert operation(n, m).device == operation(m, n).device == m.device
-    for one, other in ((m, torch.ones(2)), (torch.ones(2), m), (torch.ones(2), meta())):
-        with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-            operation(one, other)
-
-
-def test_stack_and_a_loss_are_stricter_than_a_difference():
-    told = said("10", "gpu-27")
-    assert "`torch.stack` is stricter, and so is `mse_loss(m, n)`, although `m - n` runs" in told
-    m, n = meta(2), torch.tensor(3.0)
-    assert (m - n).device == (3.0 * m).device == m.device
-    with warnings.catch_warnings(action="ignore"), pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        F.mse_loss(m, n)
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        torch.stack([n, m[0]])
-
-
-def test_the_expected_device_is_that_of_the_first_and_a_moved_weight_is_a_result():
-    told = said("10", "gpu-31")
-    assert "in `weight * data` the names change places" in told
-    assert "a moved weight would be a result" in told
-    data, weight = torch.ones(2), meta(2).requires_grad_()
-    with pytest.raises(RuntimeError, match="device meta is not on the expected device cpu"):
-        data * weight
-    with pytest.raises(RuntimeError, match="device cpu is not on the expected device meta"):
-        weight * data
-    assert not torch.ones(2, requires_grad=True).to("meta").is_leaf
-    (data.to(weight.device) * weight).sum().backward()
-    assert weight.grad.is_meta
-
-
-def test_a_gradient_that_is_assigned_must_be_on_the_device_of_its_leaf():
-    assert "(It raises, and names both devices." in said("10", "gpu-33")
-    weight = meta(2).requires_grad_()
-    with pytest.raises(RuntimeError, match="device type 'cpu' to a tensor with device type 'meta'"):
-        weight.grad = 2 * torch.ones(2)
-
-
-def test_meta_forgives_data_that_stayed_on_the_cpu_and_refuses_what_a_gpu_runs():
-    told = said("10", "q7-because")
-    assert "CPU data passes a meta `nn.Embedding`, `nn.Conv1d`, `gather`, and a linear" in told
-    assert "Meta is stricter, too: `.item()` asks it for a number" in told
-    assert "its silence proves little" in told
-    notes = said("10", "q7-notes")
-    assert "a CPU matrix `@` a meta matrix raises nothing and gives a *CPU* tensor" in notes
-    assert (
-        "`m + c` raises; `m += c` passes, and so does `c *= m`, which leaves `c` as it was" in notes
-    )
-    nn.Conv1d(1, 1, 1, device="meta")(torch.ones(1, 1, 4))
-    nn.Embedding(4, 2, device="meta")(torch.tensor([1]))
-    meta(4).gather(0, torch.tensor([1]))
-    assert (torch.ones(2, 2) @ meta(2, 2)).device.type == "cpu"
-    without = nn.Linear(2, 3, bias=False, device="meta")
-    assert without(torch.ones(1, 2)).device.type == "cpu"
-    m = meta(2)
-    m += torch.ones(2)
-    c = torch.ones(2)
-    c *= m
-    assert c.tolist() == [1, 1]
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        m + torch.ones(2)
-    net = nn.Linear(2, 1, device="meta")
-    with pytest.raises(RuntimeError, match=OTHER_DEVICE):
-        net(torch.ones(1, 2))
-    assert torch.ones(1, 2).device != net.weight.device
-
-
-def test_the_stand_in_of_torch_itself_refuses_an_embedding_and_takes_numbers():
+def meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses():
     """FakeTensor has a device of its own for each tensor, and needs no GPU; under no_grad, since a
     graph of such tensors does.
     """
-    told = said("10", "q7-because")
-    assert "FakeTensor, torch 2.13's own stand-in for a GPU, refuses the embedding" in told
-    notes = said("10", "q7-notes")
-    assert "in `nn.Embedding`, `gather` and `index_select` FakeTensor refuses it" in notes
-    words = "found at least two devices"
+    assert nn.Embedding(2, 3, device="meta")(torch.tensor([0, 1])).is_meta
+    m = meta(2)
+    m += torch.ones(2)
+    assert m.is_meta
     with torch.no_grad(), FakeTensorMode():
-        there, left = torch.ones(2, device="cuda"), torch.ones(2)
-        assert (torch.tensor(3.0) * there).device.type == "cuda"
+        there = torch.ones(2, device="cuda")
         layer = nn.Embedding(2, 3, device="cuda")
         assert layer(torch.tensor([0, 1], device="cuda")).device.type == "cuda"
-        for refused in (
-            lambda: layer(torch.tensor([0, 1])),
-            lambda: there.gather(0, torch.tensor([1])),
-            lambda: there.index_select(0, torch.tensor([1])),
-            lambda: left + there,
-            lambda: there.add_(left),
-        ):
-            with pytest.raises(Exception, match=words):
-                refused()
+        for call in (lambda: layer(torch.tensor([0, 1])), lambda: there.add_(torch.ones(2))):
+            assert refused("found at least two devices", call, Exception)
 
 
-def test_the_numbers_of_the_try_cell_are_64_gib_and_take_no_memory():
-    assert "2**17 times 2**17 numbers: 64 GiB, and no memory is taken" in said("10", "gpu-try")
-    assert torch.empty(2**17, 2**17, device="meta").nbytes == 64 * 2**30
+def other_layers_take_cpu_data_on_meta():
+    nn.Linear(2, 3, bias=False, device="meta")(torch.ones(1, 2))
+    nn.Conv1d(1, 1, 1, device="meta")(torch.ones(1, 1, 4))
+    assert refused(MEETS, lambda: nn.Linear(2, 3, device="meta")(torch.ones(1, 2)))
+    assert (torch.ones(2, 2) @ meta(2, 2)).device.type == "cpu"
 
 
-# 6: what a graph holds
+def without_cuda_it_raises():
+    start = inspect.getsource(torch.cuda._lazy_init)
+    assert 'AssertionError("Torch not compiled with CUDA enabled")' in start
+    if not torch.backends.cuda.is_built():
+        with pytest.raises(AssertionError, match="Torch not compiled with CUDA enabled"):
+            torch.ones(1).cuda()
 
 
-def saved_by(forward, *size, device="cpu"):
-    """Return what the hook of the lesson is called with."""
-    saved = []
-    x = torch.ones(*size, device=device, requires_grad=True)
-    with saved_tensors_hooks(lambda one: saved.append(one) or one, lambda one: one):
-        forward(x)
-    return saved
-
-
-def counted_and_held(forward):
-    """Return the bytes that the hook counts, and those of the different memories behind them."""
-    saved = saved_by(forward, 1024, 1024)
-    storages = {one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in saved}
-    return sum(one.nbytes for one in saved), sum(storages.values())
-
-
-def test_each_sine_saves_its_input_and_a_sum_nothing():
-    assert "Each sine saves its input, 4 MiB; the sum saves nothing" in said("10", "gpu-41")
-    assert "It saves outputs: three as well" in said("10", "gpu-43")
-    assert saved_by(lambda x: x.sum(), 4) == []
-    assert saved_by(lambda x: (x + 1 + 1).sum(), 4) == []
-    assert len(saved_by(lambda x: x.sin().sin().sin().sum(), 4)) == 3
-    assert len(saved_by(lambda x: x.exp().exp().exp().sum(), 4)) == 3
-
-
-def test_the_count_is_no_bound_neither_way():
-    told = said("10", "gpu-43")
-    assert "the hook counts too much" in told
-    assert (
-        "4 KiB of a view are counted, and the 4 MiB behind it are held. So the count is no bound, neither way"
-        in told
-    )
-    counted, held = counted_and_held(lambda x: x.sin().relu().sin().sum())
-    assert counted > held
-    assert counted_and_held(lambda x: (x * 2)[:1].sin().sum()) == (4 * 2**10, 4 * 2**20)
-
-
-def test_a_dry_run_estimates_only_where_the_kernels_agree():
-    told = said("10", "gpu-41")
-    assert "as long as both devices take the same kernels" in told
-    assert "on meta `scaled_dot_product_attention` saves other tensors than on the CPU" in told
-    notes = said("10", "gpu-43")
-    assert (
-        "(On meta more bytes than on the CPU for a long sequence, fewer for a short one.)" in notes
-    )
-
-    def counted(places, device):
-        saved = saved_by(
-            lambda q: F.scaled_dot_product_attention(q, q, q), 1, 2, places, 64, device=device
-        )
-        return sum(one.nbytes for one in saved)
-
-    assert counted(64, "meta") > counted(64, "cpu"), "meta takes the plain kernel, the CPU another"
-    assert counted(512, "meta") > 4 * counted(512, "cpu")
-    assert counted(16, "meta") < counted(16, "cpu")
-
-
-def test_a_mask_of_dropout_is_of_floats_on_meta():
-    told = said("10", "gpu-43")
-    assert "A mask of floats, as on the CPU" in told
-    for device in ("cpu", "meta"):
-        (mask,) = saved_by(F.dropout, 4, device=device)
-        assert mask.dtype == torch.float32
-
-
-def test_what_10_e_is_to_show_is_what_the_cpu_counts():
-    said_of_e = _promised("10.e")
-    x = torch.ones(1024, 1024, requires_grad=True)
-    there, back = bytes_in_use(lambda: x.sin().sin().sin().sum())
-    assert (there[-1] // 2**20, back[-1] // 2**20) == said_of_e
-
-
-def test_what_10_b_is_to_show_of_leaves_holds_for_another_dtype():
-    first, _, third, _ = _promised("10.b")
-    made = torch.ones(2, requires_grad=True)
-    assert made.to(torch.float64).is_leaf == first
-    assert nn.Linear(2, 1).to(torch.float64).weight.is_leaf == third
-
-
-def _promised(key):
-    """Return the values that documentation promises, devices as their types."""
-    tree = ast.parse(gpu.documented()[key]["text"].strip(), mode="eval")
-    values = [
-        one.value if isinstance(one, ast.Constant) else one.keywords[0].value.value
-        for one in tree.body.elts
-    ]
-    return tuple(values)
-
-
-def test_twenty_products_are_queued_by_10_d():
-    assert "# twenty products" in said("10", "gpu-37")
+def a_matrix_to_the_power_2_to_the_20_is_twenty_products():
     calls = []
 
     class Count(TorchDispatchMode):
@@ -411,5 +269,94 @@ def test_twenty_products_are_queued_by_10_d():
 
     with Count():
         torch.linalg.matrix_power(torch.ones(2, 2), 2**20)
-    products = [one for one in calls if one in (torch.ops.aten.mm, torch.ops.aten.bmm)]
-    assert len(products) == 20, calls
+    assert sum(one in (torch.ops.aten.mm, torch.ops.aten.bmm) for one in calls) == 20
+
+
+def torch_says_that_synchronize_waits():
+    waits = " ".join(torch.cuda.synchronize.__doc__.split())
+    assert "Wait for all kernels in all streams on a CUDA device to complete" in waits
+
+
+# A cell or an exercise, words in it, and the check that bears them out.
+SAID = [
+    ("case-then", "The dry run stopped in its first step.", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("case-then", "it will run wherever the model lives", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("10.5", "`device = next(model.parameters()).device`", it_stops_in_the_first_step_and_ends_when_the_data_are_moved),
+    ("case", "a device that keeps shapes and no numbers", meta_keeps_shapes_dtypes_devices_and_bytes),
+    ("case-notes", "Shapes, dtypes, devices, the graph, and how many bytes it would hold.", meta_keeps_shapes_dtypes_devices_and_bytes),
+    ("gpu-05", "**A new tensor goes where you say. A result lives where its inputs live.**", new_tensors_go_where_one_says_and_else_to_the_cpu),
+    ("gpu-05", "If you say nothing, it is the CPU", new_tensors_go_where_one_says_and_else_to_the_cpu),
+    ("gpu-05", "`torch.Tensor(2)` and `torch.from_numpy(array)` stay on the CPU.", some_ways_do_not_listen_to_the_block),
+    ("gpu-06", "What does `b[0].item()` do? (It raises: there is no number.)", a_number_of_meta_is_none),
+    ("o1-notes", "`loss.item()` raises, so a log has to wait", a_number_of_meta_is_none),
+    ("10.5", "On meta the loss has no number", a_number_of_meta_is_none),
+    ("f1-because", "**A tensor's `.to()` returns a tensor, and you have to keep it", a_tensor_has_to_be_kept_and_a_module_not),
+    ("f1-because", "`model.to(\"meta\")` changes the module itself", a_tensor_has_to_be_kept_and_a_module_not),
+    ("10.4", "A tensor's `.to()` returns another tensor", a_tensor_has_to_be_kept_and_a_module_not),
+    ("f1-because", "calls the device of the first tensor *expected*", the_first_one_is_expected),
+    ("f1-notes", "in `moon - guess`? (The CPU.)", the_first_one_is_expected),
+    ("f1-because", "On a GPU the message is *Expected all tensors to be on the same device*", torchs_library_has_these_words_for_a_gpu),
+    ("f1-then", "in `+ - * /` such a CPU tensor counts as a plain number", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("f1-notes", "(It raises: the exception is for numbers on the CPU.)", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("10.1", "In arithmetic a number of the CPU may meet any device.", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("10.1", "CPU tensors without dimensions", in_arithmetic_a_number_of_the_cpu_counts_as_a_number),
+    ("f1-then", "Elsewhere, as in `torch.stack`, it is refused", a_stack_refuses_it),
+    ("f1", "Which line does not do what it was written for?", each_line_of_the_program_was_tried),
+    ("d1-because", "only numbers can be moved back, and meta has none", no_gradient_comes_back_from_meta_and_the_other_is_there),
+    ("d1-notes", "(Yes: `far.grad` is on meta.)", no_gradient_comes_back_from_meta_and_the_other_is_there),
+    ("d1-notes", "(No: torch refuses a gradient of another device.)", a_gradient_must_be_on_the_device_of_its_leaf),
+    ("d1-because", "A gradient lives where its leaf lives.", a_gradient_comes_back_to_its_leaf),
+    ("q10-because", "**If there is nothing to do, `.to()` returns the tensor itself.", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-because", "the same line gives you a non-leaf, and `w.grad` stays None", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-notes", "Put float64 in place of the device once, and look at `w.is_leaf`", with_nothing_to_do_it_is_the_tensor_itself),
+    ("q10-because", "`torch.ones(2).to(device).requires_grad_()`", asked_last_it_is_a_leaf),
+    ("10.4", "A move before the flag is not recorded.", asked_last_it_is_a_leaf),
+    ("10.4", "`.requires_grad_()` last", asked_last_it_is_a_leaf),
+    ("q10-because", "`w.to(\"cpu\", copy=True)` gives you a result in any case", a_copy_is_a_result_in_any_case_and_parameters_stay_leaves),
+    ("q10-because", "the parameters that a module moves stay leaves", a_copy_is_a_result_in_any_case_and_parameters_stay_leaves),
+    ("q10-notes", "on meta, the parameters are new objects afterwards", on_meta_the_parameters_are_new_and_the_optimizer_has_the_old),
+    ("o1-because", "so do the output, the loss and the gradients", whatever_comes_after_shares_the_device),
+    ("o1-because", "Moving the loss comes too late.", each_order_was_run),
+    ("o1-notes", "It does no harm, and it does nothing.", each_order_was_run),
+    ("o1-because", "such as CPU indices for `nn.Embedding`, or `m += w` with `w` on the CPU", meta_forgives_what_torchs_own_stand_in_for_a_gpu_refuses),
+    ("o1-because", "a linear layer without a bias and `nn.Conv1d` take CPU data as well", other_layers_take_cpu_data_on_meta),
+    ("o1-notes", "No error comes, and the numbers are whatever was in memory", other_layers_take_cpu_data_on_meta),
+    ("gpu-50", "Its silence proves little.", other_layers_take_cpu_data_on_meta),
+    ("o1-notes", "(It raises. It does not fall back to the CPU.)", without_cuda_it_raises),
+    ("q11", "about twenty such products", a_matrix_to_the_power_2_to_the_20_is_twenty_products),
+    ("q11-because", "`torch.cuda.synchronize()` waits for them", torch_says_that_synchronize_waits),
+]  # fmt: skip
+
+
+def told(where):
+    """Return the text of a cell, or all that an exercise says."""
+    if "." not in where:
+        return said("10", where)
+    one = find(where)
+    return " ".join(
+        [one.right, one.principle, *one.hints, *(idea.message for idea in one.misconceptions)]
+    )
+
+
+@pytest.mark.parametrize(("where", "words", "holds"), SAID)
+def test_it_still_stands_there_and_torch_bears_it_out(where, words, holds):
+    assert words in told(where)
+    holds()
+
+
+def test_through_data_the_dtype_changes_and_the_kind_of_device_does_not():
+    assert "Through `.data` you can change the dtype, and not the kind of device." in told("10.4")
+    t = torch.ones(2)
+    t.data = t.data.to(torch.float64)
+    assert t.dtype == torch.float64
+    with pytest.raises(RuntimeError, match="incompatible tensor type"):
+        t.data = meta(2)
+
+
+def test_a_model_leaves_meta_only_empty():
+    assert "there are no numbers to copy" in told("10.5")
+    assert "its numbers are whatever was in memory" in told("10.5")
+    assert refused(NO_COPY, lambda: nn.Linear(2, 1, device="meta").to("cpu"), NotImplementedError)
+    assert nn.Linear(2, 1, device="meta").to_empty(device="cpu").weight.device.type == "cpu"
+    loss = F.mse_loss(meta(2), meta(2))
+    assert refused("cannot be called on meta tensors", loss.item)

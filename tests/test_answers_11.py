@@ -1,4 +1,4 @@
-"""Answers to 10.2, 11.2 and 11.3 in other styles than the solution's: what they do counts, not how
+"""Answers to 11.2 and 11.3 in other styles than the solution's: what they do counts, not how
 they are spelled.
 """
 
@@ -17,55 +17,6 @@ def said_of(name, code, capsys):
     exec(code, namespace)
     check(name, namespace["answer"])
     return capsys.readouterr().out
-
-
-GRADIENT = "def answer(values, place):\n    "
-GRADIENTS_RIGHT = {
-    "a parameter": "w = nn.Parameter(torch.tensor(values).to(place)); w.pow(2).sum().backward(); return w.grad",
-    "detached": "w = torch.tensor(values, requires_grad=True).to(place).detach().requires_grad_()\n"
-    "    return torch.autograd.grad((w**2).sum(), w)[0]",
-    "func.grad": "return torch.func.grad(lambda w: (w**2).sum())(torch.tensor(values).to(place))",
-    "float32 inside": "w = torch.tensor(values).to(place).requires_grad_()\n"
-    "    (w.to(torch.float32)**2).sum().backward(); return w.grad",
-}
-GRADIENTS_WRONG = {
-    "moved after": (
-        "w = torch.tensor(values, requires_grad=True); (w**2).sum().backward(); return w.grad.to(place)",
-        "its gradient was moved",
-    ),
-    "a formula": ("return (2 * torch.tensor(values)).to(place)", "no backward came to a leaf"),
-    "a formula at its place": (
-        "return 2 * torch.tensor(values).to(place)",
-        "no backward came to a leaf",
-    ),
-    "brought back": (
-        "w = torch.tensor(values).to(place).requires_grad_(); (w**2).sum().backward(); return w.grad.cpu()",
-        "asks for numbers or for a copy on the CPU",
-    ),
-    "a list": (
-        "w = torch.tensor(values).to(place).requires_grad_(); (w**2).sum().backward(); return w.grad.tolist()",
-        "no tensor any more",
-    ),
-    "set through .data": (
-        "w = torch.tensor(values); w.data = w.data.to(place); w.requires_grad_()\n"
-        "    (w**2).sum().backward(); return w.grad",
-        "torch lets you give another dtype",
-    ),
-}
-
-
-@pytest.mark.parametrize("style", GRADIENTS_RIGHT)
-def test_10_2_takes_a_leaf_at_its_place_however_it_was_made(style, capsys):
-    assert "✓" in said_of("10.2", GRADIENT + GRADIENTS_RIGHT[style], capsys)
-
-
-@pytest.mark.parametrize("style", GRADIENTS_WRONG)
-def test_10_2_refuses_and_names_what_was_seen(style, capsys):
-    body, words = GRADIENTS_WRONG[style]
-    out = said_of("10.2", GRADIENT + body, capsys)
-    assert "✗" in out
-    assert words in out
-    assert "left behind on the CPU" not in out, "no leaf was"
 
 
 DUEL = """
