@@ -34,6 +34,7 @@ ITEM = re.compile(r"^(\d)\. (.*)", re.M)
 KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
 NAMED = {  # lessons whose answers name buttons in words, and what they call them
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
+    "06": ("ones", "others", "zero", "none", "second name"),
     "07": ("forward",),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")

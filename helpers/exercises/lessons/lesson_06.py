@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
-from helpers.exercises.exercise import Exercise, Misconception, same_as
+from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import function, raised, written
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
@@ -34,11 +34,15 @@ def _value(data: Data, terms: str) -> float:
     return sum(eval(data[term], {"x": data["x"]}) for term in terms)
 
 
-def _sent(data: Data, terms: str) -> float:
-    """Return the gradient that the sum of these terms sends to `x`."""
-    x = torch.tensor(data["x"], requires_grad=True)
-    _value(data | {"x": x}, terms).backward()
-    return x.grad.item()
+def _sent(*choices: str) -> Callable:
+    """Return what gives the gradients that sums of terms send to `x`, one for each choice of them."""
+
+    def gradients(data: Data) -> tuple[float, ...]:
+        x = torch.tensor(data["x"], requires_grad=True)
+        sums = [_value(data | {"x": x}, terms) for terms in choices]
+        return tuple(torch.autograd.grad(each, x)[0].item() for each in sums)
+
+    return gradients
 
 
 def _other_calls(random: Random) -> Data:
@@ -59,15 +63,10 @@ CALLED = Quantities(
             "`p`",
             "the sum of what the first two calls send, each along all of its paths",
             {
-                "what the second call alone sends, `({c}).backward()`": lambda d: _sent(d, "c"),
-                "what the first call alone sends, `({a} + {b}).backward()`": lambda d: _sent(
-                    d, "ab"
-                ),
-                "what both calls send without one of the two paths of the first": lambda d: (
-                    _sent(d, "ac"),
-                    _sent(d, "bc"),
-                ),
-                "what one path of the first call sends": lambda d: (_sent(d, "a"), _sent(d, "b")),
+                "what the second call alone sends, `({c}).backward()`": _sent("c"),
+                "what the first call alone sends, `({a} + {b}).backward()`": _sent("ab"),
+                "what both calls send without one of the two paths of the first": _sent("ac", "bc"),
+                "what one path of the first call sends": _sent("a", "b"),
                 "what the values of `{a} + {b}` and `{c}` add up to, not their gradients": lambda d: (
                     _value(d, "abc")
                 ),
@@ -80,17 +79,15 @@ CALLED = Quantities(
                 "what the values of `{d}` and `{e}` add up to, not their gradients": lambda d: (
                     _value(d, "de")
                 ),
-                "what you get if you go on adding as if nothing had been emptied": lambda d: tuple(
-                    _sent(d, terms) for terms in ("abcde", "cde", "abde")
-                ),
-                "what `({d}).backward()` alone sends": lambda d: _sent(d, "d"),
-                "what `({e}).backward()` alone sends": lambda d: _sent(d, "e"),
+                "what you get if nothing had been emptied": _sent("abcde", "cde", "abde"),
+                "what `({d}).backward()` alone sends": _sent("d"),
+                "what `({e}).backward()` alone sends": _sent("e"),
             },
         ),
     ),
     own={
         "You let each call write over the one before. `backward()` adds to what `.grad` holds.": (
-            lambda d, seen: same(seen, (_sent(d, "c"), _sent(d, "e")))
+            lambda d, seen: same(seen, _sent("c", "e")(d))
         ),
         "Your `p` is 0. It was read before `zero_()` ran, and `item()` gave a plain number, which no later"
         " line changes.": lambda _, seen: seen[0] == 0,
@@ -156,6 +153,7 @@ HELD = Quantities(
             "`h`",
             "what `x.grad` held when `clone()` made a tensor that no later line knows",
             {
+                "no tensor, but `clone()` made one": None,
                 _TWO: lambda d: d["a"] + d["b"],
                 "what `zero_()` writes, but it writes to another tensor": 0,
                 _THIRD: lambda d: d["c"],
@@ -180,9 +178,6 @@ HELD = Quantities(
         ),
         "`x.grad = None` only takes the name away: what `g` holds is still there.": lambda _, seen: (
             seen[0] is None
-        ),
-        "`h` has a tensor: `clone()` made it, and no later line knows it.": lambda _, seen: (
-            seen[1] is None
         ),
         "`zero_()` takes no tensor away. It writes zeros into the one that `k` names.": lambda _, seen: (
             seen[2] is None
@@ -242,147 +237,128 @@ def _left(returned: object, model: nn.Linear, portions: list) -> object:
     return [*grads, len(model.arrived), "as they were" if kept else "changed"]
 
 
-def _scaled(scale: Callable, empty: str = "before") -> Callable:
-    """Return a function that goes back from `scale(mean, size, all, number)` of each portion, and
-    empties the gradients "before", in "each" round, or "never".
-    """
-
-    def answer(model: nn.Linear, portions: list) -> None:
-        count = sum(len(part) for part, _ in portions)
-        for at, (part, which) in enumerate(portions):
-            if empty == "each" or (empty == "before" and at == 0):
-                model.weight.grad = model.bias.grad = None
-            mean = ((model(part) - which) ** 2).mean()
-            scale(mean, len(part), count, len(portions)).backward()
-
-    return answer
+def _calls(seen: tuple) -> list[int]:
+    return [case[2] for case in seen if is_a(case, tuple)]
 
 
-_right = _scaled(lambda mean, size, count, number: mean * size / count)
-_in_full = _scaled(lambda mean, size, count, number: mean)
-_by_number = _scaled(lambda mean, size, count, number: mean / number)
-_summed = _scaled(lambda mean, size, count, number: mean * size)
-_last_only = _scaled(lambda mean, size, count, number: mean * size / count, "each")
-_on_top = _scaled(lambda mean, size, count, number: mean * size / count, "never")
-_broken = _scaled(lambda mean, size, count, number: mean, "never")
-_by_number_on_top = _scaled(lambda mean, size, count, number: mean / number, "never")
+def _made(source: str) -> Callable:
+    """Return the function that a source defines as `answer`."""
+    names = {"torch": torch}
+    exec(compile(source, "<exercise>", "exec"), names)
+    return names["answer"]
 
 
-def _every(test: Callable) -> Callable:
-    """Match a reading each of whose cases was seen, and passes the test."""
-    return lambda seen: all(is_a(case, tuple) and test(*case) for case in seen)
-
-
-def _did(*functions: Callable) -> Callable:
+def _gave(*sources: str) -> Callable:
     """Match gradients that one of these functions leaves, however they came to be there."""
 
     def matches(seen: tuple) -> bool:
-        return any(all(map(partial(_as_by, done), _CASES, seen)) for done in functions)
+        return any(all(map(partial(_as_by, source), _CASES, seen)) for source in sources)
 
     return matches
 
 
-def _as_by(function: Callable, make: Callable, case: object) -> bool:
+def _as_by(source: str, make: Callable, case: object) -> bool:
     model, portions = make()
-    function(model, portions)
+    _made(source)(model, portions)
     return is_a(case, tuple) and same(case[:2], tuple(_left(None, model, portions)[:2]))
 
 
-def _loop(loss: str, before: str = "model.zero_grad()", after: str = "") -> str:
+def _loop(loss: str, before: str = "model.zero_grad()", each: str = "pass") -> str:
     """Return the source of an answer whose loop goes back from one loss."""
-    return (
-        "def answer(model, portions):\n    count = sum(len(part) for part, _ in portions)\n"
-        f"    {before}\n    for part, which in portions:\n"
-        f"        errors = (model(part) - which) ** 2\n        ({loss}).backward(){after}\n"
-    )
+    return f"""
+def answer(model, portions):
+    count = sum(len(part) for part, _ in portions)
+    {before}
+    for part, which in portions:
+        {each}
+        errors = (model(part) - which) ** 2
+        ({loss}).backward()
+"""
 
+
+def _slip(message: str, *sources: str) -> Misconception:
+    return Misconception(example=sources[0], when=_gave(*sources), message=message)
+
+
+_RIGHT = _loop("errors.mean() * len(part) / count")
+_ALL_AT_ONCE = """
+def answer(model, portions):
+    model.zero_grad()
+    points, moon = map(torch.cat, zip(*portions))
+    ((model(points) - moon) ** 2).mean().backward()
+"""
 
 CASE = Exercise(
     id="06.5",
     reader=function(
         *_CASES,
         observe=_left,
-        parts=(
-            "`model.weight.grad`",
-            "`model.bias.grad`",
-            "backward calls that reached the weight",
-            "the weights",
-        ),
+        parts=("`model.weight.grad`", "`model.bias.grad`", "calls that arrived", "the weights"),
     ),
-    truth=lambda: _right,
+    truth=lambda: _made(_RIGHT),
     right="Each point counts the same, whatever its portion. Now say why the loss exploded.",
     principle="`backward()` adds the gradient of what you call it on, so you decide how much a portion counts when you"
     " scale its loss.",
     misconceptions=(
         Misconception(
-            example=_loop("errors.sum() / count")
-            + "    torch.optim.SGD(model.parameters(), lr=0.1).step()",
+            example=_RIGHT + "    torch.optim.SGD(model.parameters(), lr=0.1).step()",
             when=lambda seen: any(is_a(case, tuple) and case[3] == "changed" for case in seen),
             message="You changed the weights themselves. Only their gradients are asked for, and the optimizer makes the"
             " step later.",
         ),
         Misconception(
-            example=_loop("errors.sum() / count", after="; model.zero_grad()"),
-            when=_every(
-                lambda weight, bias, calls, kept: calls > 1 and weight in (None, ((0, 0),))
+            example=_RIGHT + "    model.zero_grad()",
+            when=lambda seen: (
+                min(_calls(seen), default=0) > 1
+                and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
             ),
             message="The gradients arrived, and then you emptied them again. Empty them once, before the first portion.",
         ),
         Misconception(
-            example="def answer(model, portions):\n    return sum(((model(part) - which) ** 2).mean()"
-            " for part, which in portions)",
-            when=_every(lambda weight, bias, calls, kept: calls == 0),
+            example=_RIGHT.replace("backward()", "detach()"),
+            when=lambda seen: _calls(seen) == [0, 0, 0],
             message="No call of `backward()` reached the weight. Call it on a loss of the model, once for each portion.",
         ),
         Misconception(
-            example="def answer(model, portions):\n    points, moon = map(torch.cat, zip(*portions))\n"
-            "    model.zero_grad()\n    ((model(points) - moon) ** 2).mean().backward()",
-            when=lambda seen: _did(_right)(seen) and all(case[2] == 1 for case in seen),
+            example=_ALL_AT_ONCE,
+            when=lambda seen: _calls(seen) == [1, 1, 1] and _gave(_RIGHT)(seen),
             message="The gradients are right, and you went back once for all points together. Then the graph keeps what"
             " it saved for all of them until that call. With one call for each portion it keeps a portion's.",
         ),
         Misconception(
-            example=_loop("errors.sum() / count").replace("        (", "    ("),
-            when=_every(lambda weight, bias, calls, kept: calls == 1),
+            example=_RIGHT.replace("        (", "    ("),
+            when=lambda seen: _calls(seen) == [1, 1, 1],
             message="Only one call of `backward()` reached the weight, and there are several portions. Does it stand"
             " inside the loop?",
         ),
-        Misconception(
-            example=_loop("errors.mean()"),
-            when=same_as(lambda: _in_full),
-            message="You added the portions' means in full, as the program of the first page does. In the mean over all"
-            " points, a portion counts for its share of the points.",
+        _slip(
+            "You added the portions' means in full, as the program of the first page does. In the mean over all points,"
+            " a portion counts for its share of the points.",
+            _loop("errors.mean()"),
         ),
-        Misconception(
-            example=_loop("errors.mean()", "pass"),
-            when=_did(_broken, _by_number_on_top),
-            message="Two things are missing. What an earlier step left in `.grad` is still in your sum. And a portion"
-            " does not count for its share of the points.",
+        _slip(
+            "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a portion does not"
+            " count for its share of the points.",
+            _loop("errors.mean()", "pass"),
+            _loop("errors.mean() / len(portions)", "pass"),
         ),
-        Misconception(
-            example=_loop("errors.mean() / len(portions)"),
-            when=same_as(lambda: _by_number),
-            message="You divided by the number of portions. That is right while they are equal. Here they are not, so a"
-            " point in a small portion counts too much.",
+        _slip(
+            "You divided by the number of portions. That is right while they are equal. Here they are not, so a point in"
+            " a small portion counts too much.",
+            _loop("errors.mean() / len(portions)"),
         ),
-        Misconception(
-            example=_loop("errors.mean() * len(part) / count", "pass"),
-            when=same_as(lambda: _on_top),
-            message="You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.",
+        _slip(
+            "You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.",
+            _loop("errors.sum() / count", "pass"),
         ),
-        Misconception(
-            example=_loop("errors.sum() / count", "pass").replace(
-                "        errors", "        model.zero_grad()\n        errors"
-            ),
-            when=same_as(lambda: _last_only),
-            message="You empty `.grad` in every round, so only the last portion is left. Empty it once, before the"
-            " first one.",
+        _slip(
+            "You empty `.grad` in every round, so only the last portion is left. Empty it once, before the first one.",
+            _loop("errors.sum() / count", each="model.zero_grad()"),
         ),
-        Misconception(
-            example=_loop("errors.sum()"),
-            when=same_as(lambda: _summed),
-            message="Each point counts the same, which is good. But this is the gradient of a sum over all points, and"
-            " the loss is their mean.",
+        _slip(
+            "Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss"
+            " is their mean.",
+            _loop("errors.sum()"),
         ),
         Misconception(
             example=_loop("errors.mean()", "model.weight.grad.zero_()"),
