@@ -258,6 +258,8 @@ def test_weigh_each_mean_by_what_it_divided_by():
     told = said("06", "f1-because")
     assert "Weigh each mean by the number of samples in it." in told
     assert "With halves, the last sample counts as much as the first two together." in told
+    assert "Nobody notices, because the loss still falls." in told
+    assert all(after < before for before, after in pairwise(trained(40, 30, rate=0.2 / 3)))
     samples = torch.ones(3, requires_grad=True)
     one, two = samples.split(2)
     halves = sent(one.mean() / 2 + two.mean() / 2, samples)
