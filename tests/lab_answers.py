@@ -36,6 +36,7 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
     "03": ("plain", "flagged", "cast", "scale", "flag", "retain", "backward"),
     "04": tuple(f"{nr} program" for nr in ("first", "second", "third", "fourth", "fifth")),
+    "06": ("ones", "others", "zero", "none", "second name"),
     "07": ("forward",),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")

@@ -8,6 +8,7 @@ import re
 import pytest
 import torch
 from lab_answers import LABS, answers, around, at, fewest, items, lines, saved, solutions, walk
+from said import said
 
 from autograd_graphs.text import short_numbers
 
@@ -42,7 +43,9 @@ def test_three_questions_stand_before_a_lab_and_their_answers_after_it_under_a_f
     assert (before.cell_type, lab.cell_type, after.cell_type) == ("markdown", "code", "markdown")
     assert before.source.startswith("## Lab: ")
     assert len(before.source.split("\n\n")[1]) <= LEAD
-    assert [nr for nr, _ in items(before.source)] == list(answers(lesson)) == [1, 2, 3]
+    asked = [nr for nr, _ in items(before.source)]
+    assert asked == list(answers(lesson))
+    assert asked in ([1, 2], [1, 2, 3])
     keys = list(lines(lesson))
     assert f"(keys 1 to {'9, then 0' if keys[-1] == '0' else keys[-1]}" in before.source
     assert notes.metadata.slideshow.slide_type == "notes"
@@ -305,7 +308,8 @@ def test_06_1_a_name_for_none_names_no_tensor():
 
 def test_06_2_equal_numbers_in_two_tensors_take_four_presses():
     answer = answers("06")[2]
-    two, apart, without = answer.keys
+    two, one_more, without = answer.keys
+    apart = f"{two} {one_more}"
     ones = [1, 1, 1]
     count = solved(
         "06",
@@ -334,19 +338,10 @@ def ends_apart(live):
     return (live.numbers("x.grad"), live.numbers("g")) == ([0, 0, 0], [1, 1, 1])
 
 
-def test_06_3_zero_raises_again_after_none():
-    answer = answers("06")[3]
-    again, after = answer.keys
-    first = again[: again.index("3") + 1]
-    assert not at("06", first).error
-    assert at("06", again).error.startswith("AttributeError: 'NoneType' object")
-    assert walk("06", again)[1] == at("06", again).error
-    code = lines("06")[again.split()[-2]].code
-    assert answer.bold == f"Yes, after `{code}`."
+def test_06_the_note_says_when_zero_raises():
+    assert "Once it has run, can it raise again? (Yes, after *none*.)" in said("06", "acc-42")
     for state in LABS["06"].map().states:
         assert bool(state.way("zero").error) == (state.value("x.grad") == "None")
-    assert after.startswith(again)
-    assert at("06", after).numbers("x.grad") == [1, 1, 1]
 
 
 # Lesson 07: the life of a graph
