@@ -35,6 +35,7 @@ KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
 NAMED = {  # lessons whose answers name buttons in words, and what they call them
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
     "07": ("forward",),
+    "08": ("ordinary", "no grad", "inference", "detach", "data", "eval"),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
 DIGITS = "1234567890"
