@@ -117,7 +117,7 @@ def test_each_line_of_the_program_was_tried():
     assert "a leaf Variable that requires grad" in tells[4], "otherwise torch refuses"
     assert "moved by 2.0" in tells[1]
     assert "moved by 2.0" in tells[5], "a new tensor does not share the memory"
-    assert "This line would make a new tensor." in tells[5]
+    assert "The next line makes a new tensor instead." in tells[5]
 
 
 # Idea 3
@@ -299,7 +299,7 @@ def test_the_innermost_block_decides_in_08_1():
 
 
 def test_08_3_asks_for_a_model_in_one_mode_for_its_solution_sets_one():
-    stands("dng-47", "The whole model is in one mode when you get it.")
+    stands("dng-47", "When you get the model, all of it is in one mode.")
     names = {"torch": torch}
     exec(find("08.3").solution, names)
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2).eval())
