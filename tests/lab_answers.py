@@ -38,6 +38,7 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "04": tuple(f"{nr} program" for nr in ("first", "second", "third", "fourth", "fifth")),
     "06": ("ones", "others", "zero", "none", "second name"),
     "07": ("forward",),
+    "08": ("ordinary", "no grad", "inference", "detach", "data", "eval"),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
 DIGITS = "1234567890"
