@@ -35,8 +35,9 @@ KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
 NAMED = {  # lessons whose answers name buttons in words, and what they call them
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
     "07": ("forward",),
+    "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
 }
-PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
+PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"
 
 

@@ -8,7 +8,7 @@ HOW_MANY = range(3, 6)
 UNANSWERED = "not answered yet"
 # Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
 OLD = {"00.3", "01.2"}
-GONE = {"07.1", "07.3"}  # of earlier editions; no other exercise gets their number
+GONE = {"07.1", "07.3", "09.4"}  # of earlier editions; no other exercise gets their number
 
 
 def exercises_are_numbered(lesson):
