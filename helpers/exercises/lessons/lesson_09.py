@@ -360,7 +360,7 @@ CASE = Exercise(
         ),
         Misconception(
             example="def answer(model):\n    layers = list(model)\n    for before, layer in zip(layers, layers[1:]):\n"
-            "        if not isinstance(before, torch.nn.Linear) or isinstance(layer, torch.nn.Dropout):\n"
+            "        if isinstance(layer, torch.nn.ReLU) or not isinstance(before, torch.nn.Linear):\n"
             "            layer.inplace = False",
             when=lambda seen: len(_cases(seen)) == len(seen),
             message="Backward runs everywhere, but you switched off an edit that does no harm. What does the layer"
