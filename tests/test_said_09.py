@@ -319,6 +319,8 @@ def test_a_step_moves_the_weights_and_is_counted():
     w = leaf(2.0)
     two = w**3
     (w**2).sum().backward()
+    assert "the gradient of `w**2`, which is 4, and `w` becomes 1" in said("09", "o1")
+    assert w.grad.item() == 4
     torch.optim.SGD([w], lr=0.25).step()
     assert (w.item(), w._version) == (1, 1)
     assert EDITED in refusal(lambda: two.backward(torch.ones(1), retain_graph=True))
