@@ -39,8 +39,9 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "06": ("ones", "others", "zero", "none", "second name"),
     "07": ("forward",),
     "08": ("ordinary", "no grad", "inference", "detach", "data", "eval"),
+    "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
 }
-PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
+PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"
 
 
