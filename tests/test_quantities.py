@@ -20,7 +20,8 @@ def seeds_of(exercise):
 
 def each_wrong_value(exercise):
     """Yield (answer, name) with one quantity in the place of the right value."""
-    quantities, truth = exercise.quantities, tuple(exercise.truth())
+    quantities, truth = exercise.quantities, exercise.truth()
+    truth = tuple(truth) if isinstance(truth, list) else (truth,)
     for at, place in enumerate(quantities.places):
         for name, values in quantities.values(place).items():
             for value in values:
