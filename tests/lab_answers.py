@@ -24,6 +24,7 @@ LABS = {
     "07": labs.lifecycle,
     "08": labs.who_records,
     "09": labs.versions,
+    "11": labs.loop,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"
@@ -35,6 +36,7 @@ KEYS = re.compile(r"`([0-9](?: [0-9→])*)`")
 NAMED = {  # lessons whose answers name buttons in words, and what they call them
     "02": ("flag x", "flag y", "flag z", "grad mode", "add", "compare", "make integers"),
     "07": ("forward",),
+    "11": ("forward",),
 }
 PRESSES = re.compile(r"\*[a-z ]+\*(?:, (?:`[^`]+`|\*[a-z ]+\*))*")
 DIGITS = "1234567890"

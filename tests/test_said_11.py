@@ -350,8 +350,13 @@ def test_the_recap_says_what_the_folds_say():
 
 def test_the_answers_of_the_quiz_say_why():
     stands(
-        ("quiz-1-because", "It is only a new attribute"), ("quiz-1-because", "Each call adds its 2")
+        ("quiz-1-because", "Three of the four run without an error."),
+        ("quiz-1-because", "It is only a new attribute"),
+        ("quiz-1-because", "Each call adds its 2"),
     )
+    assert torch.ones(2, requires_grad=True).mul(0.1).sum().backward() is None
+    with pytest.raises(RuntimeError, match=TWICE):
+        [loss.backward() for loss in [(scalar(3.0) ** 2).sum()] * 2]
     x = torch.ones(2)
     x.required_grad = True
     assert (x.requires_grad, vars(x)) == (False, {"required_grad": True})

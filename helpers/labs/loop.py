@@ -49,7 +49,7 @@ class Loop(World):
     def kept(self) -> str:
         """Say what the graph of the loss has saved."""
         if "loss" not in self.bound:
-            return "none yet"
+            return "none"
         (cell,) = saved(self.loss.grad_fn, lambda tensor: ())
         return cell.state
 
@@ -127,8 +127,8 @@ def marks(state: State) -> list[Mark]:
         pen.rect("operation", x - wide // 2, y - high // 2, wide, high, 9, state=look)
         pen.write("middle", x, y + 5, (action.code.removeprefix("optimizer."), ""))
     kept = state.fact("saved tensor")
-    place(pen, SAVED, "saved in the graph", kept)
-    pen.circle("saved", SAVED[0] - 42, SAVED[1] + 12, 5, state=kept if kept in KEPT else "busy")
+    place(pen, SAVED, "saved tensor", kept)
+    pen.circle("saved", SAVED[0] - 36, SAVED[1] + 12, 5, state=kept if kept in KEPT else "busy")
     place(pen, GRAD, "w.grad", state.value("w.grad"))
     place(pen, WEIGHT, f"w, version {state.fact('version of w')}", state.value("w"))
     return pen.marks
