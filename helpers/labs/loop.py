@@ -76,28 +76,28 @@ class Loop(World):
 
 
 # px: the size of the picture, of a line's card and of a place, and where the middle of each is
-WIDE, HIGH, CARD, PLACE = 470, 380, (146, 36), (124, 64)
-LINES = {FORWARD: (77, 190), ZERO: (235, 24), BACKWARD: (393, 190), STEP: (235, 356)}
-SAVED, GRAD, WEIGHT = (164, 112), (306, 112), (235, 264)
+WIDE, HIGH, CARD, PLACE = 470, 320, (146, 32), (124, 56)
+LINES = {FORWARD: (77, 160), ZERO: (235, 20), BACKWARD: (393, 160), STEP: (235, 299)}
+SAVED, GRAD, WEIGHT = (164, 94), (306, 94), (235, 222)
 TURNS = (  # from each line to the next
-    ((77, 170), (77, 80), (100, 24), (160, 24)),
-    ((312, 24), (370, 24), (393, 80), (393, 170)),
-    ((393, 210), (393, 300), (370, 356), (310, 356)),
-    ((160, 356), (100, 356), (77, 300), (77, 210)),
+    ((77, 143), (77, 67), (100, 20), (160, 20)),
+    ((312, 20), (370, 20), (393, 67), (393, 143)),
+    ((393, 176), (393, 252), (370, 299), (310, 299)),
+    ((160, 299), (100, 299), (77, 252), (77, 176)),
 )
 TOUCHES = {  # from a line to what it changes, and from what it reads to the line
     FORWARD: (
-        ((110, 170), (116, 162), (122, 155), (130, 146)),
-        ((171, 266), (135, 262), (112, 240), (104, 210)),
+        ((110, 143), (116, 136), (122, 130), (130, 123)),
+        ((171, 223), (135, 220), (112, 202), (104, 176)),
     ),
-    ZERO: (((262, 43), (270, 54), (278, 64), (284, 78)),),
+    ZERO: (((262, 36), (270, 45), (278, 54), (284, 66)),),
     BACKWARD: (
-        ((360, 170), (354, 162), (348, 155), (340, 146)),
-        ((318, 198), (260, 200), (200, 190), (180, 146)),
+        ((360, 143), (354, 136), (348, 130), (340, 123)),
+        ((318, 166), (260, 168), (200, 160), (180, 123)),
     ),
     STEP: (
-        ((222, 337), (222, 325), (222, 315), (222, 298)),
-        ((300, 146), (316, 220), (316, 290), (290, 336)),
+        ((222, 283), (222, 273), (222, 265), (222, 250)),
+        ((300, 123), (316, 185), (316, 244), (290, 282)),
     ),
 }
 
@@ -128,7 +128,7 @@ def marks(state: State) -> list[Mark]:
         pen.write("middle", x, y + 5, (action.code.removeprefix("optimizer."), ""))
     kept = state.fact("saved tensor")
     place(pen, SAVED, "saved tensor", kept)
-    pen.circle("saved", SAVED[0] - 36, SAVED[1] + 12, 5, state=kept if kept in KEPT else "busy")
+    pen.circle("saved", SAVED[0] - 36, SAVED[1] + 10, 5, state=kept if kept in KEPT else "busy")
     place(pen, GRAD, "w.grad", state.value("w.grad"))
     place(pen, WEIGHT, f"w, version {state.fact('version of w')}", state.value("w"))
     return pen.marks
@@ -144,8 +144,8 @@ def place(pen: Pen, at: tuple[int, int], name: str, holds: str) -> None:
     """Draw a place that lines touch, with what it holds."""
     (x, y), (wide, high) = at, PLACE
     pen.rect("leaf", x - wide // 2, y - high // 2, wide, high, 8)
-    pen.write("word", x, y - 10, (name, ""))
-    pen.write("label", x, y + 17, (holds, ""))
+    pen.write("word", x, y - 9, (name, ""))
+    pen.write("label", x, y + 15, (holds, ""))
 
 
 loop = Lab(
