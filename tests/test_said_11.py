@@ -184,7 +184,7 @@ def second_gradient(**options):
 def test_a_fused_step_takes_the_alarm_away_and_leaves_the_fault():
     stands(
         ("e1", "We go back from `out`, make a step, and go back from `out**2`. That raises."),
-        ("e1-because", "Going back after a step is wrong with and without `fused=True`."),
+        ("e1-because", "With or without `fused=True`, the fault is there."),
         ("e1-because", "16 is 2 · 4 · 2 · 1, from the old `out` and the new `w`"),
         ("e1-because", "Before the step it was 32, and a new forward gives 4."),
     )
@@ -235,7 +235,7 @@ def with_new_layer():
 def test_an_optimizer_holds_tensors_and_no_model():
     stands(
         ("f1-because", "An optimizer holds tensors, not a model."),
-        ("f1-because", "It asked the model for its parameters once"),
+        ("f1-because", "You handed it the parameters before the new layer was there."),
         ("f1-notes", "(The loss still falls a little: the first layer learns."),
     )
     model, optimizer, new = with_new_layer()

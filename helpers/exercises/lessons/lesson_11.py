@@ -46,7 +46,7 @@ COUNTED = Quantities(
     places=(
         Place(
             "version",
-            "all writes into this one tensor: who wrote its first numbers, and how often does `step()` run?",
+            "the writes into this one tensor, from its first numbers on",
             {
                 "the number of the steps": lambda data: data["rounds"],
                 "about a write for each portion, but `backward()` writes into `.grad`": lambda data: (
