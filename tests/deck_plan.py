@@ -1,18 +1,17 @@
 """What the decks say of the time and the paper that a lesson takes, idea by idea. Needs no browser."""
 
-import re
 from functools import cache
 from pathlib import Path
 
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.naming import title_of
+from course.publishing.parts import parts_of
 from course.publishing.prepare import prepared
-from course.publishing.slides import Flow, Lab, Round, Table
+from course.publishing.slides import Lab, Round, Table
 from course.publishing.source import read
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-IDEA = re.compile(r"(\d) · ")
 
 
 @cache
@@ -29,23 +28,14 @@ def seconds(lesson):
     """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
     belongs to it. A lab is "lab", the quiz "quiz".
     """
-    found, part = {}, ""
-    for slide in slides(lesson):
-        idea = IDEA.match(slide.title)
-        is_new = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
-        if slide.title.startswith("Four questions"):
-            part = "quiz"
-        elif isinstance(slide, Lab):
-            part = "lab"
-        elif idea:
-            part = idea[1]
-        elif isinstance(slide, (Flow, Table)):
-            part = ""
-        if part and is_new:
-            found.setdefault(part, []).append(slide.seconds)
-        elif part in found:
-            found[part][-1] += slide.seconds
-    return found
+    found = {}
+    for slide, part in zip(slides(lesson), parts_of(slides(lesson)), strict=True):
+        if part[:1].isdigit():
+            idea = found.setdefault(part[0], {})
+            idea[part] = idea.get(part, 0) + slide.seconds
+        elif part in ("lab", "quiz") and (part == "lab" or isinstance(slide, Round)):
+            found.setdefault(part, {})[slide.cell] = slide.seconds
+    return {part: list(times.values()) for part, times in found.items()}
 
 
 def question_pages(lesson):
