@@ -35,13 +35,6 @@ def number(value, **more):
     return torch.tensor(value, requires_grad=True, **more)
 
 
-def small():
-    a, b, c = map(number, (2.0, 3.0, 5.0))
-    e = (a * b + c) ** 2
-    record(e)
-    return e
-
-
 def mlp():
     torch.manual_seed(0)
     model = nn.Sequential(
@@ -398,16 +391,6 @@ def test_an_id_that_is_used_again_belongs_to_its_new_owner():
     recorded._TRACES[id(other)] = recorded._TRACES[id(one)]
     assert recorded.latest(other) is None
     del recorded._TRACES[id(other)]
-
-
-class Odd(torch.Tensor):
-    """Be a tensor that may not be compared nor hashed."""
-
-    def __eq__(self, other):
-        raise AssertionError
-
-    def __hash__(self):
-        raise AssertionError
 
 
 # health

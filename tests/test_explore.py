@@ -6,19 +6,15 @@ import gc
 import pickle
 import warnings
 import weakref
-from pathlib import Path
 
 import pytest
 import torch
 from merging import check_merges
 
-from helpers.labs.engine import explore as engine
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import Way
 from helpers.labs.engine.world import Action, World
-
-HOME = Path(engine.__file__).parent
 
 
 class UpAndDown(World):

@@ -274,12 +274,6 @@ def test_a_wrong_ticket_lets_nobody_in_and_does_not_use_up_the_right_one(live):
     assert live.get(f"/enter?once={right}", cookie="").code == 200
 
 
-def test_a_server_that_has_announced_nothing_lets_nobody_in(live):
-    room = Room({}, "", None)
-    room.scratch.cleanup()
-    assert len(room.ticket) > 30
-
-
 def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts(live):
     path = live.room.new_address().partition(str(live.room.port))[2]
     answer = live.get(path, cookie="")
@@ -734,21 +728,6 @@ def test_what_lets_in_is_in_no_file(live, seated):
 # The kernel's end
 
 
-def children():
-    """Return the kernels that this process has started and that live."""
-    me, found = str(os.getpid()), []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, parent = path.read_text().rpartition(")")[2].split()[:2]
-            if (
-                parent == me
-                and state != "Z"
-                and b"ipykernel" in (path.parent / "cmdline").read_bytes()
-            ):
-                found.append(path.parent.name)
-    return found
-
-
 def test_a_kernel_that_dies_is_told_and_no_output_of_other_code_stays(live, seated):
     async def work(seat):
         told = await seat.ran("first", "import os\nprint('last words', flush=True)\nos._exit(1)")
@@ -818,14 +797,6 @@ def test_an_output_of_other_code_than_what_is_seen_is_told_as_such_and_not_saved
         assert (await seat.ran("also"))["foreign"] is False
         assert await edited(seat, None) is True
         await seat.ran("also")
-
-    seated(work)
-
-
-def test_what_is_run_at_once_after_a_new_start_waits_for_the_kernel(seated):
-    async def work(seat):
-        await seat.say("restart")
-        assert words(await seat.ran("also")) == "also"
 
     seated(work)
 

@@ -343,16 +343,6 @@ def test_a_call_of_another_thread_that_still_runs_ends_with_the_block():
     assert last[0].start <= inner[0].start < inner[0].stop <= last[0].stop
 
 
-def counted(tries):
-    """Return a `__contains__` of a dict that writes down what it is asked."""
-
-    def contains(self, key):
-        tries.append(key)
-        return key in self.keys()
-
-    return contains
-
-
 @pytest.mark.slow
 def test_where_a_cut_hid_all_that_a_call_made_no_more_is_claimed():
     model = nn.Linear(1, 1)

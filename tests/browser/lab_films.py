@@ -49,7 +49,6 @@ def written(film, marks, states, lines):
 
 # A gradient that is accumulated, and who else points at it.
 
-X = (0.5, 1.0, 1.5)
 GRADS = (
     ("x.sum().backward()", "adds the gradient of x.sum()", "1", [1, 1, 1], "backward"),
     ("(x * x).sum().backward()", "adds 2x", "2", [1, 2, 3], "backward"),

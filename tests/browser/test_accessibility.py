@@ -15,7 +15,6 @@ from autograd_graphs.drawing.palette import LIGHT
 from autograd_graphs.playing.film import ENDS, IDLE
 from autograd_graphs.playing.player import SCRIPT, as_json, head, slot
 from helpers import labs, show
-from helpers.labs.engine.lab import with_buttons
 
 pytestmark = pytest.mark.browser
 NAMES = ["steps", *labs.__all__]
@@ -365,22 +364,6 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
 
 
 # little room
-
-LOST = """() => {
-    const found = document.documentElement.scrollWidth > innerWidth ? ["wider than the page"] : [];
-    const wide = [...document.querySelectorAll(".player-panel *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth && getComputedStyle(one).display !== "inline");
-    return [...found, ...wide.map((one) => `cut: ${one.className}`)]; }"""
-
-
-def walks(name):
-    """Return the keys that walk a lab to each of its named states."""
-    lab = getattr(labs, name)
-    actions = [action.name for action in with_buttons(lab.world)]
-    numbers = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
-    return [
-        ["r", *(numbers.get(action, "ArrowRight") for action in path.split())]
-        for path in lab.names.values()
-    ]
 
 
 # the reader's own settings, and paper

@@ -303,14 +303,6 @@ def test_every_state_shows_what_was_meant_from_wherever_one_comes(play, seed):
 # choosing
 
 
-def chosen(shown):
-    look = "(one) => getComputedStyle(one, '::after').content.includes('✓')"
-    return [
-        one.get_attribute("aria-pressed") == "true" and one.evaluate(look)
-        for one in shown.locator(".player-action").all()
-    ]
-
-
 def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
     shown = play(network())
 

@@ -123,62 +123,6 @@ def test_the_keys_that_zoom_and_pan(play):
     assert count(shown) == "6 steps", "Shift and an arrow is no step"
 
 
-# Every key that the player, its README or the lessons name, and what it does where it does something.
-DOCUMENTED = [
-    "ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "g", "i", "o", "f", "n", "/", "+", "-", "0",
-    "Shift+ArrowLeft", "Shift+ArrowRight", "Shift+ArrowUp", "Shift+ArrowDown", "Escape",
-]  # fmt: skip
-OTHERS = [
-    "1",
-    "7",
-    ".",
-    "a",
-    "b",
-    "c",
-    "d",
-    "d",
-    "m",
-    "x",
-    "y",
-    "z",
-    "v",
-    "j",
-    "k",
-    "l",
-    "M",
-    "Delete",
-    "Backspace",
-]
-OTHERS += ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "F2", "s", "h", "?"]
-PAGES = ["Tab", "Shift+Tab", "Control+s", "Control+Enter", "Meta+k", "Shift+Enter"]
-PLACES = [
-    ".player",
-    ".player-next",
-    ".player-guess",
-    ".player-range",
-    ".player-field",
-    ".player-finder",
-]
-
-
-def ready(shown, place):
-    """Put the focus on a place in the player, at a step that is asked for."""
-    shown.evaluate("document.activeElement.blur()")
-    if shown.get_attribute(".player-guess", "aria-pressed") == "false":
-        shown.click(".player-guess")
-    shown.evaluate("""() => { const range = document.querySelector(".player-range");
-        range.value = 0; range.dispatchEvent(new Event("input"));
-        range.value = 1; range.dispatchEvent(new Event("input")); }""")
-    if place == ".player-finder":
-        shown.evaluate(
-            "document.querySelector('.player-finder').hidden || document.querySelector('.player').focus()"
-        )
-        if not shown.is_visible(".player-finder"):
-            shown.focus(".player")
-            press(shown, "/")
-    shown.focus(place)
-
-
 def test_escape_gives_the_keys_back(play):
     shown = play(film_of("square"))
     shown.evaluate(HEAR)
