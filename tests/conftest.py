@@ -64,7 +64,7 @@ LONG = (
     ("test_lab_player", "test_saved_again"),
     ("test_lab_rounds", "test_the_quiz_is_asked_once_more"),
     ("test_glossary_box", "test_a_notebook_that_is_not_trusted"),
-    ("test_backward_film", r".*\[(transformer, again|cells|with calls)\]"),
+    ("test_backward_film", r".*\[(cells|with calls)\]"),
     ("test_palette", "test_words_in_pictures_have_a_contrast"),
     ("test_summaries", "test_what_is_taken_over"),
     ("test_source", "test_cells_that_say_something_else"),

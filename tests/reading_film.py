@@ -197,7 +197,7 @@ class Steps(Marks):
         before, after = self.what(before), self.what(after)
         return {"node": node, "box": (x, y, width, height), "before": before, "after": after}
 
-    def nodes_at(self, view, stop, hides=False):
+    def nodes_at(self, view, stop):
         """Return of each node what is seen at a stop: (state, whether it is freed, its slots)."""
         scene = self.scenes[view]
         first, last, _ = scene.stops[stop]
@@ -206,17 +206,15 @@ class Steps(Marks):
             is_now = any(begin <= last and end >= first for begin, end in turn["stretches"])
             had = sum(max(0, min(end, last) - begin + 1) for begin, end in turn["stretches"])
             is_done = had > 0 and had == turn["inside"]
-            is_secret = is_now and hides
             frees = 0 <= turn["freed"] < last
             slots = []
             for slot in scene.slots:
                 if slot["node"] == number:
-                    after = slot["after"] if is_done and not is_secret else slot["before"]
-                    slots.append("?" if is_secret else after)
+                    slots.append(slot["after"] if is_done else slot["before"])
             found.append(("now" if is_now else "done" if is_done else "", frees, slots))
         return found
 
-    def wires_at(self, view, stop, hides=False):
+    def wires_at(self, view, stop):
         """Return of each wire what is seen at a stop: (state, whether it is new, what it shows).
 
         Those come first along which the first gradients enter.
@@ -234,8 +232,7 @@ class Steps(Marks):
                 state = "next"
             elif begun and len(begun) == len(wire["times"]):
                 state = "done"
-            shown = "?" if is_new and hides else wire["what"] if state else ""
-            found.append((state, is_new and not hides, shown))
+            found.append((state, is_new, wire["what"] if state else ""))
         return found
 
 

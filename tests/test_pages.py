@@ -26,18 +26,9 @@ PAGES = [*LESSONS, ROOT / "notebooks" / "glossary.ipynb"]
 WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
 LOADED = {
-    "script",
-    "img",
-    "iframe",
-    "source",
-    "video",
-    "audio",
-    "embed",
-    "track",
-    "input",
-    "image",
+    "script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "image",
     "use",
-}
+}  # fmt: skip
 pytestmark = [
     pytest.mark.notebooks,
     pytest.mark.filterwarnings(

@@ -156,13 +156,6 @@ def test_the_focus_and_the_buttons_are_seen(theme):
     assert contrast(theme[rim], theme["ground"]) >= 3
 
 
-def test_both_themes_have_the_same_colours_and_every_role_uses_them():
-    assert set(LIGHT) == set(DARK)
-    for role in STYLE:
-        name, _, state = role.partition(" ")
-        assert attributes(name, state)
-
-
 def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():
     assert len(set(PLACES)) == len(PLACES) == MOST
     for nr, place in enumerate(PLACES, 1):

@@ -102,35 +102,13 @@ def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
 
 # every key that the player names; and what JupyterLab would make of others
 KEYS = [
-    "i",
-    "o",
-    "f",
-    "n",
-    "+",
-    "-",
-    "0",
-    "g",
-    "ArrowRight",
-    "1",
-    "Enter",
-    "g",
-    "End",
-    "ArrowLeft",
-    "Home",
-    " ",
-    " ",
-]
+    "i", "o", "f", "n", "+", "-", "0", "g", "ArrowRight", "1", "Enter", "g", "End", "ArrowLeft",
+    "Home", " ", " ",
+]  # fmt: skip
 KEYS += [
-    "Shift+ArrowUp",
-    "Shift+ArrowDown",
-    "Shift+ArrowLeft",
-    "Shift+ArrowRight",
-    "/",
-    "d",
-    "d",
-    "Enter",
-    "Escape",
-]
+    "Shift+ArrowUp", "Shift+ArrowDown", "Shift+ArrowLeft", "Shift+ArrowRight", "/", "d", "d",
+    "Enter", "Escape",
+]  # fmt: skip
 LAB_KEYS = [*"aabbddxcvzmyrsloj00", *NAMED]
 
 

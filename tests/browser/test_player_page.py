@@ -14,8 +14,6 @@ from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of,
 
 pytestmark = pytest.mark.browser
 AWAY = "Keys: click the player, or Tab into it, first"
-HEAR = """() => { window.heard = [];
-    document.addEventListener("keydown", (event) => window.heard.push(event.key)); }"""
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 
@@ -121,15 +119,6 @@ def test_the_keys_that_zoom_and_pan(play):
         assert moved[1 - where] == pytest.approx(0), key
     assert shown.evaluate(VIEW_BOX) == pytest.approx(before)
     assert count(shown) == "6 steps", "Shift and an arrow is no step"
-
-
-def test_escape_gives_the_keys_back(play):
-    shown = play(film_of("square"))
-    shown.evaluate(HEAR)
-    press(shown, "Escape", "ArrowRight")
-    assert focused(shown) == "BODY"
-    assert shown.evaluate("window.heard") == ["ArrowRight"]
-    assert count(shown) == "6 steps"
 
 
 # focus
@@ -386,14 +375,6 @@ def test_any_input_finishes_the_motion(play, what):
     shown.clock.run_for(50)
     shown.click(what) if what.startswith(".") else press(shown, what)
     assert shown.evaluate(MOVING) == 0
-
-
-def test_nothing_moves_for_whoever_wants_no_motion(play):
-    shown = play(film_of("square"), reduced_motion="reduce")
-    for _ in range(7):
-        step(shown, "ArrowRight")
-        assert shown.evaluate(MOVING) == 0
-    assert shown.evaluate("document.getAnimations().length") == 0
 
 
 # large graphs

@@ -18,14 +18,9 @@ BASE, CUSTOM = torch._C.TensorBase, torch._C._FunctionBase
 HELD = freeing.HELD  # the one thing that a look may leave behind, on nodes of a deep graph
 MOST_WATCHED = 300  # nodes: Python must not touch a long chain
 FLAGS = (
-    "requires_grad",
-    "is_leaf",
-    "retains_grad",
-    "_version",
-    "output_nr",
-    "_backward_hooks",
+    "requires_grad", "is_leaf", "retains_grad", "_version", "output_nr", "_backward_hooks",
     "names",
-)
+)  # fmt: skip
 
 
 class Same:
