@@ -379,18 +379,6 @@ def test_a_gradient_that_does_not_fit_is_refused_by_torch_itself(gradient):
     assert ours == refused(lambda loss: torch.autograd.backward(loss, gradient))
 
 
-def test_a_checkpointed_graph_runs_its_forward_as_often_as_without_us():
-    runs = []
-
-    def forward(x):
-        runs.append(1)
-        return (x * x).exp()
-
-    x = torch.tensor(1.0, requires_grad=True)
-    record(torch.utils.checkpoint.checkpoint(forward, x, use_reentrant=False))
-    assert runs == [1, 1]
-
-
 class Liar(type):
     """Say of a class that it equals any other."""
 
