@@ -42,27 +42,6 @@ def test_every_wrong_answer_is_told_the_same(exercise):
 
 
 @in_letters
-@pytest.mark.parametrize(
-    "style",
-    [
-        ", ".join,
-        " and ".join,
-        set,
-        tuple,
-        str.upper,
-        "/".join,
-        "-".join,
-        "\n- ".join,
-        " or ".join,
-        lambda letters: f"only {letters}!",
-        lambda letters: dict.fromkeys(letters, True),
-    ],
-)
-def test_the_letters_are_read_in_any_style(exercise, style):
-    assert judge(exercise, style(right(exercise))).kind == "right"
-
-
-@in_letters
 @pytest.mark.parametrize("wrong", ["xy", [True, False], 3, object(), "1, 2"])
 def test_what_is_no_letter_is_no_try(exercise, wrong, capsys):
     for _ in range(4):

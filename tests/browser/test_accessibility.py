@@ -12,8 +12,7 @@ from player_films import film_of
 from player_page import go_through
 
 from autograd_graphs.drawing.palette import LIGHT
-from autograd_graphs.playing.film import ENDS, IDLE
-from autograd_graphs.playing.player import SCRIPT, as_json, head, slot
+from autograd_graphs.playing.player import head, slot
 from helpers import labs, show
 
 pytestmark = pytest.mark.browser
@@ -241,43 +240,6 @@ def test_a_lab_says_what_it_shows_and_what_was_refused(opened):
         assert words == f"{state.title} {state.sentence}"
     kind, _, message = lab.error("second backward").partition(": ")
     assert refused.startswith(f"✗ {kind}: {message[:30]}")
-
-
-EVERY_PRESS = """async ([script, film]) => {
-    const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const { default: player } = await import(address);
-    const held = { film, frame: 0, guessing: false }, heard = {};
-    const model = { get: (name) => held[name], set: (name, value) => { held[name] = value; }, off: () => {},
-                    on: (name, call) => { heard[name] = call; }, save_changes: () => {} };
-    const el = document.querySelector("main");
-    player.render({ model, el });
-    const buttons = [...el.querySelectorAll(".player-action")];
-    const see = (name) => el.querySelector(name)?.textContent ?? "";
-    return JSON.parse(film).states.map((_, frame) => buttons.map((button) => {
-        held.frame = frame - 1; // so that it is a change
-        held.frame = frame;
-        heard["change:frame"]();
-        const why = getComputedStyle(button.querySelector(".player-why")).visibility;
-        button.click();
-        return [why === "visible", held.frame, see(".player-outcome").trim()]; })); }"""
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", labs.__all__)
-def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, name):
-    film = film_called(name)
-    seen = opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film)])
-    for nr, state in enumerate(film.states):
-        for way, (ends, to, outcome) in zip(state.ways, seen[nr], strict=True):
-            assert ends == (way.to == ENDS)
-            assert to == (nr if way.to < 0 else way.to)
-            if way.error:
-                kind, _, message = way.error.partition(": ")
-                assert outcome.startswith(f"✗ {kind}: {message[:30]}")
-            elif way.to != ENDS:
-                assert outcome == (
-                    "∅ ran, and all that is seen is as before" if way.to == IDLE else ""
-                )
 
 
 def tree(shown):
