@@ -215,10 +215,7 @@ class Steps(Marks):
         return found
 
     def wires_at(self, view, stop):
-        """Return of each wire what is seen at a stop: (state, whether it is new, what it shows).
-
-        Those come first along which the first gradients enter.
-        """
+        """Return of each wire what is seen at a stop: (state, whether it is new, what it shows)."""
         scene = self.scenes[view]
         first, last, _ = scene.stops[stop]
         found = []
@@ -319,9 +316,7 @@ class Lab(Marks):
         )
 
     def worn(self, scene, patch):
-        """Return (class, words) of every mark of a scene: its own, and those of the patch over
-        them.
-        """
+        """Return (class, words) of every mark of a scene."""
         shown = [at(self.marks, number) for number in scene]
         found = [(mark.classes, mark.words) for mark in shown]
         for place, look in patch:
@@ -346,9 +341,7 @@ class Lab(Marks):
         return way, "", False
 
     def step(self, number, action):
-        """Return (state, action, next state); what does nothing stays where it is, -1 goes on to
-        the next node of the same picture.
-        """
+        """Return (state, action, next state)."""
         if action == -1:
             here, later = at(self.states, number), range(number + 1, len(self.states))
             nodes = [

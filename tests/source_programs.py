@@ -205,9 +205,7 @@ class Reports:
 
 
 def run(texts, record=record, change=None, report=None, lies=None):
-    """Run cells in one namespace, as IPython does, and return it; a cell that fails ends early, and
-    `change` makes another tree of a cell's. `lies` stand in the place of what ran before the last.
-    """
+    """Run cells in one namespace, as IPython does, and return it."""
     space = {"__name__": "__main__", "record": record, "In": [""]}
     for number, text in enumerate(texts):
         name = f"<ipython-cell-{number}>"

@@ -87,9 +87,7 @@ def run():
 
 @pytest.fixture
 def survives(run, tmp_path):
-    """Return a function that runs a program in a process of its own; it returns the exit code, what
-    was said last, and the errors.
-    """
+    """Return a function that runs a program in a process of its own."""
     return lambda program: run(f"{program}\nprint('survived')", tmp_path)
 
 

@@ -51,9 +51,7 @@ def lines(name):
 
 
 def pins(name):
-    """Return {package: [requirement, ...]} of a requirements file; a package has several lines
-    under markers.
-    """
+    """Return {package: [requirement, ...]} of a requirements file."""
     found = {}
     for line in lines(name):
         requirement = Requirement(line.partition("#")[0].strip())
@@ -208,9 +206,7 @@ def package_needs():
 
 
 def imported_by_helpers():
-    """Return the packages that hold what helpers/ imports, gpu.record() apart: it is for people
-    who change the course.
-    """
+    """Return the packages that hold what helpers/ imports, gpu.record() apart."""
     found = set()
     packages = (ROOT / "autograd_graphs", ROOT / "helpers")
     for path in [path for package in packages for path in package.rglob("*.py")]:

@@ -18,9 +18,7 @@ from helpers.labs.engine.world import Action, World
 
 
 class UpAndDown(World):
-    """x goes up and down in place after y = x ** 2 saved it: the numbers come back, the version
-    does not.
-    """
+    """x goes up and down in place after y = x ** 2 saved it."""
 
     setup = ("x = torch.tensor([1., 2.], requires_grad=True)", "y = x ** 2")
     actions = (

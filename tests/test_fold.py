@@ -99,9 +99,7 @@ def names_shown(graph):
 
 
 def open_all(graph):
-    """Open one part after the other, by a name that the picture shows, until nothing is folded;
-    return the graph.
-    """
+    """Open one part after the other, by a name that the picture shows, until nothing is folded."""
     folding, opened, small = Folding(graph), [], Folding(graph).graph()
     lookup = Lookup(folding.outline)
     while names := names_shown(small):

@@ -52,9 +52,7 @@ def told(path, units, monkeypatch):
 
 
 def shown(name, source):
-    """Let a function of a cell be asked for its source, as in a notebook; return the name of the
-    cell's file.
-    """
+    """Let a function of a cell be asked for its source, as in a notebook."""
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     return name
 

@@ -27,9 +27,7 @@ def look_hard(pool):
 
 
 def structure(tensor):
-    """Return the graph behind a tensor by torch's own words: names and wiring, read without our
-    package.
-    """
+    """Return the graph behind a tensor by torch's own words."""
     order, stack, seen = [], [tensor.grad_fn], {}
     while stack:
         node = stack.pop()

@@ -45,9 +45,7 @@ def command(notebooks, out):
 
 
 def run(notebooks, out):
-    """Do the same here, which is quicker; return what was printed, or the sentence with which it
-    ended.
-    """
+    """Do the same here, which is quicker."""
     said = StringIO()
     try:
         with redirect_stdout(said):

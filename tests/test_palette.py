@@ -43,9 +43,7 @@ def colour(role, state, what):
 
 
 def under(marks, x, y):
-    """Return the colour on which something at a place is drawn: of the last filled rectangle before
-    it.
-    """
+    """Return the colour on which something at a place is drawn."""
     found = "ground"
     for mark in marks:
         if mark.shape == "rect" and (fill := colour(mark.role, mark.state, "fill")):
@@ -66,9 +64,7 @@ def pairs_drawn(what):
 
 
 def pictures():
-    """Yield the marks of every picture that is seen: cards of a backward before, in and after their
-    turn, what they saved held and freed.
-    """
+    """Yield the marks of every picture that is seen."""
     for film in [getattr(labs, name).film() for name in labs.__all__]:
         yield from (marks_of(film, number) for number in range(len(film.states)))
         yield still(film).marks

@@ -132,9 +132,7 @@ def cells_of(lesson, role):
 
 
 def asked_last():
-    """Return the questions of lesson 11, each with its options by letter: {"3": {"a": ..., "b": ...,
-    "c": ...}}.
-    """
+    """Return the questions of lesson 11, each with its options by letter."""
     text = "\n".join(cells_of("11_training_loop.ipynb", "lab"))
     found = {}
     for number, words in re.findall(r"(?m)^\d\. `q(\d)`: (.+)$", text):

@@ -45,9 +45,7 @@ def test_the_steps_of_the_example_in_the_engines_order():
 
 
 def run(program, go):
-    """Run a program and `go` on its loss; return gradients bit for bit, versions, what else ran,
-    and torch's error.
-    """
+    """Run a program and `go` on its loss."""
     pool = program.run()
     try:
         go(pool[-1].sum())
@@ -90,11 +88,7 @@ def nodes_of(loss):
 
 
 def heard(loss):
-    """Go backward under hooks of torch's alone; return (operation, arrived, handed on) of every
-    step, bit for bit.
-
-    Also what the consumers of each node had handed on to it, summed up as the engine does.
-    """
+    """Go backward under hooks of torch's alone."""
     nodes, steps, sums, pending = nodes_of(loss), [], [], {}
     pending[0, 0] = torch.ones_like(loss)
     for number, node in enumerate(nodes):

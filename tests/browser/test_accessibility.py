@@ -243,9 +243,7 @@ def test_a_lab_says_what_it_shows_and_what_was_refused(opened):
 
 
 def tree(shown):
-    """Return what Chromium's accessibility tree holds: (role, name) of every node that is not
-    ignored.
-    """
+    """Return what Chromium's accessibility tree holds."""
     nodes = shown.context.new_cdp_session(shown).send("Accessibility.getFullAXTree")["nodes"]
     return [
         (one["role"]["value"], one.get("name", {}).get("value", ""))

@@ -592,9 +592,7 @@ COUNTED = "[window.model.comm_live, window.layout.comm_live]"
 
 @pytest.fixture
 def widget(chromium):
-    """Return a function that shows a film as anywidget does: with a comm that is live, dead,
-    restored or none.
-    """
+    """Return a function that shows a film as anywidget does."""
     with watched(chromium) as watch:
 
         def start(film, comm, frame=2):
