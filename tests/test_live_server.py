@@ -207,7 +207,6 @@ def test_no_address_answers_without_the_cookie(live, path):
 
 FORGED = [
     "presenter",
-    '"presenter"',
     "",
     "2|1:0|10:1700000000|12:present-8911|12:cHJlc2VudGVy|" + "0" * 64,
     "1|cHJlc2VudGVy|1700000000|0000000000000000000000000000000000000000",
@@ -546,7 +545,6 @@ def test_what_is_put_out_without_measure_is_told_in_measure(seated, source):
     "source",
     [
         "while True: print('again')",
-        "while True: display('again')",
         "n = 0\nwhile True: n += 1; print(n, end='\\r')",
     ],
 )

@@ -9,7 +9,6 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from autograd_graphs import module_calls, show
-from autograd_graphs.data import BY_PARAMETERS
 
 SECTION = (
     (Path(__file__).parents[1] / "README.md")
@@ -64,12 +63,6 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "encoder.layers.0 … 11 × 12 " in explored.text
     assert "step 2 of" in played.text
     assert "grad norm" in coloured.text
-
-
-@pytest.mark.slow
-def test_without_calls_boxes_are_guessed_and_it_says_so(ran):
-    assert BY_PARAMETERS in eval("show(loss)", ran).text
-    assert BY_PARAMETERS not in eval("show(loss, names=calls)", ran).text
 
 
 @pytest.mark.slow
