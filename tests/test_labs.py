@@ -204,6 +204,24 @@ def requires(state):
     return {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}
 
 
+def test_leaves_as_plain_torch_has_them():
+    w = torch.tensor([20.0, 30.0], requires_grad=True)
+    v = w * 0.1
+    v.retain_grad()
+    (v * v).sum().backward()
+    state = at(labs.leaves, "retained")
+    assert state.value("w.grad") == f"{short_numbers(v.grad.tolist())} float32"
+    assert short_numbers(w.grad.tolist()) in state.sentence
+    assert at(labs.leaves, "scaled too late").value("w.grad") == "None"
+    late = at(labs.leaves, "retained too late")
+    assert (late.value("w", "retains_grad"), late.value("w.grad")) == ("True", "None")
+    assert at(labs.leaves, "flag last").value("w", "is_leaf") == "True"
+    assert labs.leaves.error("nothing to retain").startswith("RuntimeError: can't retain_grad")
+    assert labs.leaves.error("nothing to differentiate").startswith(
+        "RuntimeError: element 0 of tensors does not"
+    )
+
+
 def test_explorer_has_a_state_for_every_node_of_its_programs():
     film, states = labs.explorer.film(), labs.explorer.map().states
     by_scene = {}
@@ -247,3 +265,75 @@ def test_accumulation_adds_by_each_backward_what_torch_adds():
     for words, loss in losses.items():
         assert found.pop(words) == tuple(torch.autograd.grad(loss, x)[0].tolist())
     assert set(found.values()) == {None}
+
+
+def test_lifecycle_counts_what_lives():
+    found = {name: at(labs.lifecycle, name) for name in labs.lifecycle.names}
+    nodes = {name: int(state.fact("nodes alive")) for name, state in found.items()}
+    assert nodes == dict.fromkeys(found, 3) | {"only h": 1, "gone": 0}
+    assert found["built"].fact("saved tensors") == "3 held, 0 freed"
+    assert found["freed"].fact("saved tensors") == "0 held, 3 freed"
+    assert (found["built"].fact("bytes they hold"), found["freed"].fact("bytes they hold")) == (
+        "24",
+        "0",
+    )
+    assert found["held without a name"].fact("held by no name") == "12 bytes"
+    assert found["retained twice"].value("x.grad") == "[8, 64, 216]"
+    assert labs.lifecycle.error("second backward").startswith(
+        "RuntimeError: Trying to backward through the graph a second time"
+    )
+
+
+def test_versions_has_the_three_outcomes():
+    for name, edit in {"no_grad": under_no_grad, "detach": lambda x: x.detach().add_(1)}.items():
+        state = at(labs.versions, f"{name}, RuntimeError")
+        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        y = x**2
+        edit(x)
+        with pytest.raises(RuntimeError) as caught:
+            y.sum().backward()
+        assert labs.versions.error(f"{name}, RuntimeError") == f"RuntimeError: {caught.value}"
+        assert (state.value("x", "_version"), state.value("x.grad")) == ("1", "None")
+    for name in ("data, silent", "numpy, silent"):
+        state = at(labs.versions, name)
+        assert (state.value("x", "_version"), labs.versions.error(name)) == ("0", "")
+        assert state.box("x.grad").rows == (("", "[4, 6, 8]", True),)
+        assert state.fact("the right x.grad") == "[2, 4, 6]"
+    back = at(labs.versions, "there and back")
+    assert (back.value("x"), back.fact("y saved x")) == (
+        "[1, 2, 3]",
+        "at version 0, modified since",
+    )
+    assert labs.versions.error("leaf").startswith(
+        "RuntimeError: a leaf Variable that requires grad is being used"
+    )
+    assert at(labs.versions, "forward again").value("x.grad") == "[4, 6, 8]"
+    assert at(labs.versions, "after backward").value("x.grad") == "[2, 4, 6]"
+
+
+def under_no_grad(x):
+    with torch.no_grad():
+        x += 1
+
+
+def test_who_records_shares_and_checks():
+    told = {}
+    for name in list(labs.who_records.names)[:6]:
+        state = at(labs.who_records, name)
+        told[name] = (state.value("y", "grad_fn") != "None", state.value("y", "storage"))
+    assert told == {
+        "ordinary": (True, "its own"),
+        "no_grad": (False, "its own"),
+        "inference_mode": (False, "its own"),
+        "detach": (False, "that of x"),
+        "data": (False, "that of x"),
+        "eval": (True, "its own"),
+    }
+    assert at(labs.who_records, "inside").value("z", "grad_fn") == "None"
+    assert at(labs.who_records, "outside").value("z", "grad_fn") == "MulBackward0"
+    error = labs.who_records.error
+    assert "modified by an inplace operation" in error("detach, checked")
+    wrong = at(labs.who_records, "data, unchecked").box("x.grad").rows
+    assert wrong == (("", "[4, 6, 8]", True),)
+    assert "cannot be saved for backward" in error("inference, used outside")
+    assert "Inplace update to inference tensor" in error("inference, edited outside")
