@@ -39,15 +39,6 @@ def transformer():
     return snapshot(loss)
 
 
-def encoder_decoder():
-    model = nn.Transformer(WIDE, HEADS, 6, 6, 2 * WIDE, dropout=0.0, batch_first=True)
-    embedding, head = nn.Embedding(WORDS, WIDE), nn.Linear(WIDE, WORDS)
-    source, target = torch.arange(10).reshape(2, 5), torch.arange(8).reshape(2, 4)
-    logits = head(model(embedding(source), embedding(target)))
-    loss = nn.functional.cross_entropy(logits.flatten(0, 1), target.flatten())
-    return snapshot(loss)
-
-
 def albert():
     """Call one layer six times: attention with shared weights."""
     embedding, shared, head = nn.Embedding(WORDS, WIDE), layer(), nn.Linear(WIDE, 2)
@@ -154,30 +145,12 @@ def lstm():
     return snapshot(loss)
 
 
-def lstm_with_a_loss_in_each_step():
-    cell, head, state, loss = nn.LSTMCell(4, WIDE), nn.Linear(WIDE, 1), None, 0
-    for _ in range(50):
-        state = cell(torch.ones(2, 4), state)
-        loss = loss + nn.functional.mse_loss(head(state[0]), torch.ones(2, 1))
-    return snapshot(loss)
-
-
 def two_stacked_cells():
     lower, upper, one, other = nn.LSTMCell(4, WIDE), nn.LSTMCell(WIDE, WIDE), None, None
     for _ in range(20):
         one = lower(torch.ones(2, 4), one)
         other = upper(one[0], other)
     loss = other[0].sum()
-    return snapshot(loss)
-
-
-def mlp_by_hand():
-    weights = [torch.ones(4, 4, requires_grad=True) for _ in range(20)]
-    biases = [torch.ones(4, requires_grad=True) for _ in range(20)]
-    x = torch.ones(2, 4)
-    for weight, bias in zip(weights, biases, strict=True):
-        x = torch.relu(x @ weight + bias)
-    loss = x.sum()
     return snapshot(loss)
 
 
@@ -199,54 +172,11 @@ class Residual(nn.Module):
         return x + self.b(self.a(x).relu())
 
 
-def residual_blocks():
-    blocks, x = [Residual() for _ in range(20)], torch.ones(2, 4)
-    for block in blocks:
-        x = block(x)
-    loss = x.sum()
-    return snapshot(loss)
-
-
 def siamese():
     tower = nn.Sequential(*[one for _ in range(12) for one in (nn.Linear(4, 4), nn.Tanh())])
     left, right = tower(torch.ones(2, 4)), tower(torch.zeros(2, 4))
     loss = (left - right).square().mean()
     return snapshot(loss)
-
-
-class Numbered(nn.Module):
-    """Hold twelve layers as attributes l1 … l12."""
-
-    def __init__(self):
-        super().__init__()
-        for nr in range(1, 13):
-            setattr(self, f"l{nr}", nn.Linear(4, 4))
-
-    def forward(self, x):
-        for nr in range(1, 13):
-            x = torch.relu(getattr(self, f"l{nr}")(x))
-        return x
-
-
-def numbered_attributes():
-    net = Numbered()
-    loss = net(torch.ones(2, 4)).sum()
-    return snapshot(loss)
-
-
-def hidden_in_a_dict():
-    state = {"model": nn.Sequential(*(Residual() for _ in range(12)))}
-    loss = state["model"](torch.ones(2, 4)).sum()
-    return snapshot(loss)
-
-
-class Wrapper(nn.Module):
-    def __init__(self, inside):
-        super().__init__()
-        self._orig_mod = inside
-
-    def forward(self, x):
-        return self._orig_mod(x)
 
 
 def parametrized():
@@ -290,25 +220,6 @@ def cut_at_the_cap():
         return snapshot(loss)
 
 
-class Cube(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        ctx.save_for_backward(x)
-        return x**3
-
-    @staticmethod
-    def backward(ctx, grad):
-        return 3 * ctx.saved_tensors[0] ** 2 * grad
-
-
-def custom_functions():
-    w = torch.ones(3, requires_grad=True)
-    y = w
-    for _ in range(25):
-        y = Cube.apply(y).sin() + w
-    return snapshot(y.sum())
-
-
 def nested_loops():
     inner, outer, h = nn.RNNCell(4, 4), nn.Linear(4, 4), torch.zeros(2, 4)
     for _ in range(6):
@@ -323,25 +234,18 @@ MODELS = {
     function.__name__: function
     for function in (
         transformer,
-        encoder_decoder,
         albert,
         resnet50,
         unet,
         lstm,
-        lstm_with_a_loss_in_each_step,
         two_stacked_cells,
-        mlp_by_hand,
         own_weights_loop,
-        residual_blocks,
         siamese,
-        numbered_attributes,
-        hidden_in_a_dict,
         parametrized,
         checkpointed,
         two_roots,
         change_in_the_middle,
         cut_at_the_cap,
-        custom_functions,
         nested_loops,
     )
 }

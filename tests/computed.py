@@ -139,9 +139,7 @@ def every_order(lines):
 
 
 def said_of(facts, letters, says):
-    """Return what is said of an outcome: the first sentence whose pattern is found in it. The first of
-    all sentences is that of what was asked for.
-    """
+    """Return what is said of an outcome: the first sentence whose pattern is found in it."""
     for number, (pattern, sentence) in enumerate(says):
         if re.search(pattern, "\n".join(facts)):
             return {"says": sentence, "facts": facts, "isGood": number == 0}

@@ -43,9 +43,7 @@ TEXTS = [
 
 
 def films():
-    """Return saved films, each foreign in one thing: what would become a class, a path or a text,
-    a number that none can hold, a field too many or too few.
-    """
+    """Return saved films, each foreign in one thing."""
     switches, backward = json.loads(as_json(lab())), json.loads(as_json(folded()))
     (whole, *views), (begin, *moments) = backward["scenes"], backward["moments"]
     (_, *mark), *marks = switches["marks"]

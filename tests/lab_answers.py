@@ -109,7 +109,7 @@ class Prompt:
 
     def __init__(self, lesson):
         self.lesson, self.error, self.second = lesson, "", "b = a + z"
-        self.marks, self.pressed = weakref.WeakSet(), ""
+        self.marks = weakref.WeakSet()
         self.begin()
 
     def begin(self):
@@ -129,7 +129,6 @@ class Prompt:
 
     def press(self, keys):
         """Press keys, one after the other; what the last of them raises is kept."""
-        self.pressed += keys
         with torch.enable_grad():
             for key in keys.split():
                 self.run(lines(self.lesson)[key])
@@ -197,10 +196,10 @@ def at(lesson, keys):
     return Prompt(lesson).press(keys)
 
 
-def solutions(lesson, presses, is_reached):
-    """Return all sequences of so many keys after which plain torch is where it shall be."""
+def solutions(lesson, presses, is_seen):
+    """Return all sequences of so many keys that lead to a state, or an error, that is asked for."""
     paths = [" ".join(path) for path in product(lines(lesson), repeat=presses)]
-    return [keys for keys in paths if is_reached(at(lesson, keys))]
+    return [keys for keys in paths if is_seen(*walk(lesson, keys))]
 
 
 def fewest(lesson, is_seen):

@@ -69,9 +69,7 @@ def sine(one, name=""):
 
 
 def trace_of(root, made, calls=()):
-    """Return the trace of a backward from `root` over operations in the order in which they ran;
-    each is handed on to once.
-    """
+    """Return the trace of a backward from `root` over operations in the order in which they ran."""
     graph = graph_of(root, made, calls)
     number = {one: nr for nr, one in enumerate(found_from(root))}
     arrived, steps = {root: 1.0}, []
@@ -161,9 +159,7 @@ def leaf_step(number, arrived):
 
 
 def chained(length, name="x"):
-    """Return a chain of `length` multiplications by numbers, down to one leaf: what came out, and
-    all that was made.
-    """
+    """Return a chain of `length` multiplications by numbers, down to one leaf."""
     made, one = [], leaf(name, 2.0)
     for nr in range(length):
         by = 0.5 if length > MOST_DOUBLED and nr % 2 else 2
@@ -202,16 +198,12 @@ def folded_trace(blocks=7):
 
 
 def folded(blocks=7):
-    """Return the film of a graph that is folded: a view of the whole, and one for each of its equal
-    layers.
-    """
+    """Return the film of a graph that is folded."""
     return film(folded_trace(blocks), "Equal layers in a row, folded.")
 
 
 def lab():
-    """Return a lab of two switches: four states, each of its own scene, two actions. In state 3 both
-    are on: one more is refused, and the map ends there too.
-    """
+    """Return a lab of two switches: four states, each of its own scene, two actions."""
     scenes = tuple(drawing(chain(length)) for length in (1, 2, 3, 4))
     refused = Way(3, "RuntimeError: both are on\nnothing is left to switch")
     ways = [(Way(1), Way(2)), (Way(IDLE), Way(3)), (Way(3), Way(IDLE)), (refused, Way(ENDS))]
@@ -330,9 +322,7 @@ def replayed(film, actions):
 
 
 def restless(seed, states=12):
-    """Return a lab that goes to and fro between two scenes, and changes any marks in any way. Its
-    first action goes through all states, the others lead anywhere.
-    """
+    """Return a lab that goes to and fro between two scenes, and changes any marks in any way."""
     dice = random.Random(seed)
     scenes = (drawing(chain(1)), drawing(chain(2)))
     ways = [

@@ -70,9 +70,7 @@ def info(name=""):
 
 @st.composite
 def graphs(draw) -> Graph:
-    """Draw a graph of plain data: few kinds of operations, leaves of modules or of none, several
-    outputs and roots.
-    """
+    """Draw a graph of plain data."""
     length = draw(st.integers(1, 24))
     ops = [
         Node(draw(st.sampled_from("ABC")), (info(),) * draw(st.integers(1, 2)))
@@ -102,17 +100,13 @@ def modules() -> st.SearchStrategy[tuple]:
 
 @st.composite
 def owners(draw) -> Graph:
-    """Draw the graph of a chain of calls that nobody took down: modules in modules, of which some
-    are called again and again.
-    """
+    """Draw the graph of a chain of calls that nobody took down."""
     return replace(draw(calls()), calls=())
 
 
 @st.composite
 def calls(draw) -> Graph:
-    """Draw the graph of a chain of calls: modules in modules, of which some are called again and
-    again, some are numbered.
-    """
+    """Draw the graph of a chain of calls."""
     chain: list[tuple[str, list[str]]] = []
     made: list[Call] = []
     _call(draw(modules()), "", chain, made, 0)
@@ -149,9 +143,7 @@ def _call(
 
 
 def reachable(ops: list[Node], leaves: list[Node], reads: list[list[int]]) -> Graph:
-    """Number what the last operation leads to, breadth first; a read of a later operation leads
-    nowhere.
-    """
+    """Number what the last operation leads to, breadth first."""
     nodes, met, edges = [*ops, *leaves], [len(ops) - 1], []
     for source, old in enumerate(met):  # the list grows as we go
         for position, target in enumerate(reads[old] if old < len(ops) else ()):

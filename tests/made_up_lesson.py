@@ -66,9 +66,7 @@ def error():
 
 
 def idea(title, *cells):
-    """Return the cells of one idea: heading and prediction, a run, a reason, and the speaker's
-    notes.
-    """
+    """Return the cells of one idea."""
     return [text(f"## {title}\n\n(a) 1 · (b) 2", "slide"), *cells, text("Wait a minute.", "notes")]
 
 

@@ -120,9 +120,7 @@ def order(kind):
 
 
 def shown(outputs, sanitize):
-    """Return {kind: text} of what a cell shows and nbval compares; encoded pictures as the SVG that
-    they are.
-    """
+    """Return {kind: text} of what a cell shows and nbval compares."""
     found = {}
     for output in outputs:
         if "ename" in output:

@@ -20,13 +20,8 @@ from nbval.kernel import RunningKernel
 from nbval.plugin import IPyNbCell, IPyNbFile
 
 OUTPUTS = {
-    "stream",
-    "display_data",
-    "execute_result",
-    "error",
-    "clear_output",
-    "update_display_data",
-}
+    "stream", "display_data", "execute_result", "error", "clear_output", "update_display_data",
+}  # fmt: skip
 IGNORED = "comm_handled_by_the_front_end"  # nbval skips every message type that begins with "comm"
 _receive, _run, _sanitize = IPyNbFile.get_kernel_message, IPyNbCell.runtest, IPyNbCell.sanitize
 _setup = IPyNbFile.setup

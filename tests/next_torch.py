@@ -21,18 +21,9 @@ TORCHS_OWN = re.compile(
     r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)[=>]="
 )  # torch names the versions that it runs with
 PYTEST = [
-    "-m",
-    "pytest",
-    "-qq",
-    "-rN",
-    "--tb=no",
-    "-o",
-    "addopts=",
-    "-o",
-    "filterwarnings=",
-    "-p",
+    "-m", "pytest", "-qq", "-rN", "--tb=no", "-o", "addopts=", "-o", "filterwarnings=", "-p",
     "moved",
-]
+]  # fmt: skip
 
 
 def main(arguments=None, environment=None):

@@ -50,9 +50,7 @@ SLIDE_TYPE_OF_ROLE = {
 
 
 def stored_text(notebook) -> str:
-    """Return the normalised text of the .ipynb file for `notebook`: sorted keys, a newline at the
-    end.
-    """
+    """Return the normalised text of the .ipynb file for `notebook`."""
     notebook = nbformat.from_dict(json.loads(json.dumps(notebook)))
     for number, cell in enumerate(notebook.cells, start=1):
         _settle_cell(cell, number)
@@ -61,9 +59,7 @@ def stored_text(notebook) -> str:
 
 
 def _settle_metadata(notebook):
-    """Keep the kernel's name and the widgets in view; drop versions, dates and what editors leave
-    behind.
-    """
+    """Keep the kernel's name and the widgets in view."""
     shown = any(
         VIEW in output.get("data", {})
         for cell in notebook.cells

@@ -262,9 +262,7 @@ class Program:
     def run(
         self, look: Callable[[list[torch.Tensor]], object] = lambda pool: None
     ) -> list[torch.Tensor]:
-        """Run the steps and return every tensor, three leaves first; `look` is called after each
-        step.
-        """
+        """Run the steps and return every tensor, three leaves first."""
         torch.manual_seed(0)
         RAN.clear()
         pool = [torch.rand(2, 2).requires_grad_(flag) for flag in self.flags]
@@ -277,9 +275,7 @@ class Program:
 def programs(
     most: int = 8, last: str | None = None, families: Iterable[str] = FAMILIES
 ) -> st.SearchStrategy[Program]:
-    """Draw programs of three to `most` steps from `families`, and one of family `last` if given;
-    the last leaf requires grad.
-    """
+    """Draw programs of three to `most` steps from `families`, and one of family `last` if given."""
     flags = st.tuples(st.booleans(), st.booleans(), st.just(True))
     some = st.lists(steps(list(families), most + 2), min_size=3, max_size=most)
     # the last step uses the newest tensor and the leaf that requires grad

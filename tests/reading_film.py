@@ -197,7 +197,7 @@ class Steps(Marks):
         before, after = self.what(before), self.what(after)
         return {"node": node, "box": (x, y, width, height), "before": before, "after": after}
 
-    def nodes_at(self, view, stop, hides=False):
+    def nodes_at(self, view, stop):
         """Return of each node what is seen at a stop: (state, whether it is freed, its slots)."""
         scene = self.scenes[view]
         first, last, _ = scene.stops[stop]
@@ -206,21 +206,16 @@ class Steps(Marks):
             is_now = any(begin <= last and end >= first for begin, end in turn["stretches"])
             had = sum(max(0, min(end, last) - begin + 1) for begin, end in turn["stretches"])
             is_done = had > 0 and had == turn["inside"]
-            is_secret = is_now and hides
             frees = 0 <= turn["freed"] < last
             slots = []
             for slot in scene.slots:
                 if slot["node"] == number:
-                    after = slot["after"] if is_done and not is_secret else slot["before"]
-                    slots.append("?" if is_secret else after)
+                    slots.append(slot["after"] if is_done else slot["before"])
             found.append(("now" if is_now else "done" if is_done else "", frees, slots))
         return found
 
-    def wires_at(self, view, stop, hides=False):
-        """Return of each wire what is seen at a stop: (state, whether it is new, what it shows).
-
-        Those come first along which the first gradients enter.
-        """
+    def wires_at(self, view, stop):
+        """Return of each wire what is seen at a stop: (state, whether it is new, what it shows)."""
         scene = self.scenes[view]
         first, last, _ = scene.stops[stop]
         found = []
@@ -234,8 +229,7 @@ class Steps(Marks):
                 state = "next"
             elif begun and len(begun) == len(wire["times"]):
                 state = "done"
-            shown = "?" if is_new and hides else wire["what"] if state else ""
-            found.append((state, is_new and not hides, shown))
+            found.append((state, is_new, wire["what"] if state else ""))
         return found
 
 
@@ -322,9 +316,7 @@ class Lab(Marks):
         )
 
     def worn(self, scene, patch):
-        """Return (class, words) of every mark of a scene: its own, and those of the patch over
-        them.
-        """
+        """Return (class, words) of every mark of a scene."""
         shown = [at(self.marks, number) for number in scene]
         found = [(mark.classes, mark.words) for mark in shown]
         for place, look in patch:
@@ -349,9 +341,7 @@ class Lab(Marks):
         return way, "", False
 
     def step(self, number, action):
-        """Return (state, action, next state); what does nothing stays where it is, -1 goes on to
-        the next node of the same picture.
-        """
+        """Return (state, action, next state)."""
         if action == -1:
             here, later = at(self.states, number), range(number + 1, len(self.states))
             nodes = [

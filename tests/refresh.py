@@ -42,9 +42,7 @@ def main(arguments=None, folder=NOTEBOOKS):
 
 
 def chosen(numbers, folder=NOTEBOOKS):
-    """Return the notebooks with these numbers, or all; stop, listing what there is, if one is
-    unknown.
-    """
+    """Return the notebooks with these numbers, or all."""
     lessons = {path.name[:2]: path for path in sorted(folder.glob("[0-9][0-9]_*.ipynb"))}
     lessons |= {path.stem: path for path in sorted(folder.glob("glossary.ipynb"))}
     unknown = [number for number in numbers if number.zfill(2) not in lessons]
@@ -56,9 +54,7 @@ def chosen(numbers, folder=NOTEBOOKS):
 
 
 def refresh(path):
-    """Run one notebook from top to bottom, store it if anything changed; return 0, or 1 where it
-    failed.
-    """
+    """Run one notebook from top to bottom, store it if anything changed."""
     before = path.read_text(encoding="utf-8")
     notebook = nbformat.reads(before, as_version=4)
     try:

@@ -17,108 +17,40 @@ from autograd_graphs.text import visible
 
 NAMES = ["a", "b", "c", "x", "y", "z", "h", "t"]
 FUNCTIONS = [
-    "torch.sin({})",
-    "torch.exp({})",
-    "F.relu({})",
-    "torch.tanh({})",
-    "abs({})",
-    "torch.neg({})",
-]
+    "torch.sin({})", "torch.exp({})", "F.relu({})", "torch.tanh({})", "abs({})", "torch.neg({})",
+]  # fmt: skip
 METHODS = [
-    "{}.sin()",
-    "{}.exp()",
-    "{}.relu()",
-    "{}.abs()",
-    "{}.sum()",
-    "{}.clone()",
-    "{}.float()",
-    "{}.T",
-    "{}.square()",
-    "{}.reshape(-1)",
-    "{}.detach()",
-    "{}.double()",
-    "{}.contiguous()",
-]
+    "{}.sin()", "{}.exp()", "{}.relu()", "{}.abs()", "{}.sum()", "{}.clone()", "{}.float()",
+    "{}.T", "{}.square()", "{}.reshape(-1)", "{}.detach()", "{}.double()", "{}.contiguous()",
+]  # fmt: skip
 BINARY = [
-    "{} + {}",
-    "{} - {}",
-    "{} * {}",
-    "{} / {}",
-    "{} @ {}",
-    "{}.add({})",
-    "torch.mul({}, {})",
-    "F.mse_loss({}, {})",
-    "torch.maximum({}, {})",
-    "torch.stack([{}, {}]).sum()",
-    "mystery({}, {})",
-    "torch.where({} > 0, {}, 1.0)",
-    "criterion({}, {})",
-]
+    "{} + {}", "{} - {}", "{} * {}", "{} / {}", "{} @ {}", "{}.add({})", "torch.mul({}, {})",
+    "F.mse_loss({}, {})", "torch.maximum({}, {})", "torch.stack([{}, {}]).sum()",
+    "mystery({}, {})", "torch.where({} > 0, {}, 1.0)", "criterion({}, {})",
+]  # fmt: skip
 WITH_NUMBER = [
-    "{} + 1",
-    "1 + {}",
-    "2 * {}",
-    "{} * 3",
-    "{} - 1",
-    "1 - {}",
-    "{} / 2",
-    "2 / {}",
-    "{} ** 2",
-    "2 ** {}",
-    "-{}",
-    "{}[0]",
-    "{}[0:1]",
-    "{}[None]",
-    "k * {}",
-    "{} * k",
-    "{} ** k",
-    "k - {}",
-    "{} * m",
-    "m + {}",
-    "k / {}",
-    "{}[..., 0]",
-    "scale({})",
-    "(lambda t: t * 2)({})",
+    "{} + 1", "1 + {}", "2 * {}", "{} * 3", "{} - 1", "1 - {}", "{} / 2", "2 / {}", "{} ** 2",
+    "2 ** {}", "-{}", "{}[0]", "{}[0:1]", "{}[None]", "k * {}", "{} * k", "{} ** k", "k - {}",
+    "{} * m", "m + {}", "k / {}", "{}[..., 0]", "scale({})", "(lambda t: t * 2)({})",
     "({} if k else a)",
-]
+]  # fmt: skip
 BLOCKS = [
-    "for _ in range(2):\n    {0} = {1}",
-    "if k > 1:\n    {0} = {1}\nelse:\n    {0} = {2}",
+    "for _ in range(2):\n    {0} = {1}", "if k > 1:\n    {0} = {1}\nelse:\n    {0} = {2}",
     "with torch.no_grad():\n    {0} = {1}",
     "try:\n    {0} = {1}\n    1 / 0\n    {0} = {2}\nexcept ZeroDivisionError:\n    pass",
     "with torch.enable_grad():\n    {0} = {1}",
     "with contextlib.suppress(Exception):\n    {0} = {1}\n    1 / 0\n    {0} = {2}",
-    "while k < 0:\n    {0} = {1}",
-    "def rebind():\n    global {0}\n    {0} = {1}",
-    "rebind()",
-    "exec('{0} = {1}')",
-    "def hidden(h):\n    h = {1}\n    return h * 2",
-    "{0} = hidden({0})",
-    "mutate({0})",
-    "{0} *= 2",
-    "{0} += {1}",
-    "{0} = {0}.relu_()",
-    "{0}.mul_(3)",
-    "{0}, {3} = {3}, {0}",
-    "{0}, {3} = {1}, {2}",
-    "{0} = {3} = {1}",
-    "{0} = ({3} := {1}) * 2",
-    "k = 3",
-    "k = {3}",
-    "{0} = torch.tensor(2.0, requires_grad=True)",
-    "{0} = torch.rand(2, requires_grad=True)",
-    "{0} = (\n    {1}\n    + {2}\n)",
-    "{0} = ({1}\n    * 2)",
-    "{0} = [{1} for _ in range(2)][0]",
-    "del {0}\n{0} = {1}",
-    "box = [{1}, {2}]\n{0} = box[1]",
-    "{0}: object = {1}",
-    "import torch.nn.functional as F",
-    "{0} = 'ü', {1}\n{0} = {0}[1]",
-    "{0} = torch.cat([{1}, {2}])",
-    "{0} = {1}; {3} = {2}",
+    "while k < 0:\n    {0} = {1}", "def rebind():\n    global {0}\n    {0} = {1}", "rebind()",
+    "exec('{0} = {1}')", "def hidden(h):\n    h = {1}\n    return h * 2", "{0} = hidden({0})",
+    "mutate({0})", "{0} *= 2", "{0} += {1}", "{0} = {0}.relu_()", "{0}.mul_(3)",
+    "{0}, {3} = {3}, {0}", "{0}, {3} = {1}, {2}", "{0} = {3} = {1}", "{0} = ({3} := {1}) * 2",
+    "k = 3", "k = {3}", "{0} = torch.tensor(2.0, requires_grad=True)",
+    "{0} = torch.rand(2, requires_grad=True)", "{0} = (\n    {1}\n    + {2}\n)",
+    "{0} = ({1}\n    * 2)", "{0} = [{1} for _ in range(2)][0]", "del {0}\n{0} = {1}",
+    "box = [{1}, {2}]\n{0} = box[1]", "{0}: object = {1}", "import torch.nn.functional as F",
+    "{0} = 'ü', {1}\n{0} = {0}[1]", "{0} = torch.cat([{1}, {2}])", "{0} = {1}; {3} = {2}",
     "{0} = {1}  # + * sin",
-]
+]  # fmt: skip
 HEAD = """import contextlib
 import torch
 import torch.nn.functional as F
@@ -273,9 +205,7 @@ class Reports:
 
 
 def run(texts, record=record, change=None, report=None, lies=None):
-    """Run cells in one namespace, as IPython does, and return it; a cell that fails ends early, and
-    `change` makes another tree of a cell's. `lies` stand in the place of what ran before the last.
-    """
+    """Run cells in one namespace, as IPython does, and return it."""
     space = {"__name__": "__main__", "record": record, "In": [""]}
     for number, text in enumerate(texts):
         name = f"<ipython-cell-{number}>"

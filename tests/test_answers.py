@@ -7,6 +7,7 @@ import re
 import pytest
 import torch
 from IPython.core.interactiveshell import InteractiveShell
+from test_palette import contrast
 
 from autograd_graphs.untrusted.messages import first_sentence
 from course.publishing.inert import inert
@@ -128,17 +129,6 @@ def test_every_card_of_a_lesson_is_under_a_kilobyte_and_survives_publishing(shel
         assert inert(page) == page.replace("&quot;", '"').replace("&#x27;", "'")
     for text in [exercise.right, *[idea.message for idea in exercise.misconceptions]]:
         assert len(html(Card("wrong", "Not right", exercise.id, text, text)).encode()) < 1_000
-
-
-def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    parts = [one / 12.92 if one <= 0.03928 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-def contrast(one, other):
-    low, high = sorted(map(luminance, (one, other)))
-    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.parametrize("colour", [GREEN, AMBER, RED])

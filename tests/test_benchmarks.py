@@ -13,24 +13,13 @@ from benchmarks.__main__ import NAMES
 
 ROOT = Path(__file__).parents[1]
 HEAVY = (
-    "IPython",
-    "anywidget",
-    "graphviz",
-    "ipywidgets",
-    "matplotlib",
-    "nbconvert",
-    "pygraphviz",
-    "tomllib",
-    "yaml",
-)
+    "IPython", "anywidget", "graphviz", "ipywidgets", "matplotlib", "nbconvert", "pygraphviz",
+    "tomllib", "yaml",
+)  # fmt: skip
 LATER = (
-    "helpers.clinic.finding",
-    "helpers.clinic.report",
-    "helpers.labs",
-    "autograd_graphs.playing.player",
-    "autograd_graphs.stepping",
-    "autograd_graphs.torchviz_view",
-)
+    "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs",
+    "autograd_graphs.playing.player", "autograd_graphs.stepping", "autograd_graphs.torchviz_view",
+)  # fmt: skip
 
 
 @pytest.mark.slow

@@ -76,48 +76,8 @@ def faults(folder):
     return wrong
 
 
-@pytest.fixture
-def folder(tmp_path):
-    """Return a folder with the files that repo2docker looks at."""
-    shutil.copytree(ROOT / "binder", tmp_path / "binder")
-    for name in ("environment.yml", "pyproject.toml", "requirements.txt", "constraints.txt"):
-        shutil.copy(ROOT / name, tmp_path)
-    return tmp_path
-
-
 def test_the_image_is_the_course():
     assert faults(ROOT) == []
-
-
-BREAKAGES = {
-    "no folder, so that environment.yml wins": (
-        lambda folder: shutil.rmtree(folder / "binder"),
-        ["conda", "pip", "postBuild"],
-    ),
-    "environment.yml beside requirements.txt": (
-        lambda folder: shutil.copy(folder / "environment.yml", folder / "binder"),
-        ["conda"],
-    ),
-    "no runtime.txt": (lambda folder: (folder / "binder/runtime.txt").unlink(), ["python"]),
-    "no requirements.txt": (lambda folder: (folder / "binder/requirements.txt").unlink(), ["pip"]),
-    "requirements that name no other file": (
-        lambda folder: (folder / "binder/requirements.txt").write_text("torch\n", "utf-8"),
-        ["too early for files outside binder/"],
-    ),
-    "no postBuild": (lambda folder: (folder / "binder/postBuild").unlink(), ["postBuild"]),
-    "a start script": (
-        lambda folder: shutil.copy(folder / "binder/postBuild", folder / "binder/start"),
-        ["a start script, which a hub's volume hides"],
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BREAKAGES)
-def test_what_would_spoil_the_image_is_seen(name, folder):
-    spoil, expected = BREAKAGES[name]
-    spoil(folder)
-    assert set(expected) <= set(faults(folder))
 
 
 def test_binder_installs_what_students_have_and_a_hubs_server():

@@ -35,13 +35,6 @@ def number(value, **more):
     return torch.tensor(value, requires_grad=True, **more)
 
 
-def small():
-    a, b, c = map(number, (2.0, 3.0, 5.0))
-    e = (a * b + c) ** 2
-    record(e)
-    return e
-
-
 def mlp():
     torch.manual_seed(0)
     model = nn.Sequential(
@@ -215,29 +208,10 @@ def test_gradients_that_explode_are_told_with_the_rule():
     assert picture.text.count(", exploding") == 2
 
 
-class Spoil(torch.autograd.Function):
-    """Hand on NaN."""
-
-    @staticmethod
-    def forward(ctx, x):
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, grad):
-        return grad * math.nan
-
-
-class Spoiler(nn.Module):
-    def forward(self, x):
-        return Spoil.apply(x)
-
-
-def transformer(spoil=None):
+def transformer():
     torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
     model = nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
-    if spoil is not None:
-        model.layers[spoil].dropout1 = Spoiler()
     with module_calls(model) as calls:
         out = model(torch.randn(2, 3, 8))
     loss = (out * torch.randn(2, 3, 8)).mean()
@@ -398,16 +372,6 @@ def test_an_id_that_is_used_again_belongs_to_its_new_owner():
     recorded._TRACES[id(other)] = recorded._TRACES[id(one)]
     assert recorded.latest(other) is None
     del recorded._TRACES[id(other)]
-
-
-class Odd(torch.Tensor):
-    """Be a tensor that may not be compared nor hashed."""
-
-    def __eq__(self, other):
-        raise AssertionError
-
-    def __hash__(self):
-        raise AssertionError
 
 
 # health

@@ -6,25 +6,19 @@ import gc
 import pickle
 import warnings
 import weakref
-from pathlib import Path
 
 import pytest
 import torch
 from merging import check_merges
 
-from helpers.labs.engine import explore as engine
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import Way
 from helpers.labs.engine.world import Action, World
 
-HOME = Path(engine.__file__).parent
-
 
 class UpAndDown(World):
-    """x goes up and down in place after y = x ** 2 saved it: the numbers come back, the version
-    does not.
-    """
+    """x goes up and down in place after y = x ** 2 saved it."""
 
     setup = ("x = torch.tensor([1., 2.], requires_grad=True)", "y = x ** 2")
     actions = (

@@ -5,12 +5,8 @@ Reads figs/ only.
 
 import re
 import runpy
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
-
-import pytest
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
 
@@ -20,15 +16,6 @@ SCRIPT, PICTURE = FIGS / "tensor_and_node.py", FIGS / "tensor_and_node.svg"
 
 def drawn() -> str:
     return runpy.run_path(str(SCRIPT))["draw"]()
-
-
-@pytest.mark.slow
-def test_another_process_draws_the_same_bytes():
-    code = f"import runpy; print(runpy.run_path({str(SCRIPT)!r})['draw'](), end='')"
-    other = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, encoding="utf-8", check=True
-    )
-    assert other.stdout == drawn()
 
 
 def test_it_names_every_link_between_tensor_and_node():

@@ -9,6 +9,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from test_palette import contrast, luminance
 
 FIGS = Path(__file__).parent.parent / "figs"
 TIMELINE = FIGS / "timeline.svg"
@@ -29,14 +30,6 @@ def span(text):
     x, width = float(text.get("x")), len(text.text) * WIDEST * float(text.get("font-size"))
     left = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor")]
     return left, left + width
-
-
-def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [
-        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
-    ]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 @pytest.mark.parametrize("script", sorted(FIGS.glob("*.py")), ids=lambda path: path.stem)
@@ -68,11 +61,6 @@ def test_it_has_a_name_and_a_ground_of_its_own_in_both_themes(picture):
     light, dark = looks(picture)
     assert luminance(light[ground.get("class")]) > 0.9
     assert luminance(dark[ground.get("class")]) < 0.02
-
-
-def contrast(one, other):
-    low, high = sorted([luminance(one), luminance(other)])
-    return (high + 0.05) / (low + 0.05)
 
 
 def test_every_text_can_be_read_on_every_ground_in_the_picture(picture):

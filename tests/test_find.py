@@ -127,14 +127,6 @@ def test_what_was_typed_is_text_in_markdown():
     assert '<a href="zz">' not in page
 
 
-class Loud(str):
-    def __getattribute__(self, name):
-        raise RuntimeError("hands off")
-
-    def __len__(self):
-        raise RuntimeError("hands off")
-
-
 class Hostile:
     def __repr__(self):
         raise RuntimeError("hands off")

@@ -140,9 +140,7 @@ answer = [memory(), disk("/tmp"), disk("/dev/shm"), children()]
 
 @pytest.fixture(scope="module", params=["as we are", "ordinary"])
 def attempts(request, box, tmp_path_factory):
-    """What a hostile notebook found, what harm it did, and whether root graded; where root grades,
-    the sandbox of an ordinary user is tried, too.
-    """
+    """What a hostile notebook found, what harm it did, and whether root graded."""
     book = tmp_path_factory.mktemp("book") / "gradebook.db"
     book.write_text("points")
     files = [str(book), __file__, "/etc/shadow", "/etc/passwd", str(Path.home() / ".bashrc")]

@@ -48,19 +48,6 @@ def too_large():
         ("svg+xml", OURS, None),
         ("svg+xml", FOREIGN, "paper"),
     ],
-    ids=[
-        "white",
-        "clear",
-        "black",
-        "light-grey",
-        "green",
-        "one-corner",
-        "cut-off",
-        "no-png",
-        "too-large",
-        "ours",
-        "foreign",
-    ],
 )
 def test_a_picture_says_its_ground_where_the_dark_must_know_it(kind, data, ground):
     image = f'<img alt="a" src="data:image/{kind};base64,{base64.b64encode(data).decode()}">'

@@ -50,9 +50,7 @@ def run(world, go):
 
 
 def outcome(case, go):
-    """Run a fresh copy of a program and say all that can be told from outside; then what `go` gave,
-    and the error.
-    """
+    """Run a fresh copy of a program and say all that can be told from outside."""
     told = []
     torch.manual_seed(0)
     torch.set_warn_always(True)  # else some warnings come once per process only

@@ -54,9 +54,7 @@ def room(module):
 
 
 def imported(source, known):
-    """Return the modules out of `known` that a source imports anywhere: in a function, and for type
-    checkers too.
-    """
+    """Return the modules out of `known` that a source imports anywhere."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module:

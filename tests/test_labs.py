@@ -24,7 +24,6 @@ from helpers.labs.engine.explore import describe, explore, graphs, inside
 from helpers.labs.engine.lab import with_buttons
 
 LABS = {name: getattr(labs, name) for name in labs.__all__}
-SMALL = 60_000  # bytes of a film at most
 every_lab = pytest.mark.parametrize("lab", LABS.values(), ids=LABS)
 
 

@@ -5,12 +5,11 @@ import subprocess
 import sys
 import warnings
 import weakref
-from collections import Counter
 
 import pytest
 import torch
 from hypothesis import given, settings
-from programs import FAMILIES, RAN, bits, kept_gradients, often, programs
+from programs import RAN, bits, kept_gradients, often, programs
 from torch.autograd.graph import get_gradient_edge
 
 from helpers import show, snapshot
@@ -28,9 +27,7 @@ def look_hard(pool):
 
 
 def structure(tensor):
-    """Return the graph behind a tensor by torch's own words: names and wiring, read without our
-    package.
-    """
+    """Return the graph behind a tensor by torch's own words."""
     order, stack, seen = [], [tensor.grad_fn], {}
     while stack:
         node = stack.pop()
@@ -171,23 +168,6 @@ def test_equal_programs_give_equal_text_and_equal_bytes(program):
     assert one.svg == other.svg
 
 
-def test_a_look_makes_no_node():
-    x = torch.ones(2, requires_grad=True)
-    before = torch._C._autograd._get_sequence_nr()
-    snapshot(x, x * 1)
-    show(x)
-    assert torch._C._autograd._get_sequence_nr() == before + 1  # the one multiplication
-
-
-def test_locals_of_a_function_are_not_kept_by_a_look():
-    x = torch.ones(2, requires_grad=True)
-    big = x * 2
-    snapshot(big)
-    alive = weakref.ref(big)
-    del big
-    assert alive() is None
-
-
 def test_a_view_whose_base_was_edited_is_not_asked_for_its_history():
     base = torch.ones(2, requires_grad=True) * 1
     view = base[0]
@@ -218,32 +198,6 @@ def test_a_saved_view_that_the_learner_holds_is_not_unpacked():
     assert torch._C._autograd._get_sequence_nr() == number
     assert "◇ self = row (view of an edited tensor, now v1)" in text
     assert row.grad_fn is not None
-
-
-def test_a_look_runs_no_hook_of_saved_tensors():
-    calls = []
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda t: t.clone(), lambda t: calls.append(t) or t
-    ):
-        y = torch.ones(2, requires_grad=True).exp()
-    assert "◆ result (packed by a hook)" in str(snapshot(y))
-    assert calls == []
-
-
-@pytest.mark.slow
-def test_every_family_of_operations_occurs():
-    met = Counter()
-
-    @given(programs())
-    @settings(often, database=None, derandomize=True, max_examples=500)
-    def collect(program):
-        pool = program.run()
-        for (family, *_), tensor in zip(program.steps, pool[3:], strict=True):
-            met[family] += tensor.requires_grad or family == "no-grad islands"
-
-    collect()
-    assert set(met) == set(FAMILIES)
-    assert min(met.values()) >= 20, met
 
 
 @pytest.mark.slow

@@ -70,10 +70,7 @@ def test_a_torch_that_cannot_be_installed_is_named_with_what_pip_said(tmp_path, 
 
 
 def reported(folder, capfd, code=0):
-    """Run the notebooks of a folder with the torch that is here; return the report.
-
-    Every file stays as it was.
-    """
+    """Run the notebooks of a folder with the torch that is here; return the report."""
     before = {path: path.read_bytes() for path in folder.iterdir()}
     arguments = ["--torch=2.14.0", "--notebooks", str(folder), "--", *NBVAL, SANITISER]
     assert next_torch.main(arguments, lambda torch, places: sys.executable) == code

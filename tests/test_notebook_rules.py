@@ -43,7 +43,7 @@ def test_every_rule_is_broken_by_something():
 
 
 @pytest.mark.parametrize(
-    ("rule", "fault"), PLANTED, ids=[f"{rule}-{fault.__name__}" for rule, fault in PLANTED]
+    ("rule", "fault"), PLANTED, ids=[f"{rule}-{nr}" for nr, (rule, _) in enumerate(PLANTED)]
 )
 def test_the_rule_objects(rule, fault):
     made = notebook()

@@ -26,18 +26,9 @@ PAGES = [*LESSONS, ROOT / "notebooks" / "glossary.ipynb"]
 WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
 LOADED = {
-    "script",
-    "img",
-    "iframe",
-    "source",
-    "video",
-    "audio",
-    "embed",
-    "track",
-    "input",
-    "image",
+    "script", "img", "iframe", "source", "video", "audio", "embed", "track", "input", "image",
     "use",
-}
+}  # fmt: skip
 pytestmark = [
     pytest.mark.notebooks,
     pytest.mark.filterwarnings(
@@ -54,9 +45,7 @@ def command(notebooks, out):
 
 
 def run(notebooks, out):
-    """Do the same here, which is quicker; return what was printed, or the sentence with which it
-    ended.
-    """
+    """Do the same here, which is quicker."""
     said = StringIO()
     try:
         with redirect_stdout(said):

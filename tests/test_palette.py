@@ -43,9 +43,7 @@ def colour(role, state, what):
 
 
 def under(marks, x, y):
-    """Return the colour on which something at a place is drawn: of the last filled rectangle before
-    it.
-    """
+    """Return the colour on which something at a place is drawn."""
     found = "ground"
     for mark in marks:
         if mark.shape == "rect" and (fill := colour(mark.role, mark.state, "fill")):
@@ -66,9 +64,7 @@ def pairs_drawn(what):
 
 
 def pictures():
-    """Yield the marks of every picture that is seen: cards of a backward before, in and after their
-    turn, what they saved held and freed.
-    """
+    """Yield the marks of every picture that is seen."""
     for film in [getattr(labs, name).film() for name in labs.__all__]:
         yield from (marks_of(film, number) for number in range(len(film.states)))
         yield still(film).marks
@@ -154,13 +150,6 @@ def test_the_focus_and_the_buttons_are_seen(theme):
             assert contrast(theme[ring], theme[ground]) >= 3
     (rim,) = (body["border"] for selector, body in rules() if selector == ".player button")
     assert contrast(theme[rim], theme["ground"]) >= 3
-
-
-def test_both_themes_have_the_same_colours_and_every_role_uses_them():
-    assert set(LIGHT) == set(DARK)
-    for role in STYLE:
-        name, _, state = role.partition(" ")
-        assert attributes(name, state)
 
 
 def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():

@@ -3,7 +3,6 @@ tests/browser has the rest.
 """
 
 import json
-import random
 import re
 import zlib
 from dataclasses import replace
@@ -12,11 +11,9 @@ import nbformat
 import pytest
 import torch
 from checked_film import check_film
-from hypothesis import strategies as st
 from made_up_film import (
     chain,
     chain_trace,
-    explorer,
     folded,
     folded_trace,
     lab,
@@ -25,7 +22,6 @@ from made_up_film import (
     restless,
     steps,
     sums,
-    walk,
 )
 from reading_film import class_of, read
 from refresh import executed, stored_text
@@ -35,7 +31,7 @@ from traitlets import TraitError
 from autograd_graphs.data import Program, Span
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.display_list import Drawing, Mark, Owner
-from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE, attributes
+from autograd_graphs.drawing.palette import LIGHT, STYLE, attributes
 from autograd_graphs.drawing.svg import IN_LAB
 from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.animate import film
@@ -73,25 +69,6 @@ def small(*states, scenes=SCENES, **more):
     return LabFilm(scenes=scenes, states=states, **given)
 
 
-@st.composite
-def labs(draw):
-    """Draw labs that go to and fro between two scenes, with any changes."""
-    states, looks = [], st.sampled_from(["", "now", "done"])
-    for scene in draw(st.lists(st.integers(0, 1), min_size=1, max_size=6)):
-        places = draw(st.sets(st.integers(0, len(SCENES[scene].marks) - 1), max_size=5))
-        changes = [
-            Change(at, draw(looks) if SCENES[scene].marks[at].role in STYLE else "", runs)
-            for at in places
-            for runs in [draw(st.sampled_from([None, (("5.0", ""),), (("6.0", "grad"),)]))]
-            if runs is None or SCENES[scene].marks[at].runs
-        ]
-        came = (len(states) - 1, 0) if states else None
-        states.append(LabState("a state", "", scene, tuple(changes), came=came))
-    ways = [*[Way(nr) for nr in range(1, len(states))], Way(ENDS)]
-    states = [replace(state, ways=(way,)) for state, way in zip(states, ways, strict=True)]
-    return small(*states, buttons=GO)
-
-
 @pytest.mark.parametrize("seed", range(5))
 def test_a_lab_begins_at_the_end_of_its_start_and_any_state_is_reached_by_a_trail(seed):
     made = restless(seed)
@@ -112,20 +89,6 @@ def test_what_the_last_action_of_the_start_raised_is_said_first():
     assert replace(made, start=(0, 1)).refusal == ""
     assert sums((4, 2)).refusal.startswith("AttributeError: 'NoneType'")
     assert replace(made, start=(0, 1, 0), first=0).refusal == made.refusal
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_the_blocks_of_the_picture_are_those_that_a_player_would_heap_up(seed):
-    start = walk(random.Random(seed), sums())
-    made = sums(start)
-    found = read(as_json(made))
-    layers = found.blocks(found.begun)
-    seen = [[part for part in column if part] for column in columns(made, 0)]
-    total = found.states[made.first].totals[0]
-    assert seen == [[layer[nr] for layer in layers if layer[nr]] for nr in range(len(total or ()))]
-    assert [sum(column) for column in seen] == [*(total or ())]
-    blocks = [mark for mark in still(made).marks if mark not in made.scenes[0].marks]
-    assert sum(mark.shape == "rect" for mark in blocks) == sum(map(len, seen))
 
 
 @pytest.mark.slow
@@ -195,15 +158,6 @@ def test_a_film_of_steps_comes_back_out_of_its_data(make, size):
     check_film(make(size))
 
 
-@pytest.mark.slow
-def test_the_data_is_plain_json_in_one_line():
-    for made in (steps(3), lab(), sums(), folded(), explorer()):
-        module = encode_lab if isinstance(made, LabFilm) else encode_backward
-        text = as_json(made)
-        assert json.loads(text) == json.loads(json.dumps(module.payload(made), allow_nan=False))
-        assert text.isprintable()
-
-
 def layers_trace():
     torch.manual_seed(0)
     layer = nn.TransformerEncoderLayer(16, 2, 32, batch_first=True)
@@ -267,11 +221,6 @@ def test_script_and_style_are_small_and_reach_for_nothing():
     assert re.findall(r"\w+://[^\"]*", SCRIPT + SHEET) == ["http://www.w3.org/2000/svg"]
 
 
-def test_the_script_knows_no_colour():
-    assert not re.search(r"#[0-9a-fA-F]{3}\b|\brgb|\bhsl|\b(fill|stroke|color):", SCRIPT)
-    assert not re.search(r"\"(fill|stroke|font-size)\"", SCRIPT)
-
-
 def cascaded(key):
     """Return the properties that our CSS gives to a role and state, in words of the palette."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
@@ -299,20 +248,6 @@ def test_every_mark_of_a_film_has_a_look(make):
             assert class_of(mark.role, mark.state) == css_class(mark.role, mark.state)
             for _, role in mark.runs:
                 assert not role or f"run {role}" in STYLE
-
-
-def brightness(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
-
-
-@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize("ink", ["ink", "faint", "warn", "done", "now"])
-@pytest.mark.parametrize("paper", ["ground", "card", "doneground", "nowground"])
-def test_words_are_readable_in_both_themes(palette, ink, paper):
-    low, high = sorted((brightness(palette[ink]), brightness(palette[paper])))
-    assert (high + 0.05) / (low + 0.05) >= 4.5
 
 
 EDGE = [mark.shape for mark in SCENES[0].marks].index("path")

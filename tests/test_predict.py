@@ -158,9 +158,7 @@ from helpers import predict
 
 
 def ran(tmp_path, *cells):
-    """Run cells, given as (id, source), in a kernel that is told the ids, as JupyterLab does; return
-    what each one ended on, by id.
-    """
+    """Run cells, given as (id, source), in a kernel that is told the ids, as JupyterLab does."""
     data = {name: f"questions.made({name!r}, {as_data(one)!r})" for name, one in ALL.items()}
     every = "{" + ", ".join(f"{name!r}: {text}" for name, text in data.items()) + "}"
     manager = KernelManager(

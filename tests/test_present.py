@@ -108,10 +108,7 @@ def test_a_file_that_is_no_notebook_gets_a_sentence(course, tmp_path, capsys, te
 
 
 class Started:
-    """Hold `make present` as a process of its own; `address` is the one that it said first.
-
-    What it leaves stands in `scratch`, and in `opened` the address that it opened in a browser.
-    """
+    """Hold `make present` as a process of its own; `address` is the one that it said first."""
 
     def __init__(self, course, *arguments, ignored=""):
         self.scratch = course / "scratch"

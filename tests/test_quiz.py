@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from helpers import predict, progress
 from helpers.predicting.again import Again
 from helpers.predicting.answers import KEY
-from helpers.predicting.questions import every
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
 from helpers.quiz import keep, kept, then_and_now
 
@@ -133,9 +132,7 @@ def cells_of(lesson, role):
 
 
 def asked_last():
-    """Return the questions of lesson 11, each with its options by letter: {"3": {"a": ..., "b": ...,
-    "c": ...}}.
-    """
+    """Return the questions of lesson 11, each with its options by letter."""
     text = "\n".join(cells_of("11_training_loop.ipynb", "lab"))
     found = {}
     for number, words in re.findall(r"(?m)^\d\. `q(\d)`: (.+)$", text):
@@ -200,12 +197,6 @@ def test_lesson_11_asks_the_quiz_of_notebook_00_and_its_key_is_what_torch_does()
         }
         for nr, (letter, words) in says.items():
             assert words in questions[nr][letter], f"option {letter} of question {nr}"
-
-
-def test_each_answer_of_lesson_11_names_the_lesson_that_settles_the_question():
-    told = "\n".join(cells_of("11_training_loop.ipynb", "because"))
-    named = dict(re.findall(r"(?m)^\d\. `q(\d)`.*\(lesson (\d\d)\)\.$", told))
-    assert named == {nr: every()[f"quiz.{nr}"].settled for nr in "3478"}
 
 
 def test_the_runs_of_lesson_11_ask_all_four_and_tell_nothing_before_a_letter(capsys):

@@ -8,8 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from autograd_graphs import module_calls, record, show, step_through
-from autograd_graphs.data import BY_PARAMETERS
+from autograd_graphs import module_calls, show
 
 SECTION = (
     (Path(__file__).parents[1] / "README.md")
@@ -66,24 +65,6 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "grad norm" in coloured.text
 
 
-def test_what_is_saved_is_one_page(tmp_path):
-    x = torch.ones(2, requires_grad=True)
-    loss = (x * 3).sum()
-    for page in (
-        show(loss).save(tmp_path / "graph.html"),
-        record(loss).save(tmp_path / "steps.html"),
-    ):
-        text = page.read_text(encoding="utf-8")
-        assert text.startswith("<!doctype html>")
-        assert "http" not in text.replace("http-equiv", "").replace("http://www.w3.org", "")
-
-
-@pytest.mark.slow
-def test_without_calls_boxes_are_guessed_and_it_says_so(ran):
-    assert BY_PARAMETERS in eval("show(loss)", ran).text
-    assert BY_PARAMETERS not in eval("show(loss, names=calls)", ran).text
-
-
 @pytest.mark.slow
 def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
     model = nn.ModuleDict({"cell": nn.GRUCell(4, 8), "head": nn.Linear(8, 5)})
@@ -100,37 +81,3 @@ def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
     assert "NllLossBackward0" in show(in_rounds, names=calls, unfold=True).text
     assert show(after, names=calls).text.startswith("NllLossBackward0 → after")
     assert "cell+head × 30" in show(after, names=calls).text
-
-
-@pytest.mark.slow
-def test_show_changes_no_value_no_gradient_and_no_random_number(ran):
-    model, loss = ran["model"], ran["loss"]
-    loss.backward(retain_graph=True)
-    before = torch.get_rng_state(), state(model)
-    show(loss, names=ran["calls"])
-    assert torch.equal(torch.get_rng_state(), before[0])
-    for (value, grad, version), (value_now, grad_now, version_now) in zip(
-        before[1], state(model), strict=True
-    ):
-        assert torch.equal(value, value_now)
-        assert torch.equal(grad, grad_now)
-        assert version == version_now
-
-
-def state(model):
-    """Return copies of each parameter and its gradient, and their versions."""
-    return [
-        (one.detach().clone(), one.grad.clone(), (one._version, one.grad._version))
-        for one in model.parameters()
-    ]
-
-
-@pytest.mark.slow
-def test_step_through_runs_the_real_backward(ran):
-    parameters, loss = list(ran["model"].parameters()), ran["loss"]
-    wanted = torch.autograd.grad(loss, parameters, retain_graph=True)
-    step_through(loss, names=ran["calls"])
-    for one, grad in zip(parameters, wanted, strict=True):
-        assert torch.equal(one.grad, grad)
-    with pytest.raises(RuntimeError, match="a second time"):
-        loss.backward()

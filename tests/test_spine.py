@@ -13,14 +13,10 @@ from torch.nn import functional as F
 
 from autograd_graphs.drawing.cards import ABOVE, TAG
 from autograd_graphs.drawing.diagram import DENSE, Word, arranged, deal, drawing
-from autograd_graphs.drawing.spine import NARROW, WIDEST, Ways, planned, spine
+from autograd_graphs.drawing.spine import NARROW, WIDEST, spine
 from helpers import show
 
 MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
-
-
-def plan(count, edges, leaves=()):
-    return planned(Ways.of(count, edges, leaves), edges)
 
 
 def test_of_several_rules_the_first_that_is_narrow_enough_is_taken_else_the_narrowest():

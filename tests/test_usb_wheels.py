@@ -212,16 +212,10 @@ def test_no_network_gets_a_sentence(shelf, tmp_path, monkeypatch):
 
 
 IGNORED = [
-    ".venv/bin/python",
-    "work/00.ipynb",
-    "work/progress.json",
-    "build/wheels/a.whl",
-    "helpers/__pycache__/a.pyc",
-    "graphs.egg-info/PKG-INFO",
-    "notebooks/progress.json",
-    "notebooks/.progress.json.lock",
-    "notebooks/.ipynb_checkpoints/00-checkpoint.ipynb",
-]
+    ".venv/bin/python", "work/00.ipynb", "work/progress.json", "build/wheels/a.whl",
+    "helpers/__pycache__/a.pyc", "graphs.egg-info/PKG-INFO", "notebooks/progress.json",
+    "notebooks/.progress.json.lock", "notebooks/.ipynb_checkpoints/00-checkpoint.ipynb",
+]  # fmt: skip
 
 
 @pytest.fixture

@@ -127,9 +127,7 @@ def words_of(line):
 
 
 def bring_packages(folder):
-    """Let the new environment see the packages of this one, as if pip had brought them; the setuptools that
-    Python 3.11 puts there is older than the lock's, which takes its place.
-    """
+    """Let the new environment see the packages of this one, as if pip had brought them."""
     (there,) = (folder / ".venv" / "lib").glob("python*/site-packages")
     for old in there.glob("setuptools*"):
         shutil.rmtree(old)

@@ -57,34 +57,6 @@ def test_linters_have_nothing_to_say(linter):
     assert complaint(linter, *WORKFLOWS) == ""
 
 
-BREAKAGES = {
-    "a key that does not exist": (FORM, ("    runs-on:", "    runs_on:")),
-    "a trigger that does not exist": (FORM, ("  workflow_dispatch:", "  by_hand:")),
-    "an action that is not pinned": (HOLES, (r"@[0-9a-f]{40} # (v7.0.1)", r"@\1")),
-    "more permissions": (HOLES, ("  contents: read", "  contents: write")),
-    "no permissions": (HOLES, ("permissions:\n  contents: read\n", "")),
-    "credentials that stay": (HOLES, (r" +with:\n +persist-credentials: false\n", "")),
-    "a stranger's words in a command": (
-        HOLES,
-        ("make test\n", "echo ${{ github.event.pull_request.title }}\n"),
-    ),
-    "a stranger's code with our rights": (HOLES, ("  pull_request:", "  pull_request_target:")),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", BREAKAGES)
-def test_what_would_spoil_a_workflow_is_seen(name, tmp_path):
-    linter, (found, put) = BREAKAGES[name]
-    text = (FOLDER / "tests.yml").read_text(encoding="utf-8")
-    broken = re.sub(found, put, text)
-    assert broken != text
-    path = tmp_path / ".github" / "workflows" / "tests.yml"
-    path.parent.mkdir(parents=True)
-    path.write_text(broken, encoding="utf-8")
-    assert complaint(linter, path)
-
-
 def test_every_action_is_githubs_own_and_pinned_to_one_commit():
     used = {}
     for path in WORKFLOWS:

@@ -18,9 +18,7 @@ RUN = """async ([within, runOnly]) => {
 
 
 def grave(page, *within, rules=()):
-    """Return what is serious or critical in a page, or only inside of what selectors name; of all
-    rules, or of some.
-    """
+    """Return what is serious or critical in a page, or only inside of what selectors name."""
     return [what for impact, what in found_in(page, within, rules) if impact in GRAVE]
 
 

@@ -22,9 +22,7 @@ def under_ci():
 
 
 def main():
-    """Install Chromium if it is missing and this is Debian as root; exit with the line where it
-    stays missing.
-    """
+    """Install Chromium if it is missing and this is Debian as root."""
     if chromium():
         return
     if os.getuid() == 0 and shutil.which("apt-get"):

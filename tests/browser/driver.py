@@ -71,10 +71,7 @@ class Watched:
 
 @contextlib.contextmanager
 def browser(*more):
-    """Start Chromium.
-
-    Without one, tests are skipped with the line that installs it; under CI they fail.
-    """
+    """Start Chromium. Without one, tests are skipped with the line that installs it."""
     if not chromium():
         (pytest.fail if under_ci() else pytest.skip)(MISSING)
     with sync_playwright() as playwright:

@@ -37,9 +37,7 @@ KERNELSPEC = {"display_name": "Python 3 (ipykernel)", "language": "python", "nam
 
 
 class Lab:
-    """Hold a running JupyterLab: `with Lab(folder) as lab`. Copies and private folders stand in
-    `folder`.
-    """
+    """Hold a running JupyterLab: `with Lab(folder) as lab`."""
 
     module, program = "jupyterlab", "LabApp"
 
@@ -85,9 +83,7 @@ class Lab:
         return self
 
     def __exit__(self, *_):
-        """Stop the server, which stops its kernels; what does not stop in time is killed with its
-        group.
-        """
+        """Stop the server, which stops its kernels."""
         os.killpg(self.server.pid, signal.SIGTERM)
         try:
             self.server.wait(15)

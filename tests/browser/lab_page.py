@@ -45,10 +45,7 @@ numbers = count(1)
 
 @contextlib.contextmanager
 def window(chromium, lab, noise=NOISE):
-    """Open a window of JupyterLab; yield it and the watch over it.
-
-    Afterwards the kernels are stopped.
-    """
+    """Open a window of JupyterLab; yield it and the watch over it."""
     with checked(lab.context(chromium), noise) as watch:
         watch.page.on("request", lambda request: watch.foreign.extend(_abroad(request.url)))
         yield Notebook(lab, watch.page), watch
@@ -60,10 +57,7 @@ def _abroad(url):
 
 
 class Notebook:
-    """Hold a page of JupyterLab with one notebook.
-
-    The page is `page`; what is in it is read, never guessed.
-    """
+    """Hold a page of JupyterLab with one notebook. The page is `page`."""
 
     def __init__(self, lab, page):
         self.lab, self.page = lab, page
@@ -78,9 +72,7 @@ class Notebook:
         return self.wait()
 
     def open_next(self, name):
-        """Open another file in the same window, what is open saved, stopped and closed: Lab need not
-        start again.
-        """
+        """Open another file in the same window, what is open saved, stopped and closed."""
         self.page.evaluate(NEXT, name)
         self.page.set_viewport_size({"width": 1280, "height": 720})
         self.page.wait_for_function(f"{PANEL}?.context?.path === '{name}'")
@@ -138,9 +130,7 @@ class Notebook:
         self.page.wait_for_function(THEMED, arg=str(name == "Light").lower())
 
     def show_whole(self, width=1280):
-        """Make the window as high as the notebook, without the file browser: Lab draws only the
-        cells that are seen.
-        """
+        """Make the window as high as the notebook, without the file browser."""
         if self.page.locator(".jp-FileBrowser").is_visible():
             self.page.keyboard.press("Control+b")
         self.page.set_viewport_size({"width": width, "height": TALL})

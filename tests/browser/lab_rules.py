@@ -50,9 +50,7 @@ def pictures(notebook):
 
 
 def name(speaker):
-    """Return the name that the accessibility tree has for the picture in window.looked; empty where
-    it is left out.
-    """
+    """Return the name that the accessibility tree has for the picture in window.looked."""
     looked = speaker.send("Runtime.evaluate", {"expression": "window.looked"})["result"]["objectId"]
     asked = {"objectId": looked, "fetchRelatives": False}
     node = speaker.send("Accessibility.getPartialAXTree", asked)["nodes"][0]
@@ -72,9 +70,7 @@ def outputs_are_seen(notebook):
 
 
 def players(notebook):
-    """A player of steps says in each step what its text says, from the first to the last; a lab,
-    where it starts.
-    """
+    """A player of steps says in each step what its text says, from the first to the last."""
     for number, cell in enumerate(notebook.cells()):
         shown = [output["data"] for output in cell["outputs"] if VIEW in output.get("data", {})]
         for text in [data.get("text/plain", "") for data in shown]:
@@ -94,9 +90,7 @@ NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
 
 
 def untrue(player, told):
-    """Step through to the end by the keyboard: each step is the one of the text, and each gradient
-    of its arithmetic stands in the text.
-    """
+    """Step through to the end by the keyboard."""
     known = {float(number) for line in told for number in NUMBER.findall(line.partition(": ")[2])}
     player.press("Home")
     for line in told:
@@ -117,9 +111,7 @@ RULES = (errors, outputs_are_seen, pictures, players)
 
 
 def complaints(notebook):
-    """Apply all rules to the whole notebook: what is folded or left undrawn is not in the
-    accessibility tree.
-    """
+    """Apply all rules to the whole notebook."""
     notebook.unfold()
     notebook.show_whole()
     return [f"{rule.__name__}: {complaint}" for rule in RULES for complaint in rule(notebook)]

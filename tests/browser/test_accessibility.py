@@ -12,10 +12,8 @@ from player_films import film_of
 from player_page import go_through
 
 from autograd_graphs.drawing.palette import LIGHT
-from autograd_graphs.playing.film import ENDS, IDLE
-from autograd_graphs.playing.player import SCRIPT, as_json, head, slot
+from autograd_graphs.playing.player import head, slot
 from helpers import labs, show
-from helpers.labs.engine.lab import with_buttons
 
 pytestmark = pytest.mark.browser
 NAMES = ["steps", *labs.__all__]
@@ -91,33 +89,6 @@ def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
 
 
 # the keyboard
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("fault", "rule"),
-    [
-        ("document.querySelector('svg[role=img]').ariaLabel = null", "svg-img-alt"),
-        (
-            "Object.assign(document.querySelector('.player-next'), { textContent: '', title: '' })",
-            "button-name",
-        ),
-        ("document.querySelector('.player-range').ariaLabel = null", "label"),
-        ("document.querySelector('.player-guess').style.color = '#bbb'", "color-contrast"),
-        (
-            "document.querySelector('.player-lab .player-pane').tabIndex = -1",
-            "scrollable-region-focusable",
-        ),
-        ("document.querySelector('img').removeAttribute('alt')", "image-alt"),
-    ],
-)
-def test_axe_is_seen_to_find_faults(opened, fault, rule):
-    films = slot(film_called("steps")), slot(film_called("explorer"))
-    shown = opened(drawn()._repr_mimebundle_()["text/html"], *films, size="narrow")
-    shown.evaluate(fault)
-    found = grave(shown)
-    assert found
-    assert all(one.startswith(rule) for one in found), found
 
 
 FOCUSED = (
@@ -271,47 +242,8 @@ def test_a_lab_says_what_it_shows_and_what_was_refused(opened):
     assert refused.startswith(f"✗ {kind}: {message[:30]}")
 
 
-EVERY_PRESS = """async ([script, film]) => {
-    const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
-    const { default: player } = await import(address);
-    const held = { film, frame: 0, guessing: false }, heard = {};
-    const model = { get: (name) => held[name], set: (name, value) => { held[name] = value; }, off: () => {},
-                    on: (name, call) => { heard[name] = call; }, save_changes: () => {} };
-    const el = document.querySelector("main");
-    player.render({ model, el });
-    const buttons = [...el.querySelectorAll(".player-action")];
-    const see = (name) => el.querySelector(name)?.textContent ?? "";
-    return JSON.parse(film).states.map((_, frame) => buttons.map((button) => {
-        held.frame = frame - 1; // so that it is a change
-        held.frame = frame;
-        heard["change:frame"]();
-        const why = getComputedStyle(button.querySelector(".player-why")).visibility;
-        button.click();
-        return [why === "visible", held.frame, see(".player-outcome").trim()]; })); }"""
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", labs.__all__)
-def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, name):
-    film = film_called(name)
-    seen = opened().evaluate(EVERY_PRESS, [SCRIPT, as_json(film)])
-    for nr, state in enumerate(film.states):
-        for way, (ends, to, outcome) in zip(state.ways, seen[nr], strict=True):
-            assert ends == (way.to == ENDS)
-            assert to == (nr if way.to < 0 else way.to)
-            if way.error:
-                kind, _, message = way.error.partition(": ")
-                assert outcome.startswith(f"✗ {kind}: {message[:30]}")
-            elif way.to != ENDS:
-                assert outcome == (
-                    "∅ ran, and all that is seen is as before" if way.to == IDLE else ""
-                )
-
-
 def tree(shown):
-    """Return what Chromium's accessibility tree holds: (role, name) of every node that is not
-    ignored.
-    """
+    """Return what Chromium's accessibility tree holds."""
     nodes = shown.context.new_cdp_session(shown).send("Accessibility.getFullAXTree")["nodes"]
     return [
         (one["role"]["value"], one.get("name", {}).get("value", ""))
@@ -365,22 +297,6 @@ def test_a_player_is_a_group_of_named_things_and_tells_its_frame_as_text(opened,
 
 
 # little room
-
-LOST = """() => {
-    const found = document.documentElement.scrollWidth > innerWidth ? ["wider than the page"] : [];
-    const wide = [...document.querySelectorAll(".player-panel *")].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth && getComputedStyle(one).display !== "inline");
-    return [...found, ...wide.map((one) => `cut: ${one.className}`)]; }"""
-
-
-def walks(name):
-    """Return the keys that walk a lab to each of its named states."""
-    lab = getattr(labs, name)
-    actions = [action.name for action in with_buttons(lab.world)]
-    numbers = {action: "1234567890"[nr] for nr, action in enumerate(actions)}
-    return [
-        ["r", *(numbers.get(action, "ArrowRight") for action in path.split())]
-        for path in lab.names.values()
-    ]
 
 
 # the reader's own settings, and paper

@@ -22,10 +22,6 @@ LESSONS = sorted(COURSE.glob("notebooks/[0-9][0-9]_*.ipynb"))
 every_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=[path.stem for path in LESSONS])
 OURS = ".jp-OutputArea-output .player", ".jp-RenderedHTML"
 UNFOLD = "document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-NAMES = {
-    "complementary": ["The course", "On this page"],
-    "navigation": ["Lessons", "Before and after"],
-}
 CELLS = [
     """import torch
 from helpers import labs, show, step_through

@@ -11,9 +11,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def shown(chromium, lab):
-    """A notebook that shows all labs, a cell each after the first; one window serves all tests of
-    this file.
-    """
+    """A notebook that shows all labs, a cell each after the first."""
     with window(chromium, lab) as (notebook, _):
         name = lab.write(
             "labs.ipynb", "from helpers import labs", *(f"labs.{name}()" for name in labs.__all__)

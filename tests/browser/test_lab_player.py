@@ -83,54 +83,15 @@ def test_the_keys_step_through_the_numbers_that_torch_has(steps):
     assert sorted(steps.capsules()) == on_edges(said, 8)
 
 
-@pytest.mark.thorough
-def test_the_mouse_does_the_same_and_a_click_on_a_node_goes_to_its_step(steps):
-    said = arriving()
-    steps.click(".player-next")
-    steps.click(".player-next")
-    assert steps.row()[0].startswith(f"{said['v']} ")
-    steps.click(".player-back")
-    assert steps.count() == "step 1 of 8"
-    for number, name in enumerate(ORDER, start=1):
-        steps.page.locator(
-            f".player text:not(.m-row) tspan:text-matches('^{name}( =|$)')"
-        ).first.click()
-        assert steps.count() == f"step {number} of 8", name
-    steps.page.locator(".player-range").fill("0")
-    assert steps.count() == "8 steps"
-
-
 # every key that the player names; and what JupyterLab would make of others
 KEYS = [
-    "i",
-    "o",
-    "f",
-    "n",
-    "+",
-    "-",
-    "0",
-    "g",
-    "ArrowRight",
-    "1",
-    "Enter",
-    "g",
-    "End",
-    "ArrowLeft",
-    "Home",
-    " ",
-    " ",
-]
+    "i", "o", "f", "n", "+", "-", "0", "g", "ArrowRight", "1", "Enter", "g", "End", "ArrowLeft",
+    "Home", " ", " ",
+]  # fmt: skip
 KEYS += [
-    "Shift+ArrowUp",
-    "Shift+ArrowDown",
-    "Shift+ArrowLeft",
-    "Shift+ArrowRight",
-    "/",
-    "d",
-    "d",
-    "Enter",
-    "Escape",
-]
+    "Shift+ArrowUp", "Shift+ArrowDown", "Shift+ArrowLeft", "Shift+ArrowRight", "/", "d", "d",
+    "Enter", "Escape",
+]  # fmt: skip
 LAB_KEYS = [*"aabbddxcvzmyrsloj00", *NAMED]
 
 

@@ -17,7 +17,6 @@ from helpers.predicting.questions import every
 pytestmark = pytest.mark.browser
 LESSON = "05_backward_and_the_chain_rule.ipynb"
 LETTERS = every()["05.q1"]
-NUMBERS = every()["05.q3"]
 SAID = f"""(place) => {CELLS}[place].node.querySelector('.prediction-said')?.textContent"""
 COUNT = f"""(place) => Boolean({CELLS}[place].model.executionCount)"""
 ANSWERED = (

@@ -14,8 +14,6 @@ from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of,
 
 pytestmark = pytest.mark.browser
 AWAY = "Keys: click the player, or Tab into it, first"
-HEAR = """() => { window.heard = [];
-    document.addEventListener("keydown", (event) => window.heard.push(event.key)); }"""
 GUESSES = "() => { window.guesses = []; document.addEventListener('player-guess', ({ detail }) => window.guesses.push(detail)); }"
 
 
@@ -121,71 +119,6 @@ def test_the_keys_that_zoom_and_pan(play):
         assert moved[1 - where] == pytest.approx(0), key
     assert shown.evaluate(VIEW_BOX) == pytest.approx(before)
     assert count(shown) == "6 steps", "Shift and an arrow is no step"
-
-
-# Every key that the player, its README or the lessons name, and what it does where it does something.
-DOCUMENTED = [
-    "ArrowRight", "ArrowLeft", "Home", "End", " ", "Enter", "g", "i", "o", "f", "n", "/", "+", "-", "0",
-    "Shift+ArrowLeft", "Shift+ArrowRight", "Shift+ArrowUp", "Shift+ArrowDown", "Escape",
-]  # fmt: skip
-OTHERS = [
-    "1",
-    "7",
-    ".",
-    "a",
-    "b",
-    "c",
-    "d",
-    "d",
-    "m",
-    "x",
-    "y",
-    "z",
-    "v",
-    "j",
-    "k",
-    "l",
-    "M",
-    "Delete",
-    "Backspace",
-]
-OTHERS += ["ArrowUp", "ArrowDown", "PageUp", "PageDown", "F2", "s", "h", "?"]
-PAGES = ["Tab", "Shift+Tab", "Control+s", "Control+Enter", "Meta+k", "Shift+Enter"]
-PLACES = [
-    ".player",
-    ".player-next",
-    ".player-guess",
-    ".player-range",
-    ".player-field",
-    ".player-finder",
-]
-
-
-def ready(shown, place):
-    """Put the focus on a place in the player, at a step that is asked for."""
-    shown.evaluate("document.activeElement.blur()")
-    if shown.get_attribute(".player-guess", "aria-pressed") == "false":
-        shown.click(".player-guess")
-    shown.evaluate("""() => { const range = document.querySelector(".player-range");
-        range.value = 0; range.dispatchEvent(new Event("input"));
-        range.value = 1; range.dispatchEvent(new Event("input")); }""")
-    if place == ".player-finder":
-        shown.evaluate(
-            "document.querySelector('.player-finder').hidden || document.querySelector('.player').focus()"
-        )
-        if not shown.is_visible(".player-finder"):
-            shown.focus(".player")
-            press(shown, "/")
-    shown.focus(place)
-
-
-def test_escape_gives_the_keys_back(play):
-    shown = play(film_of("square"))
-    shown.evaluate(HEAR)
-    press(shown, "Escape", "ArrowRight")
-    assert focused(shown) == "BODY"
-    assert shown.evaluate("window.heard") == ["ArrowRight"]
-    assert count(shown) == "6 steps"
 
 
 # focus
@@ -444,14 +377,6 @@ def test_any_input_finishes_the_motion(play, what):
     assert shown.evaluate(MOVING) == 0
 
 
-def test_nothing_moves_for_whoever_wants_no_motion(play):
-    shown = play(film_of("square"), reduced_motion="reduce")
-    for _ in range(7):
-        step(shown, "ArrowRight")
-        assert shown.evaluate(MOVING) == 0
-    assert shown.evaluate("document.getAnimations().length") == 0
-
-
 # large graphs
 
 
@@ -667,9 +592,7 @@ COUNTED = "[window.model.comm_live, window.layout.comm_live]"
 
 @pytest.fixture
 def widget(chromium):
-    """Return a function that shows a film as anywidget does: with a comm that is live, dead,
-    restored or none.
-    """
+    """Return a function that shows a film as anywidget does."""
     with watched(chromium) as watch:
 
         def start(film, comm, frame=2):

@@ -1,16 +1,16 @@
-"""What the player shows at every stop is what torch did: states, gradients, `.grad`s, saved tensors
-and arithmetic, computed here from the trace alone.
+"""What the player shows at every stop is what torch did: states, gradients, `.grad`s and saved
+tensors as the film's data has them, arithmetic as the trace has it.
 """
 
 import random
-import re
 
 import pytest
 from driver import watched
 from player_films import PROGRAMS, film_of, trace_of
 from player_page import SETTLED
+from reading_film import Steps
 
-from autograd_graphs.playing.player import page
+from autograd_graphs.playing.player import as_json, page
 from autograd_graphs.playing.views import views
 from autograd_graphs.text import short_number
 
@@ -73,112 +73,45 @@ def seen(gradient, most=14):
     return f"0 0 {6 * len(gradient.bins)} 30"
 
 
-class Meant:
-    """Know what one view of a trace has to show, from the trace."""
-
-    def __init__(self, trace, view):
-        self.trace, self.view = trace, view
-        self.turn = {step.node: number for number, step in enumerate(trace.steps)}
-        self.box = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
-        self.last = len(trace.steps)
-
-    def stops(self):
-        """Return (first, last) step of every stop."""
-        found = []
-        for number, step in enumerate(self.trace.steps):
-            box = self.box[step.node]
-            is_folded = self.view.graph.nodes[box].folded
-            if found and is_folded and found[-1][0] == box:
-                found[-1][2] = number
-            else:
-                found.append([box, number, number])
-        return [(-1, -1), *((first, last) for _, first, last in found), (self.last, self.last)]
-
-    def nodes(self, first, last):
-        return [self.node(nr, first, last) for nr in range(len(self.view.nodes))]
-
-    def node(self, nr, first, last):
-        inside = self.view.nodes[nr]
-        turns = [self.turn[one] for one in inside if one in self.turn]
-        is_now = any(first <= turn <= last for turn in turns)
-        is_done = len(turns) == len(inside) and all(turn <= last for turn in turns)
-        state = "now" if is_now else "done" if is_done else ""
-        return state, self.slots(nr, last), self.is_freed(inside, last)
-
-    def slots(self, nr, last):
-        (one, *more) = self.view.nodes[nr]
-        if more or one not in self.turn or not (leaf := self.trace.steps[self.turn[one]].leaf):
-            return []
-        return [seen(leaf.after if self.turn[one] <= last else leaf.before)]
-
-    def is_freed(self, inside, last):
-        freed = [self.turn[one] for one in inside if one in self.turn]
-        freed = [turn for turn in freed if self.trace.steps[turn].freed]
-        return bool(freed) and max(freed) < last  # a circle empties at the next stop
-
-    def wires(self, first, last):
-        """Return (state, what) of all edges; what is None where several are one."""
-        found = []
-        for inside in self.view.edges:
-            ways = []
-            for edge in map(self.trace.graph.edges.__getitem__, inside):
-                if edge.target is None or edge.source not in self.turn:
-                    continue
-                step = self.trace.steps[self.turn[edge.source]]
-                if edge.position < len(step.grad_inputs) and (
-                    handed := step.grad_inputs[edge.position]
-                ):
-                    ways.append((self.turn[edge.source], self.goal(edge), handed))
-            if all(self.trace.graph.edges[one].target is not None for one in inside):
-                alone = ways[0][2] if len(ways) == 1 else None
-                found.append((self.state(ways, first, last), alone and seen(alone)))
-        return found + self.starts(first, last)
-
-    def goal(self, edge):
-        return self.turn.get(edge.target, self.last + 1)
-
-    def state(self, ways, first, last):
-        begun = [goal for start, goal, *_ in ways if start <= last]
-        if any(first <= goal <= last for goal in begun):
-            return "now"
-        if any(goal > last for goal in begun):
-            return "next"
-        return "done" if begun and len(begun) == len(ways) else ""
-
-    def starts(self, first, last):
-        root = self.trace.graph.roots[0].node
-        way = [(-1, self.turn[root])]
-        return [(self.state(way, first, last), seen(self.trace.steps[0].before_hooks[0]))]
+def picture(what):
+    """Return what stands for something in the data of a film: its text, or the size of its picture."""
+    if what is None or isinstance(what, str):
+        return what or "None"
+    kind, *_, columns, numbers = what
+    assert kind
+    return f"0 0 {10 * columns} {10 * len(numbers) // columns}" if kind == 1 else "0 0 90 30"
 
 
-def compare(shown, meant, first, last):
-    found = shown.evaluate(SEEN)
-    assert len(found["nodes"]) == len(meant.view.nodes)
-    trouble = first_trouble(meant.trace)
+def compare(shown, read, view, stop):
+    """Compare what is seen with what the film's data means, read in Python: that it is what torch
+    did is tested without a browser, by `check_film`.
+    """
+    found, last = shown.evaluate(SEEN), read.scenes[view].stops[stop][1]
+    nodes = read.nodes_at(view, stop)
     for nr, (state, held, freed, tick, slots, alarm) in enumerate(found["nodes"]):
-        wanted, grads, is_freed = meant.node(nr, first, last)
-        assert (state, slots) == (wanted, grads), nr
+        wanted, is_freed, grads = nodes[nr]
+        assert (state, slots) == (wanted, [*map(picture, grads)]), nr
         assert not (held if is_freed else freed), nr
         if tick is not None:
             assert tick == (state == "done" and not alarm), nr
-        has_trouble = trouble is not None and meant.box[meant.trace.steps[trouble].node] == nr
-        assert alarm == (has_trouble and trouble <= last), nr
-    wires = meant.wires(first, last)
-    assert found["states"] == sorted(state for state, _ in wires)
-    capsules = [[state, what] for state, what in wires if state and what]
+        spans = read.scenes[view].turns[nr]["stretches"]
+        has_trouble = any(begin <= (read.trouble or 0) <= end for begin, end in spans)
+        assert alarm == (read.trouble is not None and has_trouble and read.trouble <= last), nr
+    assert len(found["nodes"]) == len(nodes)
+    wires = read.wires_at(view, stop)
+    assert found["states"] == sorted(state for state, *_ in wires)
+    capsules = [[state, picture(what)] for state, _, what in wires if state and what is not None]
     assert found["capsules"] == sorted(capsules)
 
 
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name != "layers"])
 def test_every_stop_shows_what_torch_did_from_wherever_one_comes(opened, name):
-    shown, trace = opened(name), trace_of(name)
-    (view,) = views(trace.graph, 24)
-    meant = Meant(trace, view)
-    stops = meant.stops()
+    shown, trace, read = opened(name), trace_of(name), Steps(as_json(film_of(name)))
+    stops = read.scenes[0].stops
     assert shown.evaluate("+document.querySelector('.player-range').max") == len(stops) - 1
     for at in [*range(len(stops)), *random.Random(name).choices(range(len(stops)), k=12)]:
         shown.evaluate(TO, at)
-        compare(shown, meant, *stops[at])
+        compare(shown, read, 0, at)
         if 0 < at < len(stops) - 1:
             arithmetic(shown, trace, trace.steps[stops[at][0]])
 
@@ -208,14 +141,6 @@ def arithmetic(shown, trace, step):
             assert float(result[0]) == pytest.approx(numbers, rel=2e-3)
 
 
-def first_trouble(trace):
-    """Return the first step at which a NaN or inf is handed on, None for none."""
-    for number, step in enumerate(trace.steps):
-        if any(re.search(r"\b(nan|inf)\b", repr(one.values)) for one in step.grad_inputs if one):
-            return number
-    return None
-
-
 def arriving(trace, step):
     """Return what each edge brings to the node of a step."""
     of = {one.node: one for one in trace.steps}
@@ -233,32 +158,27 @@ def product(factors):
 
 
 def test_every_stop_of_every_view_of_a_folded_graph_shows_what_torch_did(opened):
-    shown, trace = opened("layers"), trace_of("layers")
+    shown, read = opened("layers"), Steps(as_json(film_of("layers")))
     shown.focus(".player")
-    all_views, seen_views = views(trace.graph, 24), set()
-    dice = random.Random(0)
+    all_views, seen_views, dice = views(trace_of("layers").graph, 24), set(), random.Random(0)
     for _ in range(14):
-        number = len(shown.evaluate(TEXTS))
-        candidates = [one for one in all_views if len(one.nodes) == number]
-        texts = shown.evaluate(TEXTS)
-        meant = matching(trace, candidates, texts)
-        stops = meant.stops()
+        view = matching(all_views, shown.evaluate(TEXTS))
+        stops = read.scenes[view].stops
         assert shown.evaluate("+document.querySelector('.player-range').max") == len(stops) - 1
         for at in [0, *dice.choices(range(len(stops)), k=6), len(stops) - 1]:
             shown.evaluate(TO, at)
-            compare(shown, meant, *stops[at])
-        seen_views.add(id(meant.view))
-        at = dice.randrange(1, len(stops) - 1)
-        shown.evaluate(TO, at)
+            compare(shown, read, view, at)
+        seen_views.add(view)
+        shown.evaluate(TO, dice.randrange(1, len(stops) - 1))
         shown.keyboard.press("i" if dice.random() < 0.7 else "f")
     assert len(seen_views) > 3
 
 
-def matching(trace, candidates, texts):
-    """Return the view whose nodes are called as those that are seen, as far as titles are drawn."""
+def matching(all_views, texts):
+    """Return the number of the view whose nodes are called as those that are seen."""
 
-    def alike(view):
-        pairs = zip(view.graph.nodes, texts, strict=True)
+    def alike(number):
+        pairs = zip(all_views[number].graph.nodes, texts, strict=True)
         return sum(text.startswith(node.title[:14]) for node, text in pairs if node.folded)
 
-    return Meant(trace, max(candidates, key=alike))
+    return max([nr for nr, one in enumerate(all_views) if len(one.nodes) == len(texts)], key=alike)

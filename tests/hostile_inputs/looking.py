@@ -24,17 +24,13 @@ CELL = "picture = show(*__things, **__given)\ntext = __told(snapshot(*__things, 
 
 
 class Look:
-    """Look, or with `really=False` do not: a case runs both ways, and must leave the same things
-    alive.
-    """
+    """Look, or with `really=False` do not."""
 
     def __init__(self, really: bool = True) -> None:
         self.really, self.told, self.alive = really, [], []
 
     def __call__(self, *things: object, space: dict | None = None, **given: object) -> None:
-        """Look at `things` from a cell with the variables `space`; else the first one is called
-        `thing` there.
-        """
+        """Look at `things` from a cell with the variables `space`."""
         self.alive += [weakref.ref(one) for one in things if is_tensor(one)]
         if self.really:
             self.told.append(
@@ -59,9 +55,7 @@ def outcome(case: Case) -> object:
 
 
 def watched(things: tuple, space: dict | None, given: dict) -> str:
-    """Look from a cell of its own and compare the world before and after; return the text, or type
-    and message.
-    """
+    """Look from a cell of its own and compare the world before and after."""
     before, calls = world(things), len(RAN)
     cell = {
         "__name__": "__main__",

@@ -162,31 +162,9 @@ def names_holds_no_tensor(look):
     look(one(), names={"<b>\n": "no tensor"})
 
 
-@case(
-    "TypeError: names is str. Pass a dict from name to tensor: names={'w': w}, "
-    "a model, or the context of module_calls(model)."
-)
-def names_is_text(look):
-    look(one(), names="w")
-
-
-@case("AccumulateGrad (leaf w0, w1 = [1.0], .grad None)")
-def names_has_ten_thousand(look):
-    thing = one()
-    look(thing, names={f"w{nr}": thing for nr in range(10_000)})
-
-
 @case("TypeError: alt is HostileText. Pass a sentence that says what to notice.")
 def alt_is_a_hostile_text(look):
     look(one(), alt=HostileText("x"))
-
-
-@case(
-    "TypeError: unfold is Hostile. Pass the name of a part, such as 'encoder.3', several of them in a list, or "
-    "True to draw every node."
-)
-def unfold_is_a_hostile_list(look):
-    look(one(), unfold=type("Hostile", (list,), dict(TRAPS))(["x"]))
 
 
 @case(
@@ -199,15 +177,6 @@ def unfold_is_markup(look):
     for _ in range(100):
         thing = thing.sin()
     look(thing, unfold='<b>"\n\ud800' + "x" * 20_000)
-
-
-@case("MulBackward0 (1,)   ● other = 2")
-def variables_that_answer_to_nothing(look):
-    things = {
-        f"touchy{nr}": type("Touchy", (), {**TRAPS, "__getattribute__": ran("__getattribute__")})()
-        for nr in range(3)
-    }
-    look(one() * 2, space=things)
 
 
 @case("AccumulateGrad (leaf model.weight = [[1.0]], .grad None)")

@@ -54,23 +54,10 @@ def under_inference_mode(look):
         look(thing)
 
 
-@case("ExpBackward0 → thing (2,)   ● result = thing")
-def under_anomaly_mode(look):
-    with torch.autograd.detect_anomaly(check_nan=True):
-        look(leaf().exp())
-
-
 @case("ExpBackward0 → thing (2,) meta   ● result = thing")
 def under_a_default_device(look):
     with torch.device("meta"):
         look(leaf().exp())
-
-
-@case("SumBackward0 → thing bfloat16")
-def under_autocast(look):
-    with torch.autocast("cpu", torch.bfloat16):
-        x = torch.ones(2, 2, requires_grad=True)
-        look((x @ x).sum())
 
 
 @case("ExpBackward0 → thing (2,)   ● result = thing")
@@ -83,22 +70,6 @@ def a_vmap_wrapper_that_leaked(look):
     leaked = []
     torch.func.vmap(lambda x: leaked.append(x * 2) or x)(leaf())
     look(leaked[0])
-
-
-@case("AddmmBackward0 (1, 1)   ● mat1 (1, 1)")
-def a_functional_call(look):
-    model = torch.nn.Linear(1, 1)
-    parameters = {name: p.detach().clone().requires_grad_() for name, p in model.named_parameters()}
-    look(
-        torch.func.functional_call(model, parameters, torch.ones(1, 1)),
-        space={"parameters": parameters},
-    )
-
-
-@case("MulBackward0 → thing (2,)   ● other = 2")
-def a_dual_tensor(look):
-    with torch.autograd.forward_ad.dual_level():
-        look(torch.autograd.forward_ad.make_dual(leaf(), torch.ones(2)) * 2)
 
 
 @case("AccumulateGrad (leaf thing = [1.0, 2.0], .grad None)")
@@ -169,22 +140,6 @@ def a_backward_runs_meanwhile(look):
     while_backward_runs(look, build)
 
 
-@case("AccumulateGrad (leaf thing = [1.0, 2.0], .grad None)", alone=True)
-def a_forward_runs_meanwhile(look):
-    held = [leaf()]
-
-    def run():
-        for _ in range(3_000):
-            held[0] = (held[0] * held[0]).sin()
-
-    thread = threading.Thread(target=run)
-    thread.start()
-    while thread.is_alive() and look.really:
-        assert show(held[0]).text
-    thread.join()
-    look(leaf())
-
-
 @case(
     "Cut here: the 2,000 nodes nearest to the root are shown; 1 input leads further. It has at least "
     "25,000 nodes; how many is not known.",
@@ -195,18 +150,6 @@ def a_hundred_thousand_deep(look):
     for _ in range(100_000):
         thing = thing.sin()
     look(thing)
-
-
-@case("SumBackward0 → thing", alone=True)
-def a_dtensor(look):
-    import torch.distributed as dist
-    from torch.distributed.tensor import Replicate, distribute_tensor, init_device_mesh
-    from torch.testing._internal.distributed.fake_pg import FakeStore
-
-    if not dist.is_initialized():
-        dist.init_process_group("fake", store=FakeStore(), rank=0, world_size=1)
-    mesh = init_device_mesh("cpu", (1,))
-    look((distribute_tensor(torch.ones(2, requires_grad=True), mesh, [Replicate()]) * 2).sum())
 
 
 @case("CompiledFunctionBackward → thing   ● saved_tensors[0] (2,)", alone=True)

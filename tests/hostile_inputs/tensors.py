@@ -10,10 +10,6 @@ from hostile_inputs.case import NO_GRAPH, OF_INFERENCE, collection, no_graph_of
 CASES, case = collection()
 
 
-def wanting(tensor):
-    return tensor.requires_grad_()
-
-
 def coo(**flags):
     return torch.sparse_coo_tensor(
         [[0, 1], [2, 0]], [3.0, 4.0], (2, 3), check_invariants=True, **flags
@@ -23,11 +19,6 @@ def coo(**flags):
 @case("AccumulateGrad (leaf thing (2, 3), .grad None)")
 def sparse_coo_leaf(look):
     look(coo(requires_grad=True))
-
-
-@case("AccumulateGrad (leaf thing (4, 4), .grad None)")
-def sparse_csr(look):
-    look(wanting(torch.eye(4).to_sparse_csr()))
 
 
 @case("MulBackward0 → thing (n/a)   ● other = 2")
@@ -66,29 +57,9 @@ def complex_leaf(look):
     look(torch.tensor([1 + 2j, float("nan") - 1j], requires_grad=True))
 
 
-@case("ConjBackward0 → thing (1,) complex64")
-def conjugate_view(look):
-    look(torch.tensor([1 + 2j], requires_grad=True).conj())
-
-
-@case("AccumulateGrad (leaf thing = [0.1001], .grad None)")
-def bfloat16(look):
-    look(torch.tensor([0.1], dtype=torch.bfloat16, requires_grad=True))
-
-
 @case("ToCopyBackward0 → thing (2,) float8_e5m2")
 def float8_e5m2(look):
     look(torch.ones(2, requires_grad=True).to(torch.float8_e5m2))
-
-
-@case(no_graph_of("uint64"))
-def uint64(look):
-    look(torch.tensor([2**64 - 1], dtype=torch.uint64))
-
-
-@case(no_graph_of("bool"))
-def boolean(look):
-    look(torch.tensor([True]))
 
 
 @case(OF_INFERENCE)
@@ -96,18 +67,6 @@ def inference(look):
     with torch.inference_mode():
         thing = torch.ones(2)
     look(thing)
-
-
-@case(OF_INFERENCE)
-def a_view_of_an_inference_tensor(look):
-    with torch.inference_mode():
-        thing = torch.ones(2)
-    look(thing.view(2))
-
-
-@case("AccumulateGrad (leaf thing = -inf, .grad None)")
-def no_dimension(look):
-    look(torch.tensor(float("-inf"), requires_grad=True))
 
 
 @case("AccumulateGrad (leaf thing = [], .grad None)")
@@ -120,11 +79,6 @@ def sixty_four_dimensions(look):
     look(torch.ones([1] * 64, requires_grad=True))
 
 
-@case("ExpandBackward0 → thing (1000000000,)")
-def expanded_to_a_billion(look):
-    look(torch.ones(1, requires_grad=True).expand(10**9))
-
-
 @case("AccumulateGrad (leaf thing (1000000000,), .grad None)")
 def a_leaf_of_a_billion_in_one_place(look):
     look(torch.ones(1).expand(10**9).requires_grad_())
@@ -133,16 +87,6 @@ def a_leaf_of_a_billion_in_one_place(look):
 @case("AccumulateGrad (leaf thing (0,), .grad None)")
 def uninitialized_parameter(look):
     look(torch.nn.UninitializedParameter())
-
-
-@case("AccumulateGrad (leaf thing (2,), .grad None)")
-def mkldnn(look):
-    look(torch.ones(2).to_mkldnn().requires_grad_())
-
-
-@case("AccumulateGrad (leaf thing (2,), .grad None)")
-def efficient_zeros(look):
-    look(torch._efficientzerotensor(2).requires_grad_())
 
 
 @case(NO_GRAPH)
@@ -155,21 +99,6 @@ def a_leaf_whose_storage_was_freed(look):
     thing = torch.ones(2, requires_grad=True)
     thing.untyped_storage().resize_(0)
     look(thing)
-
-
-@case("AccumulateGrad (leaf thing = [0.0, 0.0, 0.0], .grad None)")
-def a_leaf_set_to_another_storage(look):
-    thing = torch.ones(2, requires_grad=True)
-    with torch.no_grad():
-        thing.set_(torch.zeros(3).untyped_storage(), 0, (3,))
-    look(thing)
-
-
-@case("MulBackward0 → thing (2,)   ● self (2,)")
-def a_gradient_with_a_graph_of_its_own(look):
-    thing = torch.ones(2, requires_grad=True)
-    (gradient,) = torch.autograd.grad((thing**3).sum(), thing, create_graph=True)
-    look(gradient)
 
 
 @case("AccumulateGrad (leaf thing (7,), .grad [1.0, 1.0])")

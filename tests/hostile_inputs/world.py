@@ -18,14 +18,9 @@ BASE, CUSTOM = torch._C.TensorBase, torch._C._FunctionBase
 HELD = freeing.HELD  # the one thing that a look may leave behind, on nodes of a deep graph
 MOST_WATCHED = 300  # nodes: Python must not touch a long chain
 FLAGS = (
-    "requires_grad",
-    "is_leaf",
-    "retains_grad",
-    "_version",
-    "output_nr",
-    "_backward_hooks",
+    "requires_grad", "is_leaf", "retains_grad", "_version", "output_nr", "_backward_hooks",
     "names",
-)
+)  # fmt: skip
 
 
 class Same:
@@ -82,9 +77,7 @@ def process() -> list[object]:
 
 
 def tensor(one: torch.Tensor) -> Iterator[object]:
-    """Describe a tensor and the graph behind it; a view of an edited tensor is not asked for its
-    history.
-    """
+    """Describe a tensor and the graph behind it."""
     yield [
         value if isinstance(value, bool | int | str | tuple) else Same(value)
         for value in map(reader(one), FLAGS)
@@ -111,9 +104,7 @@ def reader(one: torch.Tensor) -> Callable[[str], Any]:
 
 
 def nodes(begin: Any) -> Iterator[object]:
-    """Describe the nearest nodes of a graph: which they are, in which order they were made, what
-    hangs on them.
-    """
+    """Describe the nearest nodes of a graph."""
     met, seen = [begin], set()
     for node in met:
         if node is None or is_a(node, str) or id(node) in seen or len(seen) > MOST_WATCHED:
