@@ -21,7 +21,6 @@ from torch.nn.modules.module import (
 )
 
 from autograd_graphs.data import Call, Edge
-from autograd_graphs.looking.lines import LineMarks
 from autograd_graphs.looking.torch_private import is_module, next_number, type_name
 from autograd_graphs.looking.variable_names import caller, submodules, variables
 from autograd_graphs.text import visible
@@ -63,7 +62,7 @@ class ThreadCalls:
     running: list[Recorded] = field(default_factory=list)
 
 
-def module_calls(*models: torch.nn.Module, lines: bool = False) -> ModuleCalls:
+def module_calls(*models: torch.nn.Module) -> ModuleCalls:
     """Return a context manager that takes down every module call made in its block.
 
     Run the forward in the block, then pass the context as `names=` to `show`, `step_through`,
@@ -74,27 +73,20 @@ def module_calls(*models: torch.nn.Module, lines: bool = False) -> ModuleCalls:
     of a thread, and no node tells its own: pass only graphs of the thread that made the calls. An
     interrupt that ends a forward leaves its call open up to the end of the block. Calling a module
     that `torch.compile` made warns of global hooks. Raises TypeError for anything but models.
-
-    `lines=True` also takes down which of your lines made each operation, for the program above the
-    player: a trace function looks at every Python call and at each of your lines. A forward of
-    twelve small attention layers took 1.7 times as long as with calls alone, of large ones 1.06
-    times, a bare Python loop 50 times. Under a debugger, which needs the trace function itself, no
-    lines are taken down.
     """
     for model in models:
         if not is_module(model):
             raise TypeError(f"Expected a model, got {type_name(model)}. {HOW}")
     if not models:
         raise TypeError(f"No model was given. {HOW}")
-    return ModuleCalls(models, LineMarks() if lines else None)
+    return ModuleCalls(models)
 
 
 class ModuleCalls:
     """Take down module calls while the block runs, and keep their names and numbers after it."""
 
-    def __init__(self, models: Sequence[torch.nn.Module], lines: LineMarks | None = None) -> None:
+    def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         self.state = "not entered"
-        self.lines = lines
         self.roots: dict[str, weakref.ref] = {}
         self._given: dict[str, weakref.ref] = {}
         self._models = tuple(models)  # let go when the block ends
@@ -122,13 +114,9 @@ class ModuleCalls:
             register_module_forward_pre_hook(self._begin),
             register_module_forward_hook(self._end, always_call=True),
         ]
-        if self.lines is not None:
-            self.lines.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.lines is not None:
-            self.lines.stop()
         for handle in self._handles:
             handle.remove()
         here = self._thread()

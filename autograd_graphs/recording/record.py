@@ -50,7 +50,7 @@ def record(
         demand_tensor(thing)
     found = names_in_reach(caller(), names)
     log = Log(roots, found, gradient)
-    program = program_of(caller(), log.graph, log.walk.met, found.calls)
+    program = program_of(caller(), log.graph, log.walk.met)
     try:
         try:
             log.watch()
