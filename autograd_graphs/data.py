@@ -1,6 +1,4 @@
-"""Frozen, plain data about a backward graph, and its text: no tensor, no autograd object and no
-torch in here.
-"""
+"""Frozen, plain data about a backward graph, and its text: no torch in here."""
 
 from __future__ import annotations
 
@@ -81,9 +79,7 @@ def elements(values: Any) -> list[Any]:
 
 
 def tile_of(values: Any) -> tuple[tuple[float, ...], ...] | None:
-    """Return the real numbers in nested tuples row by row of the last dimension; None where they
-    are fewer than two.
-    """
+    """Return nested real numbers row by row of the last dimension; None for fewer than two."""
     flat = elements(values)
     if len(flat) < 2 or any(isinstance(value, complex) for value in flat):
         return None
@@ -360,9 +356,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Hold one tensor that was asked about; `node` is None, and `reason` says why, where it has no
-    graph.
-    """
+    """Hold a tensor that was asked about; `node` is None where it has no graph, `reason` why."""
 
     tensor: TensorInfo
     node: int | None = None
@@ -562,9 +556,7 @@ class Graph:
         return {node: tuple(edges) for node, edges in found.items()}
 
     def head(self, count: int) -> Graph:
-        """Return the first `count` nodes as a graph of its own; edges that lead further are marked
-        cut.
-        """
+        """Return the first `count` nodes as a graph; edges that lead further are cut."""
         edges = tuple(edges_within(self.edges, count))
         roots = tuple(root for root in self.roots if root.node is None or root.node < count)
         frames = tuple([frame.head(count) for frame in self.frames])
@@ -681,9 +673,7 @@ class _Lines:
         return lines
 
     def below(self, edge: Edge) -> list[Edge]:
-        """Return the inputs of an edge's target, of several that were cut in a row the first; none
-        if it was shown.
-        """
+        """Return the inputs of an edge's target, of several cut in a row the first."""
         if edge.target in self.shown:
             return []
         found: list[Edge] = []

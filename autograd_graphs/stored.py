@@ -1,6 +1,4 @@
-"""Write a graph in one line of JSON, to stand beside its picture, and read it again: plain data, of
-which nothing is run.
-"""
+"""Write a graph in one line of JSON, and read it again: plain data, of which nothing is run."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Say how healthy the gradients of a recorded backward were, in a picture: the tint and the words
-of each card, and sentences for all of it. Plain data in and out.
-"""
+"""Say in a picture how healthy the gradients of a recorded backward were. Plain data in and out."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Tinting:
         return Tints(found, self.scale, (*remarks, *self.remarks()))
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
-        """Return the tint of a card that stands for some steps: their largest norm, and the worst
-        of what is wrong with them.
-        """
+        """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""
         badge, word = self.badge(steps)
         if is_folded and word and any(self.words[nr] != word for nr in steps):
             word += INSIDE

@@ -116,9 +116,7 @@ def on_its_side(
     starts: Mapping[int, Size],
     slots: Mapping[int, int],
 ) -> Bare | None:
-    """Return the picture with its result at the right, for where there is more width than height,
-    as on a slide; None for a graph that would be too wide.
-    """
+    """Return the picture with its result at the right; None where that would be too wide."""
     if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
         return None
     dealt = dealt_for(graph, slots, True, True)

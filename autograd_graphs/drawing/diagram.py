@@ -1,6 +1,4 @@
-"""Draw a graph as a display list: which cards there are, where each card, wire and word goes, and
-what it means.
-"""
+"""Draw a graph as a display list: which cards there are, and where cards, wires and words go."""
 
 from __future__ import annotations
 
@@ -196,9 +194,7 @@ def is_dense(graph: Graph) -> bool:
 
 
 def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
-    """Return the cards in a frame: those of its nodes, each of a repeated leaf among them, and the
-    stubs beside them.
-    """
+    """Return the cards in a frame: of its nodes, of leaves drawn again, and stubs beside them."""
     members = set(frame.nodes)
     for wire in dealt.wires:
         node = dealt.cards[wire.target].node
@@ -276,9 +272,7 @@ def aligned(cards: Sequence[Card]) -> list[Card]:
 def fit(
     graph: Graph, tints: Mapping[int, Tint] | None = None, has_capsules: bool = False
 ) -> tuple[Graph, Cards]:
-    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two,
-    with its cards; capsules on its edges take time too.
-    """
+    """Return the part of a graph nearest to its roots that is laid out in a second or two."""
     count = min(len(graph.nodes), MOST_CARDS)
     while True:
         part = graph.head(count)
@@ -301,9 +295,7 @@ def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
 
 
 def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
-    """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves
-    come last.
-    """
+    """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
     cards = [
@@ -330,9 +322,7 @@ def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None 
 
 
 def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
-    """Yield (number, edge, how many it stands for): many edges between the same two are drawn as
-    one.
-    """
+    """Yield (number, edge, how many it stands for): many between the same two are one."""
     count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
     for number, edge in enumerate(graph.edges):
         times = count[edge.source, edge.target, edge.cut]
@@ -467,9 +457,7 @@ WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 
 def describe(graph: Graph) -> list[str]:
-    """Say what the picture shows: one sentence on the graph, and two short ones for the tensors
-    that have none, once for all which have none for the same reason.
-    """
+    """Say what the picture shows, and which tensors have no graph, once for each reason."""
     without: dict[str, list[str]] = {}
     for root in graph.roots:
         if root.node is None:
@@ -516,9 +504,7 @@ def alt_text(graph: Graph) -> str:
 
 
 def leaf_heard(leaf: TensorInfo, places: Mapping[str, Device]) -> str:
-    """Name a leaf for those who listen, with its device if there are several, and its gradient once
-    it has one.
-    """
+    """Name a leaf for those who listen, with its device, if there are several, and `.grad`."""
     words = leaf.name or "unnamed"
     if places:
         words += f" {places[leaf.device].words}"

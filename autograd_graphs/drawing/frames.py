@@ -1,6 +1,4 @@
-"""Draw the frames around opened module calls: which cards are in each, where it goes round them,
-and what stands on its border. Plain data in and out.
-"""
+"""Draw the frames around opened module calls. Plain data in and out."""
 
 from __future__ import annotations
 

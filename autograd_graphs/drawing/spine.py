@@ -94,9 +94,7 @@ def spine(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Hold what leads where: the boxes below each box, how many levels there are below it, and the
-    longest way down.
-    """
+    """Hold what leads where: the boxes below each, the levels below it, the longest way down."""
 
     below: Heads
     depth: Sequence[int]
@@ -185,9 +183,7 @@ def give_room(plan: Plan, frames: Sequence[Collection[int]]) -> None:
 
 
 def give_rows(plan: Plan, below: Heads) -> None:
-    """Give each box a row and a column: of side branches the first in the row of its operation,
-    each further one in a row of its own.
-    """
+    """Give each box a row and a column; a side branch begins in the row of its operation."""
     on_it = set(plan.spine)
     row = free = 0
     for box in plan.spine:
@@ -211,9 +207,7 @@ def grow(plan: Plan, box: int, column: int, row: int, below: Heads) -> int:
 
 
 def give_lanes(plan: Plan, edges: Edges) -> int:
-    """Give each edge that skips boxes of the spine a lane at the left; returns how many there
-    are.
-    """
+    """Give each edge that skips boxes of the spine a lane at the left; returns their count."""
     place = {box: nr for nr, box in enumerate(plan.spine)}
     taken: set[int] = set()
     ends: list[int] = []

@@ -1,6 +1,4 @@
-"""Turn a display list into SVG that follows a light or dark page. Everything that is text is
-escaped.
-"""
+"""Turn a display list into SVG that follows a light or dark page. All text is escaped."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ def svg(drawing: Drawing) -> str:
 
 
 def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> str:
-    """Return an SVG as a named image, with a text folded under it: inert even in an untrusted
-    notebook.
-    """
+    """Return an SVG as a named image with a text folded under it: inert in any notebook."""
     data = base64.b64encode(svg.encode()).decode()
     image = f'<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
     return f"{IN_LAB}{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"

@@ -21,9 +21,7 @@ UNNAMED = "loose leaves"  # what leaves are called that no module holds
 
 
 class Use(NamedTuple):
-    """Say where a part reads a leaf: in which copy, at which place of it, at which position among
-    the inputs.
-    """
+    """Say where a part reads a leaf: in which copy, at which place, as which input."""
 
     part: int
     copy: int
@@ -76,9 +74,7 @@ class Leaves:
         return f".{self.name(leaves)}".endswith(f".{name}")
 
     def _uses(self) -> dict[int, set[Use | int | None]]:
-        """Return per leaf where it is read: a place in a part, or a node; None where it is asked
-        about.
-        """
+        """Return per leaf where it is read: in a part, or by a node; None where it is a root."""
         uses: dict[int, set[Use | int | None]] = {}
         for edge in self.graph.edges:
             if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
@@ -93,9 +89,7 @@ class Leaves:
         return Use(nr, copy, place, edge.position)
 
     def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
-        """Return the part of every leaf that only one copy uses, where the other copies have one of
-        their own there.
-        """
+        """Return the part of every leaf that only one copy uses, where each copy has its own."""
         alone: dict[int, Use] = {}
         for leaf, places in uses.items():
             inside = [place for place in places if type(place) is Use]
@@ -111,9 +105,7 @@ class Leaves:
         return own
 
     def _is_input(self, leaf: int, part: int) -> bool:
-        """Say whether a leaf that a module reads is none of its own: the learner's variable, such
-        as an image.
-        """
+        """Say whether a leaf that a module reads is the learner's variable, such as an image."""
         node = self.graph.nodes[leaf]
         return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
 
@@ -256,9 +248,7 @@ class Contraction:
         return self._output(edge.target, edge.input_nr)
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
-        """Return the edges of a new node: each result of a part is read once, each thing outside by
-        a part once.
-        """
+        """Return the edges of a new node: what a part takes, it takes once."""
         found: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
             end = (self._meet(edge.target), self._output_of(edge))
@@ -307,9 +297,7 @@ class Contraction:
         return not self.old.calls and bool(called(part.pieces[0]))
 
     def _title(self, part: Part, nodes: Sequence[Node]) -> str:
-        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm", "block 2: Mul,
-        Sin".
-        """
+        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm"."""
         name = part.name.removeprefix(self.prefix)
         if self._is_guess(part):
             name = f"reads {name}.*" if part.is_call else f"reads {name}"
@@ -326,9 +314,7 @@ class Contraction:
 
 
 def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
-    """Return for each new node the old ones that it stands for: a part has its operations, and
-    leaves of its own.
-    """
+    """Return for each new node the old ones that it stands for, a part's own leaves among them."""
     found: list[list[int]] = [[] for _ in contraction.met]
     for nr in range(len(contraction.old.nodes)):
         found[contraction.number[contraction.box(nr)]].append(nr)

@@ -1,6 +1,4 @@
-"""Read a graph as the program that made it: its operations in the order in which they ran. Plain
-data in and out.
-"""
+"""Read a graph as the program that made it: its operations in the order in which they ran."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ class Program:
         return any(self.graph.nodes[target].is_leaf for target in own)
 
     def does(self, at: int) -> tuple:
-        """Return what operations have in common that count as equal: their name, how much they
-        make, and whether it is asked about.
-        """
+        """Return what equal operations share: their name, how much they make, whether a root."""
         node = self.graph.nodes[self.nodes[at]]
         return node.operation, len(node.outputs), at in self.asked and len(self.asked) > 1
 

@@ -70,9 +70,7 @@ class Lookup:
         return owners - {""}
 
     def _row(self, name: str) -> Part | None:
-        """Return the row of copies that a module holds: "encoder.layers" of "encoder.layers.0 …
-        11".
-        """
+        """Return the row that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
         held = []
         for row in self.known.values():
             holder = row.copies[0].rpartition(".")[0]

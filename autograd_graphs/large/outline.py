@@ -1,6 +1,4 @@
-"""Divide a program into parts that can be drawn as one box each: module calls, and what repeats in
-a row. Plain data in and out.
-"""
+"""Divide a program into parts that can be a box each: module calls, and what repeats in a row."""
 
 from __future__ import annotations
 

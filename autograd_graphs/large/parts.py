@@ -1,6 +1,4 @@
-"""Hold the parts of a program that can be drawn as one box each, and give every one a name of its
-own. Plain data.
-"""
+"""Hold the parts of a program that can be a box each, and give each a name of its own."""
 
 from __future__ import annotations
 
@@ -17,9 +15,7 @@ MOST_JOINED = 3  # modules that are named one by one: "lower+upper"
 
 
 class NoPart(Exception):
-    """Say that a graph has no part of a name: of all that may go wrong in folding, the reader's
-    mistake, not ours.
-    """
+    """Say that a graph has no part of a name: the reader's mistake, not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +66,7 @@ class Part:
 
 
 def qualified(name: str, scope: str) -> str:
-    """Say in which call a part lies: "layer.norm" in "layer[3]" is "layer[3].norm", and in "layer"
-    it is "layer.norm".
-    """
+    """Say in which call a part lies: "layer.norm" in "layer[3]" is "layer[3].norm"."""
     whole = plain(scope)
     if not scope:
         return name
@@ -138,9 +132,7 @@ def called(piece: Piece) -> list[str]:
 
 
 def distinct(parts: Sequence[Part]) -> list[Part]:
-    """Say of parts that would be called alike which is which: the second call of a module is
-    "tower[call 2]".
-    """
+    """Tell apart parts with one name: the second call of a module is "tower[call 2]"."""
     met: Counter[str] = Counter()
     found = []
     for part in parts:

@@ -1,6 +1,4 @@
-"""Find what repeats side by side among the items of a program: equal calls in a row, and the
-rounds of a loop. Plain data in and out.
-"""
+"""Find what repeats side by side in a program: equal calls in a row, the rounds of a loop."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Hold that the items start … stop - 1 are equal to those one period later, as far as there
-    are any.
-    """
+    """Hold that the items start … stop - 1 are equal to those one period later."""
 
     start: int
     stop: int
@@ -65,9 +61,7 @@ class Rows:
         return sorted(found, key=lambda row: row.start)
 
     def _periods(self) -> list[int]:
-        """Return the distances at which equal items follow each other, those met most often
-        first.
-        """
+        """Return the distances at which equal items follow each other, most frequent first."""
         count: Counter[int] = Counter()
         places: dict[int, list[int]] = {}
         for at, key in enumerate(self.keys):

@@ -51,9 +51,7 @@ class Part(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Hold what was found: sources by order, the place of each node, its operands, and statements
-    to show even without a place.
-    """
+    """Hold what was found: sources by order, each node's place and operands, lines to show."""
 
     texts: dict[int, Sequence[str] | dict[int, str]]
     orders: dict[str, int]  # of files
@@ -273,9 +271,7 @@ def columns(text: Text, expr: ast.expr) -> tuple[int, int]:
 
 
 def operator(text: Text, expr: ast.expr, value: Value | None) -> tuple[int, int]:
-    """Return the columns of the operator, or of the function's name, of an expression on one
-    line.
-    """
+    """Return the columns of the operator, or of the function's name, of an expression."""
     start, stop = columns(text, expr)
     line = text.lines[expr.lineno - 1]
     if value is None:

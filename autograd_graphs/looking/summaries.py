@@ -152,9 +152,7 @@ def is_still(ticket: Ticket, tensor: torch.Tensor) -> bool:
 
 
 def is_laid_out_as(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Say whether two tensors look at their memory in the same way: where that is the same, they
-    are one.
-    """
+    """Say whether two tensors look at their memory in the same way."""
     return (
         is_plain(one)
         and one.layout is other.layout is torch.strided
@@ -173,9 +171,7 @@ def are_equal(ours: torch.Tensor, tensor: torch.Tensor) -> bool:
 
 
 def sample(tensor: torch.Tensor) -> torch.Tensor:
-    """Return about `SAMPLE` elements of a large tensor, each so many apart that no row's pattern is
-    missed.
-    """
+    """Return about `SAMPLE` elements of a large tensor, so far apart that no row is missed."""
     return tensor.reshape(-1)[:: step(tensor.numel(), tensor.shape)]
 
 
@@ -254,9 +250,7 @@ def tiles(rows: torch.Tensor, sizes: tuple[int, ...]) -> list[tuple[tuple[float,
 
 
 def bins(rows: torch.Tensor, numbers: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:
-    """Return the histogram of every row, from the negative of its greatest absolute value up to
-    it; nan and inf are left out.
-    """
+    """Return the histogram of every row, symmetric around 0; nan and inf are left out."""
     most = [max(-least, greatest) for _, least, greatest, *_ in numbers]
     odd = [nr for nr, (*_, nans, infs) in enumerate(numbers) if nans or infs]
     for nr in odd:

@@ -61,16 +61,12 @@ def is_module(thing: object) -> bool:
 
 
 def is_custom(node: object) -> bool:
-    """Say whether a node belongs to a custom `autograd.Function`: only then may its class be the
-    user's.
-    """
+    """Say whether a node is of a custom `autograd.Function`: its class may be the user's."""
     return is_a(node, CUSTOM)
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor is of torch's own class and no wrapper of `torch.func`, so that its
-    values may be read.
-    """
+    """Say whether a tensor's values may be read: of torch's own class, not of `torch.func`."""
     own = type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter
     return own and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
@@ -115,9 +111,7 @@ REFUSAL = Refusal()
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Put `REFUSAL` before every class and mode: torch asks a class for its shape even where
-    dispatch is off.
-    """
+    """Put `REFUSAL` before every class: torch asks one for its shape even with dispatch off."""
     was = torch._C._dispatch_tls_is_dispatch_key_excluded(PYTHON)
     torch._C._dispatch_tls_set_dispatch_key_excluded(PYTHON, False)
     torch._C._push_on_torch_dispatch_stack(REFUSAL)
@@ -135,9 +129,7 @@ def getter(attribute: str) -> Callable[[torch.Tensor], Any]:
 
 
 def read(tensor: torch.Tensor, attribute: str) -> Any:
-    """Return an attribute through torch's own descriptor; None where torch raises, or would ask the
-    tensor's class.
-    """
+    """Return an attribute by torch's own descriptor; None where torch would ask the class."""
     get = getter(attribute)
     try:
         if attribute not in ("shape", "device") or is_plain(tensor):
@@ -152,16 +144,12 @@ ENGINE = torch.autograd.graph._engine_run_backward.__code__
 
 
 def graph_task() -> int:
-    """Return torch's number of the backward that runs in this thread, -1 where none does: a younger
-    one has a greater number.
-    """
+    """Return torch's number of the backward in this thread, a younger one's is greater; else -1."""
     return torch._C._current_graph_task_id()
 
 
 def backward_elsewhere() -> bool:
-    """Say whether a backward runs in another thread; no, where this thread works for one itself, as
-    in a hook.
-    """
+    """Say whether a backward runs in another thread, which this one does not work for."""
     if graph_task() != -1:
         return False
     own = threading.get_ident()
@@ -193,18 +181,14 @@ MOST_DIMENSIONS = 16  # sizes that are written out
 
 
 def may_be_stale(tensor: torch.Tensor) -> bool:
-    """Say whether reading `grad_fn` could rewrite history: for a view whose base was edited in
-    place.
-    """
+    """Say whether reading `grad_fn` could rewrite history: a view of an edited base."""
     return torch._C.TensorBase._is_view(tensor) and read(tensor, "_version") != 0
 
 
 def tensor_info(
     tensor: torch.Tensor, names: tuple[str, ...], with_value: bool = False
 ) -> TensorInfo:
-    """Describe a tensor; with `with_value` its values and a leaf's `.grad` as text where it is
-    small and plain.
-    """
+    """Describe a tensor; with `with_value` its values and a leaf's `.grad`, where it is small."""
     known = (
         names,
         shape(tensor),
@@ -253,9 +237,7 @@ def shape(thing: Any) -> tuple[int, ...] | None:
 
 
 def values(tensor: torch.Tensor) -> Any:
-    """Return the values of a plain tensor of at most `SMALL` elements and dimensions, a number or
-    nested tuples of them; else None.
-    """
+    """Return a small plain tensor's values, a number or nested tuples; else None."""
     sizes = shape(tensor)
     if (
         not is_plain(tensor)
@@ -379,9 +361,7 @@ def of_node(node: Any, attribute: str) -> Any:
 
 
 def ran_as(node: Any) -> int:
-    """Return the number that torch gave a backward function when its operation ran: only its rank
-    means something.
-    """
+    """Return torch's number of an operation: only its rank means something."""
     return of_node(node, "_sequence_nr")()
 
 

@@ -31,9 +31,7 @@ _IPYTHON = re.compile(r"_+|_i+|_i?\d+|_[iod]h|In|Out")
 
 
 class Names:
-    """Remember the names of tensors, by the tensor itself and by the (node, output_nr) that made
-    it.
-    """
+    """Remember the names of tensors, by themselves and by the (node, output_nr) that made them."""
 
     def __init__(self) -> None:
         self._keep: list[Any] = []  # strong references: an id stays true as long as we look

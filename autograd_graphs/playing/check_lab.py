@@ -60,9 +60,7 @@ def change_complaints(film: LabFilm, number: int) -> Iterator[str]:
 
 
 def came_complaints(film: LabFilm, number: int) -> Iterator[str]:
-    """Yield what is wrong with how a state is reached: from an earlier one, by a way that leads
-    here, or by a click on its node.
-    """
+    """Yield what is wrong with how a state is reached: from an earlier one, or by a click."""
     state = film.states[number]
     if number == 0 or state.came is None:
         if (number == 0) != (state.came is None):

@@ -1,6 +1,4 @@
-"""Frozen, plain data that the player plays as a lab: scenes, and states that each change a scene a
-little.
-"""
+"""Frozen, plain data that the player plays as a lab: scenes, and states that change them."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Hold what an action makes of a state: the number of the next, ENDS or IDLE; and what it
-    raised.
-    """
+    """Hold what an action makes of a state: the next one, ENDS or IDLE; and what it raised."""
 
     to: int
     error: str = ""

@@ -1,6 +1,4 @@
-"""The one widget of the course: plays a film, of a backward or of a lab, in a notebook, with or without a kernel,
-and in a page.
-"""
+"""The one widget of the course: plays a film, of a backward or of a lab, wherever it is shown."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsaf
 
 
 def without_comments(script: str) -> str:
-    """Return a script without indentation, empty lines and lines that are comments; no text in ours
-    goes over several lines.
-    """
+    """Return a script without indentation and comments; no text in ours takes several lines."""
     lines = [line.strip() for line in script.splitlines()]
     return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
 
@@ -94,9 +90,7 @@ class Player(anywidget.AnyWidget):
         return proposal["value"]
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
-        """Give the widget, and what is left without a kernel: the film, its first frame as a
-        picture, its text.
-        """
+        """Give the widget, and for where there is no kernel the film, a picture and its text."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return data | {FILM: self.film, "text/html": self._still, "text/plain": self.text}, metadata
 
@@ -105,9 +99,7 @@ class Player(anywidget.AnyWidget):
 
 
 def still_html(film: AnyFilm) -> str:
-    """Return the first frame as a picture, with its sentence over it, and the text of the film
-    folded under it.
-    """
+    """Return the first frame as a picture under its sentence, with the film's text folded."""
     if isinstance(film, BackwardFilm):
         sentence, picture = film.moments[0].sentence, film.still
     else:
@@ -161,9 +153,7 @@ def head() -> str:
 
 
 def slot(film: AnyFilm) -> str:
-    """Return the place in a page where a film plays: its frames as data, and its text where no
-    script runs.
-    """
+    """Return the place in a page where a film plays, with its text where no script runs."""
     check(film)
     return slot_of(as_json(film), film.text)
 
@@ -178,9 +168,7 @@ def slot_of(data: str, text: str) -> str:
 
 
 def page(film: AnyFilm) -> str:
-    """Return a page that plays a film from a file, with no kernel and no network; its policy
-    forbids any.
-    """
+    """Return a page that plays a film from a file, with no kernel and no network."""
     check(film)
     return page_of(as_json(film), film.text, film.alt)
 

@@ -1,6 +1,4 @@
-"""Turn each view of a trace into a scene: its picture, what becomes of its nodes and edges, and
-where the player stops in it.
-"""
+"""Turn each view of a trace into a scene: picture, what becomes of nodes and edges, and stops."""
 
 from __future__ import annotations
 
@@ -121,9 +119,7 @@ class Stage:
         )
 
     def leaf_grad(self, nr: int) -> LeafGrad | None:
-        """Return `.grad` before and after, of a leaf or of a tensor that retains its own; None
-        where none shows.
-        """
+        """Return `.grad` before and after, of what keeps one; None where none shows."""
         if self.graph.nodes[nr].folded:
             return None
         (one,) = self.view.nodes[nr]
@@ -154,9 +150,7 @@ class Stage:
         return Way(tuple(times), carried, factor)
 
     def shared(self, edges: list[Edge]) -> What:
-        """Return what an edge that stands for several carries, where one gradient alone is handed on
-        along it.
-        """
+        """Return what an edge that stands for several carries, where one alone hands on."""
         handed = [self.handed(edge) for edge in edges]
         found = [one for one in handed if one is not None]
         return in_capsule(found[0]) if len(found) == 1 else None

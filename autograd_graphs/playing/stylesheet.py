@@ -1,6 +1,4 @@
-"""Turn the palette into CSS: a rule for each role and state, and its colours for light, dark and
-forced colours.
-"""
+"""Turn the palette into CSS: a rule for each role and state, in light, dark and forced colours."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ THEMES = (("true", "light"), ("false", "dark"))
 
 
 def css_class(role: str, state: str = "") -> str:
-    """Return the class names of a mark: "m-operation s-now". Raises KeyError for a role that has no
-    look.
-    """
+    """Return the classes of a mark: "m-operation s-now". Raises KeyError for a strange role."""
     if role not in STYLE and f"{role} {state}" not in STYLE:
         raise KeyError(
             f"Nothing is drawn as {f'{role} {state}'.strip()!r}. Roles with a look stand in autograd_graphs/drawing/palette.py."

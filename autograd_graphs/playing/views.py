@@ -1,6 +1,4 @@
-"""Find the views of a graph: one folded, and for each part of it one in which that part is open.
-Plain data only.
-"""
+"""Find the views of a graph: one folded, and for each part one in which that part is open."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ Opened = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Hold one copy of a folded part: its operations, and the number of the view in which it is
-    open, 0 for none.
-    """
+    """Hold one copy of a folded part: its operations, and the view in which it is open, or 0."""
 
     nodes: tuple[int, ...]
     view: int
@@ -45,9 +41,7 @@ class View:
 
 
 def views(graph: Graph, most: int) -> tuple[View, ...]:
-    """Return at most so many views, outer parts before inner ones; a graph that is not folded has
-    one.
-    """
+    """Return at most so many views, outer parts first; a graph that is not folded has one."""
     return or_plainly(graph, lambda one: _folded(one, most), _plain)
 
 

@@ -1,6 +1,4 @@
-"""Say how healthy the gradients of a backward were: where the first NaN or inf arose, which are all
-zero, which explode. Plain data in and out.
-"""
+"""Say how healthy the gradients of a backward were. Plain data in and out."""
 
 from __future__ import annotations
 
@@ -65,9 +63,7 @@ def health_of(gradient: Gradient | None) -> str:
 
 
 def norm_at(step: Step) -> float | None:
-    """Return the norm of all that arrived at a step, behind the hooks; None where nothing did, or
-    where a part of it is not known.
-    """
+    """Return the norm of all that arrived at a step; None where that is not known."""
     arrived = [one for one in step.grad_outputs if one is not None]
     norms = [norm_of(one) for one in arrived]
     return hypotenuse(norms) if norms and None not in norms else None

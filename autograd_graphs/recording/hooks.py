@@ -113,9 +113,7 @@ class Log:
 
     @unnoticed
     def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
-        """Count what the roots are given as arrived, before any hook; what is no tensor, torch
-        refuses.
-        """
+        """Count what the roots are given as arrived; what is no tensor, torch refuses."""
         given = gradient if is_list(gradient) else [gradient] * len(roots)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
             self.given.append(start is not None)
@@ -126,9 +124,7 @@ class Log:
                 self._add((root.node, root.output_nr), start)
 
     def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
-        """Sum up what arrives at a place, in the order in which the engine does; `known` is its
-        summary.
-        """
+        """Sum up what arrives at a place, in the engine's order; `known` is its summary."""
         have = self.pending.get(place)
         if have is _UNSUMMED or not (type(known) is Ticket or computable(arrived)):
             self.pending[place] = _UNSUMMED
@@ -151,9 +147,7 @@ class Log:
             self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
 
     def let_go(self) -> None:
-        """Take the hooks away, look at the graph once more, and let go of its nodes from the root
-        to the leaves.
-        """
+        """Take the hooks away, look once more, and let go of nodes from the root down."""
         for handle in self.handles:
             handle.remove()
         self._look_again()
@@ -187,9 +181,7 @@ class Log:
 
     @unnoticed
     def enter(self, number: int, grad_outputs: Gradients) -> None:
-        """Take down what arrives at a node, before and after the hooks of the user, and what it has
-        saved.
-        """
+        """Take down what arrives at a node, before and after hooks, and what it has saved."""
         if self._is_other(number):
             return
         before, after = [], []
@@ -212,9 +204,7 @@ class Log:
         )
 
     def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
-        """Describe what arrives at a place, before hooks and after them; where we could not sum it
-        up, only what came through them is known.
-        """
+        """Describe what arrives at a place, before hooks, where that is known, and after them."""
         have = self.pending.pop(place, None)
         if self.cut or have is _UNSUMMED:
             now = self.summaries.take(tensor)
@@ -230,9 +220,7 @@ class Log:
         return self.summaries.take(have), now
 
     def _grad(self, number: int, arrived: torch.Tensor | None = None, known: Any = None) -> Any:
-        """Describe the `.grad` of a leaf; `known` is the summary of what arrived, which `.grad` may
-        have become.
-        """
+        """Describe a leaf's `.grad`; `known` is the summary of what arrived, which it may be."""
         if backward_elsewhere():
             return Gradient(None)
         grad = read(leaf_of(self.live[number]), "grad")
@@ -277,9 +265,7 @@ class Log:
                 self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
 
     def formulas(self, number: int) -> tuple[tuple[str, str], ...]:
-        """Return (input, formula) of a node, in PyTorch's own words; for a custom Function,
-        "custom".
-        """
+        """Return (input, formula) of a node in PyTorch's words; "custom" for a custom Function."""
         node = self.live[number]
         if is_custom(node):
             return CUSTOM

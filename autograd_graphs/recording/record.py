@@ -77,9 +77,7 @@ def is_built_in(kind: type) -> bool:
 
 
 def words(error: BaseException) -> str:
-    """Return the first line of what an error says, by Python's own words for it: a class of the
-    user's is not asked.
-    """
+    """Return the first line of what an error says; a class of the user's is not asked."""
     built_in = next(filter(is_built_in, mro(error)))
     arguments = BaseException.__dict__["args"].__get__(error)
     plain = all(any(type(one) is kind for kind in PLAIN) for one in arguments)

@@ -12,9 +12,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType)
 
 
 def describe(answer: object) -> str:
-    """Return at most 160 characters: the kind of `answer`, its shape, and its value if that is
-    short.
-    """
+    """Return at most 160 characters: the kind of `answer`, its shape, and a short value."""
     try:
         return visible(_describe(answer), 160)
     except KeyboardInterrupt:

@@ -1,6 +1,4 @@
-"""Find the name of a type and the words of an error without running their own code; pure functions,
-no torch.
-"""
+"""Find the name of a type and the words of an error without running their own code."""
 
 import re
 
