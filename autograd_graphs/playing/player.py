@@ -11,7 +11,6 @@ from traitlets import Bool, Int, TraitError, Unicode, validate
 from autograd_graphs.drawing.svg import html, safe, svg
 from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.backward_film import BackwardFilm
-from autograd_graphs.playing.check_lab import complaints
 from autograd_graphs.playing.film import LabFilm
 from autograd_graphs.playing.guesses import keep
 from autograd_graphs.playing.lab_still import opening, still
@@ -64,7 +63,6 @@ class Player(anywidget.AnyWidget):
     guessing = Bool().tag(sync=True)
 
     def __init__(self, film: AnyFilm, **traits: object) -> None:
-        check(film)
         self.text, self._title, self._count = film.text, film.alt, count(film)
         self._still = still_html(film)
         super().__init__(
@@ -113,10 +111,7 @@ def first(film: AnyFilm) -> int:
 
 
 def player(film: AnyFilm) -> Player:
-    """Return the widget that plays a film; its text is the film's.
-
-    Raises TypeError, ValueError or KeyError.
-    """
+    """Return the widget that plays a film; its text is the film's."""
     return Player(film)
 
 
@@ -133,18 +128,6 @@ def count(film: AnyFilm) -> int:
     return len(film.states)
 
 
-def check(film: AnyFilm) -> None:
-    """Refuse what cannot be played. Raises TypeError, or ValueError that names the state at fault."""
-    if isinstance(film, BackwardFilm):
-        return
-    if not isinstance(film, LabFilm):
-        raise TypeError(
-            f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
-        )
-    for what in complaints(film):
-        raise ValueError(f"{what}. A film can only refer to what it holds, counted from 0.")
-
-
 def head() -> str:
     """Return the style and the script that a page needs once, for any number of slots."""
     return (
@@ -154,7 +137,6 @@ def head() -> str:
 
 def slot(film: AnyFilm) -> str:
     """Return the place in a page where a film plays, with its text where no script runs."""
-    check(film)
     return slot_of(as_json(film), film.text)
 
 
@@ -169,7 +151,6 @@ def slot_of(data: str, text: str) -> str:
 
 def page(film: AnyFilm) -> str:
     """Return a page that plays a film from a file, with no kernel and no network."""
-    check(film)
     return page_of(as_json(film), film.text, film.alt)
 
 
