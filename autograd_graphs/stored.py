@@ -41,6 +41,8 @@ def plain(value: Any) -> Any:
         return {field.name: plain(one) for field, one in own if one != field.default}
     if isinstance(value, tuple):
         return [plain(one) for one in value]
+    if isinstance(value, complex):
+        return {"real": value.real, "imag": value.imag}
     return value
 
 
@@ -59,10 +61,17 @@ def made(kind: Any, value: Any) -> Any:
         inner = next(one for one in get_args(kind) if one is not NoneType)
         return None if value is None else made(inner, value)
     if kind is Any:
-        return tuple([made(Any, one) for one in value]) if isinstance(value, list) else value
+        return anything(value)
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise ValueError(f"This is no graph: {type(value).__name__} instead of {kind}.")
     return value
+
+
+def anything(value: Any) -> Any:
+    """Return numbers as they were: nested in tuples, or complex."""
+    if isinstance(value, list):
+        return tuple([anything(one) for one in value])
+    return complex(**value) if isinstance(value, dict) else value
 
 
 def record(kind: Any, value: Any) -> Any:
