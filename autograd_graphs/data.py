@@ -407,11 +407,6 @@ class Span:
     op_start: int = -1
     op_stop: int = -1
 
-    @property
-    def is_line(self) -> bool:
-        """Say whether only the line is known."""
-        return self.start < 0
-
 
 @dataclass(frozen=True, slots=True)
 class Operands:
@@ -434,14 +429,6 @@ class Program:
     lines: tuple[str, ...]
     spans: tuple[tuple[int, Span], ...] = ()
     operands: tuple[tuple[int, Operands], ...] = ()
-
-    def span_of(self, node: int) -> Span | None:
-        """Return where a node was made, None where that is not certain."""
-        return dict(self.spans).get(node)
-
-    def operands_of(self, node: int) -> Operands:
-        """Return what the source calls a node's result and inputs, empty where not certain."""
-        return dict(self.operands).get(node, Operands())
 
 
 @dataclass(frozen=True, slots=True)

@@ -140,17 +140,14 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
 def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield (dotted path, parameter), as `named_parameters()` would, without calling the module."""
-    seen, queue = set(), [("", module)]
-    while queue and len(seen) < MOST_MODULES:
-        prefix, one = queue.pop()
-        if id(one) in seen:
+    seen = set()
+    for path, part in submodules(module):
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        for name, parameter in _dict_of(one, "_parameters"):
+        seen.add(id(part))
+        for name, parameter in _dict_of(part, "_parameters"):
             if is_tensor(parameter):
-                yield prefix + name, parameter
-        children = [(f"{prefix}{name}.", child) for name, child in _dict_of(one, "_modules")]
-        queue += reversed([(path, child) for path, child in children if is_module(child)])
+                yield f"{path}.{name}".removeprefix("."), parameter
 
 
 def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:

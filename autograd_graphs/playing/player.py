@@ -135,13 +135,8 @@ def head() -> str:
     )
 
 
-def slot(film: AnyFilm) -> str:
-    """Return the place in a page where a film plays, with its text where no script runs."""
-    return slot_of(as_json(film), film.text)
-
-
 def slot_of(data: str, text: str) -> str:
-    """Return the same for a film that is JSON already, as a notebook saves it, and its text."""
+    """Return the place in a page where a film in JSON plays, with its text where no script runs."""
     data = data.replace("<", "\\u003c")
     return (
         f'<div class="player-slot"><script type="application/json">{data}</script>\n'

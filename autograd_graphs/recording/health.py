@@ -103,14 +103,6 @@ def summed(step: Step) -> Gradient | None:
     return step.leaf.after
 
 
-def first_bad(trace: Trace) -> int | None:
-    """Return the number, from 0, of the step at which the first NaN or inf appears; None where all
-    was finite.
-    """
-    found = first(trace)
-    return found and found.step
-
-
 def first_words(trace: Trace, found: First) -> str:
     """Say in a sentence where the first NaN or inf is."""
     node = trace.steps[found.step].node
