@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LARGE = 60  # nodes: a smaller graph is drawn as it is
 LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
-FAULTS = "FOLDING_FAULTS"  # environment variable: "raise", as the tests set it, lets faults of the folding be seen
+FAULTS = "FOLDING_FAULTS"  # environment variable: with "raise", as in tests, faults are seen
 Drawn = TypeVar("Drawn")
 Members = tuple[tuple[int, ...], ...]
 
@@ -222,7 +222,7 @@ class Folding:
         return len(part.copies) <= SHORT and is_inside
 
     def _is_large(self, part: Part, whole: int, cards: int) -> bool:
-        """Say whether a box hides much of what there is to see, or anything where there is little."""
+        """Say whether a box hides much of what there is to see, or of a little anything."""
         if part.period <= TINY:
             return False
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)

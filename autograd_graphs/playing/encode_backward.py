@@ -237,7 +237,7 @@ def tensor(gradient: Gradient) -> list:
 
 
 def squares(values: Sequence[float]) -> list[int]:
-    """Return how large the square of each value is: the side goes with the root of the magnitude."""
+    """Return the side of each value's square: it goes with the root of the magnitude."""
     finite = [abs(value) for value in values if math.isfinite(value)]
     most = max(finite, default=0) or 1
     return [square(value, most) for value in values]

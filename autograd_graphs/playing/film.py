@@ -63,8 +63,9 @@ class LabState:
     """Hold one state: what is said and drawn of it, and where each action leads.
 
     `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
-    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions. `totals` are the numbers of each stack,
-    None where it has no tensor. `text` says what the picture shows, for those who read it.
+    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions.
+    `totals` are the numbers of each stack, None where it has no tensor. `text` says what the
+    picture shows.
     """
 
     title: str

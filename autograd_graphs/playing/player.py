@@ -83,7 +83,8 @@ class Player(anywidget.AnyWidget):
     def _there(self, proposal: dict) -> int:
         if proposal["value"] not in range(self._count):
             raise TraitError(
-                f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0."
+                f"There is no frame {proposal['value']}. "
+                f"This film has {self._count}, counted from 0."
             )
         return proposal["value"]
 

@@ -34,7 +34,8 @@ def css_class(role: str, state: str = "") -> str:
     """Return the classes of a mark: "m-operation s-now". Raises KeyError for a strange role."""
     if role not in STYLE and f"{role} {state}" not in STYLE:
         raise KeyError(
-            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. Roles with a look stand in autograd_graphs/drawing/palette.py."
+            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. "
+            "Roles with a look stand in autograd_graphs/drawing/palette.py."
         )
     return f"m-{role.replace(' ', '-')}" + (f" s-{state}" if state else "")
 

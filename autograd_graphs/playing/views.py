@@ -56,7 +56,7 @@ def _plain(graph: Graph) -> tuple[View, ...]:
 
 
 class Views:
-    """Open one part after the other, breadth first; of a row of copies first the one that ran last."""
+    """Open one part after the other, breadth first; of copies first the one that ran last."""
 
     def __init__(self, folding: Folding, most: int) -> None:
         self.folding = folding
@@ -90,7 +90,7 @@ class Views:
 def boxes(
     contraction: Contraction, opened: Opened
 ) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
-    """Yield each folded node with its copies: what is open where this one is, and the nodes in it."""
+    """Yield each folded node with its copies: what is open where one is, and its nodes."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
         yield (

@@ -49,7 +49,8 @@ def _tensor(answer: torch.Tensor) -> str:
         shape = tuple(answer.shape)
         dtype = str(answer.dtype).removeprefix("torch.")
         where = "" if answer.device.type == "cpu" else f" on {answer.device.type}"
-        return f"a tensor of shape {shape}, {dtype}{where}{_value(answer) if answer.numel() <= 8 else ''}"
+        value = _value(answer) if answer.numel() <= 8 else ""
+        return f"a tensor of shape {shape}, {dtype}{where}{value}"
 
 
 def _value(answer: object) -> str:

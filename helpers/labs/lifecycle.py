@@ -1,6 +1,4 @@
-"""The lab of lesson 07: a graph is built, used and freed; who holds its nodes, its saved tensors
-and their bytes.
-"""
+"""The lab of lesson 07: a graph is built, used and freed; who holds nodes, tensors and bytes."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ class Life(World):
         return tuple(self.variables().values())[::-1]
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
-        """Return how many saved tensors are held and freed, and the bytes of each storage that they
-        hold.
-        """
+        """Return how many saved tensors are held and freed, and the bytes that are held."""
         nodes = [one for one in Walk(self.roots()).met if not isinstance(one, torch.Tensor)]
         states = [cell.state for node in nodes for cell in saved(node, lambda tensor: ())]
         held = [

@@ -1,6 +1,4 @@
-"""The lab of lesson 02: flags, grad mode and kinds of operation. Two lines run anew after every
-change.
-"""
+"""The lab of lesson 02: flags, grad mode and kinds of operation; lines run anew each time."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ ANEW = "turns it; a and b are made anew"
 
 
 class Flags(World):
-    """Three leaves, and two lines that are run anew after every change: a = x + y, then b from a
-    and z.
-    """
+    """Three leaves, and two lines that run after every change: a = x + y, then b from a and z."""
 
     setup = (
         "x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])",

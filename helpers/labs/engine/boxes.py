@@ -41,9 +41,7 @@ class Slot:
 
 
 class Boxes:
-    """Measure the boxes of all states, so that each name and each box has its place in all of
-    them.
-    """
+    """Measure the boxes of all states, so that each name has one place in all of them."""
 
     def __init__(self, states: Sequence[State]) -> None:
         self.states = states
@@ -69,9 +67,7 @@ class Boxes:
         return any(box.totals is not None for box in self.own[name])
 
     def placed(self) -> list[Slot]:
-        """Return the places of all names: one under the other with tags at the left, those with
-        blocks side by side with tags above them.
-        """
+        """Return the places of all names: plain ones below each other, those with blocks beside."""
         plain = [name for name in self.names if not self.has_blocks(name)]
         left = max([tag_width(name) for name in plain], default=0) + ARROW
         wide = max([self.wide(name) for name in plain], default=0)

@@ -1,6 +1,4 @@
-"""Run a small world of real tensors through every sequence of actions, and keep what was found as
-plain data.
-"""
+"""Run a small world of real tensors through every sequence of actions, and keep plain data."""
 
 from __future__ import annotations
 

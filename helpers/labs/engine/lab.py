@@ -40,9 +40,7 @@ class Lab:
         return _explored(self.world, self.depth)
 
     def path(self, name: str) -> tuple[str, ...]:
-        """Return the actions that lead to a named state. Raises ValueError, with the names, for any
-        other.
-        """
+        """Return the actions that lead to a named state. Raises ValueError for any other."""
         known = {"start": "", **self.names}
         if not isinstance(name, str) or name not in known:
             raise ValueError(
@@ -193,9 +191,7 @@ def as_text(state: State) -> str:
 def shared(
     drawings: Sequence[Drawing],
 ) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:
-    """Let drawings with the same marks at the same places be one scene; the rest of each is its
-    changes.
-    """
+    """Let drawings with the same marks at the same places be one scene, and tell the rest."""
     alike: dict[object, list[Drawing]] = {}
     for one in drawings:
         alike.setdefault(outline(one), []).append(one)

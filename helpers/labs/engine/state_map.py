@@ -1,6 +1,4 @@
-"""Frozen, plain data about an explored world: its states, and what each action makes of each. No
-torch.
-"""
+"""Frozen, plain data about an explored world: its states, and what each action makes of each."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class StateMap:
-    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says where
-    the map ends.
-    """
+    """Hold all states of a world, breadth first from number 0; `cut` says where the map ends."""
 
     world: str
     states: tuple[State, ...]

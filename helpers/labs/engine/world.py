@@ -1,6 +1,4 @@
-"""What a lab's world is: real tensors with names, lines of code that really run, and words for what
-is there.
-"""
+"""What a lab's world is: real tensors with names, lines that really run, and words."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ class World:
         return True, read(one, "grad") if one.is_leaf or one.retains_grad else None
 
     def boxes(self) -> tuple[Box, ...]:
-        """Return one box a tensor that a name leads to, with all names that lead there, and one
-        without rows for each name that leads to none.
-        """
+        """Return a box for each tensor with all its names, and one for each name of none."""
         found: list[Box] = []
         tensors: list[Any] = []
         for name in self.names:
@@ -136,9 +132,7 @@ class World:
         return None
 
     def place(self, name: str) -> str:
-        """Return the name at whose place the tensor of a name stands, so that a tensor keeps its
-        place when names change.
-        """
+        """Return the name at whose place a tensor stands, and stays when names change."""
         return name
 
     def facts(self) -> tuple[Row, ...]:
@@ -146,9 +140,7 @@ class World:
         return ()
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the names of the actions that are marked: the program that is shown, flags that are
-        on.
-        """
+        """Return the names of marked actions: the program that is shown, flags that are on."""
         return ()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
