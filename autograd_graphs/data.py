@@ -238,8 +238,7 @@ class Folded:
     `copies` are their names in the order in which they ran; each copy has so many `operations`, and
     `leaves` that nothing else uses. `with_grad` counts the leaves in all of them whose `.grad`
     holds a gradient. `kind` is the class of a module that was called. `is_guess` says that the
-    module is known only by the parameters read. `calls` is how many such calls were made one after
-    the other in the block that took them down, where the cap left some out.
+    module is known only by the parameters read.
     """
 
     copies: tuple[str, ...]
@@ -248,7 +247,6 @@ class Folded:
     with_grad: int = 0
     kind: str = ""
     is_guess: bool = False
-    calls: int = 0
 
     @property
     def count(self) -> int:
@@ -308,10 +306,9 @@ class Node:
     @property
     def title(self) -> str:
         """Return what it does; of equal parts that are drawn together also how many they are."""
-        if not self.folded or max(self.folded.count, self.folded.calls) < 2:
+        if not self.folded or self.folded.count < 2:
             return self.operation
-        title = f"{self.operation} × {self.folded.count:,}"
-        return f"{title} of {self.folded.calls:,}" if self.folded.calls else title
+        return f"{self.operation} × {self.folded.count:,}"
 
     @property
     def held(self) -> Held:
@@ -368,8 +365,7 @@ class Root:
 class Call:
     """Hold one module call: its operations are `ran[start:stop]` of the graph.
 
-    `kind` is the module's class, `depth` how many calls it was made in, `made` how many backward
-    nodes it made, those included that the graph does not hold.
+    `kind` is the module's class, `depth` how many calls it was made in.
     """
 
     name: str
@@ -377,7 +373,6 @@ class Call:
     depth: int
     start: int
     stop: int
-    made: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -286,12 +286,9 @@ class Contraction:
 
     def _folded(self, part: Part, own: Sequence[Node]) -> Folded:
         """Say what the box of a part stands for; `own` are the leaves in it."""
-        count = len(part.copies)
-        is_guess = self._is_guess(part)
-        kind = part.pieces[0].kind
-        calls = part.calls if part.calls > count else 0
-        leaves = len(own) // count
-        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, calls)
+        leaves = len(own) // len(part.copies)
+        kind, is_guess = part.pieces[0].kind, self._is_guess(part)
+        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))

@@ -27,7 +27,6 @@ class Program:
         self.nodes = in_order(graph.ran, reads)
         self.place = {node: at for at, node in enumerate(self.nodes)}
         self.readers = Counter(edge.target for edge in graph.edges)
-        self.is_cut = any(edge.cut for edge in graph.edges)
         self.asked = {self.place[root.node] for root in graph.roots if root.node in self.place}
 
     def __len__(self) -> int:

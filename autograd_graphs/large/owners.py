@@ -28,7 +28,7 @@ def guessed_calls(program: Program) -> list[Call]:
         while len(running) > shared:
             nr, start = running.pop()
             depth = len(running)
-            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at, 0)
+            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at)
         for _ in path[shared:]:
             running.append((len(calls), at))
             calls.append(None)

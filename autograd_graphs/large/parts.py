@@ -23,9 +23,7 @@ class Part:
     """Hold the places start … stop - 1: one stretch, or equal copies of one; `name` is that of all
     together.
 
-    `pieces` are the copies with what is in them, `scope` says where parts in it lie. `calls` is how
-    many such calls were made one after the other in the block that took them down, the last of them
-    those that are here.
+    `pieces` are the copies with what is in them, `scope` says where parts in it lie.
     """
 
     start: int
@@ -34,7 +32,6 @@ class Part:
     copies: tuple[str, ...]
     pieces: tuple[Piece, ...] = field(default=(), compare=False, repr=False)
     scope: str = field(default="", compare=False)
-    calls: int = field(default=0, compare=False)
 
     @property
     def period(self) -> int:
@@ -107,12 +104,11 @@ def joined(paths: Sequence[str]) -> str:
 
 
 def row_names(
-    pieces: Sequence[Piece], scope: str, block: str, beside: str, before: int
+    pieces: Sequence[Piece], scope: str, block: str, beside: str
 ) -> tuple[str, tuple[str, ...]]:
     """Name a row and its copies: by their modules, by which call of one it is, else by `block`.
 
-    `beside` names the operations of a copy that no module of it called: "layers.0+Relu". `before`
-    is how many equal calls were made before the first.
+    `beside` names the operations of a copy that no module of it called: "layers.0+Relu".
     """
     names = [joined(called(piece)) for piece in pieces]
     if not names[0]:
@@ -120,7 +116,7 @@ def row_names(
     names = [qualified(name, scope) for name in names]
     if len(set(names)) == len(names):
         return span(names) + beside, tuple(name + beside for name in names)
-    copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names, start=before))
+    copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names))
     return names[0] + beside if len(set(names)) == 1 else span(copies), copies
 
 

@@ -241,14 +241,13 @@ class ModuleCalls:
         if not are_in_order(numbers, edges):
             return (), NOT_IN_ORDER
         ordered = sorted(numbers.values())
-        is_cut = any(edge.cut for edge in edges)
-        found = [list(placed(thread.calls, ordered, is_cut)) for thread in self._threads]
-        found = [calls for calls in found if any(call.start < call.stop for call in calls)]
+        by_thread = [tuple(placed(thread.calls, ordered)) for thread in self._threads]
+        found = list(filter(None, by_thread))
         if len(found) > 1:
             return (), SEVERAL_THREADS
         if not found:
-            return (), self._no_match(is_cut)
-        return tuple(found[0]), ""
+            return (), self._no_match(any(edge.cut for edge in edges))
+        return found[0], ""
 
     def _no_match(self, is_cut: bool) -> str:
         """Say that no operation of a graph was made in a call."""
@@ -273,13 +272,9 @@ def are_in_order(numbers: Mapping[int, int], edges: Sequence[Edge]) -> bool:
     return True
 
 
-def placed(calls: Sequence[Recorded], ordered: Sequence[int], is_cut: bool) -> Iterator[Call]:
-    """Yield calls by the places of their operations among all that were met, in order.
-
-    Of a graph that was cut, also those that made nodes of which none was met.
-    """
+def placed(calls: Sequence[Recorded], ordered: Sequence[int]) -> Iterator[Call]:
+    """Yield calls by the places of their operations among all that were met, in order."""
     for call in calls:
         start, stop = bisect_left(ordered, call.low), bisect_left(ordered, call.high)
-        made = call.high - call.low
-        if start < stop or (is_cut and made):
-            yield Call(call.name, call.kind, call.depth, start, stop, made)
+        if start < stop:
+            yield Call(call.name, call.kind, call.depth, start, stop)
