@@ -198,9 +198,8 @@ def test_a_film_of_steps_comes_back_out_of_its_data(make, size):
 @pytest.mark.slow
 def test_the_data_is_plain_json_in_one_line():
     for made in (steps(3), lab(), sums(), folded(), explorer()):
-        module = encode_lab if isinstance(made, LabFilm) else encode_backward
         text = as_json(made)
-        assert json.loads(text) == json.loads(json.dumps(module.payload(made), allow_nan=False))
+        assert json.loads(text, parse_constant=pytest.fail)
         assert text.isprintable()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from autograd_graphs.data import NOT_FOLDED, Graph
 from autograd_graphs.drawing.diagram import drawing
@@ -55,7 +56,8 @@ def explored(graph: Graph, alt: str) -> BackwardFilm:
 
 def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | None]:
     """Return the moment of each step; None for a step that is inside a folded part everywhere."""
-    seen = {stop.moment for scene in scenes for stop in scene.stops}
+    stops = chain.from_iterable(scene.stops for scene in scenes)
+    seen = {stop.moment for stop in stops}
     return [moments.step(nr) if nr + 1 in seen else None for nr in range(count)]
 
 

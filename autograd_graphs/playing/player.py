@@ -9,8 +9,9 @@ import anywidget
 from traitlets import Bool, Int, TraitError, Unicode, validate
 
 from autograd_graphs.drawing.svg import html, safe, svg
-from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.backward_film import BackwardFilm
+from autograd_graphs.playing.encode_backward import Encoder
+from autograd_graphs.playing.encode_lab import LabEncoder
 from autograd_graphs.playing.film import LabFilm
 from autograd_graphs.playing.guesses import keep
 from autograd_graphs.playing.lab_still import opening, still
@@ -118,8 +119,9 @@ def player(film: AnyFilm) -> Player:
 
 def as_json(film: AnyFilm) -> str:
     """Return a film as JSON in one line."""
-    module = encode_backward if isinstance(film, BackwardFilm) else encode_lab
-    return json.dumps(module.payload(film), ensure_ascii=False, separators=(",", ":"))
+    is_backward = isinstance(film, BackwardFilm)
+    data = Encoder().film(film) if is_backward else LabEncoder().lab(film)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def count(film: AnyFilm) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
 from autograd_graphs.drawing.bare import Size, bare, on_its_side
@@ -37,7 +39,9 @@ class Stage:
         self.copies = dict(view.copies)
         self.last = len(trace.steps)
         self.turn_of = {step.node: number for number, step in enumerate(trace.steps)}
-        self.box_of = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+        self.box_of: dict[int, int] = {}
+        for nr, inside in enumerate(view.nodes):
+            self.box_of |= dict.fromkeys(inside, nr)
 
     def scene(self, summary: int) -> Scene:
         """Return the scene; `summary` is the number of the first moment of a step over a part."""
@@ -181,12 +185,11 @@ class Stage:
         """Return for -1 and every step the view that a folded node opens: of the copy that has its
         turn, or had it last, else has it first, or ran last.
         """
-        view = {
-            self.turn_of[node]: copy.view
-            for copy in copies
-            for node in copy.nodes
-            if node in self.turn_of and copy.view
-        }
+        view = {}
+        for copy in copies:
+            if copy.view:
+                turns = [self.turn_of[node] for node in copy.nodes if node in self.turn_of]
+                view |= dict.fromkeys(turns, copy.view)
         found = [view[min(view)] if view else copies[-1].view]
         for now in range(self.last + 1):
             found.append(view.get(now, found[-1]))
@@ -205,16 +208,12 @@ class Stage:
                 found += [Stop(now, now, now + 1) for now in range(first, last + 1)]
         return (*found, Stop(self.last, self.last, self.last + 1))
 
-    def stretches_of_boxes(self) -> list[tuple[int, int, int]]:
-        """Return (box, first step, last step) of steps in a row that are in one box."""
-        found: list[tuple[int, int, int]] = []
-        for now, step in enumerate(self.trace.steps):
-            box = self.box_of[step.node]
-            if found and found[-1][0] == box:
-                found[-1] = (box, found[-1][1], now)
-            else:
-                found.append((box, now, now))
-        return found
+    def stretches_of_boxes(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (box, first step, last step) of steps in a row that are in one box."""
+        boxes = [self.box_of[step.node] for step in self.trace.steps]
+        for box, steps in groupby(range(self.last), key=boxes.__getitem__):
+            first, *more = steps
+            yield box, first, (more or [first])[-1]
 
 
 def stretches(steps: list[int]) -> tuple[tuple[int, int], ...]:
