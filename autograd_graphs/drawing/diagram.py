@@ -221,11 +221,7 @@ def arranged(
     has_short_cards: bool,
     framed: Sequence[frozenset[int]] = (),
 ) -> tuple[Cards, Placed]:
-    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`.
-
-    Where that is too wide, branches follow each other on a spine. `framed` are the cards of each
-    frame.
-    """
+    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
     edges = [(wire.source, wire.target) for wire in dealt.wires]
     if not has_short_cards or not dealt.cards:
@@ -334,10 +330,7 @@ def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
 
 
 def wire_word(graph: Graph, edge: Edge, times: int) -> str:
-    """Say how many edges a wire stands for, or which of several outputs it leads to.
-
-    Outputs of a folded part have no number, but may have a name.
-    """
+    """Say how many edges a wire stands for, or to which of several outputs it leads."""
     if edge.target is None:
         return ""
     if times > 1:
@@ -425,11 +418,7 @@ def arrow(curve: Sequence[Point]) -> list[Point]:
 
 
 def nearest(curve: Sequence[Point], label: Point, is_lying: bool = False) -> Point:
-    """Return the point of a curve at the height where room was reserved for its label, of a lying
-    one at its place from the left.
-
-    Of several such points it is the nearest.
-    """
+    """Return the nearest point of a curve where room was reserved for its label."""
 
     def far(point: Point) -> tuple[int, float]:
         aside, below = abs(point[0] - label[0]), abs(point[1] - label[1])

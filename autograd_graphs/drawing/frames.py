@@ -51,11 +51,7 @@ def outlines(
     rects: Sequence[Rect],
     wires: Sequence[Wire],
 ) -> list[Outline]:
-    """Return where frames go round cards; without those that a card or a frame would lie across.
-
-    `names` and `frames`, the cards of each, are outer ones first; `rects` are the places of cards,
-    `wires` are drawn among them.
-    """
+    """Return where frames, outer ones first, go round cards and lie across no other card."""
     found: dict[frozenset[int], Outline] = {}
     by_size = sorted(zip(names, frames, strict=True), key=lambda pair: len(pair[1]))
     for name, members in by_size:

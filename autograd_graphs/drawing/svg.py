@@ -20,12 +20,7 @@ IN_LAB = (
 
 
 def svg(drawing: Drawing) -> str:
-    """Return a standalone SVG document; its title is the alt text and its description the text
-    tree.
-
-    Its own ground lies under everything, light or dark as the system asks for: inside an `<img>`
-    nothing is known of the page around.
-    """
+    """Return a standalone SVG document on a ground of its own, light or dark as the system asks."""
     sheet = Sheet()
     panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
     body = "\n".join([sheet.element(mark) for mark in (panel, *drawing.marks)])

@@ -50,8 +50,7 @@ class Program:
 def in_order(ran: tuple[int, ...], reads: dict[int, set[int]]) -> list[int]:
     """Return the operations in the order in which they ran, none before one that it reads.
 
-    The second holds by itself but for graphs that were rewritten: by an edit in place, or from
-    several threads.
+    An edit in place, or several threads, may have rewritten a graph so that they seem to.
     """
     rank = {node: at for at, node in enumerate(ran)}
     sorter = TopologicalSorter({node: inputs & rank.keys() for node, inputs in reads.items()})

@@ -57,10 +57,7 @@ def _whole(graph: Graph) -> tuple[Graph, Members]:
 def or_plainly(
     graph: Graph, folded: Callable[[Graph], Drawn], plain: Callable[[Graph], Drawn]
 ) -> Drawn:
-    """Return what is made of a graph by folding; where that fails, what is made of it plainly.
-
-    Under test it raises.
-    """
+    """Return what folding makes of a graph; where it fails, but not under test, the plain graph."""
     try:
         return folded(graph)
     except NoPart:
@@ -87,10 +84,7 @@ def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
 
 
 def demand_names(unfold: object) -> Sequence[str] | bool:
-    """Return the names of the parts to open, or True for all.
-
-    Raises TypeError, with what to pass, for others.
-    """
+    """Return the names of the parts to open, or True for all. Raises TypeError for others."""
     if unfold is True:
         return True
     if unfold is False:
@@ -194,11 +188,7 @@ class Folding:
     def _further(
         self, is_open: frozenset[Part], opened: Parts, most: Room
     ) -> tuple[frozenset[Part], Parts]:
-        """Open the largest modules, one after the other, as long as the graph takes at most so much
-        room.
-
-        Where the reader opened parts, it is only modules inside of these.
-        """
+        """Open the largest modules in turn, as long as the graph takes at most so much room."""
         tried: set[Part] = set()
         drawn = list(self._boxes(self.outline.outer(), is_open, opened))
         asked = [one.period for one in opened if one.start != NOWHERE]

@@ -223,10 +223,7 @@ class ModuleCalls:
         return unique
 
     def models(self) -> dict[str, torch.nn.Module]:
-        """Return the models by name, those that are still alive.
-
-        Raises ValueError where nothing was taken down yet.
-        """
+        """Return the models by name that are alive. Raises ValueError before a block has ended."""
         if self.state == "not entered":
             raise ValueError(f"names is a module_calls() whose block was never entered. {HOW}")
         if self.state == "open":

@@ -138,8 +138,7 @@ def readable(tensor: torch.Tensor) -> torch.Tensor | None:
 
 
 def is_still(ticket: Ticket, tensor: torch.Tensor) -> bool:
-    """Say whether a tensor still holds what a ticket was taken for, where it is that very tensor or
-    its alias.
+    """Say whether a tensor, or its alias, still holds what a ticket was taken for.
 
     Of a large one that nobody edited in torch's sight only a sample is compared.
     """

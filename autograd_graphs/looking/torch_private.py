@@ -65,11 +65,7 @@ def is_plain(tensor: torch.Tensor) -> bool:
 
 
 def type_name(thing: object) -> str:
-    """Return the name of a thing's real type, whatever its metaclass says.
-
-    For a backward function this is its operation; `node.name()` is never asked, a custom ctx can
-    shadow it.
-    """
+    """Return the name of a thing's real type: no metaclass and no `node.name()` is asked."""
     return visible(type.__dict__["__name__"].__get__(type(thing)))
 
 
@@ -320,11 +316,7 @@ def fits(flat: torch.Tensor, count: int) -> bool:
 
 
 def grad_of(tensor: torch.Tensor) -> Gradient | None:
-    """Describe what a tensor's `.grad` holds, a large one by its shape alone; None where it is
-    empty.
-
-    While another thread goes backward it is not read, and not even its shape is known.
-    """
+    """Describe a tensor's `.grad`; None where it is empty. In a backward elsewhere it is unread."""
     if backward_elsewhere():
         return Gradient(None)
     grad = read(tensor, "grad")

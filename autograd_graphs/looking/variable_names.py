@@ -151,10 +151,7 @@ def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield (dotted path, module) of a model and all in it, under each of its paths, outer first.
-
-    A module that holds itself is not followed; nothing of the user's is called.
-    """
+    """Yield (dotted path, module) of a model and all in it, outer first; nothing is called."""
     queue: list[tuple[str, torch.nn.Module, tuple[int, ...]]] = [("", model, ())]
     count = 0
     while queue and count < MOST_MODULES:

@@ -18,12 +18,7 @@ MOST_VIEWS = 24
 
 
 def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
-    """Return a film with a moment before the first step, one for each step that is ever shown, and
-    one after the last.
-
-    A folded graph has one scene in which it is folded, and one for each part of it that can be
-    opened; there a part that stays folded is one stop.
-    """
+    """Return a film with a moment at each end, and one for each step that is ever shown."""
     moments = Moments(trace)
     stages = [Stage(trace, view, moments.equations) for view in views(trace.graph, MOST_VIEWS)]
     scenes: list[Scene] = []

@@ -71,11 +71,7 @@ def _rules() -> list[str]:
 
 
 def _look(key: str) -> tuple[str, str, dict[str, str]]:
-    """Return role, state and what to say of them: of a state what its role does not say, and what
-    it takes back.
-
-    "run name" is a role in two words, not a role and a state.
-    """
+    """Return role, state, and what to say of them; "run name" is a role in two words."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
     ours = STYLE.get(role, {}) if state else {}
     taken_back = {name: PLAIN[name] for name in ours if name not in STYLE[key]}

@@ -45,10 +45,7 @@ def hypotenuse(sizes: Iterable[float]) -> float:
 
 
 def health_of(gradient: Gradient | None) -> str:
-    """Say what is wrong with a gradient: "NaN" or "inf" in it, "zero" where all of it is; else "".
-
-    What was not computed counts as healthy.
-    """
+    """Say what is wrong with a gradient: "NaN", "inf" or "zero"; of what is not known, ""."""
     if gradient is None:
         return ""
     if gradient.values is not None:

@@ -89,10 +89,9 @@ def words(error: BaseException) -> str:
 
 
 def plainly(said: str, log: Log) -> str:
-    """Say three common errors in our form, where the graph shows that they are meant; else an empty
-    text.
+    """Say three common errors in our form; or "".
 
-    A hook of the user's may raise torch's very words about another graph.
+    The graph has to show that they are meant: a hook may raise torch's words about another one.
     """
     roots, nodes = log.graph.roots, log.graph.nodes
     freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out

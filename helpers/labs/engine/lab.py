@@ -29,10 +29,7 @@ class Lab:
     names: Mapping[str, str] = field(hash=False)
 
     def __call__(self, start: str = "start") -> Player:
-        """Show the lab, beginning at a named state.
-
-        Raises ValueError, with the names, for any other.
-        """
+        """Show the lab, beginning at a named state. Raises ValueError for any other."""
         return player(self.film(start))
 
     def map(self) -> StateMap:
@@ -53,17 +50,11 @@ class Lab:
         return self.map().states[self.map().walk(self.path(name)).to]
 
     def error(self, name: str) -> str:
-        """Return what the last action on the way to a named state raised, or nothing.
-
-        Raises ValueError, with the names, for any other.
-        """
+        """Return what the last action on the way to a named state raised, or nothing."""
         return self.map().walk(self.path(name)).error
 
     def film(self, start: str = "start") -> LabFilm:
-        """Return the states of the lab, and what each action makes of each.
-
-        Raises ValueError, with the names, for an unknown start.
-        """
+        """Return the states of the lab, and what each action makes of each."""
         names = [action.name for action in with_buttons(self.world)]
         path = self.path(start)
         actions = tuple([names.index(action) if action in names else CLICK for action in path])

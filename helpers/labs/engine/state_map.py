@@ -76,10 +76,7 @@ class State:
         raise KeyError(name)
 
     def value(self, name: str, label: str = "") -> str:
-        """Return one line of the box of a name, by its label, or why there is none.
-
-        Raises KeyError where there is no such name or line.
-        """
+        """Return one line of a name's box by its label, or why there is none. Raises KeyError."""
         box = self.box(name)
         return box.why or {row.label: row.text for row in box.rows}[label]
 
