@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import cmath
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 LONGEST = 200
 LONGEST_LINE = 2_000  # characters of a line of a text tree
@@ -91,9 +92,7 @@ def short_number(value: complex | float | int | bool) -> str:
 
 def short_numbers(values: object) -> str:
     """Return nested numbers as text, without points where they are whole: "[1, 0.5]"."""
-    if isinstance(values, list | tuple):
-        return "[" + ", ".join(map(short_numbers, values)) + "]"
-    return short_number(values)
+    return numbers(values, short_number)
 
 
 def in_bytes(count: int) -> str:
@@ -107,11 +106,11 @@ def in_bytes(count: int) -> str:
     return f"{size:,.1f} {units[0]}"
 
 
-def numbers(values: object) -> str:
+def numbers(values: object, written: Callable[[Any], str] = number) -> str:
     """Return nested lists or tuples of numbers as text: "[1.0, 2.0]"."""
-    if isinstance(values, list | tuple):
-        return "[" + ", ".join(map(numbers, values)) + "]"
-    return number(values)
+    if not isinstance(values, list | tuple):
+        return written(values)
+    return "[" + ", ".join([numbers(one, written) for one in values]) + "]"
 
 
 @lru_cache(maxsize=4_096)

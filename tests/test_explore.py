@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from merging import check_merges
+from merging import check_merges, merges
 
 from helpers.labs.engine import explore as engine
 from helpers.labs.engine.explore import explore
@@ -62,7 +62,7 @@ def test_the_same_numbers_with_another_version_are_another_state():
 @pytest.mark.parametrize("world", [UpAndDown, Quiet])
 def test_merged_states_stay_equal_one_action_further(world):
     found = explore(world, 4)
-    assert found.merged()
+    assert merges(found)
     check_merges(world, found)
 
 

@@ -69,7 +69,7 @@ def saved(
     out. While another thread goes backward none is touched: torch frees them without a lock.
     """
     if backward_elsewhere():
-        if not _can_save(node):
+        if not (is_custom(node) or raw_saved(type(node))):
             return ()
         return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
     found = []
@@ -105,10 +105,6 @@ def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTe
     return SavedTensor(
         one.name, one.state, one.tensor, one.version, one.version_now, storages=(storage,)
     )
-
-
-def _can_save(node: Any) -> bool:
-    return is_custom(node) or bool(raw_saved(type(node)))
 
 
 @cache

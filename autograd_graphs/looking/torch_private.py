@@ -251,19 +251,12 @@ def as_tuples(values: Any) -> Any:
 
 
 def has_memory(tensor: torch.Tensor) -> bool:
-    """Say whether the storage of a plain dense tensor still holds all of it: a storage can be
-    resized behind its back.
+    """Say whether the storage of a plain dense tensor still holds all of it.
 
-    Torch is asked for a view, which it refuses; the storage itself would count one owner more from
-    then on.
+    A storage can be resized behind a tensor's back. Torch is asked for a view, which it refuses;
+    the storage itself would count one owner more from then on.
     """
-    if tensor.layout is not torch.strided:
-        return False
-    try:
-        tensor.detach().as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-    except RuntimeError:
-        return False
-    return True
+    return tensor.layout is torch.strided and fits(tensor.detach(), reach(tensor))
 
 
 def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:

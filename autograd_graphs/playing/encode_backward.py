@@ -210,11 +210,11 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
         return None
     line = source(program[span.line])
     places = (span.start, span.stop, span.op_start, span.op_stop)
-    return [span.line, *[at + sum(map(is_wide, line[: max(at, 0)])) for at in places]]
-
-
-def is_wide(letter: str) -> bool:
-    return letter > "\uffff"
+    found = [span.line]
+    for at in places:
+        wide = [letter for letter in line[: max(at, 0)] if letter > "\uffff"]
+        found.append(at + len(wide))
+    return found
 
 
 def rounded(value: float) -> float:

@@ -13,7 +13,6 @@ from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
 from autograd_graphs.playing.equations import (
     Equations,
     is_unknown,
-    listed,
     number_of,
     shape,
     single,
@@ -21,7 +20,7 @@ from autograd_graphs.playing.equations import (
 )
 from autograd_graphs.playing.views import Copy, View
 from autograd_graphs.recording.trace import LeafGrad, Trace
-from autograd_graphs.text import short_number, width
+from autograd_graphs.text import short_number, short_numbers, width
 
 CAPSULE = 24  # px: the height of a capsule
 TILE = 38, 18  # px: the room of a tensor in a capsule
@@ -50,7 +49,7 @@ class Stage:
         starts = tuple(self.starts().items())
         capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
         entries = {node: room(what) for node, what in starts}
-        slots = {nr: slot_room(turn.slot) for nr, turn in enumerate(turns) if turn.slot}
+        slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
         kept = self.keeping()
         picture = bare(kept, capsules, entries, slots)
         names = tuple([line(node) for node in self.graph.nodes])
@@ -270,14 +269,14 @@ def capsule_words(what: What) -> str:
     return what
 
 
-def slot_room(slot: tuple[What, What]) -> int:
-    """Return the width of a slot that holds one of two gradients after the other, px."""
-    return max([room(what)[0] for what in slot if what is not None], default=0)
+def wide(what: What) -> int:
+    """Return the width of what a slot holds, px."""
+    return 0 if what is None else room(what)[0]
 
 
 def brief(tensor: TensorInfo) -> TensorInfo:
     """Return a tensor whose values are written as short as can be; many are told by their shape."""
     if tensor.values is None:
         return tensor
-    words = listed(tensor.values)
+    words = short_numbers(tensor.values)
     return replace(tensor, value=words if len(words) <= IN_CARD else None)

@@ -132,7 +132,7 @@ def exploding(trace: Trace) -> frozenset[int]:
     times the largest that backward() started with: where gradients vanish on the way, the first
     ones only look large.
     """
-    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if not ailing(step)}
+    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if health_at(step) not in BAD}
     sizes = sorted(norm for norm in norms.values() if norm)
     if not sizes:
         return frozenset()
@@ -140,8 +140,3 @@ def exploding(trace: Trace) -> frozenset[int]:
     starts = [norm or 0.0 for nr, norm in norms.items() if trace.steps[nr].node in begins]
     least = max(EXPLODING * median_low(sizes), GROWN * max(starts, default=0.0))
     return frozenset(nr for nr, norm in norms.items() if norm and norm > least)
-
-
-def ailing(step: Step) -> bool:
-    """Say whether a NaN or inf arrived at a step."""
-    return health_at(step) in BAD

@@ -27,6 +27,7 @@ from autograd_graphs.looking.torch_private import (
     quietly,
     read,
     register,
+    type_name,
 )
 from autograd_graphs.looking.variable_names import Names
 from autograd_graphs.recording.local_derivatives import local_derivatives
@@ -196,7 +197,7 @@ class Log:
             held = values_held(self.live[number]) if are_little(after) else {}
         self.begun[number] = Raw(
             number,
-            self.formulas(number),
+            formulas_of(self.live[number]),
             tuple(before),
             tuple(after),
             held,
@@ -264,13 +265,6 @@ class Log:
             if grad_inputs[nr] is not None:
                 self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
 
-    def formulas(self, number: int) -> tuple[tuple[str, str], ...]:
-        """Return (input, formula) of a node in PyTorch's words; "custom" for a custom Function."""
-        node = self.live[number]
-        if is_custom(node):
-            return CUSTOM
-        return formulas_of(self.graph.nodes[number].operation)
-
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
         steps = tuple(map(self._step, self.steps))
@@ -305,10 +299,9 @@ def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDer
     return replace(local, value=of(local.value))
 
 
-@functools.cache
-def formulas_of(operation: str) -> tuple[tuple[str, str], ...]:
-    """Return (input, formula) of one of torch's own backward functions."""
-    return tuple(formulas(operation).items())
+def formulas_of(node: Any) -> tuple[tuple[str, str], ...]:
+    """Return (input, formula) of a node in PyTorch's words; "custom" for a custom Function."""
+    return CUSTOM if is_custom(node) else tuple(formulas(type_name(node)).items())
 
 
 def only_ways(graph: Graph) -> set[tuple[int, int]]:

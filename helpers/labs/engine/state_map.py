@@ -110,16 +110,6 @@ class StateMap:
             way = self.states[way.to].way(action)
         return way
 
-    def merged(self) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """Return every other way that ends in a known state: (path, number of that state)."""
-        found = []
-        for state in self.states:
-            for action, way in state.ways:
-                path = (*state.path, action)
-                if way.to is not None and self.states[way.to].path != path:
-                    found.append((path, way.to))
-        return tuple(found)
-
     def __str__(self) -> str:
         errors = sum([bool(way.error) for state in self.states for _, way in state.ways])
         head = f"{self.world}: {len(self.states)} states, {errors} ways to an error"
