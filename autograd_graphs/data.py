@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from autograd_graphs.text import bounded, in_bytes, number, numbers
@@ -75,7 +76,7 @@ def elements(values: Any) -> list[Any]:
     """Return the numbers in nested tuples."""
     if not isinstance(values, tuple):
         return [values]
-    return [number for inner in values for number in elements(inner)]
+    return list(chain.from_iterable(map(elements, values)))
 
 
 def tile_of(values: Any) -> tuple[tuple[float, ...], ...] | None:
@@ -227,7 +228,7 @@ def held(saved: Iterable[SavedTensor]) -> Held:
 
 def all_storages(saved: Iterable[SavedTensor]) -> tuple[Storage, ...]:
     """Return the storages of several saved tensors, each once, in order."""
-    return tuple(dict.fromkeys(storage for one in saved for storage in one.storages))
+    return tuple(dict.fromkeys(chain.from_iterable(one.storages for one in saved)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -470,7 +471,7 @@ class Graph:
     @property
     def held(self) -> Held:
         """Say how much memory it keeps for backward; what two nodes saved counts once."""
-        return held(saved for node in self.nodes for saved in node.saved)
+        return held(chain.from_iterable(node.saved for node in self.nodes))
 
     @property
     def memory(self) -> str:

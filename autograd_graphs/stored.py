@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import chain
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -24,12 +25,12 @@ def read(text: str) -> Graph:
         graph = made(Graph, json.loads(text))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"This is no graph: {error}") from error
-    nodes = range(len(graph.nodes))
-    ends = [end for edge in graph.edges for end in (edge.source, edge.target) if end is not None]
-    ends += [root.node for root in graph.roots if root.node is not None]
-    ends += [node for frame in graph.frames for node in frame.nodes]
-    states = {saved.state for node in graph.nodes for saved in node.saved}
-    if not all(end in nodes for end in ends) or not states <= MARKS.keys():
+    ends = [None, *range(len(graph.nodes))]
+    led_to = [*[edge.target for edge in graph.edges], *[root.node for root in graph.roots]]
+    led_to += chain([edge.source for edge in graph.edges], *[one.nodes for one in graph.frames])
+    saved = chain.from_iterable(node.saved for node in graph.nodes)
+    states = {one.state for one in saved}
+    if not set(led_to) <= set(ends) or not states <= MARKS.keys():
         raise ValueError("This is no graph: an edge, a root or a state leads nowhere.")
     return graph
 

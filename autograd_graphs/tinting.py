@@ -70,8 +70,8 @@ class Tinting:
             return f"norm {low}" if low == high else f"norm {low} to {high}"
         if any(self.words[nr] for nr in steps):
             return ""
-        arrived = [one for nr in steps for one in self.trace.steps[nr].grad_outputs]
-        return "nothing arrived" if not any(arrived) else "norm unknown"
+        has_arrived = any(any(self.trace.steps[nr].grad_outputs) for nr in steps)
+        return "norm unknown" if has_arrived else "nothing arrived"
 
     def remarks(self) -> Iterator[str]:
         """Yield sentences on what is wrong with the gradients."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing import frames
-from autograd_graphs.drawing.cards import ABOVE, Card, Row, draw_card, legend, line_width, measured
+from autograd_graphs.drawing.cards import ABOVE, Card, Rows, draw_card, legend, line_width, measured
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
@@ -166,11 +166,10 @@ def wanted(dealt: Cards) -> Cards:
 
 def roomy(card: Card, slot: int) -> Card:
     """Return a card whose slots are so wide, and which does not say what the operation made."""
-    beside = tuple([with_room(row, slot) for row in card.beside])
-    lines = tuple([tuple([with_room(row, slot) for row in line]) for line in card.lines])
+    beside, *lines = [with_room(line, slot) for line in (card.beside, *card.lines)]
     if card.look == "small":
         card = replace(card, rest="", look="faint")
-    card = replace(card, beside=beside, lines=lines)
+    card = replace(card, beside=beside, lines=tuple(lines))
     if card.kind == "leaf" and lines:
         wide = max([card.width, *[line_width(line) + LEAF_SIDES for line in lines]])
         return replace(
@@ -183,8 +182,8 @@ def roomy(card: Card, slot: int) -> Card:
     return card
 
 
-def with_room(row: Row, slot: int) -> Row:
-    return replace(row, room=slot) if row.part == "grad" else row
+def with_room(line: Rows, slot: int) -> Rows:
+    return tuple([replace(row, room=slot) if row.part == "grad" else row for row in line])
 
 
 def drawn(

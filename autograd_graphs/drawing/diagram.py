@@ -451,18 +451,20 @@ def describe(graph: Graph) -> list[str]:
     for root in graph.roots:
         if root.node is None:
             without.setdefault(root.reason, []).append(root_name(root))
-    calm = [line for reason, names in without.items() for line in no_graph(names, reason)]
+    calm: list[str] = []
+    for reason, names in without.items():
+        calm += no_graph(names, reason)
     named = [root_name(root) for root in graph.roots if root.node is not None]
-    names = visible(", ".join(named), LONGEST_NAMES)
-    if not names:
+    title = visible(", ".join(named), LONGEST_NAMES)
+    if not title:
         return calm
     operations, leaves = graph.size
     if not operations:
-        return [f"{names}: a leaf, and no operation yet", *calm]
+        return [f"{title}: a leaf, and no operation yet", *calm]
     if graph.at_least:
-        return [f"{names}: at least {graph.at_least:,} operations and leaves", *calm]
+        return [f"{title}: at least {graph.at_least:,} operations and leaves", *calm]
     return [
-        f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
+        f"{title}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
         *calm,
     ]
 

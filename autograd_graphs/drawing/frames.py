@@ -98,7 +98,7 @@ def free_start(one: Outline, wires: Sequence[Wire]) -> float:
     rect, wide = one.rect, name_width(one.name)
     for start in (one.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
         room = Rect(start, rect.top, start + wide, rect.top + HEAD)
-        is_free = not any(room.covers(point) for _, _, points in wires for point in points)
+        is_free = not any(any(map(room.covers, points)) for _, _, points in wires)
         if rect.left < start and room.right < rect.right and is_free:
             return start
     return one.start

@@ -158,7 +158,7 @@ def in_order(below: Heads, boxes: Collection[int]) -> list[int]:
     """Return boxes so that each stands above those below it, and a branch stays together."""
     found: list[int] = []
     met: set[int] = set()
-    used = {head for box in boxes for head in below[box]}
+    used = set().union(*[below[box] for box in boxes])
     waiting = [(box, False) for box in sorted(boxes) if box not in used]
     while waiting:
         box, is_done = waiting.pop()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autograd_graphs.data import Folded, all_storages, counted, stem
+from autograd_graphs.data import Folded, SavedTensor, all_storages, counted, stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.frames import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
 
 if TYPE_CHECKING:
-    from autograd_graphs.data import Edge, Frame, Graph, Node, SavedTensor
+    from autograd_graphs.data import Edge, Frame, Graph, Node
 
 
 UNNAMED = "loose leaves"  # what leaves are called that no module holds
@@ -45,18 +46,18 @@ class Leaves:
         self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
     ) -> None:
         self.graph, self.program, self.parts = graph, program, parts
-        self.member = {
-            program.nodes[at]: nr
-            for nr, part in enumerate(parts)
-            for at in range(part.start, part.stop)
-        }
+        self.member: dict[int, int] = {}
+        for nr, part in enumerate(parts):
+            self.member |= dict.fromkeys(program.nodes[part.start : part.stop], nr)
         uses = self._uses()
         self.own = self._own(uses)
         self.groups = []
         for leaves in self._groups(uses):
             if not any(self.is_called(leaves, name) for name in apart):
                 self.groups.append(leaves)
-        self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
+        self.group: dict[int, int] = {}
+        for nr, leaves in enumerate(self.groups):
+            self.group |= dict.fromkeys(leaves, nr)
 
     def box(self, node: int) -> tuple[str, int]:
         """Return what a node is drawn as: a part, many leaves together, or itself."""
@@ -118,7 +119,7 @@ class Leaves:
             boxes = {self._box(place) for place in places}
             if any(kind == "part" for kind, _ in boxes):
                 found.setdefault(tuple(sorted(boxes)), []).append(leaf)
-        groups = [group for leaves in found.values() for group in self._by_module(leaves)]
+        groups = chain.from_iterable(map(self._by_module, found.values()))
         return [leaves for leaves in groups if len(leaves) > 1]
 
     def _box(self, place: Use | int) -> tuple[str, int]:
@@ -345,17 +346,11 @@ def with_grad(leaves: Sequence[Node]) -> int:
 
 def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     """Count what nodes saved, one line for each state."""
-    saved = [one for node in nodes for one in node.saved]
-    count = Counter(one.state for one in saved)
-    first = {one.state: one for one in reversed(saved)}
-    return tuple(
-        replace(
-            first[state],
-            name=counted(count[state], "saved tensor"),
-            tensor=None,
-            version=None,
-            version_now=None,
-            storages=all_storages(one for one in saved if one.state == state),
-        )
-        for state in sorted(count)
-    )
+    by_state: dict[str, list[SavedTensor]] = {}
+    for saved in chain.from_iterable(node.saved for node in nodes):
+        by_state.setdefault(saved.state, []).append(saved)
+    found = []
+    for state, saved in sorted(by_state.items()):
+        words = counted(len(saved), "saved tensor")
+        found.append(SavedTensor(words, state, storages=all_storages(saved)))
+    return tuple(found)

@@ -96,7 +96,7 @@ class Outline:
 
     def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], holder: str) -> list[Part]:
         """Add operations side by side, where they are many, as parts of their own; never a root."""
-        taken = {at for part in parts for at in range(part.start, part.stop)} | self.program.asked
+        taken = self.program.asked.union(*[range(part.start, part.stop) for part in parts])
         run: list[int] = []
         found: list[Part] = list(parts)
         start, stop = ends(items)

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from autograd_graphs.large.owners import common
 from autograd_graphs.large.pieces import Piece
@@ -143,7 +144,8 @@ def names_inside(part: Part) -> set[str]:
     """Return the names that the calls in several modules drawn as one, "lower+upper", will have."""
     if part.is_call or part.name.endswith("]"):
         return set()
-    return {qualified(path, part.scope) for piece in part.pieces for path in called(piece)}
+    paths = chain.from_iterable(map(called, part.pieces))
+    return {qualified(path, part.scope) for path in paths}
 
 
 def numbered(part: Part, call: int) -> Part:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from autograd_graphs.large.pieces import Item, Piece, Reader, size
 
@@ -47,7 +48,7 @@ class Rows:
 
     def found(self) -> list[Row]:
         """Return rows that do not overlap, in order: what hides most operations goes first."""
-        likely = [row for period in self._periods() for row in self._of(period)]
+        likely = list(chain.from_iterable(map(self._of, self._periods())))
         gaps, found = [(0, len(self.items))], []
         while gaps and likely and len(found) < MOST_ROWS:
             low, high = gaps.pop()

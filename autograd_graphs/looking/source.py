@@ -132,13 +132,12 @@ def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef |
     """Return the module, or the function, whose body a code is."""
     if not code.co_flags & inspect.CO_OPTIMIZED:
         return None if code.co_flags & inspect.CO_NEWLOCALS else tree
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.name == code.co_name
-        and min([node.lineno, *[one.lineno for one in node.decorator_list]]) == code.co_firstlineno
-    ]
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            first = min([node.lineno, *[one.lineno for one in node.decorator_list]])
+            if first == code.co_firstlineno:
+                found.append(node)
     return found[0] if len(found) == 1 else None
 
 
@@ -214,7 +213,8 @@ def merge(whole: Claims, found: Claims, doubted: set[int]) -> None:
             doubted.add(node)
     for node, uses in found.uses.items():
         have = whole.uses.setdefault(node, [])
-        have += [use for use in uses if all(use is not one for one in have)]
+        known = set(map(id, have))
+        have += [use for use in uses if id(use) not in known]
 
 
 def write_down(found: Claims, graph: Graph, look: Look) -> None:

@@ -80,11 +80,11 @@ class Views:
 
     def found(self) -> Iterator[View]:
         for opened, parent, contraction, graph in self.drawn:
-            copies = tuple(
-                (node, tuple(Copy(ran, self.number.get(key(one), 0)) for one, ran in copies))
-                for node, copies in boxes(contraction, opened)
-            )
-            yield View(graph, members(contraction), sources(contraction), parent, copies)
+            found = []
+            for node, rows in boxes(contraction, opened):
+                copies = [Copy(ran, self.number.get(key(one), 0)) for one, ran in rows]
+                found.append((node, tuple(copies)))
+            yield View(graph, members(contraction), sources(contraction), parent, tuple(found))
 
 
 def boxes(
@@ -111,10 +111,10 @@ def key(opened: Opened) -> tuple:
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
     place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
-    return tuple(
-        tuple(place[edge.source, edge.position] for edge in together)
-        for together in contraction.stands
-    )
+    found = []
+    for together in contraction.stands:
+        found.append(tuple([place[edge.source, edge.position] for edge in together]))
+    return tuple(found)
 
 
 def _ones(count: int) -> tuple[tuple[int, ...], ...]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from types import NoneType
 
 import torch
@@ -22,7 +23,7 @@ from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import visible
 
 LONGEST = 600  # characters of an error that are kept
-PLAIN = (str, int, float, NoneType)
+PLAIN = set(map(id, (str, int, float, NoneType)))  # a metaclass may say what equals it
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 
 
@@ -80,8 +81,7 @@ def words(error: BaseException) -> str:
     """Return the first line of what an error says; a class of the user's is not asked."""
     built_in = next(filter(is_built_in, mro(error)))
     arguments = BaseException.__dict__["args"].__get__(error)
-    plain = all(any(type(one) is kind for kind in PLAIN) for one in arguments)
-    if plain:
+    if set(map(id, map(type, arguments))) <= PLAIN:
         text = built_in.__str__(error)
     else:
         text = next((one for one in arguments if type(one) is str), "")
@@ -94,7 +94,8 @@ def plainly(said: str, log: Log) -> str:
     The graph has to show that they are meant: a hook may raise torch's words about another one.
     """
     roots, nodes = log.graph.roots, log.graph.nodes
-    freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
+    states = [one.state for one in chain.from_iterable(node.saved for node in nodes)]
+    freed = "freed" in states or log.graph.left_out
     if "backward through the graph a second time" in said and freed:
         return (
             f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "
