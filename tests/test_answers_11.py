@@ -25,11 +25,6 @@ def answer(generator, critic, z):
     {}
 """
 DUELS_WRONG = {
-    "two steps of the critic": (
-        "critic(generator(z)).mean().backward(); oc.step(); og.zero_grad()\n"
-        "    (-critic(generator(z)).mean()).backward(); og.step(); oc.step()",
-        "made a second step",
-    ),
     "the old graph, edited through .data": (
         "score = critic(generator(z)).mean(); score.backward(retain_graph=True)\n"
         "    for p in critic.parameters(): p.data -= 0.1 * p.grad\n"
@@ -44,7 +39,7 @@ DUELS_WRONG = {
     "one fake for both": (
         "fake = generator(z); critic(fake).mean().backward(); oc.step(); og.zero_grad()\n"
         "    (-critic(fake).mean()).backward(); og.step()",
-        "A graph, or a part of one, is walked twice",
+        "You go back twice through a graph, or a part of one",
     ),
 }
 
@@ -123,7 +118,7 @@ LOOPS_WRONG = {
     ),
     "the bias as well": (
         loop(clip="with torch.no_grad(): [one.clamp_(-1, 1) for one in model.parameters()]"),
-        "The bias was kept in the range as well",
+        "You kept the bias in the range as well",
     ),
     "written through .data": (loop(clip="model.weight.data.clamp_(-1, 1)"), UNCOUNTED),
     "put into .data": (loop(clip="model.weight.data = model.weight.data.clamp(-1, 1)"), UNCOUNTED),
@@ -145,10 +140,10 @@ LOOPS_WRONG = {
     ),
     "retained": (
         loop(back="loss.backward(retain_graph=True)"),
-        "each walk keeps its saved tensors",
+        "each backward keeps its saved tensors",
     ),
     "no step": (loop(update="zero, back, clip"), "no parameter follows them"),
-    "walked twice in one round": (loop(update="zero, back, back, step, clip"), "is walked twice"),
+    "walked twice in one round": (loop(update="zero, back, back, step, clip"), "You go back twice"),
     "a loss twice as large": (loop(back="(2 * loss).backward()"), "2 went wrong"),
     "never zeroed": (loop(update="back, step, clip"), "is made with a sum"),
 }

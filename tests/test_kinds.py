@@ -21,7 +21,7 @@ from helpers.predicting import ran
 from helpers.predicting.answers import is_right, read, reply
 from helpers.predicting.graph_cards import CannotBeDrawn, drawing, same_graph
 from helpers.predicting.prediction import answer_of, ask, asked_of
-from helpers.predicting.programs import Outcome, outcome
+from helpers.predicting.programs import Outcome, in_this_order, outcome
 from helpers.predicting.programs import ran as ran_in
 from helpers.predicting.questions import every
 from helpers.progress_file import read as kept
@@ -207,10 +207,7 @@ def test_an_explanation_is_kept_and_nobody_grades_it(capsys):
 def test_every_stored_order_does_what_is_said_of_it():
     for asked in [one for one in NEW if one.kind == "order"]:
         for letters in list(asked.told["of"])[::40]:
-            head = "\n".join(
-                [*asked.shown["head"], *[asked.shown["lines"][one] for one in letters]]
-            )
-            came = outcome(head, asked.told["after"])
+            came = outcome(in_this_order(asked.shown, letters), asked.told["after"])
             facts = asked.told["outcomes"][asked.told["of"][letters]]["facts"]
             assert [*came.printed, *filter(None, [came.error])] == facts
 

@@ -4,6 +4,7 @@ an answer tells to press are pressed, and what it says is seen at their end.
 
 import ast
 import re
+from itertools import permutations
 
 import pytest
 import torch
@@ -567,3 +568,47 @@ def test_09_3_a_gradient_can_be_wrong_and_the_same_one_right():
     assert "Press *data*, *direct*, *backward*: an error came" in around("09")[3].source
     assert walk("09", "5 7 9")[0].title == "x.grad is wrong", "the note says so"
     assert walk("09", "5 7")[1], "the note says so"
+
+
+# Lesson 11: the ring
+
+
+def test_11_1_each_turn_goes_half_of_the_way():
+    answer = answers("11")[1]
+    (turn,) = answer.keys
+    ends = [at("11", " ".join([turn] * turns)).numbers("w") for turns in (1, 2)]
+    assert answer.bold == f"{ends[0]}, and then {ends[1]}."
+    assert [4 - end for end in ends] == [1.5, 0.75]
+
+
+def test_11_2_five_presses_take_w_beyond_4():
+    answer = answers("11")[2]
+    (keys,) = answer.keys
+    count = solved(
+        "11",
+        keys,
+        lambda state, error: float(state.value("w")) > 4,
+        lambda live: live.numbers("w") > 4,
+    )
+    assert answer.bold == f"{count.capitalize()} presses."
+    steps = [at("11", " ".join(keys.split()[:count])).numbers("w") for count in (3, 4, 5)]
+    assert "2.5, 4, 5.5" in answer.reason
+    assert steps == [2.5, 4, 5.5]
+
+
+def test_11_3_of_six_orders_four_leave_w():
+    answer = answers("11")[3]
+    orders = [" ".join(("1", *rest)) for rest in permutations("234")]
+    still = [keys for keys in orders if at("11", keys).numbers("w") == 1]
+    assert answer.bold == f"{WORDS[len(still)].capitalize()} of the {WORDS[len(orders)]}."
+    assert set(answer.keys) < set(still)
+    assert not any(at("11", keys).error for keys in orders)
+
+
+@pytest.mark.parametrize("lesson", sorted(LABS))
+def test_a_slide_presses_what_the_answers_tell_to_press(lesson):
+    slide = around(lesson)[0].metadata.course["slide"]
+    assert len(slide["presses"]) == len(answers(lesson))
+    for answer, pressed in zip(answers(lesson).values(), slide["presses"], strict=True):
+        for row in pressed.split(" r "):
+            assert row.startswith(answer.keys), f"{row} is not among {answer.keys}"

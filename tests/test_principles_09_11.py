@@ -102,8 +102,8 @@ def test_11_2_a_grad_takes_what_comes_until_it_is_let_go_of():
 
 def test_11_3_clamp_makes_a_new_tensor_and_a_second_walk_no_new_prediction():
     assert "`clamp` without the `_` makes a new tensor" in messages("11.3")
-    assert "To walk a graph again computes no new prediction" in messages("11.3")
-    assert "`*=` on a tensor is no new tensor but an edit, like `mul_`" in messages("11.3")
+    assert "Going back again computes no new prediction" in messages("11.3")
+    assert "On a tensor, `*=` makes nothing new: it edits, like `mul_`" in messages("11.3")
     edited = held = torch.ones(2)
     edited *= 100
     assert edited is held

@@ -4,6 +4,7 @@ from helpers.labs.accumulation import accumulation
 from helpers.labs.explorer import explorer
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
+from helpers.labs.loop import loop
 from helpers.labs.requires_grad import requires_grad
 from helpers.labs.versions import versions
 from helpers.labs.who_records import who_records
@@ -13,6 +14,7 @@ __all__ = [
     "explorer",
     "leaves",
     "lifecycle",
+    "loop",
     "requires_grad",
     "versions",
     "who_records",

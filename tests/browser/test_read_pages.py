@@ -151,7 +151,7 @@ def test_the_search_finds_a_word_and_leads_to_it(reader, site):
 
 def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
     reader.goto(address(site, "index"))
-    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'comparison')")
+    reader.evaluate("localStorage.setItem('sphinx_highlight_terms', 'frees')")
     reader.goto(address(site, "11_training_loop"))
     reader.wait_for_selector("details[open] .highlighted")
     reader.wait_for_function(IN_SIGHT)

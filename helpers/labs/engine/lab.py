@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 
@@ -11,7 +11,7 @@ from autograd_graphs.playing.film import CLICK, ENDS, IDLE, Button, Change, LabF
 from autograd_graphs.playing.lab_still import opening_of
 from autograd_graphs.playing.player import Player, player
 from helpers.labs.engine.explore import explore
-from helpers.labs.engine.scene import scenes
+from helpers.labs.engine.scene import Drawn, scenes
 from helpers.labs.engine.state_map import State, StateMap
 from helpers.labs.engine.world import Action, World
 
@@ -20,13 +20,16 @@ Totals = tuple[float, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """Be a lab: call it to show it. `names` are paths to the states that a lesson speaks of."""
+    """Be a lab: call it to show it. `names` are paths to the states that a lesson speaks of; `drawn`
+    draws them all.
+    """
 
     name: str
     world: type[World]
     depth: int
     alt: str
     names: Mapping[str, str] = field(hash=False)
+    drawn: Callable[[Sequence[State], str], Drawn] = scenes
 
     def __call__(self, start: str = "start") -> Player:
         """Show the lab, beginning at a named state. Raises ValueError for any other."""
@@ -87,7 +90,7 @@ def _explored(world: type[World], depth: int) -> StateMap:
 @cache
 def _filmed(lab: Lab) -> LabFilm:
     found = lab.map().states
-    drawings, stacks, legend = scenes(found, lab.alt)
+    drawings, stacks, legend = lab.drawn(found, lab.alt)
     drawn, shots = shared(drawings)
     actions = with_buttons(lab.world)
     numbers = {state.path: nr for nr, state in enumerate(found)}
