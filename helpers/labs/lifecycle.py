@@ -9,7 +9,6 @@ import torch
 from autograd_graphs.data import counted
 from autograd_graphs.looking.saved_tensors import saved, values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -86,9 +85,6 @@ class Life(World):
         """Return the bytes that the graph alone holds: no name leads to them."""
         named = {one.untyped_storage().data_ptr() for one in self.variables().values()}
         return sum(count for where, count in storages.items() if where not in named)
-
-    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", short_numbers(tensor.tolist())),)
 
     def facts(self) -> tuple[Row, ...]:
         held, freed, storages = self.kept()

@@ -8,7 +8,6 @@ from dataclasses import replace
 import torch
 
 from autograd_graphs.data import Graph
-from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -68,10 +67,7 @@ class Flags(World):
         return replace(graph, nodes=(root, *graph.nodes[1:]))
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (
-            Row("", short_numbers(tensor.tolist())),
-            Row("requires_grad", str(tensor.requires_grad)),
-        )
+        return (*super().rows(name, tensor), Row("requires_grad", str(tensor.requires_grad)))
 
     def facts(self) -> tuple[Row, ...]:
         return (Row("grad mode", "on" if torch.is_grad_enabled() else "off"),)

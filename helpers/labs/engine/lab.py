@@ -201,12 +201,11 @@ def outline(one: Drawing) -> object:
 
 def common(group: list[Drawing]) -> Drawing:
     """Return the scene of a group: a mark without state wherever one of them has none there."""
-    states = [
-        min(mark.state for mark in marks)
-        for marks in zip(*(one.marks for one in group), strict=True)
-    ]
-    marks = zip(group[0].marks, states, strict=True)
-    return replace(group[0], marks=tuple(replace(mark, state=state) for mark, state in marks))
+    marks = []
+    for alike in zip(*[one.marks for one in group], strict=True):
+        state = min([mark.state for mark in alike])
+        marks.append(replace(alike[0], state=state))
+    return replace(group[0], marks=tuple(marks))
 
 
 def changes(scene: Drawing, one: Drawing) -> tuple[Change, ...]:

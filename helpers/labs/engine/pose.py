@@ -90,9 +90,9 @@ def without_shapes(line: Rows) -> Rows:
 
 def common(group: list[Cards], has_words: bool) -> Placed:
     """Lay out cards that fit all of a group, with room on every edge for a word if there are any."""
-    rooms = [
-        tuple(map(max, zip(*sides, strict=True))) for sides in zip(*map(sizes, group), strict=True)
-    ]
+    rooms = []
+    for sides in zip(*map(sizes, group), strict=True):
+        rooms.append(tuple(map(max, zip(*sides, strict=True))))
     wires = group[0].wires
     words = dict.fromkeys(range(len(wires)), (WORD, CAPSULE)) if has_words else {}
     return place(rooms, [(wire.source, wire.target) for wire in wires], words)
@@ -100,7 +100,7 @@ def common(group: list[Cards], has_words: bool) -> Placed:
 
 def level(group: list[Cards]) -> list[Cards]:
     """Give every card the size of the largest at its place."""
-    places = [largest(cards) for cards in zip(*(one.cards for one in group), strict=True)]
+    places = list(map(largest, zip(*[one.cards for one in group], strict=True)))
     return [replace(one, cards=tuple(map(resized, one.cards, places))) for one in group]
 
 

@@ -12,6 +12,7 @@ import torch
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.torch_private import read
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.state_map import Box, Row
 
 
@@ -125,7 +126,7 @@ class World:
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         """Return the lines in the box of a tensor: its value first."""
-        return (Row("", str(tensor.tolist())),)
+        return (Row("", short_numbers(tensor.tolist())),)
 
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
