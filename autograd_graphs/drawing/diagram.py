@@ -455,21 +455,21 @@ def describe(graph: Graph) -> list[str]:
     for root in graph.roots:
         if root.node is None:
             without.setdefault(root.reason, []).append(root_name(root))
-    calm: list[str] = []
+    without_graph: list[str] = []
     for reason, names in without.items():
-        calm += no_graph(names, reason)
+        without_graph += no_graph(names, reason)
     named = [root_name(root) for root in graph.roots if root.node is not None]
     title = visible(", ".join(named), LONGEST_NAMES)
     if not title:
-        return calm
+        return without_graph
     operations, leaves = graph.size
     if not operations:
-        return [f"{title}: a leaf, and no operation yet", *calm]
+        return [f"{title}: a leaf, and no operation yet", *without_graph]
     if graph.at_least:
-        return [f"{title}: at least {graph.at_least:,} operations and leaves", *calm]
+        return [f"{title}: at least {graph.at_least:,} operations and leaves", *without_graph]
     return [
         f"{title}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
-        *calm,
+        *without_graph,
     ]
 
 

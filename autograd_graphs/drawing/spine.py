@@ -117,7 +117,7 @@ def planned(
 ) -> Plan | None:
     """Find what stands on the spine, and a row for all else; None where it does not fit."""
     way, every = set(ways.longest), set(range(len(ways.below)))
-    boxes = way | every - asides(ways.below, edges, ways.depth, rule)
+    boxes = way | every - side_branches(ways.below, edges, ways.depth, rule)
     if boxes != way and not rule.has_branches:
         return None
     plan = Plan(in_order(ways.below, boxes))
@@ -126,7 +126,7 @@ def planned(
     return plan if give_lanes(plan, edges) <= rule.lanes else None
 
 
-def asides(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
+def side_branches(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
     """Return the boxes that may stand aside: small branches, nothing in them used twice."""
     uses = Counter(head for _, head in edges)
     found: set[int] = set()
@@ -148,8 +148,8 @@ def longest_way(below: Heads, depth: Sequence[int], leaves: Collection[int]) -> 
         if not further:
             return way
         longest = max(further, key=lambda head: depth[head])
-        is_twig = depth[longest] == 1 and len(below[longest]) == 1
-        if is_twig and len(below[way[-1]]) > 1:
+        is_single_leaf = depth[longest] == 1 and len(below[longest]) == 1
+        if is_single_leaf and len(below[way[-1]]) > 1:
             return way
         way.append(longest)
 

@@ -16,7 +16,13 @@ from torch.autograd.graph import get_gradient_edge
 from autograd_graphs.data import Gradient, Graph, Root
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_again, graph_of
-from autograd_graphs.looking.summaries import Summaries, Ticket, are_equal, is_laid_out_as, is_still
+from autograd_graphs.looking.summaries import (
+    PendingSummary,
+    Summaries,
+    are_equal,
+    is_laid_out_as,
+    is_still,
+)
 from autograd_graphs.looking.torch_private import (
     backward_elsewhere,
     graph_task,
@@ -62,7 +68,7 @@ class Raw:
     leaf_after: Any = None
 
 
-def unnoticed(look: Callable[..., None]) -> Callable[..., None]:
+def best_effort_hook(look: Callable[..., None]) -> Callable[..., None]:
     """Make a hook look quietly, and drop what cannot be read: nothing of ours may stop a backward.
 
     A context manager of Python's would take as long as the look.
@@ -112,7 +118,7 @@ class Log:
         self._begin(roots, gradient)
         self.start = dict(self.pending)
 
-    @unnoticed
+    @best_effort_hook
     def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
         """Count what the roots are given as arrived; what is no tensor, torch refuses."""
         given = gradient if is_list(gradient) else [gradient] * len(roots)
@@ -127,13 +133,13 @@ class Log:
     def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
         """Sum up what arrives at a place, in the engine's order; `known` is its summary."""
         have = self.pending.get(place)
-        if have is _UNSUMMED or not (type(known) is Ticket or computable(arrived)):
+        if have is _UNSUMMED or not (type(known) is PendingSummary or computable(arrived)):
             self.pending[place] = _UNSUMMED
         elif place in self.only:
             self.pending[place] = Handed(known, weakref.ref(arrived))
         elif have is not None:
             self.pending[place] = have + arrived
-        elif SHORTCUTS and type(known) is Ticket and known.whole is not None:
+        elif SHORTCUTS and type(known) is PendingSummary and known.whole is not None:
             self.pending[place] = known.whole
         else:
             self.pending[place] = arrived.detach().clone()
@@ -161,7 +167,7 @@ class Log:
             self.live.pop()
             self.walk.met.pop()
 
-    @unnoticed
+    @best_effort_hook
     def _look_again(self) -> None:
         """Describe all gradients that were taken, and the graph as it is now."""
         self.summaries.settle()
@@ -180,7 +186,7 @@ class Log:
             self.steps.clear()
         return task != self.task
 
-    @unnoticed
+    @best_effort_hook
     def enter(self, number: int, grad_outputs: Gradients) -> None:
         """Take down what arrives at a node, before and after hooks, and what it has saved."""
         if self._is_other(number):
@@ -211,12 +217,17 @@ class Log:
             now = self.summaries.take(tensor)
             return now, now
         if type(have) is Handed:
-            is_same = have.tensor() is tensor and type(have.summary) is Ticket
+            is_same = have.tensor() is tensor and type(have.summary) is PendingSummary
             if is_same and is_still(have.summary, tensor):
                 return have.summary, have.summary
             return have.summary, self.summaries.take(tensor)
         now = self.summaries.take(tensor)
-        if SHORTCUTS and type(now) is Ticket and have is not None and are_equal(have, tensor):
+        if (
+            SHORTCUTS
+            and type(now) is PendingSummary
+            and have is not None
+            and are_equal(have, tensor)
+        ):
             return now, now
         return self.summaries.take(have), now
 
@@ -225,12 +236,12 @@ class Log:
         if backward_elsewhere():
             return Gradient(None)
         grad = read(leaf_of(self.live[number]), "grad")
-        is_known = SHORTCUTS and type(known) is Ticket and grad is not None
+        is_known = SHORTCUTS and type(known) is PendingSummary and grad is not None
         if is_known and is_laid_out_as(grad, arrived) and is_still(known, grad):
             return known
         return self.summaries.take(grad)
 
-    @unnoticed
+    @best_effort_hook
     def leave(self, number: int, grad_inputs: Gradients, grad_outputs: Gradients) -> None:
         """Take down what a node hands on, and count it as arrived at its inputs."""
         if self._is_other(number) or number not in self.begun:
@@ -294,7 +305,7 @@ class Log:
 
 def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
     """Return a local derivative whose factor is described, in the place of a ticket for it."""
-    if local is None or type(local.value) is not Ticket:
+    if local is None or type(local.value) is not PendingSummary:
         return local
     return replace(local, value=of(local.value))
 
@@ -313,7 +324,7 @@ def only_ways(graph: Graph) -> set[tuple[int, int]]:
 
 def are_little(summaries: Sequence[Any]) -> bool:
     """Say whether none of some gradients is large, so that arithmetic on them takes no time."""
-    return not any(type(one) is Ticket and one.whole is None for one in summaries)
+    return not any(type(one) is PendingSummary and one.whole is None for one in summaries)
 
 
 def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:
