@@ -23,7 +23,9 @@ class Program:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.below = graph.inputs_by_node()
-        reads = {node: {edge.target for edge in self.below.get(node, ())} for node in graph.ran}
+        reads = {}
+        for node in graph.ran:
+            reads[node] = {edge.target for edge in self.below.get(node, ())}
         self.nodes = in_order(graph.ran, reads)
         self.place = {node: at for at, node in enumerate(self.nodes)}
         self.readers = Counter(edge.target for edge in graph.edges)

@@ -70,13 +70,16 @@ class Views:
                 waiting += [(each, self.number[key(opened)]) for each in self._draw(opened, parent)]
                 nodes += len(self.drawn[-1][3].nodes)
 
-    def _draw(self, opened: Opened, parent: int) -> Iterator[Opened]:
+    def _draw(self, opened: Opened, parent: int) -> list[Opened]:
         """Draw a view; return what can be opened from it, what has few copies first."""
         contraction = self.folding.contraction(opened)
         self.number[key(opened)] = len(self.drawn)
         self.drawn.append((opened, parent, contraction, contraction.graph()))
         rows = sorted(boxes(contraction, opened), key=lambda row: len(row[1]))
-        return (copy for _, copies in rows for copy, _ in reversed(copies))
+        found: list[Opened] = []
+        for _, copies in rows:
+            found += [copy for copy, _ in reversed(copies)]
+        return found
 
     def found(self) -> Iterator[View]:
         for opened, parent, contraction, graph in self.drawn:

@@ -94,8 +94,8 @@ def plainly(said: str, log: Log) -> str:
     The graph has to show that they are meant: a hook may raise torch's words about another one.
     """
     roots, nodes = log.graph.roots, log.graph.nodes
-    states = [one.state for one in chain.from_iterable(node.saved for node in nodes)]
-    freed = "freed" in states or log.graph.left_out
+    saved = chain.from_iterable(node.saved for node in nodes)
+    freed = log.graph.left_out or any(one.state == "freed" for one in saved)
     if "backward through the graph a second time" in said and freed:
         return (
             f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "
