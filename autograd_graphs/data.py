@@ -1,6 +1,4 @@
-"""Frozen, plain data about a backward graph, and its text: no tensor, no autograd object and no
-torch in here.
-"""
+"""Frozen, plain data about a backward graph, and its text: no torch in here."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from autograd_graphs.text import bounded, in_bytes, number, numbers
@@ -77,13 +76,11 @@ def elements(values: Any) -> list[Any]:
     """Return the numbers in nested tuples."""
     if not isinstance(values, tuple):
         return [values]
-    return [number for inner in values for number in elements(inner)]
+    return list(chain.from_iterable(map(elements, values)))
 
 
 def tile_of(values: Any) -> tuple[tuple[float, ...], ...] | None:
-    """Return the real numbers in nested tuples row by row of the last dimension; None where they
-    are fewer than two.
-    """
+    """Return nested real numbers row by row of the last dimension; None for fewer than two."""
     flat = elements(values)
     if len(flat) < 2 or any(isinstance(value, complex) for value in flat):
         return None
@@ -231,7 +228,7 @@ def held(saved: Iterable[SavedTensor]) -> Held:
 
 def all_storages(saved: Iterable[SavedTensor]) -> tuple[Storage, ...]:
     """Return the storages of several saved tensors, each once, in order."""
-    return tuple(dict.fromkeys(storage for one in saved for storage in one.storages))
+    return tuple(dict.fromkeys(chain.from_iterable(one.storages for one in saved)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,8 +239,7 @@ class Folded:
     `copies` are their names in the order in which they ran; each copy has so many `operations`, and
     `leaves` that nothing else uses. `with_grad` counts the leaves in all of them whose `.grad`
     holds a gradient. `kind` is the class of a module that was called. `is_guess` says that the
-    module is known only by the parameters read. `calls` is how many such calls were made one after
-    the other in the block that took them down, where the cap left some out.
+    module is known only by the parameters read.
     """
 
     copies: tuple[str, ...]
@@ -252,7 +248,6 @@ class Folded:
     with_grad: int = 0
     kind: str = ""
     is_guess: bool = False
-    calls: int = 0
 
     @property
     def count(self) -> int:
@@ -312,10 +307,9 @@ class Node:
     @property
     def title(self) -> str:
         """Return what it does; of equal parts that are drawn together also how many they are."""
-        if not self.folded or max(self.folded.count, self.folded.calls) < 2:
+        if not self.folded or self.folded.count < 2:
             return self.operation
-        title = f"{self.operation} × {self.folded.count:,}"
-        return f"{title} of {self.folded.calls:,}" if self.folded.calls else title
+        return f"{self.operation} × {self.folded.count:,}"
 
     @property
     def held(self) -> Held:
@@ -360,9 +354,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """Hold one tensor that was asked about; `node` is None, and `reason` says why, where it has no
-    graph.
-    """
+    """Hold a tensor that was asked about; `node` is None where it has no graph, `reason` why."""
 
     tensor: TensorInfo
     node: int | None = None
@@ -374,8 +366,7 @@ class Root:
 class Call:
     """Hold one module call: its operations are `ran[start:stop]` of the graph.
 
-    `kind` is the module's class, `depth` how many calls it was made in, `made` how many backward
-    nodes it made, those included that the graph does not hold.
+    `kind` is the module's class, `depth` how many calls it was made in.
     """
 
     name: str
@@ -383,7 +374,6 @@ class Call:
     depth: int
     start: int
     stop: int
-    made: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -413,11 +403,6 @@ class Span:
     op_start: int = -1
     op_stop: int = -1
 
-    @property
-    def is_line(self) -> bool:
-        """Say whether only the line is known."""
-        return self.start < 0
-
 
 @dataclass(frozen=True, slots=True)
 class Operands:
@@ -440,14 +425,6 @@ class Program:
     lines: tuple[str, ...]
     spans: tuple[tuple[int, Span], ...] = ()
     operands: tuple[tuple[int, Operands], ...] = ()
-
-    def span_of(self, node: int) -> Span | None:
-        """Return where a node was made, None where that is not certain."""
-        return dict(self.spans).get(node)
-
-    def operands_of(self, node: int) -> Operands:
-        """Return what the source calls a node's result and inputs, empty where not certain."""
-        return dict(self.operands).get(node, Operands())
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,7 +471,7 @@ class Graph:
     @property
     def held(self) -> Held:
         """Say how much memory it keeps for backward; what two nodes saved counts once."""
-        return held(saved for node in self.nodes for saved in node.saved)
+        return held(chain.from_iterable(node.saved for node in self.nodes))
 
     @property
     def memory(self) -> str:
@@ -562,9 +539,7 @@ class Graph:
         return {node: tuple(edges) for node, edges in found.items()}
 
     def head(self, count: int) -> Graph:
-        """Return the first `count` nodes as a graph of its own; edges that lead further are marked
-        cut.
-        """
+        """Return the first `count` nodes as a graph; edges that lead further are cut."""
         edges = tuple(edges_within(self.edges, count))
         roots = tuple(root for root in self.roots if root.node is None or root.node < count)
         frames = tuple([frame.head(count) for frame in self.frames])
@@ -681,9 +656,7 @@ class _Lines:
         return lines
 
     def below(self, edge: Edge) -> list[Edge]:
-        """Return the inputs of an edge's target, of several that were cut in a row the first; none
-        if it was shown.
-        """
+        """Return the inputs of an edge's target, of several cut in a row the first."""
         if edge.target in self.shown:
             return []
         found: list[Edge] = []

@@ -14,10 +14,7 @@ from autograd_graphs.recording.trace import Trace
 
 
 def save(trace: Trace, path: str | Path) -> Path:
-    """Write one page that plays a trace, with no kernel and no network; returns the path.
-
-    Raises ValueError for an ending other than .html.
-    """
+    """Write one page that plays a trace; returns the path. Raises ValueError for no .html."""
     path = Path(path)
     if path.suffix != ".html":
         raise ValueError(f"Cannot save steps as {path.name!r}. Use the ending .html.")

@@ -1,12 +1,11 @@
-"""Write a graph in one line of JSON, to stand beside its picture, and read it again: plain data, of
-which nothing is run.
-"""
+"""Write a graph in one line of JSON, and read it again: plain data, of which nothing is run."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import fields, is_dataclass
 from functools import cache
+from itertools import chain
 from types import NoneType
 from typing import Any, get_args, get_origin, get_type_hints
 
@@ -26,12 +25,12 @@ def read(text: str) -> Graph:
         graph = made(Graph, json.loads(text))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"This is no graph: {error}") from error
-    nodes = range(len(graph.nodes))
-    ends = [end for edge in graph.edges for end in (edge.source, edge.target) if end is not None]
-    ends += [root.node for root in graph.roots if root.node is not None]
-    ends += [node for frame in graph.frames for node in frame.nodes]
-    states = {saved.state for node in graph.nodes for saved in node.saved}
-    if not all(end in nodes for end in ends) or not states <= MARKS.keys():
+    ends = [None, *range(len(graph.nodes))]
+    led_to = [*[edge.target for edge in graph.edges], *[root.node for root in graph.roots]]
+    led_to += chain([edge.source for edge in graph.edges], *[one.nodes for one in graph.frames])
+    saved = chain.from_iterable(node.saved for node in graph.nodes)
+    states = {one.state for one in saved}
+    if not set(led_to) <= set(ends) or not states <= MARKS.keys():
         raise ValueError("This is no graph: an edge, a root or a state leads nowhere.")
     return graph
 
@@ -43,6 +42,8 @@ def plain(value: Any) -> Any:
         return {field.name: plain(one) for field, one in own if one != field.default}
     if isinstance(value, tuple):
         return [plain(one) for one in value]
+    if isinstance(value, complex):
+        return {"real": value.real, "imag": value.imag}
     return value
 
 
@@ -61,10 +62,17 @@ def made(kind: Any, value: Any) -> Any:
         inner = next(one for one in get_args(kind) if one is not NoneType)
         return None if value is None else made(inner, value)
     if kind is Any:
-        return tuple([made(Any, one) for one in value]) if isinstance(value, list) else value
+        return anything(value)
     if type(value) is not kind and not (kind is float and type(value) is int):
         raise ValueError(f"This is no graph: {type(value).__name__} instead of {kind}.")
     return value
+
+
+def anything(value: Any) -> Any:
+    """Return numbers as they were: nested in tuples, or complex."""
+    if isinstance(value, list):
+        return tuple([anything(one) for one in value])
+    return complex(**value) if isinstance(value, dict) else value
 
 
 def record(kind: Any, value: Any) -> Any:

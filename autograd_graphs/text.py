@@ -1,13 +1,12 @@
-"""Short, safe texts: numbers, names from anywhere, and how wide a line of text will be. Touches
-nothing.
-"""
+"""Short, safe texts: numbers, names from anywhere, and how wide a line of text will be."""
 
 from __future__ import annotations
 
 import cmath
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
+from typing import Any
 
 LONGEST = 200
 LONGEST_LINE = 2_000  # characters of a line of a text tree
@@ -23,9 +22,7 @@ _WIDTHS = [int(ems) for ems in _EMS.split()]
 
 
 def visible(text: str, limit: int = LONGEST) -> str:
-    """Return `text` with control characters spelled out, cut to `limit` characters with an
-    ellipsis.
-    """
+    """Return `text` with control characters spelled out, cut to `limit` characters."""
     if type(text) is str and len(text) <= limit and text.isprintable():  # nearly always
         return text
     cut = str.__getitem__(text, slice(limit + 1))  # a class derived from str is not asked
@@ -72,9 +69,7 @@ def fold(text: str, columns: int = 100) -> str:
 
 
 def number(value: complex | float | int | bool) -> str:
-    """Return the shortest text that is true to 4 significant digits; a float keeps a point: "2.0",
-    "0.1".
-    """
+    """Return the shortest text that is true to 4 significant digits: "2.0", "0.1"."""
     if isinstance(value, complex):
         imaginary = number(value.imag)
         if not imaginary.startswith("-"):
@@ -96,12 +91,8 @@ def short_number(value: complex | float | int | bool) -> str:
 
 
 def short_numbers(values: object) -> str:
-    """Return nested lists or tuples of numbers as text, without points where they are whole:
-    "[1, 0.5]".
-    """
-    if isinstance(values, list | tuple):
-        return "[" + ", ".join(map(short_numbers, values)) + "]"
-    return short_number(values)
+    """Return nested numbers as text, without points where they are whole: "[1, 0.5]"."""
+    return numbers(values, short_number)
 
 
 def in_bytes(count: int) -> str:
@@ -115,20 +106,16 @@ def in_bytes(count: int) -> str:
     return f"{size:,.1f} {units[0]}"
 
 
-def numbers(values: object) -> str:
-    """Return nested lists or tuples of numbers as text: "[1.0, 2.0]"; a lone number as `number`
-    does.
-    """
-    if isinstance(values, list | tuple):
-        return "[" + ", ".join(map(numbers, values)) + "]"
-    return number(values)
+def numbers(values: object, written: Callable[[Any], str] = number) -> str:
+    """Return nested lists or tuples of numbers as text: "[1.0, 2.0]"."""
+    if not isinstance(values, list | tuple):
+        return written(values)
+    return "[" + ", ".join([numbers(one, written) for one in values]) + "]"
 
 
 @lru_cache(maxsize=4_096)
 def width(text: str, size: float, bold: bool = False) -> int:
-    """Return how many pixels `text` may take at font size `size` (px), rounded up; wide scripts
-    count full.
-    """
+    """Return how many px `text` may take at a font size, rounded up; wide scripts count full."""
     ems = sum(map(_advance, text))
     wider = 1.16 if bold else 1.0
     return int(ems * size * wider / 100) + 1

@@ -1,6 +1,4 @@
-"""Say how healthy the gradients of a recorded backward were, in a picture: the tint and the words
-of each card, and sentences for all of it. Plain data in and out.
-"""
+"""Say in a picture how healthy the gradients of a recorded backward were. Plain data in and out."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ class Tinting:
         return Tints(found, self.scale, (*remarks, *self.remarks()))
 
     def tint(self, steps: Sequence[int], is_folded: bool) -> Tint:
-        """Return the tint of a card that stands for some steps: their largest norm, and the worst
-        of what is wrong with them.
-        """
+        """Return the tint of a card: the largest norm of its steps, and the worst that is wrong."""
         badge, word = self.badge(steps)
         if is_folded and word and any(self.words[nr] != word for nr in steps):
             word += INSIDE
@@ -74,8 +70,8 @@ class Tinting:
             return f"norm {low}" if low == high else f"norm {low} to {high}"
         if any(self.words[nr] for nr in steps):
             return ""
-        arrived = [one for nr in steps for one in self.trace.steps[nr].grad_outputs]
-        return "nothing arrived" if not any(arrived) else "norm unknown"
+        has_arrived = any(any(self.trace.steps[nr].grad_outputs) for nr in steps)
+        return "norm unknown" if has_arrived else "nothing arrived"
 
     def remarks(self) -> Iterator[str]:
         """Yield sentences on what is wrong with the gradients."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import graphviz
 import torch
 
-from autograd_graphs.data import Graph
+from autograd_graphs.data import Graph, counted
 from autograd_graphs.drawing.diagram import MARGIN, arrow, drawing
 from autograd_graphs.drawing.display_list import Drawing, Mark, Pen
 from autograd_graphs.drawing.layout import MOST_WORK, place, work
@@ -106,20 +106,18 @@ def leaf_names(tensor: torch.Tensor, graph: Graph) -> dict[str, torch.Tensor]:
 
 def difference(theirs: TheirGraph, graph: Graph) -> str:
     """Say in words what the two pictures do differently."""
+    drawn = counted(len(theirs.boxes), "box", "boxes")
+    ours = counted(len(graph.nodes), "box", "boxes")
     if theirs.trouble:
-        return f"{theirs.trouble} Ours: {boxes(len(graph.nodes))}."
+        return f"{theirs.trouble} Ours: {ours}."
     if not graph.operations:
-        return f"torchviz (left): {boxes(len(theirs.boxes))}, the tensor. Ours (right): {boxes(len(graph.nodes))}."
+        return f"torchviz (left): {drawn}, the tensor. Ours (right): {ours}."
     return (
-        f"torchviz (left): {boxes(len(theirs.boxes))}, arrows from inputs to outputs. "
+        f"torchviz (left): {drawn}, arrows from inputs to outputs. "
         "A leaf is two boxes, the tensor and its AccumulateGrad, and the result is one more.\n"
-        f"Ours (right): {boxes(len(graph.nodes))}, one for each backward function; arrows follow next_functions, "
+        f"Ours (right): {ours}, one for each backward function; arrows follow next_functions, "
         "from the result to the leaves; names, values and saved tensors are written on the cards."
     )
-
-
-def boxes(count: int) -> str:
-    return "1 box" if count == 1 else f"{count:,} boxes"
 
 
 def draw_theirs(theirs: TheirGraph) -> Drawing:

@@ -192,7 +192,7 @@ def folded_trace(blocks=7):
         doubled = times(inner, 2)
         one = sine(doubled)
         made += [product, inner, doubled, one]
-        calls.append(Call(f"layers.{nr}", "Layer", 0, 4 * nr, 4 * nr + 4, 4))
+        calls.append(Call(f"layers.{nr}", "Layer", 0, 4 * nr, 4 * nr + 4))
     one = times(one, 3, "loss")
     return trace_of(one, [*made, one], calls)
 

@@ -137,9 +137,9 @@ def _call(
         for copy in range(abs(first)):
             name = f"{path}m{nr}" if first > 0 else f"{path}m{nr}.{copy}"
             start, number = len(chain), len(made)
-            made.append(Call(name, f"Kind{nr}", depth, start, start, 0))
+            made.append(Call(name, f"Kind{nr}", depth, start, start))
             _call(second, f"{name}.", chain, made, depth + 1)
-            made[number] = replace(made[number], stop=len(chain), made=len(chain) - start)
+            made[number] = replace(made[number], stop=len(chain))
 
 
 def reachable(ops: list[Node], leaves: list[Node], reads: list[list[int]]) -> Graph:

@@ -253,12 +253,12 @@ def is_right(line, span, cell, where):
     source = cell.splitlines()[first - 1].rstrip()
     if line.endswith("…"):
         before, line = source.find(line[:-1]), source[source.find(line[:-1]) :]
-    if not source.endswith(line) or span.is_line != (first != last):
+    if not source.endswith(line) or (span.start < 0) != (first != last):
         return False
     start, stop = (len(source.encode()[:column].decode()) for column in (start, stop))
     before = len(source) - len(line)
     is_inside = span.start <= span.op_start < span.op_stop <= span.stop
-    return span.is_line or (
+    return span.start < 0 or (
         is_inside and (span.start, span.stop) == (start - before, stop - before)
     )
 

@@ -130,7 +130,7 @@ def root_of_zero():
 def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     loss = loss()
     trace = record(loss)
-    nr = health.first_bad(trace)
+    nr = health.first(trace).step
     first = trace.graph.nodes[trace.steps[nr].node]
     assert operation.startswith(first.operation)
     picture = show(trace, color="grad")
@@ -153,7 +153,7 @@ def test_a_backward_that_starts_with_nan_says_so():
     x = number([1.0, 2.0])
     y = x * 2
     trace = record(y, gradient=torch.tensor([math.nan, 1.0]))
-    assert health.first_bad(trace) == 0
+    assert health.first(trace).step == 0
     assert "backward() starts with NaN, at MulBackward0 (y)." in words(show(trace, color="grad"))
 
 
@@ -171,12 +171,10 @@ def test_a_grad_that_overflows_when_it_is_summed_up_is_the_first():
     x = number([1.0])
     x.grad = torch.full((1,), 3e38)
     trace = record((x * 3e38).sum())
-    assert trace.graph.nodes[trace.steps[health.first_bad(trace)].node].is_leaf
+    assert trace.graph.nodes[trace.steps[health.first(trace).step].node].is_leaf
     again = number([1.0])
     again.grad = torch.full((1,), math.nan)
-    assert health.first_bad(record(again * 2)) is None, (
-        "an old NaN in .grad is none of this backward"
-    )
+    assert health.first(record(again * 2)) is None, "an old NaN in .grad is none of this backward"
 
 
 def test_dead_gradients_are_zero_in_words_and_by_a_dashed_rim():

@@ -9,7 +9,7 @@ import weakref
 
 import pytest
 import torch
-from merging import check_merges
+from merging import check_merges, merges
 
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.state_key import sameness
@@ -56,7 +56,7 @@ def test_the_same_numbers_with_another_version_are_another_state():
 @pytest.mark.parametrize("world", [UpAndDown, Quiet])
 def test_merged_states_stay_equal_one_action_further(world):
     found = explore(world, 4)
-    assert found.merged()
+    assert merges(found)
     check_merges(world, found)
 
 

@@ -45,7 +45,7 @@ from autograd_graphs.playing.player import (
     head,
     page,
     player,
-    slot,
+    slot_of,
 )
 from autograd_graphs.playing.player import STYLE as SHEET
 from autograd_graphs.playing.stylesheet import PLAIN, css_class, stylesheet
@@ -199,11 +199,11 @@ def test_hostile_text_stays_text():
     with_names = film(hostile_trace(), HOSTILE)
     odd = replace(with_names, program=(HOSTILE,), remarks=(HOSTILE,), text=HOSTILE)
     for made in (named, with_names, odd, steps(1, name=HOSTILE)):
-        for text in (as_json(made), slot(made), page(made)):
+        for text in (as_json(made), slot_of(as_json(made), made.text), page(made)):
             assert not re.search("[\u202e\x00\ud800]", text)
             text.encode()
         assert "<img" not in page(made)
-        assert slot(made).count("</script>") == 1
+        assert slot_of(as_json(made), made.text).count("</script>") == 1
         read(as_json(made))
 
 
@@ -250,88 +250,6 @@ def test_every_mark_of_a_film_has_a_look(make):
                 assert not role or f"run {role}" in STYLE
 
 
-EDGE = [mark.shape for mark in SCENES[0].marks].index("path")
-STAYS = LabState("", "", ways=(Way(IDLE),))
-COMPLAINTS = {
-    "is of scene 2, and there are 2": {"scene": 2},
-    "is of scene -1, and there are 2": {"scene": -1},
-    "has no mark 999, its scene has": {"changes": (Change(999),)},
-    "has no mark -1, its scene has": {"changes": (Change(-1),)},
-    "changes mark 1 twice": {"changes": (Change(1), Change(1))},
-    f"writes on mark {EDGE}, which is no text": {"changes": (Change(EDGE, runs=(("a", ""),)),)},
-    "is about node 99, of which its scene has no mark": {"focus": Owner("node", 99)},
-    "marks action 1 as chosen, and there are 1 actions": {"chosen": (1,)},
-    "has 0 ways, and there are 1 actions": {"ways": ()},
-    "has 2 ways, and there are 1 actions": {"ways": (Way(0), Way(0))},
-    "leads to state 7, and there are 2": {"ways": (Way(7),)},
-    "leads to state -3, and there are 2": {"ways": (Way(-3),)},
-    "leads to state -1, and there are 2": {"ways": (Way(ENDS, "KeyError: a"),)},
-    "leads to state -2, and there are 2": {"ways": (Way(IDLE, "KeyError: a"),)},
-    "is reached by None, and state 0 alone": {"came": None},
-    "is reached from state 1, which is no earlier one": {"came": (1, 0)},
-    "is reached from state -1, which is no earlier one": {"came": (-1, 0)},
-    "is reached by action 3, and there are 1 actions": {"came": (0, 3)},
-    "is reached by action -2, and there are 1 actions": {"came": (0, -2)},
-    "is reached by action 0 of state 0, which leads elsewhere": {},
-    "is reached by a click, and is about no node": {"came": (0, -1)},
-}
-
-
-@pytest.mark.parametrize("what", COMPLAINTS)
-def test_a_state_that_refers_to_nothing_is_named(what):
-    state = replace(STAYS, **({"came": (0, 0)} | COMPLAINTS[what]))
-    with pytest.raises(ValueError, match="State 1 " + re.escape(what)):
-        player(small(STAYS, state, buttons=GO))
-
-
-def test_a_state_that_is_clicked_or_led_to_is_reached():
-    clicked = replace(STAYS, came=(0, -1), focus=Owner("node", 0))
-    player(small(STAYS, clicked, buttons=GO))
-    led = replace(STAYS, came=(0, 0))
-    player(small(replace(STAYS, ways=(Way(1, "KeyError: a"),)), led, buttons=GO))
-    with pytest.raises(ValueError, match=r"State 0 is reached by \(0, 0\), and state 0 alone"):
-        player(small(led, buttons=GO))
-
-
-@pytest.mark.parametrize(
-    ("more", "what"),
-    [
-        ({"start": (1,)}, "The film starts with action 1, and there are 1 actions"),
-        ({"start": (0, -2)}, "The film starts with action -2, and there are 1 actions"),
-        ({"start": (0, -1)}, "The film starts with a click of state 1, where the map ends"),
-        ({"start": (0,), "first": 0}, "The film starts at state 0, and its actions lead to 1"),
-        ({"start": (0, 0)}, "The film starts with action 0 of state 1, where the map ends"),
-        ({"first": 2}, "The film starts at state 2, and there are 2"),
-        ({"first": -1}, "The film starts at state -1, and there are 2"),
-        ({"stacks": (STACK, STACK)}, "State 0 has 1 totals, and there are 2 stacks"),
-        ({"stacks": ()}, "State 0 has 1 totals, and there are 0 stacks"),
-        ({"adds": (1.0,)}, "The columns of x.grad are not as many everywhere"),
-        ({"adds": (1.0, float("nan"))}, "A number of x.grad cannot be drawn as a block"),
-        ({"adds": (1.0, -float("inf"))}, "A number of x.grad cannot be drawn as a block"),
-        ({"adds": (1.0, 1e9)}, "A number of x.grad cannot be drawn as a block"),
-        ({"total": (1.0,)}, "The columns of x.grad are not as many everywhere"),
-        ({"total": (1.0, float("inf"))}, "A number of x.grad cannot be drawn as a block"),
-    ],
-)
-def test_a_film_that_contradicts_itself_is_refused_in_a_sentence(more, what):
-    one = LabState("", "", ways=(Way(1),), totals=((1.0, 2.0),))
-    other = LabState("", "", ways=(Way(ENDS),), came=(0, 0), totals=(None,))
-    player(small(one, other, buttons=GO, stacks=(STACK,), start=(0,), first=1))
-    other = replace(other, totals=(more.pop("total", None),))
-    buttons = (Button("go()", "goes on", more.pop("adds", None)),)
-    with pytest.raises(ValueError, match=re.escape(what)):
-        player(small(one, other, **({"buttons": buttons, "stacks": (STACK,)} | more)))
-
-
-def test_what_is_no_film_gets_a_sentence():
-    with pytest.raises(TypeError, match="This is a list, and a player plays a film"):
-        player([1, 2])
-    with pytest.raises(ValueError, match="no state, or no scene"):
-        page(small())
-    with pytest.raises(ValueError, match="no state, or no scene"):
-        slot(small(STAYS, scenes=()))
-
-
 def test_the_text_of_the_widget_is_that_of_the_film():
     made = steps(2)
     shown = player(made)
@@ -365,7 +283,7 @@ def test_a_page_forbids_the_network_and_reads_without_a_script():
     ]
     assert f"<noscript><pre>{made.text}</pre></noscript>" in page(made)
     assert page(made) == page(steps(1))
-    assert "<!doctype" not in head() + slot(made)
+    assert "<!doctype" not in head() + slot_of(as_json(made), made.text)
 
 
 def pages(tmp_path):

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing import frames
-from autograd_graphs.drawing.cards import ABOVE, Card, Row, draw_card, legend, line_width, measured
+from autograd_graphs.drawing.cards import ABOVE, Card, Rows, draw_card, legend, line_width, measured
 from autograd_graphs.drawing.devices import Device
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
@@ -116,9 +116,7 @@ def on_its_side(
     starts: Mapping[int, Size],
     slots: Mapping[int, int],
 ) -> Bare | None:
-    """Return the picture with its result at the right, for where there is more width than height,
-    as on a slide; None for a graph that would be too wide.
-    """
+    """Return the picture with its result at the right; None where that would be too wide."""
     if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
         return None
     dealt = dealt_for(graph, slots, True, True)
@@ -168,11 +166,10 @@ def wanted(dealt: Cards) -> Cards:
 
 def roomy(card: Card, slot: int) -> Card:
     """Return a card whose slots are so wide, and which does not say what the operation made."""
-    beside = tuple([with_room(row, slot) for row in card.beside])
-    lines = tuple([tuple([with_room(row, slot) for row in line]) for line in card.lines])
+    beside, *lines = [with_room(line, slot) for line in (card.beside, *card.lines)]
     if card.look == "small":
         card = replace(card, rest="", look="faint")
-    card = replace(card, beside=beside, lines=lines)
+    card = replace(card, beside=beside, lines=tuple(lines))
     if card.kind == "leaf" and lines:
         wide = max([card.width, *[line_width(line) + LEAF_SIDES for line in lines]])
         return replace(
@@ -185,8 +182,8 @@ def roomy(card: Card, slot: int) -> Card:
     return card
 
 
-def with_room(row: Row, slot: int) -> Row:
-    return replace(row, room=slot) if row.part == "grad" else row
+def with_room(line: Rows, slot: int) -> Rows:
+    return tuple([replace(row, room=slot) if row.part == "grad" else row for row in line])
 
 
 def drawn(

@@ -149,10 +149,7 @@ def stub(edge: Edge, times: int) -> Card:
 def card(
     node: Node, number: int, uses: int, device: Device | None = None, is_dense: bool = False
 ) -> Card:
-    """Make the card of a node; `uses` says how many edges lead to it.
-
-    In a dense graph it has one line, a folded part two.
-    """
+    """Make the card of a node that so many edges lead to; in a dense graph it has one line."""
     if node.is_leaf and is_dense:
         return short_leaf_card(node.outputs[0], number, uses, device)
     if node.is_leaf:
@@ -312,11 +309,7 @@ def grad_words(grad: Gradient | None, is_dense: bool) -> str:
 
 
 def split_operation(node: Node) -> tuple[str, str]:
-    """Split "MulBackward0" into what it does, drawn bold, and the faint rest; a folded part is all
-    bold.
-
-    How often something repeats is never cut off.
-    """
+    """Split "MulBackward0" into what it does, bold, and the rest; a folded part is all bold."""
     cut = ending if node.folded else visible
     title = cut(node.operation, LONGEST_TITLE if node.folded else 40) + node.title.removeprefix(
         node.operation
@@ -492,11 +485,7 @@ def draw_bars(pen: Pen, device: Device, left: float, top: float, tall: float) ->
 
 
 def legend(cards: Sequence[Card]) -> list[str | Device]:
-    """Return the keys of what occurs in a picture and has no words of its own, in the order of the
-    legend; devices follow.
-
-    Kinds of cards need an entry only where there are two.
-    """
+    """Return the keys of what occurs in a picture and has no words of its own."""
     seen: set[str] = set()
     places: dict[str, Device] = {}
     for card in cards:

@@ -36,9 +36,7 @@ class Device:
 
 
 def devices(graph: Graph) -> dict[str, Device]:
-    """Return the devices of a graph by name, in one order for every run; none where it has only
-    one.
-    """
+    """Return the devices of a graph by name, in one order; none where it has only one."""
     names = sorted({home(node) for node in graph.nodes} - {""})
     if len(names) < 2:
         return {}

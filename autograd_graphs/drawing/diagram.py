@@ -1,6 +1,4 @@
-"""Draw a graph as a display list: which cards there are, where each card, wire and word goes, and
-what it means.
-"""
+"""Draw a graph as a display list: which cards there are, and where cards, wires and words go."""
 
 from __future__ import annotations
 
@@ -200,9 +198,7 @@ def is_dense(graph: Graph) -> bool:
 
 
 def framed_cards(frame: Frame, dealt: Cards) -> frozenset[int]:
-    """Return the cards in a frame: those of its nodes, each of a repeated leaf among them, and the
-    stubs beside them.
-    """
+    """Return the cards in a frame: of its nodes, of leaves drawn again, and stubs beside them."""
     members = set(frame.nodes)
     for wire in dealt.wires:
         node = dealt.cards[wire.target].node
@@ -229,11 +225,7 @@ def arranged(
     has_short_cards: bool,
     framed: Sequence[frozenset[int]] = (),
 ) -> tuple[Cards, Placed]:
-    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`.
-
-    Where that is too wide, branches follow each other on a spine. `framed` are the cards of each
-    frame.
-    """
+    """Return cards and their places: along a spine in a dense graph that has one, else by `dot`."""
     rooms = {nr: word.room for nr, word in enumerate(words) if word.text or word.size}
     edges = [(wire.source, wire.target) for wire in dealt.wires]
     if not has_short_cards or not dealt.cards:
@@ -280,9 +272,7 @@ def aligned(cards: Sequence[Card]) -> list[Card]:
 def fit(
     graph: Graph, tints: Mapping[int, Tint] | None = None, has_capsules: bool = False
 ) -> tuple[Graph, Cards]:
-    """Return the part of a graph, nearest to its roots, that can be laid out in a second or two,
-    with its cards; capsules on its edges take time too.
-    """
+    """Return the part of a graph nearest to its roots that is laid out in a second or two."""
     count = min(len(graph.nodes), MOST_CARDS)
     while True:
         part = graph.head(count)
@@ -305,9 +295,7 @@ def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
 
 
 def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
-    """Make the cards and wires of a graph, in the order of its nodes; stubs and repeated leaves
-    come last.
-    """
+    """Make the cards and wires of a graph; stubs and repeated leaves come last."""
     uses = Counter(edge.target for edge in graph.edges)
     places = devices(graph)
     cards = [
@@ -334,9 +322,7 @@ def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None 
 
 
 def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
-    """Yield (number, edge, how many it stands for): many edges between the same two are drawn as
-    one.
-    """
+    """Yield (number, edge, how many it stands for): many between the same two are one."""
     count = Counter((edge.source, edge.target, edge.cut) for edge in graph.edges)
     for number, edge in enumerate(graph.edges):
         times = count[edge.source, edge.target, edge.cut]
@@ -348,10 +334,7 @@ def bundles(graph: Graph) -> Iterator[tuple[int, Edge, int]]:
 
 
 def wire_word(graph: Graph, edge: Edge, times: int) -> str:
-    """Say how many edges a wire stands for, or which of several outputs it leads to.
-
-    Outputs of a folded part have no number, but may have a name.
-    """
+    """Say how many edges a wire stands for, or to which of several outputs it leads."""
     if edge.target is None:
         return ""
     if times > 1:
@@ -439,11 +422,7 @@ def arrow(curve: Sequence[Point]) -> list[Point]:
 
 
 def nearest(curve: Sequence[Point], label: Point, is_lying: bool = False) -> Point:
-    """Return the point of a curve at the height where room was reserved for its label, of a lying
-    one at its place from the left.
-
-    Of several such points it is the nearest.
-    """
+    """Return the nearest point of a curve where room was reserved for its label."""
 
     def far(point: Point) -> tuple[int, float]:
         aside, below = abs(point[0] - label[0]), abs(point[1] - label[1])
@@ -471,26 +450,26 @@ WEIGHTS = tuple([weights(step / 16) for step in range(17)])
 
 
 def describe(graph: Graph) -> list[str]:
-    """Say what the picture shows: one sentence on the graph, and two short ones for the tensors
-    that have none, once for all which have none for the same reason.
-    """
+    """Say what the picture shows, and which tensors have no graph, once for each reason."""
     without: dict[str, list[str]] = {}
     for root in graph.roots:
         if root.node is None:
             without.setdefault(root.reason, []).append(root_name(root))
-    calm = [line for reason, names in without.items() for line in no_graph(names, reason)]
+    without_graph: list[str] = []
+    for reason, names in without.items():
+        without_graph += no_graph(names, reason)
     named = [root_name(root) for root in graph.roots if root.node is not None]
-    names = visible(", ".join(named), LONGEST_NAMES)
-    if not names:
-        return calm
+    title = visible(", ".join(named), LONGEST_NAMES)
+    if not title:
+        return without_graph
     operations, leaves = graph.size
     if not operations:
-        return [f"{names}: a leaf, and no operation yet", *calm]
+        return [f"{title}: a leaf, and no operation yet", *without_graph]
     if graph.at_least:
-        return [f"{names}: at least {graph.at_least:,} operations and leaves", *calm]
+        return [f"{title}: at least {graph.at_least:,} operations and leaves", *without_graph]
     return [
-        f"{names}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
-        *calm,
+        f"{title}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
+        *without_graph,
     ]
 
 
@@ -520,9 +499,7 @@ def alt_text(graph: Graph) -> str:
 
 
 def leaf_heard(leaf: TensorInfo, places: Mapping[str, Device]) -> str:
-    """Name a leaf for those who listen, with its device if there are several, and its gradient once
-    it has one.
-    """
+    """Name a leaf for those who listen, with its device, if there are several, and `.grad`."""
     words = leaf.name or "unnamed"
     if places:
         words += f" {places[leaf.device].words}"

@@ -1,6 +1,4 @@
-"""The display list: marks with a place in whole px, an owner, a part and a look. No colour, no
-graph, no torch.
-"""
+"""The display list: marks with a place in whole px, an owner, a part and a look. No colour."""
 
 from __future__ import annotations
 
@@ -89,9 +87,7 @@ def geometry(mark: Mark) -> tuple[int | str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Hold a display list and its size in px; `text` is what the picture says, `alt` in one
-    sentence.
-    """
+    """Hold a display list and its size in px; `text` is the picture in words, `alt` a sentence."""
 
     width: int
     height: int

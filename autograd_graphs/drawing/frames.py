@@ -1,6 +1,4 @@
-"""Draw the frames around opened module calls: which cards are in each, where it goes round them,
-and what stands on its border. Plain data in and out.
-"""
+"""Draw the frames around opened module calls. Plain data in and out."""
 
 from __future__ import annotations
 
@@ -53,11 +51,7 @@ def outlines(
     rects: Sequence[Rect],
     wires: Sequence[Wire],
 ) -> list[Outline]:
-    """Return where frames go round cards; without those that a card or a frame would lie across.
-
-    `names` and `frames`, the cards of each, are outer ones first; `rects` are the places of cards,
-    `wires` are drawn among them.
-    """
+    """Return where frames, outer ones first, go round cards and lie across no other card."""
     found: dict[frozenset[int], Outline] = {}
     by_size = sorted(zip(names, frames, strict=True), key=lambda pair: len(pair[1]))
     for name, members in by_size:
@@ -104,7 +98,7 @@ def free_start(one: Outline, wires: Sequence[Wire]) -> float:
     rect, wide = one.rect, name_width(one.name)
     for start in (one.start, rect.left + 2 * PAD, rect.right - wide - 2 * PAD):
         room = Rect(start, rect.top, start + wide, rect.top + HEAD)
-        is_free = not any(room.covers(point) for _, _, points in wires for point in points)
+        is_free = not any(any(map(room.covers, points)) for _, _, points in wires)
         if rect.left < start and room.right < rect.right and is_free:
             return start
     return one.start

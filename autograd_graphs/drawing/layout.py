@@ -26,9 +26,7 @@ Point = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """Hold a layout in px, y downwards: box centres, Bézier control points per edge, centres of
-    labels.
-    """
+    """Hold a layout in px, y downwards: box centres, Bézier points per edge, centres of labels."""
 
     width: float
     height: float
@@ -71,9 +69,7 @@ def lying(
     labels: Mapping[int, tuple[int, int]] | None = None,
     apart: float = LOOSE,
 ) -> Placed:
-    """Lay out as `place` does, and turn it on its side: what is on top there is at the right here,
-    and inputs follow each other from top to bottom.
-    """
+    """Lay out as `place` does, and turn it on its side: what was on top is at the right."""
     turned = {nr: (high, wide) for nr, (wide, high) in (labels or {}).items()}
     found = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
 

@@ -94,9 +94,7 @@ def spine(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Hold what leads where: the boxes below each box, how many levels there are below it, and the
-    longest way down.
-    """
+    """Hold what leads where: the boxes below each, the levels below it, the longest way down."""
 
     below: Heads
     depth: Sequence[int]
@@ -119,7 +117,7 @@ def planned(
 ) -> Plan | None:
     """Find what stands on the spine, and a row for all else; None where it does not fit."""
     way, every = set(ways.longest), set(range(len(ways.below)))
-    boxes = way | every - asides(ways.below, edges, ways.depth, rule)
+    boxes = way | every - side_branches(ways.below, edges, ways.depth, rule)
     if boxes != way and not rule.has_branches:
         return None
     plan = Plan(in_order(ways.below, boxes))
@@ -128,7 +126,7 @@ def planned(
     return plan if give_lanes(plan, edges) <= rule.lanes else None
 
 
-def asides(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
+def side_branches(below: Heads, edges: Edges, depth: Sequence[int], rule: Rule) -> set[int]:
     """Return the boxes that may stand aside: small branches, nothing in them used twice."""
     uses = Counter(head for _, head in edges)
     found: set[int] = set()
@@ -150,8 +148,8 @@ def longest_way(below: Heads, depth: Sequence[int], leaves: Collection[int]) -> 
         if not further:
             return way
         longest = max(further, key=lambda head: depth[head])
-        is_twig = depth[longest] == 1 and len(below[longest]) == 1
-        if is_twig and len(below[way[-1]]) > 1:
+        is_single_leaf = depth[longest] == 1 and len(below[longest]) == 1
+        if is_single_leaf and len(below[way[-1]]) > 1:
             return way
         way.append(longest)
 
@@ -160,7 +158,7 @@ def in_order(below: Heads, boxes: Collection[int]) -> list[int]:
     """Return boxes so that each stands above those below it, and a branch stays together."""
     found: list[int] = []
     met: set[int] = set()
-    used = {head for box in boxes for head in below[box]}
+    used = set().union(*[below[box] for box in boxes])
     waiting = [(box, False) for box in sorted(boxes) if box not in used]
     while waiting:
         box, is_done = waiting.pop()
@@ -185,9 +183,7 @@ def give_room(plan: Plan, frames: Sequence[Collection[int]]) -> None:
 
 
 def give_rows(plan: Plan, below: Heads) -> None:
-    """Give each box a row and a column: of side branches the first in the row of its operation,
-    each further one in a row of its own.
-    """
+    """Give each box a row and a column; a side branch begins in the row of its operation."""
     on_it = set(plan.spine)
     row = free = 0
     for box in plan.spine:
@@ -211,9 +207,7 @@ def grow(plan: Plan, box: int, column: int, row: int, below: Heads) -> int:
 
 
 def give_lanes(plan: Plan, edges: Edges) -> int:
-    """Give each edge that skips boxes of the spine a lane at the left; returns how many there
-    are.
-    """
+    """Give each edge that skips boxes of the spine a lane at the left; returns their count."""
     place = {box: nr for nr, box in enumerate(plan.spine)}
     taken: set[int] = set()
     ends: list[int] = []

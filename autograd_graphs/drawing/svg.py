@@ -1,6 +1,4 @@
-"""Turn a display list into SVG that follows a light or dark page. Everything that is text is
-escaped.
-"""
+"""Turn a display list into SVG that follows a light or dark page. All text is escaped."""
 
 from __future__ import annotations
 
@@ -22,12 +20,7 @@ IN_LAB = (
 
 
 def svg(drawing: Drawing) -> str:
-    """Return a standalone SVG document; its title is the alt text and its description the text
-    tree.
-
-    Its own ground lies under everything, light or dark as the system asks for: inside an `<img>`
-    nothing is known of the page around.
-    """
+    """Return a standalone SVG document on a ground of its own, light or dark as the system asks."""
     sheet = Sheet()
     panel = Mark("rect", "panel", (0, 0, drawing.width, drawing.height, 10))
     body = "\n".join([sheet.element(mark) for mark in (panel, *drawing.marks)])
@@ -41,9 +34,7 @@ def svg(drawing: Drawing) -> str:
 
 
 def html(svg: str, alt: str, text: str, summary: str = "The graph as text") -> str:
-    """Return an SVG as a named image, with a text folded under it: inert even in an untrusted
-    notebook.
-    """
+    """Return an SVG as a named image with a text folded under it: inert in any notebook."""
     data = base64.b64encode(svg.encode()).decode()
     image = f'<img alt="{safe(alt)}" src="data:image/svg+xml;base64,{data}">'
     return f"{IN_LAB}{image}<details><summary>{summary}</summary><pre>{safe(text)}</pre></details>"

@@ -124,9 +124,7 @@ def draw_badge(pen: Pen, kind: str, text: str, left: float, middle: float) -> No
 
 
 def tinted(marks: Iterable[Mark], tints: Mapping[int, Tint]) -> Iterator[Mark]:
-    """Yield marks as they look on the tint of the card that they belong to; of a pile the uppermost
-    card alone has the rim.
-    """
+    """Yield marks as they look on the tint of their card; of a pile only the top has the rim."""
     for mark, following in pairwise([*marks, None]):
         tint = None
         if mark.owner is not None and mark.owner.kind == "node":

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
-from autograd_graphs.data import Folded, all_storages, counted, stem
+from autograd_graphs.data import Folded, SavedTensor, all_storages, counted, stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.frames import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
 
 if TYPE_CHECKING:
-    from autograd_graphs.data import Edge, Frame, Graph, Node, SavedTensor
+    from autograd_graphs.data import Edge, Frame, Graph, Node
 
 
 UNNAMED = "loose leaves"  # what leaves are called that no module holds
 
 
 class Use(NamedTuple):
-    """Say where a part reads a leaf: in which copy, at which place of it, at which position among
-    the inputs.
-    """
+    """Say where a part reads a leaf: in which copy, at which place, as which input."""
 
     part: int
     copy: int
@@ -47,18 +46,18 @@ class Leaves:
         self, graph: Graph, program: Program, parts: Sequence[Part], apart: Collection[str] = ()
     ) -> None:
         self.graph, self.program, self.parts = graph, program, parts
-        self.member = {
-            program.nodes[at]: nr
-            for nr, part in enumerate(parts)
-            for at in range(part.start, part.stop)
-        }
+        self.member: dict[int, int] = {}
+        for nr, part in enumerate(parts):
+            self.member |= dict.fromkeys(program.nodes[part.start : part.stop], nr)
         uses = self._uses()
         self.own = self._own(uses)
         self.groups = []
         for leaves in self._groups(uses):
             if not any(self.is_called(leaves, name) for name in apart):
                 self.groups.append(leaves)
-        self.group = {leaf: nr for nr, leaves in enumerate(self.groups) for leaf in leaves}
+        self.group: dict[int, int] = {}
+        for nr, leaves in enumerate(self.groups):
+            self.group |= dict.fromkeys(leaves, nr)
 
     def box(self, node: int) -> tuple[str, int]:
         """Return what a node is drawn as: a part, many leaves together, or itself."""
@@ -76,9 +75,7 @@ class Leaves:
         return f".{self.name(leaves)}".endswith(f".{name}")
 
     def _uses(self) -> dict[int, set[Use | int | None]]:
-        """Return per leaf where it is read: a place in a part, or a node; None where it is asked
-        about.
-        """
+        """Return per leaf where it is read: in a part, or by a node; None where it is a root."""
         uses: dict[int, set[Use | int | None]] = {}
         for edge in self.graph.edges:
             if edge.target is not None and self.graph.nodes[edge.target].is_leaf:
@@ -93,9 +90,7 @@ class Leaves:
         return Use(nr, copy, place, edge.position)
 
     def _own(self, uses: dict[int, set[Use | int | None]]) -> dict[int, int]:
-        """Return the part of every leaf that only one copy uses, where the other copies have one of
-        their own there.
-        """
+        """Return the part of every leaf that only one copy uses, where each copy has its own."""
         alone: dict[int, Use] = {}
         for leaf, places in uses.items():
             inside = [place for place in places if type(place) is Use]
@@ -111,9 +106,7 @@ class Leaves:
         return own
 
     def _is_input(self, leaf: int, part: int) -> bool:
-        """Say whether a leaf that a module reads is none of its own: the learner's variable, such
-        as an image.
-        """
+        """Say whether a leaf that a module reads is the learner's variable, such as an image."""
         node = self.graph.nodes[leaf]
         return bool(node.name) and not owner(node) and len(self.parts[part].copies) == 1
 
@@ -126,7 +119,7 @@ class Leaves:
             boxes = {self._box(place) for place in places}
             if any(kind == "part" for kind, _ in boxes):
                 found.setdefault(tuple(sorted(boxes)), []).append(leaf)
-        groups = [group for leaves in found.values() for group in self._by_module(leaves)]
+        groups = chain.from_iterable(map(self._by_module, found.values()))
         return [leaves for leaves in groups if len(leaves) > 1]
 
     def _box(self, place: Use | int) -> tuple[str, int]:
@@ -256,9 +249,7 @@ class Contraction:
         return self._output(edge.target, edge.input_nr)
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
-        """Return the edges of a new node: each result of a part is read once, each thing outside by
-        a part once.
-        """
+        """Return the edges of a new node: what a part takes, it takes once."""
         found: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
             end = (self._meet(edge.target), self._output_of(edge))
@@ -296,20 +287,15 @@ class Contraction:
 
     def _folded(self, part: Part, own: Sequence[Node]) -> Folded:
         """Say what the box of a part stands for; `own` are the leaves in it."""
-        count = len(part.copies)
-        is_guess = self._is_guess(part)
-        kind = part.pieces[0].kind
-        calls = part.calls if part.calls > count else 0
-        leaves = len(own) // count
-        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess, calls)
+        leaves = len(own) // len(part.copies)
+        kind, is_guess = part.pieces[0].kind, self._is_guess(part)
+        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))
 
     def _title(self, part: Part, nodes: Sequence[Node]) -> str:
-        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm", "block 2: Mul,
-        Sin".
-        """
+        """Name a part: "layers.0 … 11", "reads conv1.*", "norm: NativeBatchNorm"."""
         name = part.name.removeprefix(self.prefix)
         if self._is_guess(part):
             name = f"reads {name}.*" if part.is_call else f"reads {name}"
@@ -326,9 +312,7 @@ class Contraction:
 
 
 def members(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
-    """Return for each new node the old ones that it stands for: a part has its operations, and
-    leaves of its own.
-    """
+    """Return for each new node the old ones that it stands for, a part's own leaves among them."""
     found: list[list[int]] = [[] for _ in contraction.met]
     for nr in range(len(contraction.old.nodes)):
         found[contraction.number[contraction.box(nr)]].append(nr)
@@ -362,17 +346,11 @@ def with_grad(leaves: Sequence[Node]) -> int:
 
 def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     """Count what nodes saved, one line for each state."""
-    saved = [one for node in nodes for one in node.saved]
-    count = Counter(one.state for one in saved)
-    first = {one.state: one for one in reversed(saved)}
-    return tuple(
-        replace(
-            first[state],
-            name=counted(count[state], "saved tensor"),
-            tensor=None,
-            version=None,
-            version_now=None,
-            storages=all_storages(one for one in saved if one.state == state),
-        )
-        for state in sorted(count)
-    )
+    by_state: dict[str, list[SavedTensor]] = {}
+    for saved in chain.from_iterable(node.saved for node in nodes):
+        by_state.setdefault(saved.state, []).append(saved)
+    found = []
+    for state, saved in sorted(by_state.items()):
+        words = counted(len(saved), "saved tensor")
+        found.append(SavedTensor(words, state, storages=all_storages(saved)))
+    return tuple(found)

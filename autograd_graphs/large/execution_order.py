@@ -1,6 +1,4 @@
-"""Read a graph as the program that made it: its operations in the order in which they ran. Plain
-data in and out.
-"""
+"""Read a graph as the program that made it: its operations in the order in which they ran."""
 
 from __future__ import annotations
 
@@ -25,11 +23,12 @@ class Program:
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.below = graph.inputs_by_node()
-        reads = {node: {edge.target for edge in self.below.get(node, ())} for node in graph.ran}
+        reads = {}
+        for node in graph.ran:
+            reads[node] = {edge.target for edge in self.below.get(node, ())}
         self.nodes = in_order(graph.ran, reads)
         self.place = {node: at for at, node in enumerate(self.nodes)}
         self.readers = Counter(edge.target for edge in graph.edges)
-        self.is_cut = any(edge.cut for edge in graph.edges)
         self.asked = {self.place[root.node] for root in graph.roots if root.node in self.place}
 
     def __len__(self) -> int:
@@ -45,9 +44,7 @@ class Program:
         return any(self.graph.nodes[target].is_leaf for target in own)
 
     def does(self, at: int) -> tuple:
-        """Return what operations have in common that count as equal: their name, how much they
-        make, and whether it is asked about.
-        """
+        """Return what equal operations share: their name, how much they make, whether a root."""
         node = self.graph.nodes[self.nodes[at]]
         return node.operation, len(node.outputs), at in self.asked and len(self.asked) > 1
 
@@ -55,8 +52,7 @@ class Program:
 def in_order(ran: tuple[int, ...], reads: dict[int, set[int]]) -> list[int]:
     """Return the operations in the order in which they ran, none before one that it reads.
 
-    The second holds by itself but for graphs that were rewritten: by an edit in place, or from
-    several threads.
+    An edit in place, or several threads, may have rewritten a graph so that they seem to.
     """
     rank = {node: at for at, node in enumerate(ran)}
     sorter = TopologicalSorter({node: inputs & rank.keys() for node, inputs in reads.items()})

@@ -1,6 +1,4 @@
-"""Fold a large graph into one that fits a screen: each part of its outline becomes one node. Plain
-data in and out.
-"""
+"""Fold a large graph into one that fits a screen: each part of its outline becomes one node."""
 
 from __future__ import annotations
 
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 
 LARGE = 60  # nodes: a smaller graph is drawn as it is
 LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
-FAULTS = "FOLDING_FAULTS"  # environment variable: "raise", as the tests set it, lets faults of the folding be seen
+FAULTS = "FOLDING_FAULTS"  # environment variable: with "raise", as in tests, faults are seen
 Drawn = TypeVar("Drawn")
 Members = tuple[tuple[int, ...], ...]
 
@@ -59,10 +57,7 @@ def _whole(graph: Graph) -> tuple[Graph, Members]:
 def or_plainly(
     graph: Graph, folded: Callable[[Graph], Drawn], plain: Callable[[Graph], Drawn]
 ) -> Drawn:
-    """Return what is made of a graph by folding; where that fails, what is made of it plainly.
-
-    Under test it raises.
-    """
+    """Return what folding makes of a graph; where it fails, but not under test, the plain graph."""
     try:
         return folded(graph)
     except NoPart:
@@ -89,10 +84,7 @@ def _folded(graph: Graph, wanted: Sequence[str]) -> tuple[Graph, Members]:
 
 
 def demand_names(unfold: object) -> Sequence[str] | bool:
-    """Return the names of the parts to open, or True for all.
-
-    Raises TypeError, with what to pass, for others.
-    """
+    """Return the names of the parts to open, or True for all. Raises TypeError for others."""
     if unfold is True:
         return True
     if unfold is False:
@@ -110,9 +102,7 @@ def demand_names(unfold: object) -> Sequence[str] | bool:
 
 
 def is_large(graph: Graph) -> bool:
-    """Say whether a graph is to be folded, and can be: the order in which its operations ran is
-    known.
-    """
+    """Say whether a graph is large enough to be folded, and the order in which it ran known."""
     most = LARGE_WITH_CALLS if graph.calls else LARGE
     return len(graph.nodes) > most and bool(graph.ran)
 
@@ -129,9 +119,7 @@ class Room(NamedTuple):
 
 
 def room(graph: Graph, leaves: Leaves) -> Room:
-    """Return what a graph takes whose parts are drawn as `leaves` knows: its height is that of the
-    longest way from a root to a leaf.
-    """
+    """Return what a graph takes with its parts folded; the longest way down is its height."""
     boxes = [leaves.box(node) for node in range(len(graph.nodes))]
     readers: dict[tuple[str, int], set[tuple[str, int]]] = {box: set() for box in boxes}
     for edge in graph.edges:
@@ -167,9 +155,7 @@ class Folding:
         self.outline = Outline(self.program)
 
     def graph(self, opened: Parts = ()) -> Graph:
-        """Return the graph with its parts folded, but for those that are opened and all that hold
-        them.
-        """
+        """Return the graph with its parts folded, but for opened ones and all that hold them."""
         return self.contraction(opened).graph()
 
     def contraction(self, opened: Parts = ()) -> Contraction:
@@ -193,9 +179,7 @@ class Folding:
 
     @cached_property
     def screen(self) -> tuple[frozenset[Part], Parts]:
-        """Hold the modules that are open, and the parts that are one box each, where nobody asked
-        for any.
-        """
+        """Hold the modules that are open, and the boxes, where nobody asked for any."""
         is_open, drawn = self._further(frozenset(), (), SCREEN)
         if not self.outline.is_guess and self._room(drawn).nodes <= BARE:
             return self._further(frozenset(), (), TALL)
@@ -204,11 +188,7 @@ class Folding:
     def _further(
         self, is_open: frozenset[Part], opened: Parts, most: Room
     ) -> tuple[frozenset[Part], Parts]:
-        """Open the largest modules, one after the other, as long as the graph takes at most so much
-        room.
-
-        Where the reader opened parts, it is only modules inside of these.
-        """
+        """Open the largest modules in turn, as long as the graph takes at most so much room."""
         tried: set[Part] = set()
         drawn = list(self._boxes(self.outline.outer(), is_open, opened))
         asked = [one.period for one in opened if one.start != NOWHERE]
@@ -232,7 +212,7 @@ class Folding:
         return len(part.copies) <= SHORT and is_inside
 
     def _is_large(self, part: Part, whole: int, cards: int) -> bool:
-        """Say whether a box hides much of what there is to see, or anything where there is little."""
+        """Say whether a box hides much of what there is to see, or of a little anything."""
         if part.period <= TINY:
             return False
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
@@ -242,17 +222,13 @@ class Folding:
         return taken.nodes <= most.nodes and taken.height <= most.height
 
     def _room(self, drawn: Parts) -> Room:
-        """Return what the graph takes with these parts folded, the frames of opened calls among
-        it.
-        """
+        """Return what the graph takes with these parts folded, frames of opened calls included."""
         taken = room(self.whole, Leaves(self.whole, self.program, drawn))
         frames = len(opened_calls(self.outline, drawn))
         return Room(taken.nodes, taken.height + FRAME * frames)
 
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
-        """Yield the parts that are a box each: `opened` and what holds them are not, nor modules
-        that are open.
-        """
+        """Yield the parts that are a box each: none that is open, or holds what is opened."""
         for part in parts:
             within = [one for one in opened if part.holds(one)]
             if within:
@@ -263,9 +239,7 @@ class Folding:
                 yield part
 
     def _open(self, part: Part, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
-        """Open a part that the reader asked for, or that holds one; of several copies only those
-        that are meant.
-        """
+        """Open a part that the reader asked for, or that holds one; of copies only those meant."""
         further = [one for one in opened if one != part]
         copies = part.each()
         if len(copies) == 1:
@@ -285,9 +259,7 @@ class Folding:
         return len(inside) == 1 and (inside[0].start, inside[0].stop) == (part.start, part.stop)
 
     def _hides_a_root(self, part: Part) -> bool:
-        """Say whether a root lies inside of a copy: a box that goes on behind it would seem to be
-        needed for it.
-        """
+        """Say whether a root lies inside of a copy: it would seem to need what follows it."""
         inside = (at for at in self.program.asked if part.start <= at < part.stop)
         return any((at - part.start + 1) % part.period for at in inside)
 

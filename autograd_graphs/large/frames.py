@@ -1,6 +1,4 @@
-"""Find the module calls that a folded graph shows opened: each is a frame around its parts. Plain
-data in and out.
-"""
+"""Find the module calls that a folded graph shows opened: each is a frame around its parts."""
 
 from __future__ import annotations
 

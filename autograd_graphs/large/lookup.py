@@ -39,10 +39,7 @@ class Lookup:
             yield from self.every(self.outline.inside(part))
 
     def find(self, name: str) -> Part:
-        """Return the part with a name, which may leave out that of the model.
-
-        Raises NoPart if there is none.
-        """
+        """Return the part with a name, which may leave out that of the model; or raise NoPart."""
         if self._may_be_leaves(name):
             return Part(NOWHERE, NOWHERE, name, (name,))
         if name.startswith("reads "):
@@ -70,9 +67,7 @@ class Lookup:
         return owners - {""}
 
     def _row(self, name: str) -> Part | None:
-        """Return the row of copies that a module holds: "encoder.layers" of "encoder.layers.0 …
-        11".
-        """
+        """Return the row that a module holds: "encoder.layers" of "encoder.layers.0 … 11"."""
         held = []
         for row in self.known.values():
             holder = row.copies[0].rpartition(".")[0]

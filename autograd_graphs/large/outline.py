@@ -1,6 +1,4 @@
-"""Divide a program into parts that can be drawn as one box each: module calls, and what repeats in
-a row. Plain data in and out.
-"""
+"""Divide a program into parts that can be a box each: module calls, and what repeats in a row."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from autograd_graphs.data import stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.owners import guessed_calls
 from autograd_graphs.large.parts import Part, distinct, qualified, row_names
-from autograd_graphs.large.pieces import Item, Piece, Reader, size
+from autograd_graphs.large.pieces import Item, Piece, Reader
 from autograd_graphs.large.rows import Row, Rows
 
 LOOSE = 6  # operations side by side that are drawn one by one where there are parts beside them
@@ -77,13 +75,10 @@ class Outline:
         pieces = []
         for start in range(row.start, row.stop, row.period):
             pieces.append(together(items[start : start + row.period]))
-        before = 0
-        if row.period == 1 and self.program.is_cut and not self.is_guess:
-            before = not_met(items, row)
         beside = self._beside(pieces[0])
-        name, copies = row_names(pieces, scope, block, beside, before)
+        name, copies = row_names(pieces, scope, block, beside)
         start, stop = pieces[0].start, pieces[-1].stop
-        return Part(start, stop, name, copies, tuple(pieces), scope, before + len(copies))
+        return Part(start, stop, name, copies, tuple(pieces), scope)
 
     def _beside(self, piece: Piece) -> str:
         """Name what a copy does beside its calls: "+Relu", or "+3 operations"."""
@@ -101,7 +96,7 @@ class Outline:
 
     def _with_loose(self, items: Sequence[Item], parts: Sequence[Part], holder: str) -> list[Part]:
         """Add operations side by side, where they are many, as parts of their own; never a root."""
-        taken = {at for part in parts for at in range(part.start, part.stop)} | self.program.asked
+        taken = self.program.asked.union(*[range(part.start, part.stop) for part in parts])
         run: list[int] = []
         found: list[Part] = list(parts)
         start, stop = ends(items)
@@ -129,18 +124,3 @@ def ends(items: Sequence[Item]) -> tuple[int, int]:
     start = first if isinstance(first, int) else first.start
     stop = last + 1 if isinstance(last, int) else last.stop
     return start, stop
-
-
-def not_met(items: Sequence[Item], row: Row) -> int:
-    """Count the calls right before a row that are equal to its first by the numbers of all calls,
-    but whose operations were not met, or not all of them.
-    """
-    count = 0
-    first = items[row.start]
-    for item in reversed(items[: row.start]):
-        if isinstance(item, int) or isinstance(first, int):
-            return count
-        if item.call_key != first.call_key or size([item]) >= size([first]):
-            return count
-        count += 1
-    return count

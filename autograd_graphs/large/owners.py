@@ -1,6 +1,4 @@
-"""Guess module calls, where none were taken down, from the names of the parameters that operations
-read or saved. Plain data in and out.
-"""
+"""Guess module calls, where none were taken down, by the parameters that operations read."""
 
 from __future__ import annotations
 
@@ -30,7 +28,7 @@ def guessed_calls(program: Program) -> list[Call]:
         while len(running) > shared:
             nr, start = running.pop()
             depth = len(running)
-            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at, 0)
+            calls[nr] = Call(".".join(before[: depth + 1]), "", depth, start, at)
         for _ in path[shared:]:
             running.append((len(calls), at))
             calls.append(None)
@@ -62,9 +60,7 @@ def filled(paths: list[Path | None]) -> list[Path]:
 
 
 def reads(program: Program, at: int) -> Path | None:
-    """Return the path that all parameters have in common which an operation reads or saved; None
-    where there are none.
-    """
+    """Return the path that all parameters share which an operation reads; None for no parameter."""
     node = program.nodes[at]
     owners = list(saved_owners(program.graph.nodes[node]))
     for edge in program.below.get(node, ()):

@@ -1,6 +1,4 @@
-"""Hold the parts of a program that can be drawn as one box each, and give every one a name of its
-own. Plain data.
-"""
+"""Hold the parts of a program that can be a box each, and give each a name of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from autograd_graphs.large.owners import common
 from autograd_graphs.large.pieces import Piece
@@ -17,9 +16,7 @@ MOST_JOINED = 3  # modules that are named one by one: "lower+upper"
 
 
 class NoPart(Exception):
-    """Say that a graph has no part of a name: of all that may go wrong in folding, the reader's
-    mistake, not ours.
-    """
+    """Say that a graph has no part of a name: the reader's mistake, not ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +24,7 @@ class Part:
     """Hold the places start … stop - 1: one stretch, or equal copies of one; `name` is that of all
     together.
 
-    `pieces` are the copies with what is in them, `scope` says where parts in it lie. `calls` is how
-    many such calls were made one after the other in the block that took them down, the last of them
-    those that are here.
+    `pieces` are the copies with what is in them, `scope` says where parts in it lie.
     """
 
     start: int
@@ -38,7 +33,6 @@ class Part:
     copies: tuple[str, ...]
     pieces: tuple[Piece, ...] = field(default=(), compare=False, repr=False)
     scope: str = field(default="", compare=False)
-    calls: int = field(default=0, compare=False)
 
     @property
     def period(self) -> int:
@@ -70,9 +64,7 @@ class Part:
 
 
 def qualified(name: str, scope: str) -> str:
-    """Say in which call a part lies: "layer.norm" in "layer[3]" is "layer[3].norm", and in "layer"
-    it is "layer.norm".
-    """
+    """Say in which call a part lies: "layer.norm" in "layer[3]" is "layer[3].norm"."""
     whole = plain(scope)
     if not scope:
         return name
@@ -113,12 +105,11 @@ def joined(paths: Sequence[str]) -> str:
 
 
 def row_names(
-    pieces: Sequence[Piece], scope: str, block: str, beside: str, before: int
+    pieces: Sequence[Piece], scope: str, block: str, beside: str
 ) -> tuple[str, tuple[str, ...]]:
     """Name a row and its copies: by their modules, by which call of one it is, else by `block`.
 
-    `beside` names the operations of a copy that no module of it called: "layers.0+Relu". `before`
-    is how many equal calls were made before the first.
+    `beside` names the operations of a copy that no module of it called: "layers.0+Relu".
     """
     names = [joined(called(piece)) for piece in pieces]
     if not names[0]:
@@ -126,7 +117,7 @@ def row_names(
     names = [qualified(name, scope) for name in names]
     if len(set(names)) == len(names):
         return span(names) + beside, tuple(name + beside for name in names)
-    copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names, start=before))
+    copies = tuple(f"{name}{beside}[{nr}]" for nr, name in enumerate(names))
     return names[0] + beside if len(set(names)) == 1 else span(copies), copies
 
 
@@ -138,9 +129,7 @@ def called(piece: Piece) -> list[str]:
 
 
 def distinct(parts: Sequence[Part]) -> list[Part]:
-    """Say of parts that would be called alike which is which: the second call of a module is
-    "tower[call 2]".
-    """
+    """Tell apart parts with one name: the second call of a module is "tower[call 2]"."""
     met: Counter[str] = Counter()
     found = []
     for part in parts:
@@ -155,7 +144,8 @@ def names_inside(part: Part) -> set[str]:
     """Return the names that the calls in several modules drawn as one, "lower+upper", will have."""
     if part.is_call or part.name.endswith("]"):
         return set()
-    return {qualified(path, part.scope) for piece in part.pieces for path in called(piece)}
+    paths = chain.from_iterable(map(called, part.pieces))
+    return {qualified(path, part.scope) for path in paths}
 
 
 def numbered(part: Part, call: int) -> Part:

@@ -16,8 +16,7 @@ class Piece:
     """Hold a module call, or other neighbours in a program: the places start … stop - 1.
 
     `items` are what is directly in it, calls and places of operations, in order. Two pieces with
-    one `key` are calls of one class with equal operations in equal calls inside; with one
-    `call_key`, of one class with equal calls inside and as many nodes made, as far as calls tell.
+    one `key` are calls of one class with equal operations in equal calls inside.
     """
 
     path: str
@@ -26,7 +25,6 @@ class Piece:
     stop: int
     items: tuple[Item, ...]
     key: int = -1
-    call_key: int = -1
 
 
 Item = Piece | int
@@ -83,11 +81,7 @@ class Reader:
         done, outer = running.pop(), running[-1]
         call = done.call
         items = (*done.items, *range(done.at, done.stop))
-        inner = tuple(item.call_key for item in items if isinstance(item, Piece))
         key = self._number((call.kind, tuple(map(self.key, items))))
-        call_key = self._number(("call", call.kind, call.made, inner))
-        if call.start == call.stop:
-            key = self._number(("nothing met", len(self._numbers)))
         outer.items += range(outer.at, call.start)
         outer.at = max(outer.at, call.stop)
-        outer.items.append(Piece(call.name, call.kind, call.start, call.stop, items, key, call_key))
+        outer.items.append(Piece(call.name, call.kind, call.start, call.stop, items, key))

@@ -1,6 +1,4 @@
-"""Find what repeats side by side among the items of a program: equal calls in a row, and the
-rounds of a loop. Plain data in and out.
-"""
+"""Find what repeats side by side in a program: equal calls in a row, the rounds of a loop."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from autograd_graphs.large.pieces import Item, Piece, Reader, size
 
@@ -21,9 +20,7 @@ _NUMBER = re.compile(r"\d+")
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Hold that the items start … stop - 1 are equal to those one period later, as far as there
-    are any.
-    """
+    """Hold that the items start … stop - 1 are equal to those one period later."""
 
     start: int
     stop: int
@@ -51,7 +48,7 @@ class Rows:
 
     def found(self) -> list[Row]:
         """Return rows that do not overlap, in order: what hides most operations goes first."""
-        likely = [row for period in self._periods() for row in self._of(period)]
+        likely = list(chain.from_iterable(map(self._of, self._periods())))
         gaps, found = [(0, len(self.items))], []
         while gaps and likely and len(found) < MOST_ROWS:
             low, high = gaps.pop()
@@ -65,9 +62,7 @@ class Rows:
         return sorted(found, key=lambda row: row.start)
 
     def _periods(self) -> list[int]:
-        """Return the distances at which equal items follow each other, those met most often
-        first.
-        """
+        """Return the distances at which equal items follow each other, most frequent first."""
         count: Counter[int] = Counter()
         places: dict[int, list[int]] = {}
         for at, key in enumerate(self.keys):

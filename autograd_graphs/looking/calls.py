@@ -21,7 +21,6 @@ from torch.nn.modules.module import (
 )
 
 from autograd_graphs.data import Call, Edge
-from autograd_graphs.looking.lines import LineMarks
 from autograd_graphs.looking.torch_private import is_module, next_number, type_name
 from autograd_graphs.looking.variable_names import caller, submodules, variables
 from autograd_graphs.text import visible
@@ -63,7 +62,7 @@ class ThreadCalls:
     running: list[Recorded] = field(default_factory=list)
 
 
-def module_calls(*models: torch.nn.Module, lines: bool = False) -> ModuleCalls:
+def module_calls(*models: torch.nn.Module) -> ModuleCalls:
     """Return a context manager that takes down every module call made in its block.
 
     Run the forward in the block, then pass the context as `names=` to `show`, `step_through`,
@@ -74,27 +73,20 @@ def module_calls(*models: torch.nn.Module, lines: bool = False) -> ModuleCalls:
     of a thread, and no node tells its own: pass only graphs of the thread that made the calls. An
     interrupt that ends a forward leaves its call open up to the end of the block. Calling a module
     that `torch.compile` made warns of global hooks. Raises TypeError for anything but models.
-
-    `lines=True` also takes down which of your lines made each operation, for the program above the
-    player: a trace function looks at every Python call and at each of your lines. A forward of
-    twelve small attention layers took 1.7 times as long as with calls alone, of large ones 1.06
-    times, a bare Python loop 50 times. Under a debugger, which needs the trace function itself, no
-    lines are taken down.
     """
     for model in models:
         if not is_module(model):
             raise TypeError(f"Expected a model, got {type_name(model)}. {HOW}")
     if not models:
         raise TypeError(f"No model was given. {HOW}")
-    return ModuleCalls(models, LineMarks() if lines else None)
+    return ModuleCalls(models)
 
 
 class ModuleCalls:
     """Take down module calls while the block runs, and keep their names and numbers after it."""
 
-    def __init__(self, models: Sequence[torch.nn.Module], lines: LineMarks | None = None) -> None:
+    def __init__(self, models: Sequence[torch.nn.Module]) -> None:
         self.state = "not entered"
-        self.lines = lines
         self.roots: dict[str, weakref.ref] = {}
         self._given: dict[str, weakref.ref] = {}
         self._models = tuple(models)  # let go when the block ends
@@ -122,13 +114,9 @@ class ModuleCalls:
             register_module_forward_pre_hook(self._begin),
             register_module_forward_hook(self._end, always_call=True),
         ]
-        if self.lines is not None:
-            self.lines.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.lines is not None:
-            self.lines.stop()
         for handle in self._handles:
             handle.remove()
         here = self._thread()
@@ -235,10 +223,7 @@ class ModuleCalls:
         return unique
 
     def models(self) -> dict[str, torch.nn.Module]:
-        """Return the models by name, those that are still alive.
-
-        Raises ValueError where nothing was taken down yet.
-        """
+        """Return the models by name that are alive. Raises ValueError before a block has ended."""
         if self.state == "not entered":
             raise ValueError(f"names is a module_calls() whose block was never entered. {HOW}")
         if self.state == "open":
@@ -253,14 +238,13 @@ class ModuleCalls:
         if not are_in_order(numbers, edges):
             return (), NOT_IN_ORDER
         ordered = sorted(numbers.values())
-        is_cut = any(edge.cut for edge in edges)
-        found = [list(placed(thread.calls, ordered, is_cut)) for thread in self._threads]
-        found = [calls for calls in found if any(call.start < call.stop for call in calls)]
+        by_thread = [tuple(placed(thread.calls, ordered)) for thread in self._threads]
+        found = list(filter(None, by_thread))
         if len(found) > 1:
             return (), SEVERAL_THREADS
         if not found:
-            return (), self._no_match(is_cut)
-        return tuple(found[0]), ""
+            return (), self._no_match(any(edge.cut for edge in edges))
+        return found[0], ""
 
     def _no_match(self, is_cut: bool) -> str:
         """Say that no operation of a graph was made in a call."""
@@ -285,13 +269,9 @@ def are_in_order(numbers: Mapping[int, int], edges: Sequence[Edge]) -> bool:
     return True
 
 
-def placed(calls: Sequence[Recorded], ordered: Sequence[int], is_cut: bool) -> Iterator[Call]:
-    """Yield calls by the places of their operations among all that were met, in order.
-
-    Of a graph that was cut, also those that made nodes of which none was met.
-    """
+def placed(calls: Sequence[Recorded], ordered: Sequence[int]) -> Iterator[Call]:
+    """Yield calls by the places of their operations among all that were met, in order."""
     for call in calls:
         start, stop = bisect_left(ordered, call.low), bisect_left(ordered, call.high)
-        made = call.high - call.low
-        if start < stop or (is_cut and made):
-            yield Call(call.name, call.kind, call.depth, start, stop, made)
+        if start < stop:
+            yield Call(call.name, call.kind, call.depth, start, stop)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from types import FrameType
-from typing import Any
 
 from autograd_graphs.looking.statements import Text
 
@@ -46,8 +46,4 @@ def failures() -> set[int] | None:
     shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
     history = getattr(getattr(shell, "_instance", None), "history_manager", None)
     found = getattr(history, "exceptions", None)
-    return set(found) if type(found) is dict or is_default(found) else None
-
-
-def is_default(found: Any) -> bool:
-    return type(found).__name__ == "defaultdict"
+    return set(found) if type(found) in (dict, defaultdict) else None

@@ -26,9 +26,7 @@ HELD = "the way ahead, held so that a deep graph is freed without recursion"
 
 
 def make_freeable(nodes: Sequence[Any], edges: Sequence[Edge]) -> None:
-    """Bound the recursion of freeing a graph: where it is deep, every 128th level holds the
-    way ahead.
-    """
+    """Bound the recursion of freeing a deep graph: every 128th level holds the way ahead."""
     if len(nodes) <= SHALLOW:
         return
     inputs: list[list[int]] = [[] for _ in nodes]

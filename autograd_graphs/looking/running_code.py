@@ -21,9 +21,7 @@ def parsed(source: str) -> ast.Module:
 
 @lru_cache(maxsize=64)
 def runs(lines: tuple[str, ...], number: int, code: CodeType) -> bool:
-    """Say whether a code that is at a line is that of a source: of the whole of it, or of one
-    statement alone, as IPython does it.
-    """
+    """Say whether the code at a line is that of a source: of all of it, or of one statement."""
     if len(lines) > LONGEST:
         return False
     tree = parsed("".join(f"{line}\n" for line in lines))

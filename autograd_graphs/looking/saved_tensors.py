@@ -1,6 +1,4 @@
-"""Describe the saved tensors of a backward function without unpacking anything that a hook would
-notice.
-"""
+"""Describe the saved tensors of a backward function; no hook of the user's notices."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ class Memory:
         return {memory[0] for memory in map(memory_of, self._of_leaves) if memory}
 
     def storage(self, tensor: torch.Tensor | None) -> Storage:
-        """Return the storage of a tensor; for None, or where torch cannot tell, one of unknown
-        size.
-        """
+        """Return the storage of a tensor; one of unknown size where torch cannot tell."""
         memory = None if tensor is None else memory_of(tensor)
         if memory is None:
             self.unknown += 1
@@ -73,7 +69,7 @@ def saved(
     out. While another thread goes backward none is touched: torch frees them without a lock.
     """
     if backward_elsewhere():
-        if not _can_save(node):
+        if not (is_custom(node) or raw_saved(type(node))):
             return ()
         return (_with_storage(SavedTensor("saved tensors", "busy"), None, memory),)
     found = []
@@ -111,15 +107,9 @@ def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTe
     )
 
 
-def _can_save(node: Any) -> bool:
-    return is_custom(node) or bool(raw_saved(type(node)))
-
-
 @cache
 def raw_saved(kind: type) -> tuple[str, ...]:
-    """Return the attributes of one of torch's own backward functions that hold saved tensors; self
-    first, as in the formulas.
-    """
+    """Return the attributes of a backward function that hold saved tensors, self first."""
     found = [name for name in dir(kind) if name.startswith("_raw_saved_")]
     return tuple(sorted(found, key="_raw_saved_self".__ne__))
 
@@ -133,9 +123,7 @@ def _named_result(one: SavedTensor, made: tuple[str, ...]) -> SavedTensor:
 
 
 def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
-    """List a node's saved tensors as (name, raw cell, how to unpack it); the cell is None once
-    freed.
-    """
+    """List saved tensors as (name, raw cell, how to unpack it); the cell is None once freed."""
     if is_custom(node):
         return _cells_of_custom(node)
     cells: list[tuple[str, Any, Callable[[], Any]]] = []
@@ -156,9 +144,7 @@ def _cells(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
 
 
 class Cell(NamedTuple):
-    """Hold what is read of a saved tensor of a custom Function: torch's own cell dies when a
-    backward frees it.
-    """
+    """Hold what is read of a custom Function's saved tensor: torch's cell dies when freed."""
 
     unpack_hook: Any
     data: Any
@@ -177,9 +163,7 @@ def _cells_of_custom(node: Any) -> list[tuple[str, Any, Callable[[], Any]]]:
 def _each(
     node: Any, get: Callable[[Any], Any], first: int = 0, stop: int | None = None
 ) -> list[Any]:
-    """Read saved tensors of a custom Function within one call into C: no other thread can free them
-    meanwhile.
-    """
+    """Read a custom Function's saved tensors in one call into C: no thread frees them meanwhile."""
     raw = chain.from_iterable(map(CUSTOM._raw_saved_tensors.__get__, (node,)))
     return list(map(get, islice(raw, first, stop)))
 
@@ -230,9 +214,7 @@ def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor
 
 
 def values_held(node: Any) -> dict[str, Any]:
-    """Return what a node saved, by torch's names: plain numbers, and the tensors and lists of them
-    that no hook has packed.
-    """
+    """Return what a node saved, by torch's names, but for what a hook has packed."""
     found: dict[str, Any] = {}
     if is_tensor(node) or is_custom(node):
         return found
@@ -255,8 +237,6 @@ def _is_packed(cell: Any) -> bool:
 
 @cache
 def _held_names(kind: type) -> tuple[tuple[str, str, str], ...]:
-    """Return what one of torch's own backward functions saves: the attribute with the raw cell,
-    that with the value, and the name in the formulas.
-    """
+    """Return what a backward function saves: raw cell, value, and its name in formulas."""
     found = [name for name in dir(kind) if name.startswith("_saved_") and not name.endswith("_")]
     return tuple((f"_raw{name}", name, name.removeprefix("_saved_")) for name in found)

@@ -98,9 +98,7 @@ def graph_of(walk: Walk, found: Names) -> Graph:
 
 
 def graph_again(walk: Walk, found: Names, before: Graph) -> Graph:
-    """Describe what a walk met once more, after a backward: what cannot have changed since `before`
-    is taken over.
-    """
+    """Describe a walk once more, after a backward: what cannot have changed is taken over."""
     roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
     memory = Memory(one for one in walk.met if is_tensor(one))
     nodes = [
@@ -111,9 +109,7 @@ def graph_again(walk: Walk, found: Names, before: Graph) -> Graph:
 
 
 def describe_again(one: Any, found: Names, memory: Memory, before: Node) -> Node:
-    """Describe what the walk met, after a backward; a node that made no named tensor and has
-    nothing saved is as before.
-    """
+    """Describe a node after a backward; one with no named output and nothing saved is as before."""
     if before.is_leaf or is_custom(one) or any(made.names for made in before.outputs):
         return describe(one, found, memory)
     if not before.saved:
@@ -123,9 +119,7 @@ def describe_again(one: Any, found: Names, memory: Memory, before: Node) -> Node
 
 
 def sequence_numbers(walk: Walk) -> dict[int, int]:
-    """Return the sequence number of every operation that a walk met, by its place among what it
-    met.
-    """
+    """Return the sequence number of every operation that a walk met, by its place."""
     return {nr: ran_as(one) for nr, one in enumerate(walk.met) if not is_tensor(one)}
 
 
@@ -226,9 +220,7 @@ def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, found: Name
 
 
 def describe(one: Any, found: Names, memory: Memory) -> Node:
-    """Describe what the walk met: a leaf tensor, or a backward function with what it made and
-    saved.
-    """
+    """Describe a leaf tensor, or a backward function with what it made and saved."""
     if is_tensor(one):
         return Node(
             "AccumulateGrad", (tensor_info(one, found.of_tensor(one), with_value=True),), True
@@ -274,9 +266,7 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
 
 
 def demand_tensor(thing: object, what: str = "") -> None:
-    """Raise TypeError, with what to pass instead, unless `thing` is a tensor; `what` says which one
-    is meant.
-    """
+    """Raise TypeError, with what to pass instead, unless `thing`, called `what`, is a tensor."""
     if is_tensor(thing):
         return
     advice = "Pass a tensor, for example the loss."

@@ -16,9 +16,8 @@ from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 from autograd_graphs.data import Graph, Operands, Program, Span
-from autograd_graphs.looking.calls import ModuleCalls, are_in_order
 from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from autograd_graphs.looking.lines import Place, anomaly_places, checked_line
+from autograd_graphs.looking.lines import anomaly_places, checked_line
 from autograd_graphs.looking.matching import Claims, Matcher
 from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.statements import (
@@ -31,7 +30,7 @@ from autograd_graphs.looking.statements import (
     lines_of,
     rebinds,
 )
-from autograd_graphs.looking.torch_private import is_tensor, quietly, ran_as
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import variables
 from autograd_graphs.text import visible
 
@@ -52,9 +51,7 @@ class Part(NamedTuple):
 
 
 class Look(NamedTuple):
-    """Hold what was found: sources by order, the place of each node, its operands, and statements
-    to show even without a place.
-    """
+    """Hold what was found: sources by order, each node's place and operands, lines to show."""
 
     texts: dict[int, Sequence[str] | dict[int, str]]
     orders: dict[str, int]  # of files
@@ -63,24 +60,18 @@ class Look(NamedTuple):
     shown: set[tuple[int, int]]
 
 
-def program_of(
-    frame: FrameType | None,
-    graph: Graph,
-    met: Sequence[Any],
-    calls: ModuleCalls | None = None,
-) -> Program | None:
+def program_of(frame: FrameType | None, graph: Graph, met: Sequence[Any]) -> Program | None:
     """Return the source above a graph, None where there is none to show.
 
     `frame` is the learner's, in which a function of this package was called; `met` what a walk met,
-    by node; `calls` may be a `module_calls(..., lines=True)`. The syntax tree counts only if
-    it compiles to the very code that runs. A source longer than 2,000 lines, and a graph of more
-    nodes, have lines at most.
+    by node. The syntax tree counts only if it compiles to the very code that runs. A source longer
+    than 2,000 lines, and a graph of more nodes, have lines at most.
     """
     try:
         with quietly():
             look = Look({}, {}, {}, {}, set())
             follow(frame, graph, met, look)
-            add_lines(graph, met, calls, look)
+            add_lines(graph, met, look)
             return shown(look)
     except Exception:  # whatever a source or a live object is like: a look never ends a program
         return None
@@ -141,13 +132,12 @@ def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef |
     """Return the module, or the function, whose body a code is."""
     if not code.co_flags & inspect.CO_OPTIMIZED:
         return None if code.co_flags & inspect.CO_NEWLOCALS else tree
-    found = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-        and node.name == code.co_name
-        and min([node.lineno, *[one.lineno for one in node.decorator_list]]) == code.co_firstlineno
-    ]
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            first = min([node.lineno, *[one.lineno for one in node.decorator_list]])
+            if first == code.co_firstlineno:
+                found.append(node)
     return found[0] if len(found) == 1 else None
 
 
@@ -223,7 +213,8 @@ def merge(whole: Claims, found: Claims, doubted: set[int]) -> None:
             doubted.add(node)
     for node, uses in found.uses.items():
         have = whole.uses.setdefault(node, [])
-        have += [use for use in uses if all(use is not one for one in have)]
+        known = set(map(id, have))
+        have += [use for use in uses if id(use) not in known]
 
 
 def write_down(found: Claims, graph: Graph, look: Look) -> None:
@@ -280,9 +271,7 @@ def columns(text: Text, expr: ast.expr) -> tuple[int, int]:
 
 
 def operator(text: Text, expr: ast.expr, value: Value | None) -> tuple[int, int]:
-    """Return the columns of the operator, or of the function's name, of an expression on one
-    line.
-    """
+    """Return the columns of the operator, or of the function's name, of an expression."""
     start, stop = columns(text, expr)
     line = text.lines[expr.lineno - 1]
     if value is None:
@@ -310,9 +299,9 @@ def show_statements(value: Value, look: Look) -> None:
         )
 
 
-def add_lines(graph: Graph, met: Sequence[Any], calls: ModuleCalls | None, look: Look) -> None:
-    """Add lines that were recorded, of nodes whose expression is not known."""
-    for node, place in recorded(graph, met, calls).items():
+def add_lines(graph: Graph, met: Sequence[Any], look: Look) -> None:
+    """Add lines that anomaly mode took down, of nodes whose expression is not known."""
+    for node, place in anomaly_places(graph, met).items():
         if node in look.parts or not (line := checked_line(place)):
             continue
         if place.filename not in look.orders:
@@ -321,16 +310,6 @@ def add_lines(graph: Graph, met: Sequence[Any], calls: ModuleCalls | None, look:
         if order > MOST_SOURCE:
             look.texts.setdefault(order, {})[place.number - 1] = line
         look.parts[node] = Part(order, place.number)
-
-
-def recorded(graph: Graph, met: Sequence[Any], calls: ModuleCalls | None) -> dict[int, Place]:
-    """Return the lines that anomaly mode or `module_calls` took down of nodes."""
-    found = anomaly_places(graph, met)
-    if calls is not None and calls.lines is not None:
-        numbers = {nr: ran_as(one) for nr, one in enumerate(met) if not is_tensor(one)}
-        if are_in_order(numbers, graph.edges):
-            found = {**found, **calls.lines.of(numbers)}
-    return found
 
 
 def shown(look: Look) -> Program | None:

@@ -11,6 +11,7 @@ import builtins
 import linecache
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -360,7 +361,7 @@ def bodies(stmt: ast.stmt) -> Iterator[list[ast.stmt]]:
 
 def bound(tree: ast.AST) -> set[str]:
     """Return all names that a tree may bind or delete, those within functions included."""
-    return {name for node in ast.walk(tree) for name in bound_by(node)}
+    return set(chain.from_iterable(map(bound_by, ast.walk(tree))))
 
 
 def bound_by(node: ast.AST) -> list[str]:
@@ -392,12 +393,8 @@ def rebinds(tree: ast.AST) -> bool:
 
 def declared(tree: ast.AST) -> set[str]:
     """Return the names that a function says are another scope's: it may rebind them when called."""
-    return {
-        name
-        for node in ast.walk(tree)
-        if isinstance(node, (ast.Global, ast.Nonlocal))
-        for name in node.names
-    }
+    scopes = [node for node in ast.walk(tree) if isinstance(node, (ast.Global, ast.Nonlocal))]
+    return set(chain.from_iterable(node.names for node in scopes))
 
 
 def is_our_function(thing: Any, name: str) -> bool:

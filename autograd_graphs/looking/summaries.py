@@ -25,7 +25,7 @@ FLOATS = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 PRIMES = (2, 3, 5, 7, 11, 13, 17, 23, 31, 43, 59, 83, 113, 157, 211, 293, 401, 503, 557, 769, 1_009)
 
 
-class Ticket:
+class PendingSummary:
     """Stand for a summary that is still to be computed.
 
     `kept` is a copy of the tensor, or of a sample of a large one, whose `numbers` (norm, least,
@@ -53,10 +53,10 @@ class Summaries:
     """Take gradients, and describe them later; no gradient is referred to in between."""
 
     def __init__(self) -> None:
-        self._open: list[Ticket] = []
+        self._open: list[PendingSummary] = []
         self._bytes = 0
 
-    def take(self, tensor: torch.Tensor | None) -> Gradient | Ticket | None:
+    def take(self, tensor: torch.Tensor | None) -> Gradient | PendingSummary | None:
         """Return the description of a gradient where it is had at once, else a ticket for it."""
         if tensor is None:
             return None
@@ -69,11 +69,11 @@ class Summaries:
         if not 0 < count <= LARGE or (seen := readable(tensor)) is None:
             return Gradient(sizes)
         try:
-            return self._keep(Ticket(sizes, tensor), seen, count)
+            return self._keep(PendingSummary(sizes, tensor), seen, count)
         except Exception:  # what torch cannot sum up
             return Gradient(sizes)
 
-    def _keep(self, ticket: Ticket, seen: torch.Tensor, count: int) -> Ticket:
+    def _keep(self, ticket: PendingSummary, seen: torch.Tensor, count: int) -> PendingSummary:
         """Copy what a ticket needs of a tensor."""
         if count <= WHOLE:
             ticket.kept = seen.clone(memory_format=torch.contiguous_format)
@@ -99,7 +99,7 @@ class Summaries:
 
     def of(self, taken: Any) -> Any:
         """Return the description that a ticket stands for; anything else as it is."""
-        if type(taken) is not Ticket:
+        if type(taken) is not PendingSummary:
             return taken
         if taken.found is None:
             self.settle()
@@ -137,9 +137,8 @@ def readable(tensor: torch.Tensor) -> torch.Tensor | None:
         return None
 
 
-def is_still(ticket: Ticket, tensor: torch.Tensor) -> bool:
-    """Say whether a tensor still holds what a ticket was taken for, where it is that very tensor or
-    its alias.
+def is_still(ticket: PendingSummary, tensor: torch.Tensor) -> bool:
+    """Say whether a tensor, or its alias, still holds what a ticket was taken for.
 
     Of a large one that nobody edited in torch's sight only a sample is compared.
     """
@@ -152,9 +151,7 @@ def is_still(ticket: Ticket, tensor: torch.Tensor) -> bool:
 
 
 def is_laid_out_as(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Say whether two tensors look at their memory in the same way: where that is the same, they
-    are one.
-    """
+    """Say whether two tensors look at their memory in the same way."""
     return (
         is_plain(one)
         and one.layout is other.layout is torch.strided
@@ -173,9 +170,7 @@ def are_equal(ours: torch.Tensor, tensor: torch.Tensor) -> bool:
 
 
 def sample(tensor: torch.Tensor) -> torch.Tensor:
-    """Return about `SAMPLE` elements of a large tensor, each so many apart that no row's pattern is
-    missed.
-    """
+    """Return about `SAMPLE` elements of a large tensor, so far apart that no row is missed."""
     return tensor.reshape(-1)[:: step(tensor.numel(), tensor.shape)]
 
 
@@ -213,7 +208,7 @@ def numbers_by_row(rows: torch.Tensor) -> list[tuple[float, float, float, int, i
     return found
 
 
-def describe(tickets: Sequence[Ticket]) -> None:
+def describe(tickets: Sequence[PendingSummary]) -> None:
     """Describe tensors of one shape and kind, and drop their copies."""
     try:
         describe_rows(tickets)
@@ -224,7 +219,7 @@ def describe(tickets: Sequence[Ticket]) -> None:
         ticket.kept = None
 
 
-def describe_rows(tickets: Sequence[Ticket]) -> None:
+def describe_rows(tickets: Sequence[PendingSummary]) -> None:
     """Describe tensors by their copies, each a row of one matrix."""
     sizes, numbers = tickets[0].sizes, [ticket.numbers for ticket in tickets]
     rows = torch.stack([ticket.kept for ticket in tickets]).flatten(1)
@@ -254,9 +249,7 @@ def tiles(rows: torch.Tensor, sizes: tuple[int, ...]) -> list[tuple[tuple[float,
 
 
 def bins(rows: torch.Tensor, numbers: Sequence[tuple[float, ...]]) -> list[tuple[int, ...]]:
-    """Return the histogram of every row, from the negative of its greatest absolute value up to
-    it; nan and inf are left out.
-    """
+    """Return the histogram of every row, symmetric around 0; nan and inf are left out."""
     most = [max(-least, greatest) for _, least, greatest, *_ in numbers]
     odd = [nr for nr, (*_, nans, infs) in enumerate(numbers) if nans or infs]
     for nr in odd:

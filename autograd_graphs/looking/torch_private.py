@@ -25,7 +25,6 @@ from autograd_graphs.data import Gradient, TensorInfo, tile_of
 from autograd_graphs.text import numbers, visible
 
 CUSTOM = torch._C._FunctionBase
-MRO = type.__dict__["__mro__"].__get__  # what a class is made of, its metaclass not asked
 with torch.inference_mode(False):  # whatever mode the course is imported in
     _LEAF = torch.ones(1, requires_grad=True)  # for the class of its node alone
     ACCUMULATE_GRAD = type(torch.autograd.graph.get_gradient_edge(_LEAF).node)
@@ -33,14 +32,7 @@ with torch.inference_mode(False):  # whatever mode the course is imported in
 
 def is_a(thing: object, kind: type) -> bool:
     """Say what `isinstance` would say of a thing that does not lie about its class."""
-    own = type(thing)
-    if own is kind:
-        return True
-    # Not `kind in`: a metaclass may say what equals it. A generator would take three times as long.
-    for one in MRO(own):  # noqa: SIM110
-        if one is kind:
-            return True
-    return False
+    return issubclass(type(thing), kind)
 
 
 def is_list(thing: object) -> bool:
@@ -49,7 +41,8 @@ def is_list(thing: object) -> bool:
 
 
 def mro(thing: object) -> tuple[type, ...]:
-    return MRO(type(thing))
+    """Return what the class of a thing is made of; its metaclass is not asked."""
+    return type.__dict__["__mro__"].__get__(type(thing))
 
 
 def is_tensor(thing: object) -> bool:
@@ -61,26 +54,18 @@ def is_module(thing: object) -> bool:
 
 
 def is_custom(node: object) -> bool:
-    """Say whether a node belongs to a custom `autograd.Function`: only then may its class be the
-    user's.
-    """
+    """Say whether a node is of a custom `autograd.Function`: its class may be the user's."""
     return is_a(node, CUSTOM)
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Say whether a tensor is of torch's own class and no wrapper of `torch.func`, so that its
-    values may be read.
-    """
+    """Say whether a tensor's values may be read: of torch's own class, not of `torch.func`."""
     own = type(tensor) is torch.Tensor or type(tensor) is torch.nn.Parameter
     return own and not torch._C._functorch.is_functorch_wrapped_tensor(tensor)
 
 
 def type_name(thing: object) -> str:
-    """Return the name of a thing's real type, whatever its metaclass says.
-
-    For a backward function this is its operation; `node.name()` is never asked, a custom ctx can
-    shadow it.
-    """
+    """Return the name of a thing's real type: no metaclass and no `node.name()` is asked."""
     return visible(type.__dict__["__name__"].__get__(type(thing)))
 
 
@@ -115,9 +100,7 @@ REFUSAL = Refusal()
 
 @contextlib.contextmanager
 def refusing() -> Iterator[None]:
-    """Put `REFUSAL` before every class and mode: torch asks a class for its shape even where
-    dispatch is off.
-    """
+    """Put `REFUSAL` before every class: torch asks one for its shape even with dispatch off."""
     was = torch._C._dispatch_tls_is_dispatch_key_excluded(PYTHON)
     torch._C._dispatch_tls_set_dispatch_key_excluded(PYTHON, False)
     torch._C._push_on_torch_dispatch_stack(REFUSAL)
@@ -135,9 +118,7 @@ def getter(attribute: str) -> Callable[[torch.Tensor], Any]:
 
 
 def read(tensor: torch.Tensor, attribute: str) -> Any:
-    """Return an attribute through torch's own descriptor; None where torch raises, or would ask the
-    tensor's class.
-    """
+    """Return an attribute by torch's own descriptor; None where torch would ask the class."""
     get = getter(attribute)
     try:
         if attribute not in ("shape", "device") or is_plain(tensor):
@@ -152,16 +133,12 @@ ENGINE = torch.autograd.graph._engine_run_backward.__code__
 
 
 def graph_task() -> int:
-    """Return torch's number of the backward that runs in this thread, -1 where none does: a younger
-    one has a greater number.
-    """
+    """Return torch's number of the backward in this thread, a younger one's is greater; else -1."""
     return torch._C._current_graph_task_id()
 
 
 def backward_elsewhere() -> bool:
-    """Say whether a backward runs in another thread; no, where this thread works for one itself, as
-    in a hook.
-    """
+    """Say whether a backward runs in another thread, which this one does not work for."""
     if graph_task() != -1:
         return False
     own = threading.get_ident()
@@ -193,18 +170,14 @@ MOST_DIMENSIONS = 16  # sizes that are written out
 
 
 def may_be_stale(tensor: torch.Tensor) -> bool:
-    """Say whether reading `grad_fn` could rewrite history: for a view whose base was edited in
-    place.
-    """
+    """Say whether reading `grad_fn` could rewrite history: a view of an edited base."""
     return torch._C.TensorBase._is_view(tensor) and read(tensor, "_version") != 0
 
 
 def tensor_info(
     tensor: torch.Tensor, names: tuple[str, ...], with_value: bool = False
 ) -> TensorInfo:
-    """Describe a tensor; with `with_value` its values and a leaf's `.grad` as text where it is
-    small and plain.
-    """
+    """Describe a tensor; with `with_value` its values and a leaf's `.grad`, where it is small."""
     known = (
         names,
         shape(tensor),
@@ -253,9 +226,7 @@ def shape(thing: Any) -> tuple[int, ...] | None:
 
 
 def values(tensor: torch.Tensor) -> Any:
-    """Return the values of a plain tensor of at most `SMALL` elements and dimensions, a number or
-    nested tuples of them; else None.
-    """
+    """Return a small plain tensor's values, a number or nested tuples; else None."""
     sizes = shape(tensor)
     if (
         not is_plain(tensor)
@@ -280,19 +251,12 @@ def as_tuples(values: Any) -> Any:
 
 
 def has_memory(tensor: torch.Tensor) -> bool:
-    """Say whether the storage of a plain dense tensor still holds all of it: a storage can be
-    resized behind its back.
+    """Say whether the storage of a plain dense tensor still holds all of it.
 
-    Torch is asked for a view, which it refuses; the storage itself would count one owner more from
-    then on.
+    A storage can be resized behind a tensor's back. Torch is asked for a view, which it refuses;
+    the storage itself would count one owner more from then on.
     """
-    if tensor.layout is not torch.strided:
-        return False
-    try:
-        tensor.detach().as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
-    except RuntimeError:
-        return False
-    return True
+    return tensor.layout is torch.strided and fits(tensor.detach(), reach(tensor))
 
 
 def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
@@ -345,11 +309,7 @@ def fits(flat: torch.Tensor, count: int) -> bool:
 
 
 def grad_of(tensor: torch.Tensor) -> Gradient | None:
-    """Describe what a tensor's `.grad` holds, a large one by its shape alone; None where it is
-    empty.
-
-    While another thread goes backward it is not read, and not even its shape is known.
-    """
+    """Describe a tensor's `.grad`; None where it is empty. In a backward elsewhere it is unread."""
     if backward_elsewhere():
         return Gradient(None)
     grad = read(tensor, "grad")
@@ -379,9 +339,7 @@ def of_node(node: Any, attribute: str) -> Any:
 
 
 def ran_as(node: Any) -> int:
-    """Return the number that torch gave a backward function when its operation ran: only its rank
-    means something.
-    """
+    """Return torch's number of an operation: only its rank means something."""
     return of_node(node, "_sequence_nr")()
 
 

@@ -31,9 +31,7 @@ _IPYTHON = re.compile(r"_+|_i+|_i?\d+|_[iod]h|In|Out")
 
 
 class Names:
-    """Remember the names of tensors, by the tensor itself and by the (node, output_nr) that made
-    it.
-    """
+    """Remember the names of tensors, by themselves and by the (node, output_nr) that made them."""
 
     def __init__(self) -> None:
         self._keep: list[Any] = []  # strong references: an id stays true as long as we look
@@ -142,24 +140,18 @@ def _locals(frame: FrameType) -> list[tuple[str, Any]]:
 
 def parameters(module: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
     """Yield (dotted path, parameter), as `named_parameters()` would, without calling the module."""
-    seen, queue = set(), [("", module)]
-    while queue and len(seen) < MOST_MODULES:
-        prefix, one = queue.pop()
-        if id(one) in seen:
+    seen = set()
+    for path, part in submodules(module):
+        if id(part) in seen:
             continue
-        seen.add(id(one))
-        for name, parameter in _dict_of(one, "_parameters"):
+        seen.add(id(part))
+        for name, parameter in _dict_of(part, "_parameters"):
             if is_tensor(parameter):
-                yield prefix + name, parameter
-        children = [(f"{prefix}{name}.", child) for name, child in _dict_of(one, "_modules")]
-        queue += reversed([(path, child) for path, child in children if is_module(child)])
+                yield f"{path}.{name}".removeprefix("."), parameter
 
 
 def submodules(model: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield (dotted path, module) of a model and all in it, under each of its paths, outer first.
-
-    A module that holds itself is not followed; nothing of the user's is called.
-    """
+    """Yield (dotted path, module) of a model and all in it, outer first; nothing is called."""
     queue: list[tuple[str, torch.nn.Module, tuple[int, ...]]] = [("", model, ())]
     count = 0
     while queue and count < MOST_MODULES:

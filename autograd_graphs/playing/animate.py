@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import chain
 
 from autograd_graphs.data import NOT_FOLDED, Graph
 from autograd_graphs.drawing.diagram import drawing
@@ -17,12 +18,7 @@ MOST_VIEWS = 24
 
 
 def film(trace: Trace, alt: str | None = None) -> BackwardFilm:
-    """Return a film with a moment before the first step, one for each step that is ever shown, and
-    one after the last.
-
-    A folded graph has one scene in which it is folded, and one for each part of it that can be
-    opened; there a part that stays folded is one stop.
-    """
+    """Return a film with a moment at each end, and one for each step that is ever shown."""
     moments = Moments(trace)
     stages = [Stage(trace, view, moments.equations) for view in views(trace.graph, MOST_VIEWS)]
     scenes: list[Scene] = []
@@ -55,7 +51,8 @@ def explored(graph: Graph, alt: str) -> BackwardFilm:
 
 def shown(moments: Moments, scenes: list[Scene], count: int) -> list[Moment | None]:
     """Return the moment of each step; None for a step that is inside a folded part everywhere."""
-    seen = {stop.moment for scene in scenes for stop in scene.stops}
+    stops = chain.from_iterable(scene.stops for scene in scenes)
+    seen = {stop.moment for stop in stops}
     return [moments.step(nr) if nr + 1 in seen else None for nr in range(count)]
 
 

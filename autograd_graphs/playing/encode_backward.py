@@ -6,7 +6,8 @@ film.schema.json says of each field what it holds. A step that is never shown ha
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from autograd_graphs.data import Gradient, Span
 from autograd_graphs.drawing.bare import Bare, Line
@@ -83,7 +84,7 @@ class Encoder:
             "kind": moment.kind and self.words(moment.kind),
             "say": self.words(moment.sentence),
             "ask": moment.question and self.words(moment.question),
-            "rows": [[self.cell(cell) for cell in row] for row in moment.rows],
+            "rows": [list(map(self.cell, row)) for row in moment.rows],
             "choices": list(moment.choices),
             "formulas": [[self.words(name), self.words(rule)] for name, rule in moment.formulas],
             "way": moment.whole_way,
@@ -115,9 +116,7 @@ class Encoder:
         if scene.lying:
             found["lying"] = self.drawn(scene.lying, scene)
         if any(stop.last > stop.first for stop in scene.stops):
-            found["stops"] = [
-                number for stop in scene.stops for number in (stop.first, stop.last, stop.moment)
-            ]
+            found["stops"] = flat((one.first, one.last, one.moment) for one in scene.stops)
         return found
 
     def drawn(self, picture: Bare, scene: Scene) -> dict:
@@ -166,15 +165,13 @@ class Encoder:
     def wire(self, line: Line, scene: Scene) -> list:
         """Return [curve, arrow, capsule, what, times, factor]."""
         way = scene.ways[line.edge]
-        times = [number for pair in way.times for number in pair]
-        return [*self.curve(line), self.what(way.carried), times, way.factor]
+        return [*self.curve(line), self.what(way.carried), flat(way.times), way.factor]
 
     def curve(self, line: Line) -> list:
         """Return a curve, its arrow and the box of its capsule."""
-        points = [number for point in line.curve for number in point]
-        corners = [round(number) for point in arrow(line.curve) for number in point]
+        points, corners = flat(line.curve), flat(arrow(line.curve))
         box = list(line.capsule) if line.capsule else 0
-        return [path_data([round(one) for one in points]), points_data(corners), box]
+        return [path_data(list(map(round, points))), points_data(list(map(round, corners))), box]
 
     def slot(self, node: int, box: Sequence[int], scene: Scene) -> list:
         """Return [node, x, y, width, height, before, after]."""
@@ -184,11 +181,14 @@ class Encoder:
 
 def turn_data(turn: Turn) -> list:
     """Return [stretches, freed, inside, opens] of a node, without what is empty at its end."""
-    stretches = [number for pair in turn.stretches for number in pair]
-    opens = [number for pair in turn.opens for number in pair]
     freed = -1 if turn.freed is None else turn.freed
-    found = [stretches, freed, turn.inside, opens]
-    return found if opens else found[:3]
+    found = [flat(turn.stretches), freed, turn.inside]
+    return [*found, flat(turn.opens)] if turn.opens else found
+
+
+def flat(groups: Iterable[Iterable]) -> list:
+    """Return what is in groups, one after the other."""
+    return list(chain.from_iterable(groups))
 
 
 def key(one: str | Device) -> str | list:
@@ -210,11 +210,11 @@ def columns(span: Span | None, program: Sequence[str]) -> list | None:
         return None
     line = source(program[span.line])
     places = (span.start, span.stop, span.op_start, span.op_stop)
-    return [span.line, *[at + sum(map(is_wide, line[: max(at, 0)])) for at in places]]
-
-
-def is_wide(letter: str) -> bool:
-    return letter > "\uffff"
+    found = [span.line]
+    for at in places:
+        wide = [letter for letter in line[: max(at, 0)] if letter > "\uffff"]
+        found.append(at + len(wide))
+    return found
 
 
 def rounded(value: float) -> float:
@@ -227,8 +227,7 @@ def tensor(gradient: Gradient) -> list:
     norm = "" if gradient.norm is None else brief(gradient.norm)
     words = [shape(gradient.shape), norm, health_of(gradient)]
     if gradient.tile is not None:
-        flat = [value for row in gradient.tile for value in row]
-        return [1, *words, len(gradient.tile[0]), squares(flat)]
+        return [1, *words, len(gradient.tile[0]), squares(flat(gradient.tile))]
     if gradient.bins is not None:
         most = max(gradient.bins) or 1
         heights = [round(HIGH * math.sqrt(count / most)) for count in gradient.bins]
@@ -237,7 +236,7 @@ def tensor(gradient: Gradient) -> list:
 
 
 def squares(values: Sequence[float]) -> list[int]:
-    """Return how large the square of each value is: the side goes with the root of the magnitude."""
+    """Return the side of each value's square: it goes with the root of the magnitude."""
     finite = [abs(value) for value in values if math.isfinite(value)]
     most = max(finite, default=0) or 1
     return [square(value, most) for value in values]
@@ -251,8 +250,3 @@ def square(value: float, most: float) -> int:
         return INFINITE if value > 0 else -INFINITE
     size = max(1, round(STEPS * math.sqrt(abs(value) / most))) if value else 0
     return -size if value < 0 else size
-
-
-def payload(film: BackwardFilm) -> dict:
-    """Return a film as the data that the player reads."""
-    return Encoder().film(film)

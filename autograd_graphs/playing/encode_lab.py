@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_graphs.drawing.display_list import Mark
-from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool
+from autograd_graphs.playing.encode_backward import LONGEST, Encoder, Pool, flat
 from autograd_graphs.playing.film import Button, Change, LabFilm, LabState, Way
 from autograd_graphs.text import visible
 
@@ -27,7 +27,7 @@ class LabEncoder(Encoder):
 
     def lab(self, film: LabFilm) -> dict:
         """Return the whole film."""
-        scenes = [[self.place(mark) for mark in scene.marks] for scene in film.scenes]
+        scenes = [list(map(self.place, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
         legend = [
             [self.roles(role), self.roles(state), shown(words)]
@@ -67,7 +67,7 @@ class LabEncoder(Encoder):
                 self.words(state.title),
                 self.words(state.sentence),
                 state.scene,
-                flat(looks),
+                flat(looks.items()),
                 0 if state.focus is None else self.owners(state.focus),
                 [self.lines(visible(line, LONGEST)) for line in state.text.split("\n")],
                 [self.way(way) for way in state.ways],
@@ -103,18 +103,9 @@ def action(nr: int, button: Button) -> list:
 
 def totals(state: LabState) -> list:
     """Return the numbers of each stack, 0 where it has no tensor."""
-    return [0 if one is None else [plain(number) for number in one] for one in state.totals]
+    return [0 if one is None else list(map(plain, one)) for one in state.totals]
 
 
 def plain(number: float) -> float | int:
     """Return a number without a point where it is whole."""
     return int(number) if number == int(number) else number
-
-
-def flat(pairs: dict[int, int]) -> list[int]:
-    return [number for pair in pairs.items() for number in pair]
-
-
-def payload(film: LabFilm) -> dict:
-    """Return a lab's film as the data that the player reads."""
-    return LabEncoder().lab(film)

@@ -12,7 +12,7 @@ from math import isfinite
 from autograd_graphs.data import Edge, Gradient, Node, Operands, stem
 from autograd_graphs.playing.backward_film import Cell, Row
 from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace
-from autograd_graphs.text import short_number, visible
+from autograd_graphs.text import short_number, short_numbers, visible
 
 MOST_PARTS = 3  # of a sum that arrives
 MOST_ROWS = 4  # of one step; further inputs are counted in words
@@ -55,16 +55,9 @@ def told(gradient: Gradient | None) -> str | Gradient:
         return short_number(value)
     values = gradient.values
     is_row = isinstance(values, tuple) and not any(isinstance(one, tuple) for one in values)
-    if is_row and len(text := listed(values)) <= LONGEST:
+    if is_row and len(text := short_numbers(values)) <= LONGEST:
         return text
     return gradient
-
-
-def listed(values: object) -> str:
-    """Return nested values as text, numbers short."""
-    if isinstance(values, tuple):
-        return "[" + ", ".join([listed(value) for value in values]) + "]"
-    return short_number(values)
 
 
 def caption(gradient: Gradient | None, words: str) -> str:

@@ -1,6 +1,4 @@
-"""Frozen, plain data that the player plays as a lab: scenes, and states that each change a scene a
-little.
-"""
+"""Frozen, plain data that the player plays as a lab: scenes, and states that change them."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Hold what an action makes of a state: the number of the next, ENDS or IDLE; and what it
-    raised.
-    """
+    """Hold what an action makes of a state: the next one, ENDS or IDLE; and what it raised."""
 
     to: int
     error: str = ""
@@ -67,8 +63,9 @@ class LabState:
     """Hold one state: what is said and drawn of it, and where each action leads.
 
     `focus` is the node that the talk is of; clicking it comes here. `came` are the state and the
-    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions. `totals` are the numbers of each stack,
-    None where it has no tensor. `text` says what the picture shows, for those who read it.
+    action that lead here first; a click is no action, but CLICK. `chosen` are marked actions.
+    `totals` are the numbers of each stack, None where it has no tensor. `text` says what the
+    picture shows.
     """
 
     title: str

@@ -1,4 +1,4 @@
-"""Hand what a reader guesses in a player to whoever wants to keep it; alone, the library keeps nothing."""
+"""Hand what a reader guesses in a player to whoever keeps it; the library alone keeps nothing."""
 
 from __future__ import annotations
 

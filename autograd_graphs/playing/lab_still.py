@@ -1,6 +1,4 @@
-"""Draw the state that a lab begins with, for where nothing plays: its marks, and the blocks that the
-player would draw.
-"""
+"""Draw the state that a lab begins with, and its blocks, for where nothing plays."""
 
 from __future__ import annotations
 

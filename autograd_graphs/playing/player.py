@@ -1,6 +1,4 @@
-"""The one widget of the course: plays a film, of a backward or of a lab, in a notebook, with or without a kernel,
-and in a page.
-"""
+"""The one widget of the course: plays a film, of a backward or of a lab, wherever it is shown."""
 
 from __future__ import annotations
 
@@ -11,9 +9,9 @@ import anywidget
 from traitlets import Bool, Int, TraitError, Unicode, validate
 
 from autograd_graphs.drawing.svg import html, safe, svg
-from autograd_graphs.playing import encode_backward, encode_lab
 from autograd_graphs.playing.backward_film import BackwardFilm
-from autograd_graphs.playing.check_lab import complaints
+from autograd_graphs.playing.encode_backward import Encoder
+from autograd_graphs.playing.encode_lab import LabEncoder
 from autograd_graphs.playing.film import LabFilm
 from autograd_graphs.playing.guesses import keep
 from autograd_graphs.playing.lab_still import opening, still
@@ -27,9 +25,7 @@ NOTHING_ELSE = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsaf
 
 
 def without_comments(script: str) -> str:
-    """Return a script without indentation, empty lines and lines that are comments; no text in ours
-    goes over several lines.
-    """
+    """Return a script without indentation and comments; no text in ours takes several lines."""
     lines = [line.strip() for line in script.splitlines()]
     return "\n".join([line for line in lines if line and not line.startswith("//")]) + "\n"
 
@@ -68,7 +64,6 @@ class Player(anywidget.AnyWidget):
     guessing = Bool().tag(sync=True)
 
     def __init__(self, film: AnyFilm, **traits: object) -> None:
-        check(film)
         self.text, self._title, self._count = film.text, film.alt, count(film)
         self._still = still_html(film)
         super().__init__(
@@ -89,14 +84,13 @@ class Player(anywidget.AnyWidget):
     def _there(self, proposal: dict) -> int:
         if proposal["value"] not in range(self._count):
             raise TraitError(
-                f"There is no frame {proposal['value']}. This film has {self._count}, counted from 0."
+                f"There is no frame {proposal['value']}. "
+                f"This film has {self._count}, counted from 0."
             )
         return proposal["value"]
 
     def _repr_mimebundle_(self, **kwargs: object) -> tuple[dict, dict]:
-        """Give the widget, and what is left without a kernel: the film, its first frame as a
-        picture, its text.
-        """
+        """Give the widget, and for where there is no kernel the film, a picture and its text."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
         return data | {FILM: self.film, "text/html": self._still, "text/plain": self.text}, metadata
 
@@ -105,9 +99,7 @@ class Player(anywidget.AnyWidget):
 
 
 def still_html(film: AnyFilm) -> str:
-    """Return the first frame as a picture, with its sentence over it, and the text of the film
-    folded under it.
-    """
+    """Return the first frame as a picture under its sentence, with the film's text folded."""
     if isinstance(film, BackwardFilm):
         sentence, picture = film.moments[0].sentence, film.still
     else:
@@ -121,17 +113,15 @@ def first(film: AnyFilm) -> int:
 
 
 def player(film: AnyFilm) -> Player:
-    """Return the widget that plays a film; its text is the film's.
-
-    Raises TypeError, ValueError or KeyError.
-    """
+    """Return the widget that plays a film; its text is the film's."""
     return Player(film)
 
 
 def as_json(film: AnyFilm) -> str:
     """Return a film as JSON in one line."""
-    module = encode_backward if isinstance(film, BackwardFilm) else encode_lab
-    return json.dumps(module.payload(film), ensure_ascii=False, separators=(",", ":"))
+    is_backward = isinstance(film, BackwardFilm)
+    data = Encoder().film(film) if is_backward else LabEncoder().lab(film)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 
 
 def count(film: AnyFilm) -> int:
@@ -141,18 +131,6 @@ def count(film: AnyFilm) -> int:
     return len(film.states)
 
 
-def check(film: AnyFilm) -> None:
-    """Refuse what cannot be played. Raises TypeError, or ValueError that names the state at fault."""
-    if isinstance(film, BackwardFilm):
-        return
-    if not isinstance(film, LabFilm):
-        raise TypeError(
-            f"This is a {type(film).__name__}, and a player plays a film. step_through(loss) makes one."
-        )
-    for what in complaints(film):
-        raise ValueError(f"{what}. A film can only refer to what it holds, counted from 0.")
-
-
 def head() -> str:
     """Return the style and the script that a page needs once, for any number of slots."""
     return (
@@ -160,16 +138,8 @@ def head() -> str:
     )
 
 
-def slot(film: AnyFilm) -> str:
-    """Return the place in a page where a film plays: its frames as data, and its text where no
-    script runs.
-    """
-    check(film)
-    return slot_of(as_json(film), film.text)
-
-
 def slot_of(data: str, text: str) -> str:
-    """Return the same for a film that is JSON already, as a notebook saves it, and its text."""
+    """Return the place in a page where a film in JSON plays, with its text where no script runs."""
     data = data.replace("<", "\\u003c")
     return (
         f'<div class="player-slot"><script type="application/json">{data}</script>\n'
@@ -178,10 +148,7 @@ def slot_of(data: str, text: str) -> str:
 
 
 def page(film: AnyFilm) -> str:
-    """Return a page that plays a film from a file, with no kernel and no network; its policy
-    forbids any.
-    """
-    check(film)
+    """Return a page that plays a film from a file, with no kernel and no network."""
     return page_of(as_json(film), film.text, film.alt)
 
 

@@ -1,10 +1,10 @@
-"""Turn each view of a trace into a scene: its picture, what becomes of its nodes and edges, and
-where the player stops in it.
-"""
+"""Turn each view of a trace into a scene: picture, what becomes of nodes and edges, and stops."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
 from autograd_graphs.drawing.bare import Size, bare, on_its_side
@@ -13,7 +13,6 @@ from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
 from autograd_graphs.playing.equations import (
     Equations,
     is_unknown,
-    listed,
     number_of,
     shape,
     single,
@@ -21,7 +20,7 @@ from autograd_graphs.playing.equations import (
 )
 from autograd_graphs.playing.views import Copy, View
 from autograd_graphs.recording.trace import LeafGrad, Trace
-from autograd_graphs.text import short_number, width
+from autograd_graphs.text import short_number, short_numbers, width
 
 CAPSULE = 24  # px: the height of a capsule
 TILE = 38, 18  # px: the room of a tensor in a capsule
@@ -39,7 +38,9 @@ class Stage:
         self.copies = dict(view.copies)
         self.last = len(trace.steps)
         self.turn_of = {step.node: number for number, step in enumerate(trace.steps)}
-        self.box_of = {one: nr for nr, inside in enumerate(view.nodes) for one in inside}
+        self.box_of: dict[int, int] = {}
+        for nr, inside in enumerate(view.nodes):
+            self.box_of |= dict.fromkeys(inside, nr)
 
     def scene(self, summary: int) -> Scene:
         """Return the scene; `summary` is the number of the first moment of a step over a part."""
@@ -48,7 +49,7 @@ class Stage:
         starts = tuple(self.starts().items())
         capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
         entries = {node: room(what) for node, what in starts}
-        slots = {nr: slot_room(turn.slot) for nr, turn in enumerate(turns) if turn.slot}
+        slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
         kept = self.keeping()
         picture = bare(kept, capsules, entries, slots)
         names = tuple([line(node) for node in self.graph.nodes])
@@ -121,9 +122,7 @@ class Stage:
         )
 
     def leaf_grad(self, nr: int) -> LeafGrad | None:
-        """Return `.grad` before and after, of a leaf or of a tensor that retains its own; None
-        where none shows.
-        """
+        """Return `.grad` before and after, of what keeps one; None where none shows."""
         if self.graph.nodes[nr].folded:
             return None
         (one,) = self.view.nodes[nr]
@@ -154,9 +153,7 @@ class Stage:
         return Way(tuple(times), carried, factor)
 
     def shared(self, edges: list[Edge]) -> What:
-        """Return what an edge that stands for several carries, where one gradient alone is handed on
-        along it.
-        """
+        """Return what an edge that stands for several carries, where one alone hands on."""
         handed = [self.handed(edge) for edge in edges]
         found = [one for one in handed if one is not None]
         return in_capsule(found[0]) if len(found) == 1 else None
@@ -187,12 +184,11 @@ class Stage:
         """Return for -1 and every step the view that a folded node opens: of the copy that has its
         turn, or had it last, else has it first, or ran last.
         """
-        view = {
-            self.turn_of[node]: copy.view
-            for copy in copies
-            for node in copy.nodes
-            if node in self.turn_of and copy.view
-        }
+        view = {}
+        for copy in copies:
+            if copy.view:
+                turns = [self.turn_of[node] for node in copy.nodes if node in self.turn_of]
+                view |= dict.fromkeys(turns, copy.view)
         found = [view[min(view)] if view else copies[-1].view]
         for now in range(self.last + 1):
             found.append(view.get(now, found[-1]))
@@ -211,16 +207,12 @@ class Stage:
                 found += [Stop(now, now, now + 1) for now in range(first, last + 1)]
         return (*found, Stop(self.last, self.last, self.last + 1))
 
-    def stretches_of_boxes(self) -> list[tuple[int, int, int]]:
-        """Return (box, first step, last step) of steps in a row that are in one box."""
-        found: list[tuple[int, int, int]] = []
-        for now, step in enumerate(self.trace.steps):
-            box = self.box_of[step.node]
-            if found and found[-1][0] == box:
-                found[-1] = (box, found[-1][1], now)
-            else:
-                found.append((box, now, now))
-        return found
+    def stretches_of_boxes(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (box, first step, last step) of steps in a row that are in one box."""
+        boxes = [self.box_of[step.node] for step in self.trace.steps]
+        for box, steps in groupby(range(self.last), key=boxes.__getitem__):
+            first, *more = steps
+            yield box, first, (more or [first])[-1]
 
 
 def stretches(steps: list[int]) -> tuple[tuple[int, int], ...]:
@@ -277,14 +269,14 @@ def capsule_words(what: What) -> str:
     return what
 
 
-def slot_room(slot: tuple[What, What]) -> int:
-    """Return the width of a slot that holds one of two gradients after the other, px."""
-    return max([room(what)[0] for what in slot if what is not None], default=0)
+def wide(what: What) -> int:
+    """Return the width of what a slot holds, px."""
+    return 0 if what is None else room(what)[0]
 
 
 def brief(tensor: TensorInfo) -> TensorInfo:
     """Return a tensor whose values are written as short as can be; many are told by their shape."""
     if tensor.values is None:
         return tensor
-    words = listed(tensor.values)
+    words = short_numbers(tensor.values)
     return replace(tensor, value=words if len(words) <= IN_CARD else None)

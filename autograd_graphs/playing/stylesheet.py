@@ -1,6 +1,4 @@
-"""Turn the palette into CSS: a rule for each role and state, and its colours for light, dark and
-forced colours.
-"""
+"""Turn the palette into CSS: a rule for each role and state, in light, dark and forced colours."""
 
 from __future__ import annotations
 
@@ -33,12 +31,11 @@ THEMES = (("true", "light"), ("false", "dark"))
 
 
 def css_class(role: str, state: str = "") -> str:
-    """Return the class names of a mark: "m-operation s-now". Raises KeyError for a role that has no
-    look.
-    """
+    """Return the classes of a mark: "m-operation s-now". Raises KeyError for a strange role."""
     if role not in STYLE and f"{role} {state}" not in STYLE:
         raise KeyError(
-            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. Roles with a look stand in autograd_graphs/drawing/palette.py."
+            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. "
+            "Roles with a look stand in autograd_graphs/drawing/palette.py."
         )
     return f"m-{role.replace(' ', '-')}" + (f" s-{state}" if state else "")
 
@@ -74,11 +71,7 @@ def _rules() -> list[str]:
 
 
 def _look(key: str) -> tuple[str, str, dict[str, str]]:
-    """Return role, state and what to say of them: of a state what its role does not say, and what
-    it takes back.
-
-    "run name" is a role in two words, not a role and a state.
-    """
+    """Return role, state, and what to say of them; "run name" is a role in two words."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
     ours = STYLE.get(role, {}) if state else {}
     taken_back = {name: PLAIN[name] for name in ours if name not in STYLE[key]}

@@ -1,6 +1,4 @@
-"""Say what happened where the player stepped over a folded part: what entered, how many steps ran,
-what left it, and how large the gradient was at the border of each copy.
-"""
+"""Say what happened where the player stepped over a folded part."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ class Summaries:
                     yield edge, handed
 
     def bars(self, box: int, steps: range) -> tuple[tuple[str, float], ...]:
-        """Return for each copy of the part how large the gradient was that entered it, in the order
-        of the steps.
-        """
+        """Return for each copy of the part how large the gradient was that entered it."""
         copies = self.stage.copies.get(box, ())
         names = self.stage.graph.nodes[box].folded.copies
         found = []

@@ -1,6 +1,4 @@
-"""Find the views of a graph: one folded, and for each part of it one in which that part is open.
-Plain data only.
-"""
+"""Find the views of a graph: one folded, and for each part one in which that part is open."""
 
 from __future__ import annotations
 
@@ -20,9 +18,7 @@ Opened = tuple[Part, ...]
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """Hold one copy of a folded part: its operations, and the number of the view in which it is
-    open, 0 for none.
-    """
+    """Hold one copy of a folded part: its operations, and the view in which it is open, or 0."""
 
     nodes: tuple[int, ...]
     view: int
@@ -45,9 +41,7 @@ class View:
 
 
 def views(graph: Graph, most: int) -> tuple[View, ...]:
-    """Return at most so many views, outer parts before inner ones; a graph that is not folded has
-    one.
-    """
+    """Return at most so many views, outer parts first; a graph that is not folded has one."""
     return or_plainly(graph, lambda one: _folded(one, most), _plain)
 
 
@@ -62,7 +56,7 @@ def _plain(graph: Graph) -> tuple[View, ...]:
 
 
 class Views:
-    """Open one part after the other, breadth first; of a row of copies first the one that ran last."""
+    """Open one part after the other, breadth first; of copies first the one that ran last."""
 
     def __init__(self, folding: Folding, most: int) -> None:
         self.folding = folding
@@ -76,27 +70,30 @@ class Views:
                 waiting += [(each, self.number[key(opened)]) for each in self._draw(opened, parent)]
                 nodes += len(self.drawn[-1][3].nodes)
 
-    def _draw(self, opened: Opened, parent: int) -> Iterator[Opened]:
+    def _draw(self, opened: Opened, parent: int) -> list[Opened]:
         """Draw a view; return what can be opened from it, what has few copies first."""
         contraction = self.folding.contraction(opened)
         self.number[key(opened)] = len(self.drawn)
         self.drawn.append((opened, parent, contraction, contraction.graph()))
         rows = sorted(boxes(contraction, opened), key=lambda row: len(row[1]))
-        return (copy for _, copies in rows for copy, _ in reversed(copies))
+        found: list[Opened] = []
+        for _, copies in rows:
+            found += [copy for copy, _ in reversed(copies)]
+        return found
 
     def found(self) -> Iterator[View]:
         for opened, parent, contraction, graph in self.drawn:
-            copies = tuple(
-                (node, tuple(Copy(ran, self.number.get(key(one), 0)) for one, ran in copies))
-                for node, copies in boxes(contraction, opened)
-            )
-            yield View(graph, members(contraction), sources(contraction), parent, copies)
+            found = []
+            for node, rows in boxes(contraction, opened):
+                copies = [Copy(ran, self.number.get(key(one), 0)) for one, ran in rows]
+                found.append((node, tuple(copies)))
+            yield View(graph, members(contraction), sources(contraction), parent, tuple(found))
 
 
 def boxes(
     contraction: Contraction, opened: Opened
 ) -> Iterator[tuple[int, Sequence[tuple[Opened, tuple[int, ...]]]]]:
-    """Yield each folded node with its copies: what is open where this one is, and the nodes in it."""
+    """Yield each folded node with its copies: what is open where one is, and its nodes."""
     ran, leaves = contraction.program.nodes, contraction.leaves
     for nr, part in enumerate(contraction.parts):
         yield (
@@ -117,10 +114,10 @@ def key(opened: Opened) -> tuple:
 def sources(contraction: Contraction) -> tuple[tuple[int, ...], ...]:
     """Return for each new edge the old ones that it stands for."""
     place = {(edge.source, edge.position): nr for nr, edge in enumerate(contraction.old.edges)}
-    return tuple(
-        tuple(place[edge.source, edge.position] for edge in together)
-        for together in contraction.stands
-    )
+    found = []
+    for together in contraction.stands:
+        found.append(tuple([place[edge.source, edge.position] for edge in together]))
+    return tuple(found)
 
 
 def _ones(count: int) -> tuple[tuple[int, ...], ...]:

@@ -1,8 +1,8 @@
-"""What the operations that people meet most hand on: a plain function for each input of each.
+"""What the operations that people meet most hand on: a rule for each input of each, in one table.
 
-A function looks at what its node saved, by torch's names, and at what arrived. It computes what is
+A rule looks at what its node saved, by torch's names, and at what arrived. It computes what is
 handed on and writes the same beside it; `local_derivatives` compares that with what torch handed
-on, and shows it only where they agree. An operation without a function here is shown with torch's
+on, and shows it only where they agree. An operation without a rule here is shown with torch's
 own formula.
 """
 
@@ -41,18 +41,7 @@ class Form:
 
 
 Rule = Callable[[Saved], Form | None]  # None where it does not know
-RULES: dict[str, Rule] = {}  # by operation and input: "Mul other"
 MAY_DIFFER = {"NllLoss self", "NllLoss2D self"}  # for some targets torch hands on something else
-
-
-def of(*names: str) -> Callable[[Rule], Rule]:
-    """Make a function the rule of these inputs."""
-
-    def add(rule: Rule) -> Rule:
-        RULES.update(dict.fromkeys(names, rule))
-        return rule
-
-    return add
 
 
 # The ways in which a gradient is handed on
@@ -122,53 +111,24 @@ def where(condition: Tensor, then: float, other: float) -> Tensor:
     return torch.where(condition, then, other)
 
 
+def passed(s: Saved, condition: Tensor, words: str) -> Form:
+    """Hand on what arrives where a condition holds, and 0 elsewhere."""
+    return times_sum(s, where(condition, 1, 0), f"1 where {words}, else 0")
+
+
 # Sums and products
 
 
-@of("Add self", "Sub self", "Rsub other")
-@of("Expand self", "Clone self", "Alias self", "ToCopy self")
-def of_term(s: Saved) -> Form:
-    return unchanged(s)
-
-
-@of("Add other")
-def of_second_term(s: Saved) -> Form:
-    return scaled(s, s.alpha)
-
-
-@of("Sub other", "Rsub self")
-def of_what_is_taken_away(s: Saved) -> Form:
-    return scaled(s, -s.alpha)
-
-
-@of("Neg self")
-def of_negation(s: Saved) -> Form:
-    return scaled(s, -1)
-
-
-@of("Mul self")
-def of_first_factor(s: Saved) -> Form:
-    return times(s, s.other, text_of(s, "other"))
-
-
-@of("Mul other")
-def of_second_factor(s: Saved) -> Form:
-    return times(s, s.self, text_of(s, "self"))
-
-
-@of("Sign self", "Floor self", "Ceil self", "Round self", "Trunc self")
 def of_jumps(s: Saved) -> Form:
     return times(s, 0, "0", kind="zero")
 
 
-@of("Div self")
 def of_numerator(s: Saved) -> Form:
     if rounds(s):
         return of_jumps(s)
     return over(s, s.other, text_of(s, "other"))
 
 
-@of("Div other")
 def of_denominator(s: Saved) -> Form:
     if rounds(s):
         return of_jumps(s)
@@ -186,7 +146,6 @@ def rounds(s: Saved) -> bool:
 POWERS = {1: "", 2: "²", 3: "³"}
 
 
-@of("Pow self")
 def of_base(s: Saved) -> Form:
     exponent = s.exponent
     if isinstance(exponent, Tensor):
@@ -209,115 +168,39 @@ def power(base: str, exponent: float) -> str:
     return f"{base}^({number})" if exponent < 0 else f"{base}^{number}"
 
 
-@of("Pow exponent")
 def of_exponent(s: Saved) -> Form:
     base = torch.as_tensor(s.self, dtype=s.result.dtype)
     return times(s, s.result * base.log(), f"{{result}} · log({text_of(s, 'self')})")
 
 
-@of("Exp self")
-def of_exponential(s: Saved) -> Form:
-    return times(s, s.result, "{result}")
-
-
-@of("Log self")
-def of_logarithm(s: Saved) -> Form:
-    return over(s, s.self, "{self}")
-
-
-@of("Log1P self")
-def of_logarithm_of_one_more(s: Saved) -> Form:
-    return over(s, s.self + 1, "({self} + 1)")
-
-
-@of("Sqrt self")
-def of_root(s: Saved) -> Form:
-    return over(s, 2 * s.result, "(2 · {result})")
-
-
-@of("Reciprocal self")
-def of_reciprocal(s: Saved) -> Form:
-    return times(s, -(s.result**2), "-{result}²")
-
-
-@of("Sin self")
-def of_sine(s: Saved) -> Form:
-    return times(s, s.self.cos(), "cos({self})")
-
-
-@of("Cos self")
-def of_cosine(s: Saved) -> Form:
-    return times(s, -s.self.sin(), "-sin({self})")
-
-
-@of("Tanh self")
-def of_tanh(s: Saved) -> Form:
-    return times_sum(s, 1 - s.result**2, "1 - {result}²")
-
-
-@of("Sigmoid self")
-def of_sigmoid(s: Saved) -> Form:
-    return times(s, s.result * (1 - s.result), "{result} · (1 - {result})")
-
-
-@of("Abs self")
 def of_absolute(s: Saved) -> Form:
     if s.self.is_complex():
         return times(s, s.self / s.self.abs(), "{self} / |{self}|", kind="direction")
     return times(s, s.self.sgn(), "sign({self})", kind="sign")
 
 
-@of("Relu self")
-def of_relu(s: Saved) -> Form:
-    factor = where(s.result > 0, 1, 0)
-    return times_sum(s, factor, "1 where {result} > 0, else 0")
-
-
-@of("LeakyRelu self")
 def of_leaky_relu(s: Saved) -> Form:
     factor = where(s.self > 0, 1, s.negative_slope)
     return times_sum(s, factor, f"1 where {{self}} > 0, else {text_of(s, 'negative_slope')}")
 
 
-@of("ClampMin self")
 def of_lower_limit(s: Saved) -> Form:
-    factor = where(s.self >= s.min, 1, 0)
-    return times_sum(s, factor, f"1 where {{self}} ≥ {text_of(s, 'min')}, else 0")
+    return passed(s, s.self >= s.min, f"{{self}} ≥ {text_of(s, 'min')}")
 
 
-@of("ClampMax self")
 def of_upper_limit(s: Saved) -> Form:
-    factor = where(s.self <= s.max, 1, 0)
-    return times_sum(s, factor, f"1 where {{self}} ≤ {text_of(s, 'max')}, else 0")
+    return passed(s, s.self <= s.max, f"{{self}} ≤ {text_of(s, 'max')}")
 
 
-@of("Clamp self")
 def of_limits(s: Saved) -> Form:
     if s.min is None:
         return of_upper_limit(s)
     if s.max is None:
         return of_lower_limit(s)
-    factor = where((s.self >= s.min) & (s.self <= s.max), 1, 0)
-    low, high = text_of(s, "min"), text_of(s, "max")
-    return times_sum(s, factor, f"1 where {low} ≤ {{self}} ≤ {high}, else 0")
+    is_inside = (s.self >= s.min) & (s.self <= s.max)
+    return passed(s, is_inside, f"{text_of(s, 'min')} ≤ {{self}} ≤ {text_of(s, 'max')}")
 
 
-@of("Where self")
-def of_chosen(s: Saved) -> Form:
-    return times_sum(s, where(s.condition, 1, 0), "1 where {condition}, else 0")
-
-
-@of("Where other")
-def of_not_chosen(s: Saved) -> Form:
-    return times_sum(s, where(s.condition, 0, 1), "0 where {condition}, else 1")
-
-
-@of("MaskedFill self")
-def of_masked(s: Saved) -> Form:
-    return times_sum(s, where(s.mask, 0, 1), "0 where {mask}, else 1")
-
-
-@of("NativeDropout input")
 def of_dropout(s: Saved) -> Form:
     if s.p == 1:
         return times(s, 0, "0")
@@ -346,12 +229,10 @@ def all_dims(dims: Any, count: int) -> list[int]:
     return [dim % count for dim in given]
 
 
-@of("Sum self")
 def of_sum(s: Saved) -> Form:
     return replace(unchanged(s), made=with_lost_dims(s))
 
 
-@of("Mean self")
 def of_mean(s: Saved) -> Form:
     copies = math.prod(s.shape) // max(s.grad.numel(), 1)
     if copies == 1:
@@ -360,13 +241,11 @@ def of_mean(s: Saved) -> Form:
     return replace(form, made=with_lost_dims(s) / copies)
 
 
-@of("Softmax self")
 def of_softmax(s: Saved) -> Form:
     shared = (s.grad * s.result).sum(s.dim, keepdim=True)
     return Form(s.result * (s.grad - shared), "{result} · (g - sum(g · {result}))")
 
 
-@of("LogSoftmax self")
 def of_log_softmax(s: Saved) -> Form:
     made = s.grad - s.result.exp() * s.grad.sum(s.dim, keepdim=True)
     return Form(made, "g - exp({result}) · sum(g)")
@@ -375,17 +254,6 @@ def of_log_softmax(s: Saved) -> Form:
 # Losses; reduction is 0 for none, 1 for mean, 2 for sum
 
 
-@of("MseLoss self")
-def of_squared_error(s: Saved) -> Form:
-    return of_error(s, 2 * (s.self - s.target), "2 · ({self} - {target})")
-
-
-@of("MseLoss target")
-def of_target(s: Saved) -> Form:
-    return of_error(s, 2 * (s.target - s.self), "2 · ({target} - {self})")
-
-
-@of("BinaryCrossEntropyWithLogits self")
 def of_logits(s: Saved) -> Form | None:
     if s.weight is not None or s.pos_weight is not None:
         return None
@@ -400,7 +268,6 @@ def of_error(s: Saved, slope: Tensor, symbol: str) -> Form:
     return times(s, slope / count, f"{symbol} / {short_number(count)}")
 
 
-@of("NllLoss self", "NllLoss2D self")
 def of_scores(s: Saved) -> Form | None:
     if s.weight is not None:
         return None
@@ -419,52 +286,10 @@ def of_scores(s: Saved) -> Form | None:
 # Products of matrices
 
 
-@of("Mm self", "Bmm self")
-def of_left_matrix(s: Saved) -> Form:
-    return right_of(s, s.mat2.mT, "{mat2}ᵀ")
-
-
-@of("Mm mat2", "Bmm mat2")
-def of_right_matrix(s: Saved) -> Form:
-    return left_of(s, s.self.mT, "{self}ᵀ")
-
-
-@of("Mv self")
 def of_matrix(s: Saved) -> Form:
     return Form(s.grad[:, None] * s.vec, "outer(g, {vec})")
 
 
-@of("Mv vec")
-def of_vector(s: Saved) -> Form:
-    return left_of(s, s.self.mT, "{self}ᵀ")
-
-
-@of("Dot self")
-def of_first_vector(s: Saved) -> Form:
-    return times(s, s.tensor, "{tensor}")
-
-
-@of("Dot tensor")
-def of_second_vector(s: Saved) -> Form:
-    return times(s, s.self, "{self}")
-
-
-@of("Addmm self", "Addmv self")
-def of_what_is_added(s: Saved) -> Form:
-    return scaled(s, s.beta)
-
-
-@of("Addmm mat1")
-def of_added_left_matrix(s: Saved) -> Form:
-    return right_of(s, s.mat2.mT, "{mat2}ᵀ", s.alpha)
-
-
-@of("Addmm mat2")
-def of_added_right_matrix(s: Saved) -> Form:
-    return left_of(s, s.mat1.mT, "{mat1}ᵀ", s.alpha)
-
-
-@of("Addmv mat")
 def of_added_matrix(s: Saved) -> Form:
     form = of_matrix(s)
     if s.alpha == 1:
@@ -472,31 +297,13 @@ def of_added_matrix(s: Saved) -> Form:
     return replace(form, made=s.alpha * form.made, text=f"{form.text} · {text_of(s, 'alpha')}")
 
 
-@of("Addmv vec")
-def of_added_vector(s: Saved) -> Form:
-    return left_of(s, s.mat.mT, "{mat}ᵀ", s.alpha)
-
-
 # What moves elements, or reads some of them
 
 
-@of("View self", "UnsafeView self", "Reshape self", "ReshapeAlias self")
-@of("Squeeze self", "Unsqueeze self")
 def of_view(s: Saved) -> Form:
     return moved(s.grad.reshape(s.shape), f"reshaped to {s.shape}")
 
 
-@of("T self")
-def of_transpose(s: Saved) -> Form:
-    return moved(s.grad.t(), "transposed back")
-
-
-@of("Transpose self")
-def of_swapped_dims(s: Saved) -> Form:
-    return moved(s.grad.transpose(s.dim0, s.dim1), "transposed back")
-
-
-@of("Permute self")
 def of_permuted_dims(s: Saved) -> Form:
     order = all_dims(s.dims, len(s.dims))
     back = [order.index(dim) for dim in range(len(order))]
@@ -508,14 +315,12 @@ def nothing_yet(s: Saved) -> Tensor:
     return torch.zeros(s.shape, dtype=s.grad.dtype)
 
 
-@of("Select self")
 def of_one_index(s: Saved) -> Form:
     made = nothing_yet(s)
     made.select(s.dim, s.index).copy_(s.grad)
     return Form(made, f"g at index {s.index} of dim {s.dim}, 0 elsewhere")
 
 
-@of("Slice self")
 def of_slice(s: Saved) -> Form:
     made = nothing_yet(s)
     taken = [slice(None)] * len(s.shape)
@@ -524,13 +329,11 @@ def of_slice(s: Saved) -> Form:
     return Form(made, f"g in the slice of dim {s.dim} that was taken, 0 elsewhere")
 
 
-@of("Index self")
 def of_indices(s: Saved) -> Form:
     made = torch.ops.aten.index_put(nothing_yet(s), list(s.indices), s.grad, True)
     return Form(made, "g, added at the places that were read, 0 elsewhere")
 
 
-@of("Embedding weight")
 def of_rows(s: Saved) -> Form | None:
     if s.scale_grad_by_freq or s.padding_idx >= 0:
         return None
@@ -539,7 +342,6 @@ def of_rows(s: Saved) -> Form | None:
     return Form(made, "g, added to the rows that were looked up, 0 elsewhere")
 
 
-@of("Cat tensors")
 def of_joined(s: Saved) -> Form:
     before, after = s.shapes[: s.position], s.shapes[s.position + 1 :]
     if None not in before:
@@ -551,6 +353,75 @@ def of_joined(s: Saved) -> Form:
     return Form(made, f"its part of g along dim {s.dim}")
 
 
-@of("Stack tensors")
-def of_stacked(s: Saved) -> Form:
-    return Form(s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}")
+# What each input is handed on, by operation and input
+
+RULES: dict[str, Rule] = {
+    # Sums and products
+    **dict.fromkeys(("Add self", "Sub self", "Rsub other"), unchanged),
+    **dict.fromkeys(("Expand self", "Clone self", "Alias self", "ToCopy self"), unchanged),
+    "Add other": lambda s: scaled(s, s.alpha),
+    **dict.fromkeys(("Sub other", "Rsub self"), lambda s: scaled(s, -s.alpha)),
+    "Neg self": lambda s: scaled(s, -1),
+    "Mul self": lambda s: times(s, s.other, text_of(s, "other")),
+    "Mul other": lambda s: times(s, s.self, text_of(s, "self")),
+    **dict.fromkeys(("Sign self", "Floor self", "Ceil self", "Round self", "Trunc self"), of_jumps),
+    "Div self": of_numerator,
+    "Div other": of_denominator,
+    # Functions of one number
+    "Pow self": of_base,
+    "Pow exponent": of_exponent,
+    "Exp self": lambda s: times(s, s.result, "{result}"),
+    "Log self": lambda s: over(s, s.self, "{self}"),
+    "Log1P self": lambda s: over(s, s.self + 1, "({self} + 1)"),
+    "Sqrt self": lambda s: over(s, 2 * s.result, "(2 · {result})"),
+    "Reciprocal self": lambda s: times(s, -(s.result**2), "-{result}²"),
+    "Sin self": lambda s: times(s, s.self.cos(), "cos({self})"),
+    "Cos self": lambda s: times(s, -s.self.sin(), "-sin({self})"),
+    "Tanh self": lambda s: times_sum(s, 1 - s.result**2, "1 - {result}²"),
+    "Sigmoid self": lambda s: times(s, s.result * (1 - s.result), "{result} · (1 - {result})"),
+    "Abs self": of_absolute,
+    "Relu self": lambda s: passed(s, s.result > 0, "{result} > 0"),
+    "LeakyRelu self": of_leaky_relu,
+    "ClampMin self": of_lower_limit,
+    "ClampMax self": of_upper_limit,
+    "Clamp self": of_limits,
+    "Where self": lambda s: passed(s, s.condition, "{condition}"),
+    "Where other": lambda s: times_sum(s, where(s.condition, 0, 1), "0 where {condition}, else 1"),
+    "MaskedFill self": lambda s: times_sum(s, where(s.mask, 0, 1), "0 where {mask}, else 1"),
+    "NativeDropout input": of_dropout,
+    # Reductions
+    "Sum self": of_sum,
+    "Mean self": of_mean,
+    "Softmax self": of_softmax,
+    "LogSoftmax self": of_log_softmax,
+    # Losses
+    "MseLoss self": lambda s: of_error(s, 2 * (s.self - s.target), "2 · ({self} - {target})"),
+    "MseLoss target": lambda s: of_error(s, 2 * (s.target - s.self), "2 · ({target} - {self})"),
+    "BinaryCrossEntropyWithLogits self": of_logits,
+    **dict.fromkeys(("NllLoss self", "NllLoss2D self"), of_scores),
+    # Products of matrices
+    **dict.fromkeys(("Mm self", "Bmm self"), lambda s: right_of(s, s.mat2.mT, "{mat2}ᵀ")),
+    **dict.fromkeys(("Mm mat2", "Bmm mat2", "Mv vec"), lambda s: left_of(s, s.self.mT, "{self}ᵀ")),
+    "Mv self": of_matrix,
+    "Dot self": lambda s: times(s, s.tensor, "{tensor}"),
+    "Dot tensor": lambda s: times(s, s.self, "{self}"),
+    **dict.fromkeys(("Addmm self", "Addmv self"), lambda s: scaled(s, s.beta)),
+    "Addmm mat1": lambda s: right_of(s, s.mat2.mT, "{mat2}ᵀ", s.alpha),
+    "Addmm mat2": lambda s: left_of(s, s.mat1.mT, "{mat1}ᵀ", s.alpha),
+    "Addmv mat": of_added_matrix,
+    "Addmv vec": lambda s: left_of(s, s.mat.mT, "{mat}ᵀ", s.alpha),
+    # What moves elements, or reads some of them
+    **dict.fromkeys(("View self", "UnsafeView self", "Reshape self", "ReshapeAlias self"), of_view),
+    **dict.fromkeys(("Squeeze self", "Unsqueeze self"), of_view),
+    "T self": lambda s: moved(s.grad.t(), "transposed back"),
+    "Transpose self": lambda s: moved(s.grad.transpose(s.dim0, s.dim1), "transposed back"),
+    "Permute self": of_permuted_dims,
+    "Select self": of_one_index,
+    "Slice self": of_slice,
+    "Index self": of_indices,
+    "Embedding weight": of_rows,
+    "Cat tensors": of_joined,
+    "Stack tensors": lambda s: Form(
+        s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}"
+    ),
+}

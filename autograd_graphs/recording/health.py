@@ -1,6 +1,4 @@
-"""Say how healthy the gradients of a backward were: where the first NaN or inf arose, which are all
-zero, which explode. Plain data in and out.
-"""
+"""Say how healthy the gradients of a backward were. Plain data in and out."""
 
 from __future__ import annotations
 
@@ -47,10 +45,7 @@ def hypotenuse(sizes: Iterable[float]) -> float:
 
 
 def health_of(gradient: Gradient | None) -> str:
-    """Say what is wrong with a gradient: "NaN" or "inf" in it, "zero" where all of it is; else "".
-
-    What was not computed counts as healthy.
-    """
+    """Say what is wrong with a gradient: "NaN", "inf" or "zero"; of what is not known, ""."""
     if gradient is None:
         return ""
     if gradient.values is not None:
@@ -65,9 +60,7 @@ def health_of(gradient: Gradient | None) -> str:
 
 
 def norm_at(step: Step) -> float | None:
-    """Return the norm of all that arrived at a step, behind the hooks; None where nothing did, or
-    where a part of it is not known.
-    """
+    """Return the norm of all that arrived at a step; None where that is not known."""
     arrived = [one for one in step.grad_outputs if one is not None]
     norms = [norm_of(one) for one in arrived]
     return hypotenuse(norms) if norms and None not in norms else None
@@ -107,14 +100,6 @@ def summed(step: Step) -> Gradient | None:
     return step.leaf.after
 
 
-def first_bad(trace: Trace) -> int | None:
-    """Return the number, from 0, of the step at which the first NaN or inf appears; None where all
-    was finite.
-    """
-    found = first(trace)
-    return found and found.step
-
-
 def first_words(trace: Trace, found: First) -> str:
     """Say in a sentence where the first NaN or inf is."""
     node = trace.steps[found.step].node
@@ -147,7 +132,7 @@ def exploding(trace: Trace) -> frozenset[int]:
     times the largest that backward() started with: where gradients vanish on the way, the first
     ones only look large.
     """
-    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if not ailing(step)}
+    norms = {nr: norm_at(step) for nr, step in enumerate(trace.steps) if health_at(step) not in BAD}
     sizes = sorted(norm for norm in norms.values() if norm)
     if not sizes:
         return frozenset()
@@ -155,8 +140,3 @@ def exploding(trace: Trace) -> frozenset[int]:
     starts = [norm or 0.0 for nr, norm in norms.items() if trace.steps[nr].node in begins]
     least = max(EXPLODING * median_low(sizes), GROWN * max(starts, default=0.0))
     return frozenset(nr for nr, norm in norms.items() if norm and norm > least)
-
-
-def ailing(step: Step) -> bool:
-    """Say whether a NaN or inf arrived at a step."""
-    return health_at(step) in BAD

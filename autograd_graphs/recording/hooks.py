@@ -16,7 +16,13 @@ from torch.autograd.graph import get_gradient_edge
 from autograd_graphs.data import Gradient, Graph, Root
 from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_again, graph_of
-from autograd_graphs.looking.summaries import Summaries, Ticket, are_equal, is_laid_out_as, is_still
+from autograd_graphs.looking.summaries import (
+    PendingSummary,
+    Summaries,
+    are_equal,
+    is_laid_out_as,
+    is_still,
+)
 from autograd_graphs.looking.torch_private import (
     backward_elsewhere,
     graph_task,
@@ -27,6 +33,7 @@ from autograd_graphs.looking.torch_private import (
     quietly,
     read,
     register,
+    type_name,
 )
 from autograd_graphs.looking.variable_names import Names
 from autograd_graphs.recording.local_derivatives import local_derivatives
@@ -61,7 +68,7 @@ class Raw:
     leaf_after: Any = None
 
 
-def unnoticed(look: Callable[..., None]) -> Callable[..., None]:
+def best_effort_hook(look: Callable[..., None]) -> Callable[..., None]:
     """Make a hook look quietly, and drop what cannot be read: nothing of ours may stop a backward.
 
     A context manager of Python's would take as long as the look.
@@ -111,11 +118,9 @@ class Log:
         self._begin(roots, gradient)
         self.start = dict(self.pending)
 
-    @unnoticed
+    @best_effort_hook
     def _begin(self, roots: Sequence[torch.Tensor], gradient: object) -> None:
-        """Count what the roots are given as arrived, before any hook; what is no tensor, torch
-        refuses.
-        """
+        """Count what the roots are given as arrived; what is no tensor, torch refuses."""
         given = gradient if is_list(gradient) else [gradient] * len(roots)
         for root, tensor, start in zip(self.graph.roots, roots, given, strict=False):
             self.given.append(start is not None)
@@ -126,17 +131,15 @@ class Log:
                 self._add((root.node, root.output_nr), start)
 
     def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
-        """Sum up what arrives at a place, in the order in which the engine does; `known` is its
-        summary.
-        """
+        """Sum up what arrives at a place, in the engine's order; `known` is its summary."""
         have = self.pending.get(place)
-        if have is _UNSUMMED or not (type(known) is Ticket or computable(arrived)):
+        if have is _UNSUMMED or not (type(known) is PendingSummary or computable(arrived)):
             self.pending[place] = _UNSUMMED
         elif place in self.only:
             self.pending[place] = Handed(known, weakref.ref(arrived))
         elif have is not None:
             self.pending[place] = have + arrived
-        elif SHORTCUTS and type(known) is Ticket and known.whole is not None:
+        elif SHORTCUTS and type(known) is PendingSummary and known.whole is not None:
             self.pending[place] = known.whole
         else:
             self.pending[place] = arrived.detach().clone()
@@ -151,9 +154,7 @@ class Log:
             self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
 
     def let_go(self) -> None:
-        """Take the hooks away, look at the graph once more, and let go of its nodes from the root
-        to the leaves.
-        """
+        """Take the hooks away, look once more, and let go of nodes from the root down."""
         for handle in self.handles:
             handle.remove()
         self._look_again()
@@ -166,7 +167,7 @@ class Log:
             self.live.pop()
             self.walk.met.pop()
 
-    @unnoticed
+    @best_effort_hook
     def _look_again(self) -> None:
         """Describe all gradients that were taken, and the graph as it is now."""
         self.summaries.settle()
@@ -185,11 +186,9 @@ class Log:
             self.steps.clear()
         return task != self.task
 
-    @unnoticed
+    @best_effort_hook
     def enter(self, number: int, grad_outputs: Gradients) -> None:
-        """Take down what arrives at a node, before and after the hooks of the user, and what it has
-        saved.
-        """
+        """Take down what arrives at a node, before and after hooks, and what it has saved."""
         if self._is_other(number):
             return
         before, after = [], []
@@ -204,7 +203,7 @@ class Log:
             held = values_held(self.live[number]) if are_little(after) else {}
         self.begun[number] = Raw(
             number,
-            self.formulas(number),
+            formulas_of(self.live[number]),
             tuple(before),
             tuple(after),
             held,
@@ -212,36 +211,37 @@ class Log:
         )
 
     def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
-        """Describe what arrives at a place, before hooks and after them; where we could not sum it
-        up, only what came through them is known.
-        """
+        """Describe what arrives at a place, before hooks, where that is known, and after them."""
         have = self.pending.pop(place, None)
         if self.cut or have is _UNSUMMED:
             now = self.summaries.take(tensor)
             return now, now
         if type(have) is Handed:
-            is_same = have.tensor() is tensor and type(have.summary) is Ticket
+            is_same = have.tensor() is tensor and type(have.summary) is PendingSummary
             if is_same and is_still(have.summary, tensor):
                 return have.summary, have.summary
             return have.summary, self.summaries.take(tensor)
         now = self.summaries.take(tensor)
-        if SHORTCUTS and type(now) is Ticket and have is not None and are_equal(have, tensor):
+        if (
+            SHORTCUTS
+            and type(now) is PendingSummary
+            and have is not None
+            and are_equal(have, tensor)
+        ):
             return now, now
         return self.summaries.take(have), now
 
     def _grad(self, number: int, arrived: torch.Tensor | None = None, known: Any = None) -> Any:
-        """Describe the `.grad` of a leaf; `known` is the summary of what arrived, which `.grad` may
-        have become.
-        """
+        """Describe a leaf's `.grad`; `known` is the summary of what arrived, which it may be."""
         if backward_elsewhere():
             return Gradient(None)
         grad = read(leaf_of(self.live[number]), "grad")
-        is_known = SHORTCUTS and type(known) is Ticket and grad is not None
+        is_known = SHORTCUTS and type(known) is PendingSummary and grad is not None
         if is_known and is_laid_out_as(grad, arrived) and is_still(known, grad):
             return known
         return self.summaries.take(grad)
 
-    @unnoticed
+    @best_effort_hook
     def leave(self, number: int, grad_inputs: Gradients, grad_outputs: Gradients) -> None:
         """Take down what a node hands on, and count it as arrived at its inputs."""
         if self._is_other(number) or number not in self.begun:
@@ -276,15 +276,6 @@ class Log:
             if grad_inputs[nr] is not None:
                 self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
 
-    def formulas(self, number: int) -> tuple[tuple[str, str], ...]:
-        """Return (input, formula) of a node, in PyTorch's own words; for a custom Function,
-        "custom".
-        """
-        node = self.live[number]
-        if is_custom(node):
-            return CUSTOM
-        return formulas_of(self.graph.nodes[number].operation)
-
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
         steps = tuple(map(self._step, self.steps))
@@ -314,15 +305,14 @@ class Log:
 
 def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:
     """Return a local derivative whose factor is described, in the place of a ticket for it."""
-    if local is None or type(local.value) is not Ticket:
+    if local is None or type(local.value) is not PendingSummary:
         return local
     return replace(local, value=of(local.value))
 
 
-@functools.cache
-def formulas_of(operation: str) -> tuple[tuple[str, str], ...]:
-    """Return (input, formula) of one of torch's own backward functions."""
-    return tuple(formulas(operation).items())
+def formulas_of(node: Any) -> tuple[tuple[str, str], ...]:
+    """Return (input, formula) of a node in PyTorch's words; "custom" for a custom Function."""
+    return CUSTOM if is_custom(node) else tuple(formulas(type_name(node)).items())
 
 
 def only_ways(graph: Graph) -> set[tuple[int, int]]:
@@ -334,7 +324,7 @@ def only_ways(graph: Graph) -> set[tuple[int, int]]:
 
 def are_little(summaries: Sequence[Any]) -> bool:
     """Say whether none of some gradients is large, so that arithmetic on them takes no time."""
-    return not any(type(one) is Ticket and one.whole is None for one in summaries)
+    return not any(type(one) is PendingSummary and one.whole is None for one in summaries)
 
 
 def implicit_gradient(root: Root, tensor: torch.Tensor) -> torch.Tensor | None:

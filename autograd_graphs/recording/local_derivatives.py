@@ -1,6 +1,4 @@
-"""Find how the gradient of each input is made of what arrived in one step, and say it only where
-the numbers of that step agree.
-"""
+"""Find how each input's gradient is made of what arrived, and say it only where numbers agree."""
 
 from __future__ import annotations
 
@@ -251,9 +249,7 @@ def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
 
 
 def spread(shape: Sequence[int], target: Sequence[int]) -> str:
-    """Say over what a gradient is spread: "spread over all 6 elements", "spread over dim 1"; ""
-    where that makes no copies.
-    """
+    """Say over what a gradient is spread: "spread over dim 1"; "" where that makes no copies."""
     size = torch.Size(target).numel()
     if size == torch.Size(shape).numel():
         return ""

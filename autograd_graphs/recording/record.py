@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 from types import NoneType
 
 import torch
@@ -22,7 +23,7 @@ from autograd_graphs.recording.trace import Trace
 from autograd_graphs.text import visible
 
 LONGEST = 600  # characters of an error that are kept
-PLAIN = (str, int, float, NoneType)
+PLAIN = set(map(id, (str, int, float, NoneType)))  # a metaclass may say what equals it
 HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a class that was made by running a program
 
 
@@ -50,7 +51,7 @@ def record(
         demand_tensor(thing)
     found = names_in_reach(caller(), names)
     log = Log(roots, found, gradient)
-    program = program_of(caller(), log.graph, log.walk.met, found.calls)
+    program = program_of(caller(), log.graph, log.walk.met)
     try:
         try:
             log.watch()
@@ -77,13 +78,10 @@ def is_built_in(kind: type) -> bool:
 
 
 def words(error: BaseException) -> str:
-    """Return the first line of what an error says, by Python's own words for it: a class of the
-    user's is not asked.
-    """
+    """Return the first line of what an error says; a class of the user's is not asked."""
     built_in = next(filter(is_built_in, mro(error)))
     arguments = BaseException.__dict__["args"].__get__(error)
-    plain = all(any(type(one) is kind for kind in PLAIN) for one in arguments)
-    if plain:
+    if set(map(id, map(type, arguments))) <= PLAIN:
         text = built_in.__str__(error)
     else:
         text = next((one for one in arguments if type(one) is str), "")
@@ -91,13 +89,13 @@ def words(error: BaseException) -> str:
 
 
 def plainly(said: str, log: Log) -> str:
-    """Say three common errors in our form, where the graph shows that they are meant; else an empty
-    text.
+    """Say three common errors in our form; or "".
 
-    A hook of the user's may raise torch's very words about another graph.
+    The graph has to show that they are meant: a hook may raise torch's words about another one.
     """
     roots, nodes = log.graph.roots, log.graph.nodes
-    freed = any(one.state == "freed" for node in nodes for one in node.saved) or log.graph.left_out
+    saved = chain.from_iterable(node.saved for node in nodes)
+    freed = log.graph.left_out or any(one.state == "freed" for one in saved)
     if "backward through the graph a second time" in said and freed:
         return (
             f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "

@@ -41,9 +41,9 @@ def _table() -> dict[str, dict[str, str]]:
 
 def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
     """Pick the formulas of the tensors that can be differentiated, in the order of the schema."""
-    by_name = {
-        name.strip(): str(rule) for names, rule in rules.items() for name in names.split(",")
-    }
+    by_name: dict[str, str] = {}
+    for names, rule in rules.items():
+        by_name |= dict.fromkeys(map(str.strip, names.split(",")), str(rule))
     inside = schema.partition("(")[2].rpartition(") ->")[0]
     arguments = [name for _, name in _ARGUMENT.findall(inside)]
     found = {name: by_name[name] for name in arguments if name in by_name}

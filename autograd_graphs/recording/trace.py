@@ -1,6 +1,4 @@
-"""Frozen, plain data about one backward that really ran: its graph, its steps and their sentences.
-No torch in here.
-"""
+"""Frozen, plain data about one backward that ran: its graph, its steps and their sentences."""
 
 from __future__ import annotations
 
@@ -140,9 +138,7 @@ class Trace:
     program: Program | None = field(default=None, compare=False)
 
     def save(self, path: str | Path) -> Path:
-        """Write one .html page that plays these steps, with no kernel and no network; returns the
-        path.
-        """
+        """Write one .html page that plays these steps, with no kernel; returns the path."""
         return _WRITERS[-1](self, path)
 
     def sentence(self, number: int) -> str:
@@ -161,9 +157,7 @@ class Trace:
 
 
 def saved_at(node: int, before: Graph, after: Graph) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of the saved tensors that a step could use, and of those of them that were
-    freed after it.
-    """
+    """Return the saved tensors that a step could use, and those that were freed after it."""
     used = usable(before.nodes[node])
     if not used:
         return (), ()
@@ -213,9 +207,7 @@ def joined(gradients: Sequence[Gradient | None]) -> str:
 
 
 def hands_on(step: Step, position: int) -> str:
-    """Say what one input gets: by which factor or form, where that was verified in this step, else
-    by which formula.
-    """
+    """Say what one input gets, and by which verified factor or form, else by which formula."""
     gradient, local = step.grad_inputs[position], step.locals[position]
     if gradient is None:
         return "nothing"

@@ -12,9 +12,7 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType)
 
 
 def describe(answer: object) -> str:
-    """Return at most 160 characters: the kind of `answer`, its shape, and its value if that is
-    short.
-    """
+    """Return at most 160 characters: the kind of `answer`, its shape, and a short value."""
     try:
         return visible(_describe(answer), 160)
     except KeyboardInterrupt:
@@ -51,7 +49,8 @@ def _tensor(answer: torch.Tensor) -> str:
         shape = tuple(answer.shape)
         dtype = str(answer.dtype).removeprefix("torch.")
         where = "" if answer.device.type == "cpu" else f" on {answer.device.type}"
-        return f"a tensor of shape {shape}, {dtype}{where}{_value(answer) if answer.numel() <= 8 else ''}"
+        value = _value(answer) if answer.numel() <= 8 else ""
+        return f"a tensor of shape {shape}, {dtype}{where}{value}"
 
 
 def _value(answer: object) -> str:

@@ -1,6 +1,4 @@
-"""Find the name of a type and the words of an error without running their own code; pure functions,
-no torch.
-"""
+"""Find the name of a type and the words of an error without running their own code."""
 
 import re
 
@@ -13,11 +11,7 @@ _ABBREVIATION = re.compile(
 
 
 def first_sentence(message: str, limit: int = 240) -> str:
-    """Return the first sentence of an error message's first line, capped at `limit` characters.
-
-    A full stop ends a sentence when a capital follows and no parenthesis is open: not in `e.g.` or
-    `x.grad`.
-    """
+    """Return the first sentence of an error message's first line: `e.g.` and `x.grad` end none."""
     line = next((part.strip() for part in message[:10_000].splitlines() if part.strip()), "")
     for end in _END.finditer(line):
         head = line[: end.end()]

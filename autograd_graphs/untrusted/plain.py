@@ -18,15 +18,11 @@ DEEPEST = 8
 
 
 class NotRead(Exception):
-    """Say why an answer could not be read; the text ends the sentence "I was given …; …"; it may be
-    empty.
-    """
+    """Say why an answer could not be read; the text, if any, ends a sentence."""
 
 
 def is_a(value: object, *kinds: type) -> bool:
-    """Tell whether `value` is of one of these classes, going by its real type and never by
-    `__class__`.
-    """
+    """Tell whether `value` is of one of these classes, by its real type and not `__class__`."""
     return issubclass(type(value), kinds)
 
 

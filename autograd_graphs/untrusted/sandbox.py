@@ -1,6 +1,4 @@
-"""Run somebody else's code and put back what it changed: grad mode, dtype, random states, warnings,
-output.
-"""
+"""Run somebody else's code, and put back what it changed in torch, random states and output."""
 
 import contextlib
 import io
@@ -17,9 +15,7 @@ from autograd_graphs.untrusted.messages import error_text, first_sentence, type_
 
 @dataclass(frozen=True)
 class Failed:
-    """Hold how a call ended that gave no value: the exception's type name, which counts, and first
-    sentence.
-    """
+    """Hold how a call ended that gave no value: the exception's type, which counts, and text."""
 
     kind: str
     text: str = field(default="", compare=False)

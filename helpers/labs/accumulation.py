@@ -6,7 +6,6 @@ import torch
 
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
-from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 
 
@@ -28,9 +27,6 @@ class Sums(World):
     )
     names = ("x", "x.grad", "g")
     unversioned = ("x.grad", "g")
-
-    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", short_numbers(tensor.tolist())),)
 
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         return None if name == "x" else tuple(tensor.tolist())

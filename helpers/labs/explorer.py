@@ -77,9 +77,7 @@ class Programs(World):
         return self.node
 
     def facts(self) -> tuple[Row, ...]:
-        """Return what there is to know of the node, in as many lines as the longest of its program
-        needs.
-        """
+        """Return what there is to know of the node, in as many lines for every node."""
         graph = self.graph()
         tables = [rows(graph, number) for number in range(len(graph.nodes))]
         missing = max(map(len, tables)) - len(tables[self.node])

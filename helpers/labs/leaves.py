@@ -1,6 +1,4 @@
-"""The lab of lesson 03: who is a leaf, and who gets `.grad`, as w is made, moved, scaled and asked
-to keep it.
-"""
+"""The lab of lesson 03: who is a leaf, and who gets `.grad`, as w is made, moved and scaled."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The lab of lesson 07: a graph is built, used and freed; who holds its nodes, its saved tensors
-and their bytes.
-"""
+"""The lab of lesson 07: a graph is built, used and freed; who holds nodes, tensors and bytes."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ import torch
 from autograd_graphs.data import counted
 from autograd_graphs.looking.saved_tensors import saved, values_held
 from autograd_graphs.looking.snapshot import Walk
-from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -70,9 +67,7 @@ class Life(World):
         return tuple(self.variables().values())[::-1]
 
     def kept(self) -> tuple[int, int, dict[int, int]]:
-        """Return how many saved tensors are held and freed, and the bytes of each storage that they
-        hold.
-        """
+        """Return how many saved tensors are held and freed, and the bytes that are held."""
         nodes = [one for one in Walk(self.roots()).met if not isinstance(one, torch.Tensor)]
         states = [cell.state for node in nodes for cell in saved(node, lambda tensor: ())]
         held = [
@@ -90,9 +85,6 @@ class Life(World):
         """Return the bytes that the graph alone holds: no name leads to them."""
         named = {one.untyped_storage().data_ptr() for one in self.variables().values()}
         return sum(count for where, count in storages.items() if where not in named)
-
-    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", short_numbers(tensor.tolist())),)
 
     def facts(self) -> tuple[Row, ...]:
         held, freed, storages = self.kept()

@@ -53,9 +53,6 @@ class Loop(World):
         (cell,) = saved(self.loss.grad_fn, lambda tensor: ())
         return cell.state
 
-    def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (Row("", short_numbers(tensor.tolist())),)
-
     def facts(self) -> tuple[Row, ...]:
         return (
             Row("saved tensor", self.kept()),

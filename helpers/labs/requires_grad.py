@@ -1,6 +1,4 @@
-"""The lab of lesson 02: flags, grad mode and kinds of operation. Two lines run anew after every
-change.
-"""
+"""The lab of lesson 02: flags, grad mode and kinds of operation; lines run anew each time."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from dataclasses import replace
 import torch
 
 from autograd_graphs.data import Graph
-from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
@@ -22,9 +19,7 @@ ANEW = "turns it; a and b are made anew"
 
 
 class Flags(World):
-    """Three leaves, and two lines that are run anew after every change: a = x + y, then b from a
-    and z.
-    """
+    """Three leaves, and two lines that run after every change: a = x + y, then b from a and z."""
 
     setup = (
         "x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])",
@@ -72,10 +67,7 @@ class Flags(World):
         return replace(graph, nodes=(root, *graph.nodes[1:]))
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        return (
-            Row("", short_numbers(tensor.tolist())),
-            Row("requires_grad", str(tensor.requires_grad)),
-        )
+        return (*super().rows(name, tensor), Row("requires_grad", str(tensor.requires_grad)))
 
     def facts(self) -> tuple[Row, ...]:
         return (Row("grad mode", "on" if torch.is_grad_enabled() else "off"),)

@@ -1,6 +1,4 @@
-"""The lab of lesson 09: edits in place by every route, version counters, and what backward() makes
-of them.
-"""
+"""The lab of lesson 09: edits in place, version counters, and what backward() makes of them."""
 
 from __future__ import annotations
 

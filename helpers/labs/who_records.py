@@ -1,6 +1,4 @@
-"""The lab of lesson 08: four ways out of the graph, and eval(): what each records, shares and
-checks.
-"""
+"""The lab of lesson 08: four ways out of the graph, and eval(): what each records and shares."""
 
 from __future__ import annotations
 

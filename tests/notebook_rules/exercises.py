@@ -10,9 +10,9 @@ UNANSWERED = "not answered yet"
 OLD = {"00.3", "01.2", "01.3"}
 # Of earlier editions; no other exercise gets their number.
 GONE = {
-OLD = {"00.3", "01.2", "01.3"}
-# Of earlier editions; no other exercise gets their number.
-GONE = {}
+    "03.3", "04.1", "04.3", "06.3", "06.4", "07.1", "07.3", "08.2", "08.4", "09.4", "10.2",
+    "10.3",
+}  # fmt: skip
 
 
 def exercises_are_numbered(lesson):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from autograd_graphs.drawing.diagram import arrow
 from autograd_graphs.drawing.display_list import Owner, Pen
@@ -41,21 +42,21 @@ class Slot:
 
 
 class Boxes:
-    """Measure the boxes of all states, so that each name and each box has its place in all of
-    them.
-    """
+    """Measure the boxes of all states, so that each name has one place in all of them."""
 
     def __init__(self, states: Sequence[State]) -> None:
         self.states = states
         self.names = names_of(states)
-        self.is_flat = all(len(box.rows) <= 2 for state in states for box in state.boxes)
-        self.own = {name: own_boxes(states, name) for name in self.names}
-        boxes = [box for state in states for box in state.boxes if len(box.rows) == 2]
-        self.values = max([value_width(box) for box in boxes], default=0)
+        boxes = list(chain.from_iterable(state.boxes for state in states))
+        self.is_flat = all(len(box.rows) <= 2 for box in boxes)
+        self.own: dict[str, list[Box]] = {name: [] for name in self.names}
+        for box in boxes:
+            self.own[box.place].append(box)
+        self.values = max([value_width(box) for box in boxes if len(box.rows) == 2], default=0)
         self.slots = self.placed()
         self.stacks = tuple([self.stack(slot) for slot in self.slots if self.has_blocks(slot.name)])
         self.low = max([slot.top + slot.high for slot in self.slots], default=0)
-        rows = [row for state in states for row in state.facts]
+        rows = list(chain.from_iterable(state.facts for state in states))
         self.fact = "value" if self.names else "start"  # alone they are what one reads: larger
         size, self.line = (SMALL, LINE) if self.names else (TITLE, LINE + 3)
         self.labels = max([width(row.label, SMALL) for row in rows], default=0)
@@ -69,9 +70,7 @@ class Boxes:
         return any(box.totals is not None for box in self.own[name])
 
     def placed(self) -> list[Slot]:
-        """Return the places of all names: one under the other with tags at the left, those with
-        blocks side by side with tags above them.
-        """
+        """Return the places of all names: plain ones below each other, those with blocks beside."""
         plain = [name for name in self.names if not self.has_blocks(name)]
         left = max([tag_width(name) for name in plain], default=0) + ARROW
         wide = max([self.wide(name) for name in plain], default=0)
@@ -186,16 +185,8 @@ def straight(begin: Point, end: Point) -> tuple[Point, ...]:
 
 def names_of(states: Sequence[State]) -> list[str]:
     """Return the names that a lab shows, in the order of its first state that tells them apart."""
-    return list(dict.fromkeys(ordered(max(states, key=lambda state: len(state.boxes)))))
-
-
-def ordered(state: State) -> list[str]:
-    return [name for box in state.boxes for name in box.names]
-
-
-def own_boxes(states: Sequence[State], name: str) -> list[Box]:
-    """Return the boxes that stand at the place of a name."""
-    return [box for state in states for box in state.boxes if box.place == name]
+    fullest = max(states, key=lambda state: len(state.boxes))
+    return list(dict.fromkeys(chain.from_iterable(box.names for box in fullest.boxes)))
 
 
 def tag_width(name: str) -> int:

@@ -1,6 +1,4 @@
-"""Run a small world of real tensors through every sequence of actions, and keep what was found as
-plain data.
-"""
+"""Run a small world of real tensors through every sequence of actions, and keep plain data."""
 
 from __future__ import annotations
 
@@ -35,11 +33,7 @@ class Draft:
 
 
 def replay(world: type[World], path: tuple[str, ...]) -> tuple[World, str]:
-    """Return a world after a path, and what the last action raised as "Type: message".
-
-    What an earlier one raises is part of the way. Every replay begins with the same random numbers
-    to come.
-    """
+    """Return a world after a path, and what its last action raised, as "Type: message"."""
     torch.default_generator.manual_seed(0)
     live = world()
     live.reset()

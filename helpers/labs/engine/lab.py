@@ -32,10 +32,7 @@ class Lab:
     drawn: Callable[[Sequence[State], str], Drawn] = scenes
 
     def __call__(self, start: str = "start") -> Player:
-        """Show the lab, beginning at a named state.
-
-        Raises ValueError, with the names, for any other.
-        """
+        """Show the lab, beginning at a named state. Raises ValueError for any other."""
         return player(self.film(start))
 
     def map(self) -> StateMap:
@@ -43,9 +40,7 @@ class Lab:
         return _explored(self.world, self.depth)
 
     def path(self, name: str) -> tuple[str, ...]:
-        """Return the actions that lead to a named state. Raises ValueError, with the names, for any
-        other.
-        """
+        """Return the actions that lead to a named state. Raises ValueError for any other."""
         known = {"start": "", **self.names}
         if not isinstance(name, str) or name not in known:
             raise ValueError(
@@ -58,17 +53,11 @@ class Lab:
         return self.map().states[self.map().walk(self.path(name)).to]
 
     def error(self, name: str) -> str:
-        """Return what the last action on the way to a named state raised, or nothing.
-
-        Raises ValueError, with the names, for any other.
-        """
+        """Return what the last action on the way to a named state raised, or nothing."""
         return self.map().walk(self.path(name)).error
 
     def film(self, start: str = "start") -> LabFilm:
-        """Return the states of the lab, and what each action makes of each.
-
-        Raises ValueError, with the names, for an unknown start.
-        """
+        """Return the states of the lab, and what each action makes of each."""
         names = [action.name for action in with_buttons(self.world)]
         path = self.path(start)
         actions = tuple([names.index(action) if action in names else CLICK for action in path])
@@ -196,9 +185,7 @@ def as_text(state: State) -> str:
 def shared(
     drawings: Sequence[Drawing],
 ) -> tuple[tuple[Drawing, ...], list[tuple[int, tuple[Change, ...]]]]:
-    """Let drawings with the same marks at the same places be one scene; the rest of each is its
-    changes.
-    """
+    """Let drawings with the same marks at the same places be one scene, and tell the rest."""
     alike: dict[object, list[Drawing]] = {}
     for one in drawings:
         alike.setdefault(outline(one), []).append(one)
@@ -214,12 +201,11 @@ def outline(one: Drawing) -> object:
 
 def common(group: list[Drawing]) -> Drawing:
     """Return the scene of a group: a mark without state wherever one of them has none there."""
-    states = [
-        min(mark.state for mark in marks)
-        for marks in zip(*(one.marks for one in group), strict=True)
-    ]
-    marks = zip(group[0].marks, states, strict=True)
-    return replace(group[0], marks=tuple(replace(mark, state=state) for mark, state in marks))
+    marks = []
+    for alike in zip(*[one.marks for one in group], strict=True):
+        state = min([mark.state for mark in alike])
+        marks.append(replace(alike[0], state=state))
+    return replace(group[0], marks=tuple(marks))
 
 
 def changes(scene: Drawing, one: Drawing) -> tuple[Change, ...]:

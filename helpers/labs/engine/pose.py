@@ -1,6 +1,4 @@
-"""Place the graphs of all states of a lab: graphs of one shape get one layout, so that only what
-differs moves.
-"""
+"""Place the graphs of all states of a lab: graphs of one shape get one layout."""
 
 from __future__ import annotations
 
@@ -76,9 +74,7 @@ def cards_of(graph: Graph, is_dense: bool) -> Cards:
 
 
 def slim(dealt: Cards) -> Cards:
-    """Return cards of operations without "Backward0" and without the shape of what they made: the
-    panel says both.
-    """
+    """Return cards of operations without "Backward0" and shapes: the panel says both."""
     cards = []
     for card in dealt.cards:
         if card.kind == "operation":
@@ -94,9 +90,9 @@ def without_shapes(line: Rows) -> Rows:
 
 def common(group: list[Cards], has_words: bool) -> Placed:
     """Lay out cards that fit all of a group, with room on every edge for a word if there are any."""
-    rooms = [
-        tuple(map(max, zip(*sides, strict=True))) for sides in zip(*map(sizes, group), strict=True)
-    ]
+    rooms = []
+    for sides in zip(*map(sizes, group), strict=True):
+        rooms.append(tuple(map(max, zip(*sides, strict=True))))
     wires = group[0].wires
     words = dict.fromkeys(range(len(wires)), (WORD, CAPSULE)) if has_words else {}
     return place(rooms, [(wire.source, wire.target) for wire in wires], words)
@@ -104,7 +100,7 @@ def common(group: list[Cards], has_words: bool) -> Placed:
 
 def level(group: list[Cards]) -> list[Cards]:
     """Give every card the size of the largest at its place."""
-    places = [largest(cards) for cards in zip(*(one.cards for one in group), strict=True)]
+    places = list(map(largest, zip(*[one.cards for one in group], strict=True)))
     return [replace(one, cards=tuple(map(resized, one.cards, places))) for one in group]
 
 
@@ -139,9 +135,7 @@ class Overlay:
 
 
 def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
-    """Return a graph with its ghost behind it; nodes are the same where their tensors have the same
-    names.
-    """
+    """Return a graph with its ghost behind it; nodes with the same names are the same."""
     if ghost is None:
         return Overlay(graph)
     real = {node.name: node for node in graph.nodes}
@@ -162,8 +156,6 @@ def way(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
 
 
 def vanished(node: Node) -> Node:
-    """Return a node as it is drawn where it does not exist: with nothing saved, a leaf that wants
-    no gradient.
-    """
+    """Return a node that does not exist as it is drawn: with nothing saved."""
     outputs = tuple(replace(one, requires_grad=False) for one in node.outputs)
     return replace(node, outputs=outputs, saved=())

@@ -23,9 +23,7 @@ SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Hold the measures that all drawings of a lab have in common, px: where the graph begins, and
-    its room.
-    """
+    """Hold what all drawings of a lab have in common, px: size, and where the graph begins."""
 
     wide: int
     high: int
@@ -36,9 +34,7 @@ class Sheet:
 
 
 class Drawn(NamedTuple):
-    """Hold the drawings of all states, the places of blocks, and (role, state, words) of what
-    occurs.
-    """
+    """Hold the drawings of all states, the places of blocks, and the legend."""
 
     drawings: list[Drawing]
     stacks: tuple[Stack, ...]
@@ -46,9 +42,7 @@ class Drawn(NamedTuple):
 
 
 def scenes(states: Sequence[State], alt: str) -> Drawn:
-    """Return one drawing per state, all of one size; of cards with one line and with several, what
-    fits better.
-    """
+    """Return one drawing per state, all of one size, with the cards that fit better."""
     boxes = Boxes(states)
     both = [poses(states, is_dense) for is_dense in (False, True)]
     sheets = [

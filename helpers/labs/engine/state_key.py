@@ -46,13 +46,13 @@ def sameness(things: Mapping[str, object], unversioned: Sequence[str] = ()) -> t
     drawn = hash(torch.default_generator.get_state().numpy().tobytes())
     modes = (torch.is_grad_enabled(), torch.is_inference_mode_enabled(), drawn)
     with quietly():
-        seen = Seen(calm(things, unversioned))
+        seen = Seen(bound_to(things, unversioned))
         bound = tuple((name, seen.thing(name, one)) for name, one in sorted(things.items()))
         facts = tuple(seen.facts(one) for one in seen.met)  # `met` grows as we go
         return modes, bound, facts, seen.order(), shared_counters(seen.met)
 
 
-def calm(things: Mapping[str, object], names: Sequence[str]) -> list[Any]:
+def bound_to(things: Mapping[str, object], names: Sequence[str]) -> list[Any]:
     """Return the tensors that names, or "x.grad" of one, are bound to."""
     found = []
     for name in names:
@@ -69,11 +69,11 @@ class Seen:
     """Number tensors, backward functions and storages in the order in which they are met, and keep
     them alive.
 
-    Of the tensors in `calm` the version is not told.
+    Of the tensors in `ignore_versions_of` the version is not told.
     """
 
-    def __init__(self, calm: Sequence[Any] = ()) -> None:
-        self._calm = {id(one) for one in calm}
+    def __init__(self, ignore_versions_of: Sequence[Any] = ()) -> None:
+        self._unversioned = set(map(id, ignore_versions_of))
         self.met: list[Any] = []
         self._index: dict[int, int] = {}
         self._storages: dict[int, int] = {}
@@ -118,8 +118,8 @@ class Seen:
         storage = torch._C.TensorBase.untyped_storage(one)
         look = (str(one.dtype), str(one.device), shape(one), one.stride(), one.storage_offset())
         flags = (type_name(one), one.requires_grad, leaf, keeps)
-        is_calm = one.is_inference() or id(one) in self._calm
-        version = one.is_inference(), None if is_calm else read(one, "_version")
+        is_free = one.is_inference() or id(one) in self._unversioned
+        version = one.is_inference(), None if is_free else read(one, "_version")
         made = (
             self.number(read(one, "grad_fn")),
             read(one, "output_nr"),

@@ -1,6 +1,4 @@
-"""Frozen, plain data about an explored world: its states, and what each action makes of each. No
-torch.
-"""
+"""Frozen, plain data about an explored world: its states, and what each action makes of each."""
 
 from __future__ import annotations
 
@@ -78,10 +76,7 @@ class State:
         raise KeyError(name)
 
     def value(self, name: str, label: str = "") -> str:
-        """Return one line of the box of a name, by its label, or why there is none.
-
-        Raises KeyError where there is no such name or line.
-        """
+        """Return one line of a name's box by its label, or why there is none. Raises KeyError."""
         box = self.box(name)
         return box.why or {row.label: row.text for row in box.rows}[label]
 
@@ -96,9 +91,7 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class StateMap:
-    """Hold all states of a world, breadth first from the start, which is number 0; `cut` says where
-    the map ends.
-    """
+    """Hold all states of a world, breadth first from number 0; `cut` says where the map ends."""
 
     world: str
     states: tuple[State, ...]
@@ -116,16 +109,6 @@ class StateMap:
                 raise KeyError(f"The map of {self.world} ends before {action!r}.")
             way = self.states[way.to].way(action)
         return way
-
-    def merged(self) -> tuple[tuple[tuple[str, ...], int], ...]:
-        """Return every other way that ends in a known state: (path, number of that state)."""
-        found = []
-        for state in self.states:
-            for action, way in state.ways:
-                path = (*state.path, action)
-                if way.to is not None and self.states[way.to].path != path:
-                    found.append((path, way.to))
-        return tuple(found)
 
     def __str__(self) -> str:
         errors = sum([bool(way.error) for state in self.states for _, way in state.ways])

@@ -1,6 +1,4 @@
-"""What a lab's world is: real tensors with names, lines of code that really run, and words for what
-is there.
-"""
+"""What a lab's world is: real tensors with names, lines that really run, and words."""
 
 from __future__ import annotations
 
@@ -14,6 +12,7 @@ import torch
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.torch_private import read
+from autograd_graphs.text import short_numbers
 from helpers.labs.engine.state_map import Box, Row
 
 
@@ -106,9 +105,7 @@ class World:
         return True, read(one, "grad") if one.is_leaf or one.retains_grad else None
 
     def boxes(self) -> tuple[Box, ...]:
-        """Return one box a tensor that a name leads to, with all names that lead there, and one
-        without rows for each name that leads to none.
-        """
+        """Return a box for each tensor with all its names, and one for each name of none."""
         found: list[Box] = []
         tensors: list[Any] = []
         for name in self.names:
@@ -129,16 +126,14 @@ class World:
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         """Return the lines in the box of a tensor: its value first."""
-        return (Row("", str(tensor.tolist())),)
+        return (Row("", short_numbers(tensor.tolist())),)
 
     def totals(self, name: str, tensor: torch.Tensor) -> tuple[float, ...] | None:
         """Return the numbers that are drawn as blocks; None where a tensor is told by rows alone."""
         return None
 
     def place(self, name: str) -> str:
-        """Return the name at whose place the tensor of a name stands, so that a tensor keeps its
-        place when names change.
-        """
+        """Return the name at whose place a tensor stands, and stays when names change."""
         return name
 
     def facts(self) -> tuple[Row, ...]:
@@ -146,9 +141,7 @@ class World:
         return ()
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the names of the actions that are marked: the program that is shown, flags that are
-        on.
-        """
+        """Return the names of marked actions: the program that is shown, flags that are on."""
         return ()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
