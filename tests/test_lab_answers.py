@@ -264,11 +264,11 @@ ONES = [1, 1, 1]
 
 def test_06_1_a_name_for_none_names_no_tensor():
     answer = answers("06")[1]
-    nothing, zeros = (walk("06", keys)[0] for keys in answer.keys)
-    assert zeros.box("g").names == ("x.grad", "g")
-    held = short_numbers(numbers(zeros, "g")).strip("[]")
-    assert answer.bold == f"`{nothing.value('g')}`; then {held}."
-    assert numbers(nothing, "x.grad") == ONES
+    (keys,) = answer.keys
+    nothing = at("06", keys)
+    assert answer.bold == f"`{nothing['g']}`."
+    assert walk("06", keys)[0].value("g") == "None"
+    assert nothing.numbers("x.grad") == [1, 1, 1]
 
 
 def test_06_2_equal_numbers_in_two_tensors_take_four_presses():
@@ -406,21 +406,7 @@ def test_08_2_only_a_tensor_from_inference_mode_may_not_be_used():
     assert refused == {"7": [], "8": [outside[0]]}
     assert (outside[-1], inside[-1], inside[0]) == ("8", "7", outside[0])
     assert "inference_mode" in lines("08")[outside[0]].code
-    assert answer.bold == "Outside after one of them, in a block after none."
-
-
-def test_08_3_either_of_the_two_is_recorded_alone_after_two_presses():
-    answer = answers("08")[3]
-    for keys, (recorded, plain) in zip(answer.keys, ("zy", "yz"), strict=True):
-        count = solved(
-            "08",
-            keys,
-            lambda state, error, one=recorded, other=plain: (
-                "Backward" in state.value(one, "grad_fn")
-                and state.value(other, "grad_fn") == "None"
-            ),
-        )
-        assert answer.bold == f"{count.capitalize()} presses each."
+    assert answer.bold == "It refuses one, and never the one in the block."
 
 
 # Lesson 09: edits and versions
@@ -470,7 +456,7 @@ def test_09_2_the_old_numbers_do_not_help():
     assert answer.bold == f"{count.capitalize()} presses."
     assert lines("09")[answer.keys[1][0]].code == "x.data.add_(1)"
     assert [at("09", keys)["x"]._version for keys in answer.keys] == [2, 1]
-    assert "the counter went on to 2" in answer.reason
+    assert "the counter is at 2" in answer.reason
 
 
 def test_09_3_a_gradient_can_be_wrong_and_the_same_one_right():
@@ -511,12 +497,7 @@ def test_11_1_each_turn_goes_half_of_the_way():
 def test_11_2_five_presses_take_w_beyond_4():
     answer = answers("11")[2]
     (keys,) = answer.keys
-    count = solved(
-        "11",
-        keys,
-        lambda state, error: float(state.value("w")) > 4,
-        lambda live: live.numbers("w") > 4,
-    )
+    count = solved("11", keys, lambda state, error: float(state.value("w")) > 4)
     assert answer.bold == f"{count.capitalize()} presses."
     steps = [at("11", " ".join(keys.split()[:count])).numbers("w") for count in (3, 4, 5)]
     assert "2.5, 4, 5.5" in answer.reason

@@ -316,7 +316,7 @@ def under_no_grad(x):
         x += 1
 
 
-def test_who_records_shares_and_checks():
+def test_who_records_and_who_shares():
     told = {}
     for name in list(labs.who_records.names)[:6]:
         state = at(labs.who_records, name)
@@ -331,9 +331,4 @@ def test_who_records_shares_and_checks():
     }
     assert at(labs.who_records, "inside").value("z", "grad_fn") == "None"
     assert at(labs.who_records, "outside").value("z", "grad_fn") == "MulBackward0"
-    error = labs.who_records.error
-    assert "modified by an inplace operation" in error("detach, checked")
-    wrong = at(labs.who_records, "data, unchecked").box("x.grad").rows
-    assert wrong == (("", "[4, 6, 8]", True),)
-    assert "cannot be saved for backward" in error("inference, used outside")
-    assert "Inplace update to inference tensor" in error("inference, edited outside")
+    assert "cannot be saved for backward" in labs.who_records.error("inference, used outside")

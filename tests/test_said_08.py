@@ -1,5 +1,7 @@
 """What lesson 08 says beyond its own cells: it still stands there, and torch bears it out."""
 
+import copy
+import io
 from itertools import product
 from unittest import mock
 
@@ -25,7 +27,7 @@ def stands(cell, *words):
 # The case and idea 1
 
 
-def trained(cut=lambda target: target, cut_guess=lambda guess: guess, start=(0.6, -0.4)):
+def trained(cut=lambda target: target, cut_guess=lambda guess: guess, start=(0.1, 0.1)):
     """Run the case; return how many points are right before and after, the loss, and the guesses."""
     points, moon = moons()
     w = torch.tensor([[one] for one in start], requires_grad=True)
@@ -43,14 +45,19 @@ def trained(cut=lambda target: target, cut_guess=lambda guess: guess, start=(0.6
 
 
 def test_the_case_forgets_what_it_knew_and_one_word_repairs_it():
-    stands("case", "right on 76 of 100 points, but it is unsure")
-    stands("case-then", "only 50 points are right now", "says 0.5 to every point, and nothing")
+    stands("case", "right on 56 of 100 points, and it is unsure")
+    stands(
+        "case-then",
+        "only 50 points are right now",
+        "and 76 points will be right",
+        "says 0.5 to every point, and nothing",
+    )
     before, after, loss, guess = trained()
-    assert (before, after, round(loss, 4)) == (76, 50, 0)
+    assert (before, after, round(loss, 4)) == (56, 50, 0)
     assert guess.allclose(torch.full_like(guess, 0.5), atol=1e-4)
-    assert "In the case the classifier gets surer now: 77 points are right." in find("08.5").right
+    assert "the classifier gets surer now: 76 points are right, and not 56." in find("08.5").right
     before, after, loss, guess = trained(torch.Tensor.detach)
-    assert (before, after) == (76, 77)
+    assert (before, after) == (56, 76)
     assert guess.min() < 0.05
     assert guess.max() > 0.95
     text = " ".join(one.message for one in find("08.5").misconceptions)
@@ -58,24 +65,14 @@ def test_the_case_forgets_what_it_knew_and_one_word_repairs_it():
     assert trained(cut_guess=torch.Tensor.detach)[3].allclose(guess * 0 + 0.5, atol=1e-2)
 
 
-def test_detach_is_not_recorded_and_the_tensor_in_front_keeps_its_history():
-    stands("d1-because", "The tensor in front of it keeps its history")
-    stands("d1-because", "`detach()` itself is never recorded, so it has no card")
-    stands("d1-notes", "Would `with torch.no_grad(): target = w * 5` give the same picture? (Yes.)")
-    w = leaf(1.0)
-    front = w * 5
-    target = front.detach()
-    assert (target.grad_fn, front.grad_fn is not None) == (None, True)
-    with torch.no_grad():
-        other = w * 5
-    one, two = [(w * 2 - cut).grad_fn.next_functions for cut in (target, other)]
-    assert [node is None for node, _ in one] == [node is None for node, _ in two] == [False, True]
-
-
 def test_the_two_paths_of_the_loss_and_where_each_leads():
-    stands("q10-because", "2 · (2 − 5) · 2 is −12", "the path through the target counts, too, and")
-    stands("q10-notes", "(30: together with −12 that is 18.)")
-    stands("q10-because", "where `w` is 0, guess and target agree on 0.5")
+    stands("q12-because", "After Ann's 30, `w` shrinks", "After Ben's −12, `w` grows")
+    stands(
+        "q12-because",
+        "18, 18: You would get that without `detach()`",
+        "where guess and target agree",
+    )
+    stands("q12-notes", "(18: 30 and −12 add up.)")
     slopes = {}
     for name, guess, target in (("guess", 0, 1), ("target", 1, 0), ("both", 0, 0)):
         w = leaf(1.0)
@@ -85,39 +82,53 @@ def test_the_two_paths_of_the_loss_and_where_each_leads():
         slopes[name] = w.grad.item()
     assert slopes == {"guess": -12, "target": 30, "both": 18}
     assert torch.sigmoid(torch.zeros(1)) == torch.sigmoid(3 * torch.zeros(1)) == 0.5
-    stands("q10-notes", "Only 0, and without `detach()` small steps lead there.")
-    w = 1.0
-    for _ in range(100):
-        w -= 0.01 * 18 * w
-    assert abs(w) < 1e-6
+
+
+def test_what_is_detached_counts_for_the_number_and_not_for_the_gradient():
+    stands("d2-because", "`y` is the rounded number", "so 1 arrives", "only a 0 would arrive")
+    stands("d2-because", "Rounding is flat almost everywhere.")
+    stands("d2-notes", "(2 again, and −1.)", "give the same picture? (Yes.)")
+    came = []
+    for write in (
+        lambda x: x + (x.round() - x).detach(),
+        lambda x: x.detach() + (x.round() - x),
+        torch.round,
+    ):
+        x = torch.tensor(2.3, requires_grad=True)
+        write(x).backward()
+        came.append((write(x).item(), x.grad.item()))
+    assert came == [(2, 1), (2, -1), (2, 0)]
+    with torch.no_grad():
+        bracket = x.round() - x
+    nodes = [(x + cut).grad_fn.next_functions for cut in (bracket, (x.round() - x).detach())]
+    assert [[node is None for node, _ in one] for one in nodes] == [[False, True]] * 2
 
 
 # Idea 2
 
 
 def test_what_shares_memory_with_a_weight():
-    stands("f1-because", "**`detach()` copies nothing.", "write `w.detach().clone()`")
-    stands("f1-notes", "its tensors share the memory of the parameters")
-    w, model = leaf(), nn.Linear(2, 1)
-    assert w.detach().data_ptr() == w.data.data_ptr() == w.data_ptr()
-    assert w.detach().clone().data_ptr() != w.data_ptr()
-    assert model.state_dict()["weight"].data_ptr() == model.weight.data_ptr()
-    stands("f1-notes", '"The best weights so far", kept without a copy')
-    kept, copied = w.detach(), w.detach().clone()
-    with torch.no_grad():
-        w += 1
-    assert (kept.tolist(), copied.tolist()) == (w.tolist(), [1, 2])
-    stands("f1-because", "the two share their numbers, not their history")
-    h = w * 3
+    stands("e1-because", "**`detach()` copies nothing.", "`w.detach().clone()` does it")
+    stands(
+        "e1-because",
+        "`state_dict()` detaches every parameter",
+        "`copy.deepcopy(model.state_dict())`",
+    )
+    stands("e1-because", "a tensor and its `detach()` share their numbers, but not their history")
+    stands("e1-notes", "(Then all is well: a file is a copy.)", "change `w`? (Yes.)")
+    model, file = nn.Linear(2, 1), io.BytesIO()
+    best, kept = model.state_dict(), copy.deepcopy(model.state_dict())
+    torch.save(best, file)
+    before = model.weight.detach().clone()
+    assert not any(tensor.requires_grad for tensor in best.values())
+    model.weight.detach()[0] = 7.0
+    model.load_state_dict(best)
+    assert model.weight.eq(7).all()
+    file.seek(0)
+    for copied in (kept, torch.load(file)):
+        assert copied["weight"].equal(before)
+    h = leaf() * 3
     assert (h.grad_fn is not None, h.detach().grad_fn) == (True, None)
-
-
-def test_each_line_of_the_program_was_tried():
-    tells = question("08.f1").told["tells"]
-    assert "a leaf Variable that requires grad" in tells[4], "otherwise torch refuses"
-    assert "moved by 2.0" in tells[1]
-    assert "moved by 2.0" in tells[5], "a new tensor does not share the memory"
-    assert "The next line makes a new tensor instead." in tells[5]
 
 
 # Idea 3
@@ -136,10 +147,12 @@ NEW = (lambda h: h * 2, lambda h: h.clone(), torch.stack, lambda h: h.sum(), lam
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
-    stands("q11-because", "**A view made under `no_grad()` shows the flag of its base, and has no")
-    stands("dng-51", "a view made there shows its flag all the same: look at the `grad_fn`")
-    stands("q11-notes", "And under `inference_mode()`? (The same.)")
-    stands("q11-notes", "Would `assert flat.requires_grad` have caught it? (No.")
+    stands("q13-because", "shows the flag of its base, but it was not recorded, so backward cannot")
+    stands(
+        "q13-because", "so it refuses. Do both in the block, or both after it", "only *read* `flat`"
+    )
+    stands("dng-51", "a view made there still shows its flag. Look at its `grad_fn`.")
+    stands("q13-notes", "raise? (No, and `w.grad` stays None.)", "have caught it? (No.")
     for view in VIEWS:
         w = leaf()
         h = w * 3
@@ -149,20 +162,31 @@ def test_a_view_made_in_a_block_shows_the_flag_and_has_no_way_back(block):
         loss = (flat * 2).sum()
         loss.backward()
         assert (loss.requires_grad, w.grad) == (True, None)
+        with pytest.raises(RuntimeError, match="mode and is being modified inplace"):
+            flat.mul_(2)
+        assert h.tolist() == [3, 6]
+    h = leaf() * 3
+    h.view(-1).mul_(2)
+    with block():
+        h.view(-1).mul_(2)
+    assert h.tolist() == [12, 24]
 
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_a_new_result_comes_out_of_the_block_with_its_flag_down(block):
-    stands("q11-because", "A new result, such as `h * 2`, comes out of the block with its flag")
-    stands("q11-because", "(a) You would get it with `flat = h * 2` in the block.")
+    stands(
+        "q13-because", "`detach()` makes a view too, but its flag is down. A new result, such as"
+    )
+    stands("q13-because", "(a) That would be right if `flat` were `h * 2`, or `h.detach()`.")
     h = leaf() * 3
     with block():
         made = [one((h, h)) if one is torch.stack else one(h) for one in NEW]
     assert [one.requires_grad for one in made] == [False] * len(NEW)
     with torch.no_grad():
-        flat = h * 2
-    with pytest.raises(RuntimeError, match="does not require grad"):
-        (flat * 2).sum().backward()
+        for flat in (h * 2, h.detach()):
+            assert not flat.requires_grad
+            with torch.enable_grad():
+                assert not flat.mul_(2).requires_grad
 
 
 def test_eval_and_no_grad_do_not_do_each_others_work():
@@ -206,7 +230,7 @@ def test_what_goes_wrong_with_one_of_the_two():
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("frozen", [True, False])
 def test_a_module_may_ask_both_switches(batch_first, frozen):
-    stands("o1-because", "a few modules ask both, to find out whether a faster way will do")
+    stands("o1-because", "such as `nn.TransformerEncoderLayer`, look at both switches to see")
     layer = nn.TransformerEncoderLayer(4, 2, 8, batch_first=batch_first).requires_grad_(not frozen)
     fast = torch._transformer_encoder_layer_fwd
     for training, mode in product((True, False), repeat=2):
@@ -231,31 +255,27 @@ def test_every_order_was_run():
 
 
 def test_only_inference_mode_false_undoes_inference_mode():
+    stands("f2-notes", "(No. Only `inference_mode(False)` undoes `inference_mode()`.")
     stands(
-        "dng-25", "**`enable_grad()` undoes `no_grad()`, but only `inference_mode(False)` undoes"
+        "f2-notes", "It switches grad mode on as well, so it undoes a `no_grad()` around it, too."
     )
-    stands("dng-25", "`enable_grad()` did switch grad mode on, but the other switch stayed")
-    stands("dng-25", "(a) It would, inside `no_grad()`: there `enable_grad()` is enough.")
     x, recorded = leaf(), []
     for inner in (torch.enable_grad(), torch.set_grad_enabled(True), torch.inference_mode(False)):
         with torch.inference_mode(), inner:
             recorded.append((x * 2).requires_grad)
-    assert recorded == [False, False, True]
-    with torch.inference_mode(), torch.enable_grad():
-        assert torch.is_grad_enabled()
-        assert torch.is_inference_mode_enabled()
-    with torch.no_grad(), torch.enable_grad():
-        assert (x * 2).requires_grad
+    with torch.no_grad(), torch.inference_mode(False):
+        recorded.append((x * 2).requires_grad)
+    assert recorded == [False, False, True, True]
 
 
 def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordinary():
-    stands("dng-25", "what was computed in `inference_mode()` stays an **inference tensor**")
-    stands("dng-41", "(A view of an ordinary tensor stays ordinary, even in that block.)")
+    stands("f2-because", "What is made under `inference_mode()` can never be saved for backward.")
+    stands("f2-because", "`features.clone()` after the block is an ordinary tensor")
+    stands("dng-42", "A view of an ordinary tensor is still ordinary.", "(No: a sum saves nothing.")
     stands(
-        "dng-41", "an inference tensor must not be saved for backward", "nothing has to be saved"
+        "dng-41", "a product saves its factors", "nothing has to be saved, so nothing is refused"
     )
-    stands("dng-51", "what was computed there is not saved for backward")
-    stands("dng-42", "(No: a sum saves nothing.", "`y.clone()` outside the block is ordinary.")
+    stands("dng-51", "What `inference_mode()` makes cannot be saved for backward.")
     x = leaf()
     with torch.inference_mode():
         made, view, detached = torch.ones(2) * 2, x[:1], x.detach()
@@ -276,7 +296,7 @@ def test_an_inference_tensor_stays_one_and_a_view_of_an_ordinary_tensor_is_ordin
 
 
 def test_a_line_without_with_lasts_until_somebody_switches_back():
-    stands("dng-26", "Another one: the next that calls `backward()`.", "`torch.is_grad_enabled()`")
+    stands("f2-notes", "Another one: the next that calls `backward()`.")
     torch.set_grad_enabled(False)
     try:
         loss = leaf().sum()
@@ -299,7 +319,7 @@ def test_the_innermost_block_decides_in_08_1():
 
 
 def test_08_3_asks_for_a_model_in_one_mode_for_its_solution_sets_one():
-    stands("dng-47", "When you get the model, all of it is in one mode.")
+    stands("dng-47", "The whole model is either in `train()` or in `eval()`.")
     names = {"torch": torch}
     exec(find("08.3").solution, names)
     model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2).eval())

@@ -13,14 +13,10 @@ WAY = "ways to y"
 
 
 class Ways(World):
-    """A leaf x, and s = x ** 2, recorded beforehand, which saved x.
-
-    y is made from x by one of the ways; `way` is the one that made it last.
-    """
+    """A leaf x, and y, made from x by one of the ways; `way` is the one that made it last."""
 
     setup = (
         "x = torch.tensor([1., 2., 3.], requires_grad=True)",
-        "s = x ** 2",
         "model = nn.Sequential(nn.Dropout(0.5), nn.ReLU())",
     )
     actions = (
@@ -50,18 +46,12 @@ class Ways(World):
         ),
         Action("inside", "with torch.no_grad(): z = x * y", "uses y within a block"),
         Action("outside", "z = x * y", "uses y"),
-        Action("edit", "y += 1", "edits y in place"),
-        Action("backward", "s.sum().backward()", "fills x.grad from the old graph, or refuses"),
     )
-    names = ("x", "x.grad", "y", "z")
-    unversioned = ("x.grad",)
+    names = ("x", "y", "z")
     unread = ("z",)
     most_nodes = 4
 
-    def reset(self) -> None:
-        super().reset()
-        self._right = 2 * self.x.detach()
-        self._way = ""
+    _way = ""
 
     def run(self, action: Action) -> None:
         super().run(action)
@@ -72,20 +62,13 @@ class Ways(World):
         return (self._way,) if self._way else ()
 
     def roots(self) -> tuple[torch.Tensor, ...]:
-        return tuple([self.bound[name] for name in "ys" if name in self.bound])
+        return tuple([self.bound[name] for name in "y" if name in self.bound])
 
     def shares(self) -> bool:
         return self.y.untyped_storage().data_ptr() == self.x.untyped_storage().data_ptr()
 
-    def is_wrong(self) -> bool:
-        return self.x.grad is not None and not torch.equal(self.x.grad, self._right)
-
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        value = short_numbers(tensor.tolist())
-        if name == "x.grad":
-            return (Row("", value, self.is_wrong()),)
-        version = "none" if tensor.is_inference() else str(tensor._version)
-        rows = [Row("", value), Row("_version", version)]
+        rows = [Row("", short_numbers(tensor.tolist()))]
         if name in ("y", "z"):
             made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
             rows.append(Row("grad_fn", made))
@@ -94,30 +77,15 @@ class Ways(World):
         return tuple(rows)
 
     def title(self) -> str:
-        if self.is_wrong():
-            return "x.grad is wrong"
         if "y" not in self.bound:
             return "There is no y yet"
         return "y is recorded" if self.y.requires_grad else "y is not recorded"
 
     def say(self) -> str:
-        if self.is_wrong():
-            now, right = (short_numbers(one.tolist()) for one in (self.x.grad, self._right))
-            return f"It holds {now} instead of {right}, and no error says so."
         if "y" not in self.bound:
-            return "s saved x. Choose a way to make y from x."
-        return " ".join(filter(None, [self.of_y(), self.of_z(), self.of_grad()]))
-
-    def of_grad(self) -> str:
-        return "" if self.x.grad is None else "x.grad is right."
-
-    def of_y(self) -> str:
-        """Say whose numbers y has, and the version that an edit would move."""
-        if self.y.is_inference():
-            return "It has no version, and numbers of its own."
-        if not self.shares():
-            return "It has numbers of its own."
-        return f"Its numbers are those of x. x is at version {self.x._version}."
+            return "Choose a way to make y from x."
+        numbers = "Its numbers are those of x." if self.shares() else "It has numbers of its own."
+        return f"{numbers} {self.of_z()}".strip()
 
     def of_z(self) -> str:
         if "z" not in self.bound:
@@ -140,8 +108,5 @@ who_records = Lab(
         "inside": "no_grad inside",
         "outside": "no_grad outside",
         "inference, used outside": "inference outside",
-        "inference, edited outside": "inference edit",
-        "detach, checked": "detach edit backward",
-        "data, unchecked": "data edit backward",
     },
 )

@@ -52,7 +52,7 @@ RECORDED = Exercise(
     " `f` is a leaf, and its flag was set.",
     misconceptions=(),
     letters=Letters(
-        read="ideas 1, 3 and 4: what each way out reaches, and how far",
+        read="ideas 1 and 3: what each way out reaches, and how far",
         about=(
             ("a", "Which tensors went into this product, and does one of them require grad?"),
             ("b", "Two tensors go into this sum: what does the flag of each say?"),
@@ -316,7 +316,7 @@ CASE = Exercise(
         parts=("the loss", "its gradient", "afterwards `w`", "`w.grad`"),
     ),
     truth=lambda: _fixed_target,
-    right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 77 points are right.",
+    right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
     misconceptions=(
         Misconception(
