@@ -46,7 +46,7 @@ COUNTED = Quantities(
     data={"rounds": 3, "rows": 8},
     places=(
         Place(
-            "version",
+            "increase",
             "the writes of the loop into this one tensor",
             {
                 "the counter itself, which stood at 1 before the loop": lambda data: (
