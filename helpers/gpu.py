@@ -85,7 +85,7 @@ def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None
     if kept := fresh(entry, code):
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
     if promise is not None:
-        return f"{promise['text']}\nby documentation"
+        return f"{promise['text']}\npromised by PyTorch's documentation"
     if entry is None:
         return (
             f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"

@@ -61,7 +61,7 @@ def test_11_2_takes_a_critic_that_saw_a_detached_fake(capsys):
 
 
 def loop(
-    forward="model(x)",
+    forward="model(points)",
     update="zero, back, step, clip",
     kept="[loss.item(), 100 * pred.mean().item()]",
     **more,
@@ -81,18 +81,18 @@ def loop(
     } | more
     lines = [parts[name] for name in update.split(", ")]
     head = f"optimizer, log = torch.optim.SGD(model.parameters(), lr=0.1{parts['options']}), []"
-    body = [f"pred = {forward}", "loss = F.mse_loss(pred, y)", *lines, f"log.append({kept})"]
+    body = [f"pred = {forward}", "loss = F.mse_loss(pred, moon)", *lines, f"log.append({kept})"]
     inside = "\n        ".join(body)
-    return f"def answer(model, x, y):\n    {head}\n    for _ in range(4):\n        {inside}\n    return log\n"
+    return f"def answer(model, points, moon):\n    {head}\n    for _ in range(4):\n        {inside}\n    return log\n"
 
 
 LOOPS_RIGHT = {
     "plain": loop(),
-    "model.forward": loop("model.forward(x)"),
-    "F.linear": loop("F.linear(x, model.weight, model.bias)"),
-    "by hand": loop("x @ model.weight.T + model.bias"),
+    "model.forward": loop("model.forward(points)"),
+    "F.linear": loop("F.linear(points, model.weight, model.bias)"),
+    "by hand": loop("points @ model.weight.T + model.bias"),
     "functional_call": loop(
-        "torch.func.functional_call(model, dict(model.named_parameters()), (x,))"
+        "torch.func.functional_call(model, dict(model.named_parameters()), (points,))"
     ),
     "step and clamp in one write": loop(update="zero, back, one write"),
     "autograd.grad, twice": loop(update="asked, clip"),
@@ -108,7 +108,9 @@ LOOPS_RIGHT = {
     "percent in place, after the walk": loop(
         kept="[loss.item(), pred.detach().mul_(100).mean().item()]"
     ),
-    "one more forward, never walked": loop(update="more, zero, back, step, clip", more="model(x)"),
+    "one more forward, never walked": loop(
+        update="more, zero, back, step, clip", more="model(points)"
+    ),
 }
 UNCOUNTED = "there are writes into the weight on no counter"
 LOOPS_WRONG = {
@@ -135,7 +137,7 @@ LOOPS_WRONG = {
         "Is each entry of the log a number, or a tensor with its graph?",
     ),
     "kept by F.linear": (
-        loop("F.linear(x, model.weight, model.bias)", kept="[loss, 100 * pred.mean()]"),
+        loop("F.linear(points, model.weight, model.bias)", kept="[loss, 100 * pred.mean()]"),
         "nodes of its graphs are still alive",
     ),
     "retained": (

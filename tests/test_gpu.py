@@ -96,7 +96,7 @@ def promised(function, text=DOUBLED):
 
 def test_until_it_is_recorded_a_cell_shows_what_documentation_promises_marked_so(capsys):
     promised(never)
-    assert shown(never, capsys) == f"{DOUBLED}\nby documentation\n"
+    assert shown(never, capsys) == f"{DOUBLED}\npromised by PyTorch's documentation\n"
 
 
 @pytest.mark.usefixtures("fake_gpu")

@@ -504,13 +504,18 @@ def test_11_2_five_presses_take_w_beyond_4():
     assert steps == [2.5, 4, 5.5]
 
 
-def test_11_3_of_six_orders_four_leave_w():
+def test_11_3_after_a_turn_a_second_backward_raises_and_a_second_step_moves_w():
     answer = answers("11")[3]
-    orders = [" ".join(("1", *rest)) for rest in permutations("234")]
-    still = [keys for keys in orders if at("11", keys).numbers("w") == 1]
-    assert answer.bold == f"{WORDS[len(still)].capitalize()} of the {WORDS[len(orders)]}."
-    assert set(answer.keys) < set(still)
-    assert not any(at("11", keys).error for keys in orders)
+    turn, step = answer.keys[0].rsplit(" ", 1)
+    errors = [key for key in "1234" if at("11", f"{turn} {key}").error]
+    assert errors == ["3"]
+    ends = {key: at("11", f"{turn} {key}").numbers("w") for key in "1234"}
+    assert [key for key, end in ends.items() if end != ends["1"]] == [step]
+    assert ends[step] == 4
+    still = [
+        rest for rest in permutations("234") if at("11", " ".join(("1", *rest))).numbers("w") == 1
+    ]
+    assert len(still) == 4, "as the notes say"
 
 
 @pytest.mark.parametrize("lesson", sorted(LABS))

@@ -51,7 +51,7 @@ MIXED = Exercise(
     id="10.1",
     reader=letters("klpqrst"),
     truth=_raising,
-    right="In arithmetic a number of the CPU may meet any device. All else has to be on one.",
+    right="In arithmetic, a CPU tensor without dimensions counts as a plain number. All others have to share a device.",
     letters=Letters(
         read="idea 1",
         about=(
@@ -67,7 +67,7 @@ MIXED = Exercise(
     misconceptions=(),
     hints=(
         "For each line write down the devices of the tensors that its operation meets.",
-        "Then strike out what counts as a number for arithmetic: Python's numbers, and CPU tensors without"
+        "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU tensors without"
         " dimensions.",
     ),
     solution=_LINES,

@@ -1,5 +1,5 @@
 """Exercises of lesson 11, the training loop: what a step writes, who steps when, and the case, a loop
-with five faults.
+with four faults.
 
 An optimizer is made only while an answer is checked: the first one of a process costs about a
 second.
@@ -31,12 +31,13 @@ def _raises(words: str) -> Callable[[tuple], bool]:
 _PORTIONS = """
 model = torch.nn.Linear(3, 1)
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+before = model.weight._version
 for epoch in range({rounds}):
     optimizer.zero_grad()
     for portion in torch.ones({rows}, 3).split(2):
         model(portion).mean().backward()
     optimizer.step()
-answer = model.weight._version
+answer = model.weight._version - before
 """
 
 
@@ -45,10 +46,12 @@ COUNTED = Quantities(
     data={"rounds": 3, "rows": 8},
     places=(
         Place(
-            "version",
-            "the writes into this one tensor, from its first numbers on",
+            "increase",
+            "the writes of the loop into this one tensor",
             {
-                "the number of the steps": lambda data: data["rounds"],
+                "the counter itself, which stood at 1 before the loop": lambda data: (
+                    data["rounds"] + 1
+                ),
                 "about a write for each portion, but `backward()` writes into `.grad`": lambda data: (
                     tuple(
                         n + data["rounds"] * data["rows"] // 2
@@ -70,12 +73,12 @@ VERSION = Exercise(
     id="11.1",
     reader=number(),
     truth=COUNTED.truth,
-    right="The layer wrote its first numbers once, and each step of plain SGD wrote once more.",
+    right="Each step of plain SGD wrote into the weight once. `backward()` wrote into `.grad`.",
     principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
     quantities=COUNTED,
     hints=(
         "Go through the lines and ask of each: does it write into the memory of `model.weight`?",
-        "Print `torch.nn.Linear(3, 1).weight._version`, then add one for each `step()` of this plain SGD.",
+        "Print `model.weight._version` before a `step()` and after it. How many steps are there?",
     ),
     solution=COUNTED.code,
 )
@@ -292,7 +295,7 @@ def _watched(answer: object) -> object:
 
 def _case(weight: list[float], bias: float, x: list[list[float]], y: list[float]):
     model = f"model = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]"
-    data = f"x = torch.tensor({x}); y = torch.tensor({[[one] for one in y]})"
+    data = f"points = torch.tensor({x}); moon = torch.tensor({[[one] for one in y]})"
 
     @written(f"{model}; {data}")
     def made() -> tuple:
@@ -423,12 +426,12 @@ def _over_the_limit(seen: tuple) -> bool:
 
 
 _LOOP = """
-def answer(model, x, y):
+def answer(model, points, moon):
     optimizer, log = torch.optim.SGD(model.parameters(), lr=0.1), []
     {before}
     for _ in range(4):
         {forward}
-        loss = torch.nn.functional.mse_loss(pred, y)
+        loss = torch.nn.functional.mse_loss(pred, moon)
         {percent}
         {backward}
         {clip}
@@ -437,7 +440,7 @@ def answer(model, x, y):
 """
 _RIGHT = {
     "before": "# nothing is computed before the first round",
-    "forward": "pred = model(x)",
+    "forward": "pred = model(points)",
     "percent": "shown = pred * 100",
     "backward": "optimizer.zero_grad()\nloss.backward()\noptimizer.step()",
     "clip": "with torch.no_grad():\n    model.weight.clamp_(-1, 1)",
@@ -479,14 +482,14 @@ LOOP = Exercise(
             "You go back twice through a graph, or a part of one, and the first time freed what it had saved. Which"
             " line makes each part, and does it run in every round?",
             _raises("a second time"),
-            before="pred = model(x)",
+            before="pred = model(points)",
             forward="pass",
         ),
         _fault(
             "No error, and every round brings the gradient of the first, though the weights have moved. Going back"
             " again computes no new prediction. Which line does, and does it run in every round?",
             _same_again,
-            before="pred = model(x)",
+            before="pred = model(points)",
             forward="pass",
             backward=_KEPT,
         ),
@@ -549,7 +552,7 @@ LOOP = Exercise(
     ),
     principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
     hints=(
-        "Two faults raise an error and three are silent. Repair what raises first, then run `check` again: it names"
+        "Two faults raise an error, and two are silent. Repair what raises first, then run `check` again: it tells you"
         " one fault at a time.",
         "Ask of each line: once or each round? A new tensor or an edit? Counted? What does it leave behind for later?",
         "Forward inside the loop; `zero_grad()` before `backward()`; `pred * 100`; `no_grad` instead of `.data`;"
