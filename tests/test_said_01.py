@@ -364,7 +364,9 @@ def has_gradient(name):
 
 
 def test_01_4_what_runs_and_what_reaches_x_and_the_leaf_in_the_picture_tells():
-    assert "(If the call raises, `x.grad` stays None. `detach()` returns the values" in said("01", "v2t-46")
+    assert "(If the call raises, `x.grad` stays None. `detach()` returns the values" in said(
+        "01", "v2t-46"
+    )
     found = {name: has_gradient(name) for name in RESULTS}
     raises, runs = ("raises", False, False), ("runs", True, True)
     assert found == {
