@@ -56,6 +56,7 @@ def test_the_case_stops_at_its_log_and_one_change_takes_it_to_86_with_a_warning_
     assert silenced(mended, names) == 86
     assert "Three old words are left: `Variable`, `.data` and `volatile`." in text
     assert "None of them raises an error" in text
+    assert "`tensor.item()`, so for us `loss.item()`" in text
     assert all(word in mended for word in ("Variable(", ".data", "volatile"))
 
 
@@ -84,8 +85,8 @@ EVERY_TENSOR = {
 
 @pytest.mark.parametrize("tensor", EVERY_TENSOR.values(), ids=list(EVERY_TENSOR))
 def test_every_tensor_counts_as_a_variable_and_variable_returns_a_new_plain_tensor(tensor):
-    assert "calling it returns a plain tensor" in said("01", "v2t-07")
-    assert "It returns a plain tensor on the same memory." in said("01", "v2t-50")
+    assert "calling it gives you a new, plain tensor" in said("01", "v2t-07")
+    assert "gives you a new, plain tensor on the same memory." in said("01", "v2t-50")
     assert isinstance(tensor, Variable)
     made = Variable(tensor)
     assert type(made) is torch.Tensor
@@ -99,7 +100,7 @@ def test_variable_takes_tensors_only_and_its_metaclass_answers_for_it():
     assert "Give it a list, and it raises a TypeError" in said("01", "v2t-07")
     with pytest.raises(TypeError, match="Variable data has to be a tensor, but got list"):
         Variable([1.0])
-    assert "`isinstance` only asks whether it is a tensor" in said("01", "v2t-07")
+    assert "`isinstance(t, Variable)` only asks whether `t` is a tensor" in said("01", "v2t-07")
     assert not any(isinstance(other, Variable) for other in (1.0, [1.0], None))
     assert "the class has a metaclass, and it answers instead" in said("01", "v2t-08")
     assert "__instancecheck__" in vars(type(Variable))
@@ -115,7 +116,7 @@ def test_the_timeline_has_one_class_from_april_2018_on():
 
 
 def test_of_the_wrappers_in_the_program_one_alone_does_harm():
-    assert "Data has no history to lose, so wrapping it does no harm." in said("01", "f1-because")
+    assert "so the wrapper of `x` cuts nothing off" in said("01", "f1-because")
     program = "\n".join(question("01.f1").shown["lines"])
     assert outcome(program).words == "None\n(no error)"
     todays = {
@@ -140,14 +141,14 @@ def test_a_wrapped_result_is_cut_off_and_the_result_is_not():
     assert p.grad_fn is not None
     (Variable(p) * v).backward()
     assert (u.grad, v.grad) == (None, 9)
-    assert "Without one, you get the error of lesson 00." in said("01", "f1-because")
+    assert "(You would get the error of lesson 00.)" in said("01", "f1-notes")
     with pytest.raises(RuntimeError, match=r"^element 0 of tensors does not require grad"):
         Variable(p).backward()
 
 
 def test_a_wrapped_leaf_is_cut_off_too_and_the_picture_lacks_it():
     text = said("01", "f1-notes")
-    assert "A new tensor, which asks for no gradient: `u` is cut off, too." in text
+    assert "`Variable(u)` around the weight itself cuts `u` off, too." in said("01", "f1-because")
     u, v = leaf(3.0), leaf(2.0)
     assert not Variable(u).requires_grad
     assert "Draw the loss: which leaf is missing?" in text
@@ -204,7 +205,13 @@ def test_an_update_is_refused_while_recording_and_runs_under_no_grad():
         assert (w - 1).grad_fn is None
         w -= 1
     assert (w.tolist(), w.requires_grad, w.is_leaf, w.grad_fn) == ([0.0, 1.0], True, True, None)
-    assert "A plain update would be recorded" in question("01.e1").told["points"][0]
+    assert "The next `backward()` then leaves nothing in `w.grad`." in text
+    assert "leaves nothing in `w.grad`" in question("01.e1").told["points"][1]
+    w.grad = torch.ones(2)
+    w = w - w.grad
+    w.sum().backward()
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert w.grad is None
 
 
 def test_a_step_size_that_is_learned_needs_the_update_recorded():
@@ -248,14 +255,10 @@ def test_volatile_warns_does_nothing_and_raises_next_to_a_flag():
 
 
 def test_each_order_was_run_and_the_port_does_what_the_old_step_does():
-    assert "This step from 2017 takes `w` from 3 to 2.4" in said("01", "o1")
-    lines = (
-        "loss = w * w",
-        "loss.backward()",
-        "w.data -= 0.1 * w.grad.data",
-        "w.grad.data.zero_()",
-    )
-    assert all(f"`{line}`" in said("01", "o1") for line in lines)
+    assert "A step takes `w` from 3 to 2.4." in said("01", "o1")
+    old = ("w.data -= 0.1 * w.grad.data", "w.grad.data.zero_()")
+    assert all(f"`{line}`" in said("01", "o1-because") for line in old)
+    lines = ("loss = w * w", "loss.backward()", *old)
     names = {"w": leaf(3.0)}
     exec("\n".join(lines), names)
     w = names["w"]
@@ -342,7 +345,7 @@ def test_01_1_the_hint_draws_one_arrow_from_z_to_w_and_a_cut_tensor_counts_as_a_
 RESULTS = {
     "a": lambda x, z: z.data * 3,
     "b": lambda x, z: z * z.data,
-    "c": lambda x, z: Variable(z) + z[0],
+    "c": lambda x, z: Variable(z) + z,
     "d": lambda x, z: Variable(z, requires_grad=True) * 3,
     "e": lambda x, z: Variable(x.data) + z,
     "f": lambda x, z: z.detach() * Variable(x),
@@ -361,7 +364,9 @@ def has_gradient(name):
 
 
 def test_01_4_what_runs_and_what_reaches_x_and_the_leaf_in_the_picture_tells():
-    assert "(If the call raises, `x.grad` stays None.)" in said("01", "v2t-46")
+    assert "(If the call raises, `x.grad` stays None. `detach()` returns the values" in said(
+        "01", "v2t-46"
+    )
     found = {name: has_gradient(name) for name in RESULTS}
     raises, runs = ("raises", False, False), ("runs", True, True)
     assert found == {

@@ -135,7 +135,7 @@ from torch.autograd import Variable
 
 x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
 z = x * 2
-results = {"a": z.data * 3, "b": z * z.data, "c": Variable(z) + z[0]}
+results = {"a": z.data * 3, "b": z * z.data, "c": Variable(z) + z}
 results |= {"d": Variable(z, requires_grad=True) * 3, "e": Variable(x.data) + z}
 results |= {"f": z.detach() * Variable(x)}
 
@@ -154,7 +154,7 @@ REACHES = Exercise(
     truth=lambda: _answer(_RESULTS),
     right="One recorded path back to `x` is enough, whatever else goes into the result.",
     letters=Letters(
-        read="the idea “Which wrapper does harm?”, and draw each result with `show(result)`",
+        read="the idea “A weight without a gradient”, and draw each result with `show(result)`",
         about=(
             ("a", "What did `.data` leave behind?"),
             ("b", "Do both factors have the same history?"),
@@ -200,7 +200,7 @@ _PARTS = (
     "the flag of w",
     "updates, for torch",
     "names of 2017",
-    "the guesses",
+    "the sigmoid values",
 )
 
 
@@ -390,13 +390,13 @@ _MISTAKES = (
         ", guesses",
         "",
         lambda seen, right: len(seen[0]) > _GUESSES and seen[0][_GUESSES] is None,
-        "Your function trains, and returns no guesses. Return two things: the losses, then the guesses.",
+        "Your function trains, but it returns no sigmoid values. Return two things: the losses, then these values.",
     ),
     (
         "with torch.no_grad():\n        guesses",
         "guesses",
         lambda seen, right: len(seen[0]) > _GUESSES and "they have a graph" in seen[0],
-        "The numbers are right, and your guesses have a graph behind them. That is what `volatile` was for.",
+        "The numbers are right, but your sigmoid values have a graph behind them. That is what `volatile` was for.",
     ),
 )
 
