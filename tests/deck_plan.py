@@ -24,24 +24,32 @@ def slides(lesson):
     )
 
 
+def part_of(slide, before):
+    """Return which part of a lesson a slide belongs to: "3" for idea 3, "case", "lab", "quiz" for
+    that of 00 and of 11, "" for none. A slide without a part of its own goes on with the one before.
+    """
+    idea = IDEA.match(slide.title)
+    if slide.title.startswith("The case"):
+        return "case"
+    if slide.title.startswith(("Four questions", "Then and now")):
+        return "quiz"
+    if isinstance(slide, Lab):
+        return "lab"
+    if idea:
+        return idea[1]
+    return "" if isinstance(slide, (Flow, Table)) else before
+
+
 @cache
 def seconds(lesson):
-    """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
-    belongs to it. A lab is "lab", the quiz "quiz".
+    """Return {part: [seconds of its first question, of its second, …]}; what goes on from a question
+    belongs to it.
     """
     found, part = {}, ""
     for slide in slides(lesson):
-        idea = IDEA.match(slide.title)
-        is_new = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
-        if slide.title.startswith("Four questions"):
-            part = "quiz"
-        elif isinstance(slide, Lab):
-            part = "lab"
-        elif idea:
-            part = idea[1]
-        elif isinstance(slide, (Flow, Table)):
-            part = ""
-        if part and is_new:
+        before, part = part, part_of(slide, part)
+        asks = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
+        if part and (asks or (part == "case" != before)):
             found.setdefault(part, []).append(slide.seconds)
         elif part in found:
             found[part][-1] += slide.seconds

@@ -109,7 +109,7 @@ def planned():
     """Return (lesson, what, how, minutes) of each part of the day that has slides."""
     for _, _, lesson, do, _ in day():
         for part in do.split(" · ") if lesson in LESSONS else ():
-            found = re.fullmatch(r"(\d|lab|quiz|Welcome)\b(.*) \((\d+)\)", part)
+            found = re.fullmatch(r"(\d|case|lab|quiz|Welcome)\b(.*) \((\d+)\)", part)
             assert found, f"{lesson}: {part!r} is no part with its minutes"
             if found[1] != "Welcome":
                 yield lesson, found[1], found[2], int(found[3])
