@@ -603,3 +603,12 @@ def test_11_3_of_six_orders_four_leave_w():
     assert answer.bold == f"{WORDS[len(still)].capitalize()} of the {WORDS[len(orders)]}."
     assert set(answer.keys) < set(still)
     assert not any(at("11", keys).error for keys in orders)
+
+
+@pytest.mark.parametrize("lesson", sorted(LABS))
+def test_a_slide_presses_what_the_answers_tell_to_press(lesson):
+    slide = around(lesson)[0].metadata.course["slide"]
+    assert len(slide["presses"]) == len(answers(lesson))
+    for answer, pressed in zip(answers(lesson).values(), slide["presses"], strict=True):
+        for row in pressed.split(" r "):
+            assert row.startswith(answer.keys), f"{row} is not among {answer.keys}"

@@ -127,16 +127,20 @@ def drawing(graph: Graph, *, alt: str | None = None, tints: Tints | None = None)
     return Drawing(*size, tuple(pen.marks), text, alt or alt_text(graph))
 
 
-def for_slide(graph: Graph, is_lying: bool, apart: float = LOOSE) -> Drawing:
+def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
     """Return the cards and wires of a graph alone, for a slide, which has title and words of its
-    own; lying, the result is at the right, and backward goes to the left. `apart` is between ranks.
+    own; lying, the result is at the right, and backward goes to the left.
+
+    Short cards have one line, and stand closer.
     """
     part, dealt = fit(graph)
+    if is_short:
+        dealt = deal(part, is_dense=True)
     dealt = replace(dealt, cards=tuple(map(with_small_rest, dealt.cards)))
     words = [Word(wire.word) for wire in dealt.wires]
-    laid = laid_out(part, dealt, words, False)
+    laid = laid_out(part, dealt, words, is_short)
     if is_lying:
-        laid = laid_on_side(dealt, words, apart)
+        laid = laid_on_side(dealt, words, TIGHT if is_short else LOOSE)
     room = around_all(laid)
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
     draw_graph(pen, dealt, laid.placed, words)

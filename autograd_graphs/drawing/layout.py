@@ -17,7 +17,8 @@ MOST_WORK = 1_500  # see `work`: below it a layout takes at most a second or two
 LEAST = 8  # px: of a smaller table Graphviz says on stderr that it is too small
 _ROOM = '<<TABLE BORDER="0" FIXEDSIZE="TRUE" WIDTH="%d" HEIGHT="%d"><TR><TD></TD></TR></TABLE>>'
 LOOSE, TIGHT = 0.45, 0.28  # inches of 72 px between two ranks; tight for cards of one line
-_GRAPH = "digraph{rankdir=TB;ordering=out;nodesep=0.28;ranksep=%g;"
+BESIDE, STACKED = 0.28, 0.2  # inches between two boxes of a rank; stacked on its side
+_GRAPH = "digraph{rankdir=TB;ordering=out;nodesep=%g;ranksep=%g;"
 _DEFAULTS = 'node[shape=box,fixedsize=true,label=""];edge[dir=none];'
 
 Point = tuple[float, float]
@@ -41,9 +42,10 @@ def place(
     edges: Sequence[tuple[int, int]],
     labels: Mapping[int, tuple[int, int]] | None = None,
     apart: float = LOOSE,
+    beside: float = BESIDE,
 ) -> Placed:
     """Lay out boxes of (width, height) px joined by (tail, head); `labels` reserves room beside an
-    edge, `apart` between ranks.
+    edge, `apart` between ranks, `beside` between two boxes of a rank.
 
     Raises ValueError where `work` says that it would take too long: leave boxes out first.
     """
@@ -55,7 +57,9 @@ def place(
         return Placed(0, 0, (), (), {})
     import pygraphviz  # costly: the first picture waits for it, not the import of the course
 
-    source = "".join([_GRAPH % apart, _DEFAULTS, *_boxes(boxes), *_edges(edges, labels or {}), "}"])
+    source = "".join(
+        [_GRAPH % (beside, apart), _DEFAULTS, *_boxes(boxes), *_edges(edges, labels or {}), "}"]
+    )
     return _read(
         json.loads(pygraphviz.AGraph(string=source).draw(format="json0", prog="dot")), labels or {}
     )
@@ -71,7 +75,7 @@ def lying(
     and inputs follow each other from top to bottom.
     """
     turned = {nr: (high, wide) for nr, (wide, high) in (labels or {}).items()}
-    found = place([(high, wide) for wide, high in boxes], edges, turned, apart)
+    found = place([(high, wide) for wide, high in boxes], edges, turned, apart, STACKED)
 
     def on_its_side(point: Point) -> Point:
         return found.height - point[1], point[0]

@@ -7,11 +7,11 @@ from html import escape
 from autograd_graphs.data import Graph
 from autograd_graphs.drawing.diagram import for_slide
 from autograd_graphs.drawing.display_list import SHAPES, Drawing, Mark, geometry
-from autograd_graphs.drawing.layout import TIGHT
 from autograd_graphs.playing.stylesheet import css_class
 from autograd_graphs.stored import read
 
 ROOM = 1136, 470  # px of a slide's body
+FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
 LARGEST, READABLE = 2.0, 1.385  # times: then names have 30 px, or the smallest words 18
 
 
@@ -27,12 +27,15 @@ def slide_graph(text: str, alt: str) -> str:
 
 
 def best(graph: Graph) -> Drawing:
-    """Return the lying drawing where its words can be read, else the one that can be shown larger."""
-    lying = for_slide(graph, is_lying=True)
-    if times(lying) >= READABLE:
-        return lying
-    closer = for_slide(graph, is_lying=True, apart=TIGHT)
-    return max(lying, closer, for_slide(graph, is_lying=False), key=times)
+    """Return the first drawing whose words can be read: lying, upright, or with short cards; else
+    the one that can be shown largest.
+    """
+    made = []
+    for is_lying, is_short in FORMS:
+        made.append(for_slide(graph, is_lying, is_short))
+        if times(made[-1]) >= READABLE:
+            return made[-1]
+    return max(made, key=times)
 
 
 def times(drawing: Drawing) -> float:
