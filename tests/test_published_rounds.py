@@ -147,11 +147,15 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     made = nbformat.read(ROOT / "notebooks" / "07_retain_graph.ipynb", as_version=4)
     for cell in made.cells:
         if cell.metadata.course.get("id") == "07.lab":
-            cell.metadata.course.slide = {"asked": list("IJK"), "answers": list("XYZ")}
+            cell.metadata.course.slide = {
+                "asked": list("IJK"),
+                "answers": list("XYZ"),
+                "presses": ["1 2", "4", "3"],
+            }
         if cell.metadata.course.get("id") == "07.q1":
             cell.metadata.course.slide = {"options": list("xyz"), "takeaway": ["no text"]}
     found = [one for one in slides(made) if one.kind in ("round", "lab")]
-    _, drawn, chosen, *_, lab = found
+    _, drawn, chosen, *_, lab, again = found
     asked = {name: questions.question(f"07.{name}") for name in ("d1", "f1", "o1")}
     assert all(line in str(drawn.options) for line in lines_of(asked["d1"]))
     assert [words for _, words in chosen.options] == list("xyz")
@@ -159,6 +163,10 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     seen = unescape(re.sub("<[^>]*>", "", "".join(one.code for one in found)))
     assert all(line in seen for line in [*lines_of(asked["f1"]), *lines_of(asked["o1"])])
     assert [words[1:] for words in lab.cards] == [*zip("IJK", "XYZ", strict=True)]
+    assert len(lab.walks) == lab.steps
+    assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", ""]
+    assert 'class="ln lit"' in again.result.html, "what the case needs is marked"
+    assert "broken" in again.code
 
 
 @pytest.mark.parametrize("kind", ["", "-", "fragment", "slide"])

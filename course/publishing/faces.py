@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from collections.abc import Collection
 from html import escape, unescape
 from pathlib import Path
 
@@ -62,19 +63,21 @@ class Faces:
         found = PARAGRAPH.match(html)
         return found[1] if found and "<p>" not in found[1] else html
 
-    def code(self, source: str, failed: int = 0) -> str:
-        """Return code in colours, each line an element; the one that failed is marked."""
+    def code(self, source: str, failed: int = 0, lit: Collection[int] = ()) -> str:
+        """Return code in colours, each line an element; the one that failed is marked, and those
+        that are `lit`.
+        """
         lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
         for number, line in enumerate(lines, start=1):
             is_second_blank = not line.strip() and number > 1 and not lines[number - 2].strip()
             if not is_second_blank:  # two blank lines are for a file, not for a wall
-                made.append(self._code_line(line, number == failed))
+                mark = " failed" if number == failed else " lit" * (number in lit)
+                made.append(self._code_line(line, mark))
         return f'<pre class="src highlight">{"".join(made)}</pre>'
 
-    def _code_line(self, line: str, failed: bool) -> str:
-        mark = " failed" if failed else ""
+    def _code_line(self, line: str, mark: str) -> str:
         words = TAG.sub("", line)
         indent = len(words) - len(words.lstrip(" "))  # where the line hangs that is too long
         style = f' style="--in:{indent}"' if indent else ""

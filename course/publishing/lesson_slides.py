@@ -13,6 +13,7 @@ from course.publishing.faces import Faces, heading
 from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.rounds import ENDS
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
+from helpers.exercises.exercise import find
 from helpers.predicting.kinds import lines_of
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
@@ -24,6 +25,8 @@ CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 WIDEST = 72  # letters of a symptom on a slide
+CASE = "**The case.**"  # the last exercise repairs it
+CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
 
 
@@ -75,6 +78,8 @@ def slides_of(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide
         return lab_slides(group, faces)
     if first == "recap":
         return recap_slides(group, faces)
+    if first == "exercise" and CASE in group[0].source:
+        return solved_slides(group, faces, title)
     return text_slides(group, faces, title)
 
 
@@ -116,6 +121,39 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     shown = [run_slide(cell, faces, title, lead, told) for cell in runs]
     made: list[Slide] = [replace(slide, notes=(told, told)) for slide in shown]
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
+
+
+def solved_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
+    """Return the slide that closes the case: its program, then the one that is mended, whose new
+    lines are marked.
+    """
+    asked = [CHECKED.search(cell.source) for cell in with_role(group, "stub")]
+    solved = find(asked[0][1]) if asked and asked[0] else None
+    broken = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
+    if not solved or not broken:
+        return text_slides(group, faces, title)
+    told = "<p>Let somebody say which line has to change, and into what.</p>"
+    mended = solved.solution.strip("\n")
+    old = broken.split("\n")
+    rows = enumerate(mended.split("\n"), 1)
+    new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
+    return [
+        Round(
+            title="The case again",
+            cell=group[0].id,
+            notes=(told, told, told),
+            seconds=60,
+            ask="Which line has to change?",
+            code=faces.code(broken.strip("\n")),
+            result=Result(faces.code(mended, lit=new)),
+            takeaway=faces.line(sentence(solved.principle)),
+        )
+    ]
+
+
+def sentence(words: str) -> str:
+    """Return words that follow on a colon as a sentence of their own."""
+    return words[:1].upper() + words[1:]
 
 
 def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:

@@ -132,17 +132,22 @@ def shown(
         return _only(output, ours, text)
     kept = trusted_html(data) if trust and VIEW not in data else None
     if kept is not None:
-        return _only(output, note(kept) + kept, text)
+        return with_graph(_only(output, note(kept) + kept, text), output)
     page = html_of(output, text, macros)
     if page is not None:
         made = _only(output, grounded(page) + f"<p>{NO_FILM}</p>" * (FILM in data), text)
-        drawn = output.metadata.get(GRAPH)
-        if isinstance(drawn, str):
-            made.metadata[GRAPH] = drawn  # for slides, which draw it anew
-        return made
+        return with_graph(made, output)
     said = left_out(notebook, data, text)
     is_widget = said and VIEW in data and REPR.fullmatch(text)
     return _only(output, None, "\n".join(filter(None, ("" if is_widget else text, said))))
+
+
+def with_graph(made: NotebookNode, output: NotebookNode) -> NotebookNode:
+    """Keep the graph that is stored beside a picture, for slides, which draw it anew."""
+    drawn = output.metadata.get(GRAPH)
+    if isinstance(drawn, str):
+        made.metadata[GRAPH] = drawn
+    return made
 
 
 def raised(output: NotebookNode) -> NotebookNode:

@@ -154,13 +154,13 @@ class Base {
     if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") * this.times || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : 15;
+    this.unit = this.isWide ? between(this.asked("least") * this.times || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : this.asked("least") || 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;
     this.root.style.height = this.isWide ? `${high}px` : "";
     this.root.style.minHeight = this.isWide ? "" : `${seen - 16}px`;
-    this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (height + 20) * between(0.8, wide / width, 1))}px`;
+    this.pane.style.height = this.isWide ? "" : `${Math.min(seen / 2, (height + 20) * between(0.8, wide / width, this.unit / 15))}px`;
     return [wide, high].join();
   }
 

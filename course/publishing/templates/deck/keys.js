@@ -37,6 +37,7 @@ function stepped(player, way) {
   const button = player.querySelector(`.player-${way}`);
   if (!button || button.ariaDisabled === "true") return false;
   button.click();
+  tellNext();
   return true;
 }
 

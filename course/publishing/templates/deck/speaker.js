@@ -1,12 +1,12 @@
 // The speaker's window (key S): notes of this step, the next step as a picture, clock and plan, counts of votes. It holds
 // no script of its own and loads nothing, so it works from disk; opening, closing or reloading it moves nothing here.
 
-const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:#14181d;color:#e6e9ed;color-scheme:dark;font:20px/1.45 system-ui,"DejaVu Sans",sans-serif}
+const LOOK = `body{display:grid;grid-template:auto minmax(0,1fr) auto auto/minmax(0,1.2fr) minmax(0,1fr);gap:12px 24px;height:100vh;margin:0;padding:18px 24px;box-sizing:border-box;background:var(--ground);color:var(--ink);color-scheme:dark;font:20px/1.4 var(--sans)}
 #bar{grid-column:1/3;display:flex;flex-wrap:wrap;gap:6px 28px;align-items:baseline;font-variant-numeric:tabular-nums}
-#time{font-size:34px}#plan.late{color:#fdba74}#slide{color:#a9b4c0}
-#notes{overflow:auto}#notes p{margin:0 0 .5em}#notes h3{margin:.7em 0 .2em;font-size:17px;color:#a9b4c0}#notes code{font-family:"DejaVu Sans Mono",monospace}
-#notes pre{margin:0;font:17px/1.4 "DejaVu Sans Mono",monospace;white-space:pre-wrap}#notes .right{font-size:26px;color:#86efac}#room{color:#fdba74;font-weight:600}
-#next p{margin:0 0 6px;color:#a9b4c0}#picture{position:relative;overflow:hidden;border:2px solid #39424d;border-radius:8px;background:var(--ground);color:var(--ink);line-height:1.3}
+#time{font-size:30px}#plan.late,#room{color:var(--now)}#slide,#next p,#notes h3{color:var(--faint)}
+#notes{overflow:auto}#notes p{margin:0 0 .5em}#notes h3{margin:.7em 0 .2em;font-size:17px}#notes code{font-family:var(--mono);background:none}
+#notes pre{margin:0;font:17px/1.4 var(--mono);white-space:pre-wrap}#notes .right{font-size:26px;color:var(--good)}#room{font-weight:600}
+#next p{margin:0 0 6px}#picture{position:relative;overflow:hidden;border:2px solid var(--rim);border-radius:8px;background:var(--ground);color:var(--ink)}
 #picture .reveal{position:absolute;left:0;top:0;transform-origin:0 0;pointer-events:none}
 #votes{grid-column:1/3;display:flex;gap:14px;align-items:center;min-height:36px}#wanted,#votes input{width:4em;font:inherit}#reset{justify-self:start}button{font:inherit;font-size:17px;padding:2px 12px}`;
 const KEPT = `votes: ${document.title}`;
@@ -99,6 +99,7 @@ function fillView() {
   );
   own("picture").inert = true;
   page.onkeydown = pass;
+  view.onresize = tellNext;
   tick();
   tellView();
 }
@@ -176,12 +177,23 @@ function tellView() {
 function tellNext() {
   if (!isOpen() || !own("picture")) return;
   const slides = Reveal.getSlides(), here = Reveal.getCurrentSlide(), at = slides.indexOf(here);
-  const step = Number(here.dataset.step);
+  const step = Number(here.dataset.step), ahead = stepAhead();
+  if (ahead) {
+    own("then").textContent = `Next: ${ahead}`;
+    return showPicture(here, step);
+  }
   const stays = step + 1 < Number(here.dataset.steps);
   const next = stays ? here : slides[at + 1];
   own("then").textContent = `Next: ${stays ? "more on this slide" : next?.ariaLabel || "the end"}`;
   if (next) showPicture(next, stays ? step + 1 : 0);
   else own("picture").replaceChildren();
+}
+
+// What the next key does in a player that is seen; "" where it leads on in the slides.
+function stepAhead() {
+  const player = playerHere(), next = player?.querySelector(".player-next");
+  if (!next || next.ariaDisabled === "true") return "";
+  return `a step in the player, which is at: ${player.querySelector(".player-count").textContent}`;
 }
 
 // The next step as they will see it: a copy of its slide.

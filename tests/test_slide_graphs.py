@@ -1,0 +1,67 @@
+"""A graph stands beside its picture as data, and a slide draws it anew; what is no graph is left alone."""
+
+import json
+
+import pytest
+import torch
+from hypothesis import given, settings
+from programs import programs
+
+from autograd_graphs import show
+from autograd_graphs.stored import GRAPH, read, written
+from course.publishing.slide_graphs import READABLE, best, slide_graph, times
+
+
+def bundle(tensor, **more):
+    return show(tensor, **more)._repr_mimebundle_()
+
+
+def two_leaves():
+    a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
+    return (a * b + a).sqrt()
+
+
+@settings(deadline=None, max_examples=20)
+@given(programs())
+def test_a_stored_graph_is_read_as_it_was(program):
+    graph = show(*program.run()).folded
+    assert read(written(graph)) == graph
+
+
+def test_a_large_graph_is_not_stored():
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(60):
+        x = x * 2
+    assert bundle(x, unfold=True)[1] == {}
+    assert set(bundle(two_leaves())[1]) == {GRAPH}
+
+
+DAMAGED = {
+    "no JSON": "{",
+    "a list": "[]",
+    "another field": '{"nodes":[],"edges":[],"roots":[],"script":1}',
+    "a number for a name": '{"nodes":[{"operation":1,"outputs":[]}],"edges":[],"roots":[]}',
+    "an edge to nowhere": '{"nodes":[],"edges":[{"source":0,"position":0,"target":9}],"roots":[]}',
+    "deep": "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("text", DAMAGED.values(), ids=DAMAGED)
+def test_what_is_no_graph_leaves_the_stored_picture(text):
+    assert slide_graph(text, "alt") == ""
+
+
+def test_names_stay_text():
+    x = torch.ones(1, requires_grad=True)
+    evil = '"><script>alert(1)</script>'
+    _, metadata = bundle(x * 2, names={evil: x})
+    drawn = slide_graph(metadata[GRAPH], evil)
+    assert "<script" not in drawn
+    assert "&lt;script&gt;" in drawn
+
+
+def test_a_small_graph_lies_on_its_side_with_words_that_can_be_read():
+    drawn = best(read(bundle(two_leaves())[1][GRAPH]))
+    assert drawn.width > drawn.height
+    assert times(drawn) >= READABLE
+    assert json.loads(written(show(two_leaves()).folded))["roots"]
