@@ -46,8 +46,8 @@ lab: $(STUDENT)  ## copy the lessons into work/ and open JupyterLab there (LAB_A
 reset: $(STUDENT)  ## give one lesson back fresh and keep the old copy (N=03)
 	@"$(PY)" -P course/workspace.py reset $(N)
 
-present: $(STUDENT)  ## present live: decks with a kernel (all, or N=05, or NOTEBOOK=mine.ipynb, TRUST=yes for its scripts)
-	@"$(PY)" -m course.present "$(or $(NOTEBOOK),$(N))" $(if $(TRUST),--trust)
+present: $(STUDENT)  ## present live: decks with a kernel (all, N=05, ROUTE=day or week-2, NOTEBOOK=mine.ipynb, TRUST=yes for its scripts)
+	@"$(PY)" -m course.present "$(or $(NOTEBOOK),$(N))" $(if $(TRUST),--trust) $(if $(ROUTE),--route=$(ROUTE))
 
 slides: $(STUDENT)  ## each lesson as slides in one file, for no network at all: build/slides/
 	@"$(PY)" -m course.publish notebooks --to slides -o build/slides

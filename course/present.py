@@ -17,6 +17,7 @@ from pathlib import Path
 from course import workspace
 from course.live.server import Room, listen
 from course.publishing.source import Unpublishable, parsed, text_of
+from course.routes import Block, routes
 
 PORT = 8899
 OWN = "own"  # the address of a notebook of one's own
@@ -27,6 +28,7 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     given = parser().parse_args(arguments)
     try:
         notebooks, first = chosen(given.lesson, root)
+        route = route_named(given.route, root)
     except Unpublishable as error:
         print(error, file=sys.stderr)
         return 1
@@ -34,7 +36,9 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     try:
         # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-            runner.run(serve(Room(notebooks, first, root / "notebooks", trust=given.trust), given))
+            ours = root / "notebooks"
+            room = Room(notebooks, first, ours, trust=given.trust, route=route)
+            runner.run(serve(room, given))
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
     return 0
@@ -72,6 +76,18 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
             f"There is no lesson {named!r}, but {', '.join(lessons)}. For example: make present N=05"
         )
     return lessons, number if named else ""
+
+
+def route_named(name: str, root: Path) -> list[Block]:
+    """Return the blocks of a route, none where no name is given. Raises Unpublishable."""
+    if not name:
+        return []
+    known = routes(root)
+    if name not in known:
+        raise Unpublishable(
+            f"There is no route {name!r}, but {', '.join(known)}. For example: make present ROUTE=day"
+        )
+    return known[name]
 
 
 async def serve(room: Room, given: argparse.Namespace) -> None:
@@ -117,6 +133,11 @@ def parser() -> argparse.ArgumentParser:
         "--trust",
         action="store_true",
         help="keep HTML and scripts in the outputs of your own notebook",
+    )
+    made.add_argument(
+        "--route",
+        default="",
+        help="day, or week-1 to week-4: the parts that TEACHING.md plans, in its order",
     )
     made.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"

@@ -1,18 +1,17 @@
 """What the decks say of the time and the paper that a lesson takes, idea by idea. Needs no browser."""
 
-import re
 from functools import cache
 from pathlib import Path
 
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.naming import title_of
+from course.publishing.parts import parts_of
 from course.publishing.prepare import prepared
-from course.publishing.slides import Flow, Lab, Round, Table
+from course.publishing.slides import Lab, Round, Table
 from course.publishing.source import read
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
-IDEA = re.compile(r"(\d) · ")
 
 
 @cache
@@ -24,36 +23,22 @@ def slides(lesson):
     )
 
 
-def part_of(slide, before):
-    """Return which part of a lesson a slide belongs to: "3" for idea 3, "case", "lab", "quiz" for
-    that of 00 and of 11, "" for none. A slide without a part of its own goes on with the one before.
-    """
-    idea = IDEA.match(slide.title)
-    if slide.title.startswith("The case"):
-        return "case"
-    if slide.title.startswith(("Four questions", "Then and now")):
-        return "quiz"
-    if isinstance(slide, Lab):
-        return "lab"
-    if idea:
-        return idea[1]
-    return "" if isinstance(slide, (Flow, Table)) else before
-
-
 @cache
 def seconds(lesson):
-    """Return {part: [seconds of its first question, of its second, …]}; what goes on from a question
-    belongs to it.
+    """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
+    belongs to it. The case, with its repair, is "case", a lab "lab", the quiz "quiz".
     """
-    found, part = {}, ""
-    for slide in slides(lesson):
-        before, part = part, part_of(slide, part)
-        asks = isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
-        if part and (asks or (part == "case" != before)):
-            found.setdefault(part, []).append(slide.seconds)
-        elif part in found:
-            found[part][-1] += slide.seconds
-    return found
+    found = {}
+    for slide, part in zip(slides(lesson), parts_of(slides(lesson)), strict=True):
+        if part[:1].isdigit():
+            idea = found.setdefault(part[0], {})
+            idea[part] = idea.get(part, 0) + slide.seconds
+        elif slide.title.startswith("The case"):
+            case = found.setdefault("case", {})
+            case[part] = case.get(part, 0) + slide.seconds
+        elif part in ("lab", "quiz") and (part == "lab" or isinstance(slide, Round)):
+            found.setdefault(part, {})[slide.cell] = slide.seconds
+    return {part: list(times.values()) for part, times in found.items()}
 
 
 def question_pages(lesson):

@@ -11,7 +11,7 @@ import hmac
 import json
 import secrets
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,7 +25,9 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from course.live.lesson import LiveLesson
 from course.publishing.deck import TEMPLATES, deck
 from course.publishing.naming import title_of
+from course.publishing.parts import Stretch
 from course.publishing.source import Unpublishable, parsed, text_of
+from course.routes import Block
 
 OURS = r"(127\.0\.0\.1|localhost)"  # names by which this machine may be asked for
 HEADERS = {
@@ -42,9 +44,16 @@ class Room:
     """What all handlers share: the notebooks that may be shown, those that are, and the way in."""
 
     def __init__(
-        self, notebooks: dict[str, Path], first: str, ours: Path | None, *, trust: bool = False
+        self,
+        notebooks: dict[str, Path],
+        first: str,
+        ours: Path | None,
+        *,
+        trust: bool = False,
+        route: Sequence[Block] = (),
     ) -> None:
         self.notebooks, self.first, self.ours = notebooks, first, ours
+        self.route = list(route)
         self.trust = trust  # notebooks of one's own, not the lessons
         self.port, self.ticket = 0, secrets.token_urlsafe(32)
         self.shown: dict[str, LiveLesson] = {}
@@ -83,6 +92,26 @@ class Room:
         task = asyncio.ensure_future(work)
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
+
+    def words(self, at: int) -> str:
+        """Return what is said of a block of the route: its start, its lesson, its minutes."""
+        block = self.route[at]
+        start = block.start if ":" in block.start else f"Session {block.start}"
+        return f"{start} · {titled(self.notebooks[block.lesson])} · {block.minutes} minutes"
+
+    def address(self, at: int) -> str:
+        return f"/{self.route[at].lesson}?at={at}"
+
+    def stretch(self, name: str, given: str) -> Stretch | None:
+        """Return what a block of the route shows of a lesson; None where none is asked for."""
+        if not given.isdecimal() or int(given) >= len(self.route):
+            return None
+        block, then = self.route[int(given)], int(given) + 1
+        if block.lesson != name:
+            return None
+        if then == len(self.route):
+            return Stretch(block.parts, block.minutes)
+        return Stretch(block.parts, block.minutes, self.words(then), self.address(then))
 
     async def close(self) -> None:
         for lesson in self.shown.values():
@@ -148,7 +177,11 @@ class Lessons(Guarded):
     """The list of all that may be shown."""
 
     def get(self) -> None:
-        titles = {name: titled(path) for name, path in self.room.notebooks.items()}
+        titles = {f"/{name}": titled(path) for name, path in self.room.notebooks.items()}
+        if self.room.route:
+            titles = {
+                self.room.address(at): self.room.words(at) for at in range(len(self.room.route))
+            }
         page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
         self.write(page.get_template("lessons.html.j2").render(titles=titles))
 
@@ -168,7 +201,9 @@ class Deck(Guarded):
         path = self.room.notebooks[self.named(name)]
         try:
             lesson = self.room.lesson(name)
-            self.write(deck(lesson.given, path.parent, trust=lesson.trust, live=True))
+            stretch = self.room.stretch(name, self.get_query_argument("at", ""))
+            given, folder = lesson.given, path.parent
+            self.write(deck(given, folder, trust=lesson.trust, live=True, stretch=stretch))
         except Unpublishable as error:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(str(error))

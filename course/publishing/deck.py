@@ -12,6 +12,7 @@ from course.publishing import assets
 from course.publishing.faces import Faces
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.naming import title_of
+from course.publishing.parts import Stretch, cut_to
 from course.publishing.plain_slides import plain_slides
 from course.publishing.prepare import prepared
 from course.publishing.slides import Round, Slide
@@ -22,16 +23,26 @@ TEMPLATES = Path(__file__).parent / "templates" / "deck"
 TAG = re.compile(r"<[^>]*>")
 
 
-def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False, live: bool = False) -> str:
+def deck(
+    notebook: NotebookNode,
+    folder: Path,
+    *,
+    trust: bool = False,
+    live: bool = False,
+    stretch: Stretch | None = None,
+) -> str:
     """Return a deck with speaker notes; pictures of text cells are looked for in `folder`.
 
-    A `live` one talks to the server that it came from, which runs its code. Raises NoSlides where nothing is left to show.
+    A `live` one talks to the server that it came from, which runs its code; of a `stretch` only its
+    parts are shown. Raises NoSlides where nothing is left to show.
     """
     made = prepared(notebook, notes=True, trust=trust)
     title = title_of(made)
     slides = slides_of(
         made, Faces(folder, trust=trust, language=made.metadata.language_info.pygments_lexer), title
     )
+    if stretch:
+        slides = cut_to(slides, stretch)
     if not slides:
         raise NoSlides(
             "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
@@ -40,6 +51,7 @@ def deck(notebook: NotebookNode, folder: Path, *, trust: bool = False, live: boo
     return template().render(
         slides=slides,
         asked=asked(slides),
+        minutes=stretch.minutes if stretch else 0,
         title=title,
         policy=assets.policy(kind, trust),
         styles=assets.styles(kind),

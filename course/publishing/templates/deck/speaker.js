@@ -13,7 +13,7 @@ const KEPT = `votes: ${document.title}`;
 const BEGAN = `began: ${document.title}`;
 let view = null;
 let began = 0;
-let wanted = 0; // minutes; 0: what the slides reckon with
+let wanted = Number(document.querySelector(".reveal").dataset.minutes) || 0; // of a route; 0: what the slides reckon with
 
 // The time goes on when the slides are loaded again, the window does not: it would belong to nobody.
 try {

@@ -1,0 +1,61 @@
+"""Read the routes of TEACHING.md: its day and its four weeks, which parts of which lesson in which order.
+
+The tables are the data: what stands in them is what `make present ROUTE=day` shows.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+SESSIONS_A_WEEK = 2
+ROW = re.compile(r"^\|(.+)\|\s*$", re.MULTILINE)
+PART = re.compile(r"(?:(\d)(?:, (first|second) question)?|(case|lab|quiz))\b")
+LESSON = re.compile(r"\d\d")
+QUESTION = {"first": "a", "second": "b", None: ""}
+
+
+@dataclass(frozen=True)
+class Block:
+    """One row of a plan: when it starts, its minutes, its lesson and the parts of it that are shown."""
+
+    start: str
+    minutes: int
+    lesson: str
+    parts: tuple[str, ...]
+
+
+def routes(folder: Path) -> dict[str, list[Block]]:
+    """Return the routes by name: "day", "week-1" and so on, as they stand in TEACHING.md."""
+    text = (folder / "TEACHING.md").read_text(encoding="utf-8")
+    found = {"day": blocks(section(text, "One day"))}
+    for block in blocks(section(text, "Four weeks")):
+        week = (int(block.start) - 1) // SESSIONS_A_WEEK + 1
+        found.setdefault(f"week-{week}", []).append(block)
+    return found
+
+
+def section(text: str, title: str) -> str:
+    """Return what stands under a heading of the second level."""
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
+
+
+def blocks(text: str) -> list[Block]:
+    """Return the rows of a table that show a lesson: Start or Session, Minutes, What, Do."""
+    found = []
+    for row in ROW.findall(text):
+        start, minutes, what, do, *_ = [cell.strip() for cell in row.split("|")] + ["", "", "", ""]
+        if LESSON.fullmatch(what) and minutes.isdigit() and parts(do):
+            found.append(Block(start, int(minutes), what, parts(do)))
+    return found
+
+
+def parts(do: str) -> tuple[str, ...]:
+    """Return the parts that a cell names: "case (4) · 1 (9) · 2, first question (5)" is "case", "1",
+    "2a".
+    """
+    # in the day a dot stands between two parts, in the weeks a comma or a semicolon
+    pieces = do.split(" · ") if "·" in do else re.split(r"[;,] (?!first|second)", do)
+    found = [match for piece in pieces if (match := PART.match(piece.strip()))]
+    return tuple([one[3] or one[1] + QUESTION[one[2]] for one in found])

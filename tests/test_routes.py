@@ -1,0 +1,65 @@
+"""The routes that a teacher presents are those of TEACHING.md, and each of their parts is on a slide."""
+
+import pytest
+from deck_plan import slides
+
+from course import workspace
+from course.present import route_named
+from course.publishing.parts import Stretch, cut_to, is_in, parts_of
+from course.publishing.source import Unpublishable
+from course.routes import blocks, parts, routes
+
+ROUTES = routes(workspace.ROOT)
+BLOCKS = [(name, block) for name, found in ROUTES.items() for block in found]
+
+
+def test_there_is_a_day_and_there_are_four_weeks():
+    assert list(ROUTES) == ["day", "week-1", "week-2", "week-3", "week-4"]
+    starts = [block.start for block in ROUTES["day"]]
+    assert starts == sorted(starts)
+    assert {block.lesson for block in ROUTES["week-1"]} == {"00", "01", "02"}
+
+
+@pytest.mark.notebooks
+@pytest.mark.parametrize(("name", "block"), BLOCKS)
+def test_every_part_of_a_route_is_on_a_slide(name, block):
+    shown = parts_of(slides(block.lesson))
+    for part in block.parts:
+        assert any(is_in(one, [part]) and one != "opening" for one in shown), part
+
+
+@pytest.mark.notebooks
+def test_a_stretch_shows_its_parts_in_order_and_leads_on():
+    given = slides("05")
+    kept = cut_to(given, Stretch(("2a", "lab"), 20, "12:20 · 06", "/06?at=4"))
+    titles = [slide.title for slide in kept]
+    assert kept[0] is given[0]
+    assert titles[-1] == "Next"
+    assert [title for title in titles if title.startswith(("2 ·", "Lab"))] == titles[1:-1]
+    assert '<a href="/06?at=4">12:20 · 06</a>' in kept[-1].parts[0][0]
+
+
+@pytest.mark.parametrize(
+    ("do", "expected"),
+    [
+        (
+            "case (4) · 1 (9) · 2, first question (5) · lab, in pairs (8)",
+            ("case", "1", "2a", "lab"),
+        ),
+        ("case, with the traceback (4) · 3, second question (5)", ("case", "3b")),
+        ("case, 1, 2; quiz in silence; 00.1", ("case", "1", "2", "quiz")),
+        ("install check, how to vote", ()),
+    ],
+)
+def test_a_cell_of_the_plan_names_parts(do, expected):
+    assert parts(do) == expected
+
+
+def test_rows_that_show_nothing_are_no_blocks():
+    row = "| 09:57 | 13 | **Slack** | in pairs: 00.4 (5) | |"
+    assert blocks(f"{row}\n| 8 | 25 | 11 | 11.2, 11.3 | |") == []
+
+
+def test_a_route_that_there_is_not_is_answered_with_those_that_there_are():
+    with pytest.raises(Unpublishable, match="no route 'night', but day, week-1"):
+        route_named("night", workspace.ROOT)
