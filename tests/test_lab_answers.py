@@ -145,7 +145,10 @@ def test_02_3_flags_raised_while_grad_mode_is_off_are_there_when_it_is_on():
     before, after = (recorded(walk("02", keys)[0]) for keys in answer.keys)
     assert [before, after] == [recorded_live(at("02", keys)) for keys in answer.keys]
     assert after == "xyzab"
-    assert answer.bold == f"Before it {', '.join(map('`{}`'.format, before))}; after it all five."
+    *early, last = map("`{}`".format, before)
+    assert answer.bold == (
+        f"Before the last press, only {', '.join(early)} and {last}; after it, all five."
+    )
     first, last = (keys.split() for keys in answer.keys)
     assert last == [*first, "4"]
     assert "set_grad_enabled" in lines("02")["4"].code
@@ -153,7 +156,7 @@ def test_02_3_flags_raised_while_grad_mode_is_off_are_there_when_it_is_on():
 
 
 def test_02_what_is_not_in_the_graph_is_dashed_in_every_state():
-    assert "Dashed: not in the graph." in around("02")[0].source
+    assert "What is dashed is not in the graph." in around("02")[0].source
     for state in LABS["02"].map().states:
         assert {node.name for node in state.ghost.nodes} == set("xyzab")
 
@@ -380,9 +383,9 @@ def test_07_1_three_presses_free_three_different_things():
     )
     assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
     for words in (
-        "3 nodes and 0 bytes",
-        "one node and 12 bytes.",
-        "all 24 bytes",
+        "3 nodes are left, and 0 bytes.",
+        "one node is left, and 12 bytes.",
+        "all 24 bytes are left",
     ):
         assert words in answer.reason
     assert walk("07", answer.keys[2])[0].fact("held by no name") == "12 bytes"
@@ -409,6 +412,7 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     assert "a second time" in walk("07", refused)[1]
     assert at("07", refused).numbers("x.grad") == [4, 32, 108]
     assert "stays at `[4, 32, 108]`" in answer.reason
+    assert "(Yes: without the flag first, the second backward is refused.)" in said("07", "rg-42")
 
 
 @pytest.mark.slow

@@ -80,10 +80,8 @@ def e_of(c=4.0):
 
 def test_a_card_is_the_grad_fn_of_a_result():
     text = said("00", "parts")
-    assert (
-        "Its *backward function* waits there, and the tensor that came out knows it as its *`grad_fn`*."
-        in text
-    )
+    assert "On the card sits the operation's *backward function*." in text
+    assert "The result of the operation stores it as *`grad_fn`*." in text
     product = leaf() * leaf(3.0)
     result = (product + leaf(4.0)) ** 2
     cards = [name for name in node_names(result) if name != "AccumulateGrad"]
@@ -112,7 +110,7 @@ def test_the_square_kept_its_input_the_product_its_factors_and_nothing_the_produ
 
 def test_what_each_card_does_in_backward():
     text = said("00", "cell-11")
-    assert "**The square makes 20 of the 1, and the addition hands 20 to both sides.**" in text
+    assert "**The square turns the 1 into 20, and the addition hands 20 to both sides.**" in text
     assert "60 arrives at `a`, and 40 at `b`" in text
     leaves_and_e = e_of()
     trace = record(leaves_and_e[-1])
@@ -125,7 +123,11 @@ def test_what_each_card_does_in_backward():
 
 
 def test_a_sum_keeps_no_number_a_product_does():
-    assert "An addition has the slope 1, so there is nothing to keep." in said("00", "q4-because")
+    assert "The slope of an addition is 1, so it keeps nothing." in said("00", "q4-because")
+    assert (
+        "The slope of a product by one factor is the other one, so the product keeps both."
+        in said("00", "q4-because")
+    )
     assert "How many circles has `a - b`, and how many has `a * 2`? (None, and one." in said(
         "00", "q4-notes"
     )
@@ -133,6 +135,8 @@ def test_a_sum_keeps_no_number_a_product_does():
         "The slope of an addition is 1, whatever the numbers are." in question("00.e1").told["good"]
     )
     a, b, c, _ = e_of()
+    slopes = torch.autograd.grad(a * b, (a, b))
+    assert [one.item() for one in slopes] == [b.item(), a.item()]
     assert "●" not in show(a + b + c).text
     assert "●" not in show(a - b).text
     assert show(a * 2).text.count("●") == 1
@@ -140,10 +144,16 @@ def test_a_sum_keeps_no_number_a_product_does():
 
 
 def test_some_operations_keep_more_than_they_need():
-    assert "a few operations keep more than they need" in said("00", "q4-because")
+    assert "a few operations keep more than they need. `x**1` keeps `x`, although its slope" in (
+        said("00", "q4-because")
+    )
     x = leaf(2.0)
     assert "self" in show(x**1).text, "the slope of x**1 is 1, and x was kept all the same"
     assert show(x**1).text.count("●") == 1
+    for value in (2.0, -3.0, 0.0):
+        x = leaf(value)
+        (x**1).backward()
+        assert x.grad == 1
 
 
 def test_each_use_of_a_tensor_is_an_arrow_and_a_second_name_is_none():
@@ -195,10 +205,15 @@ def test_loss_was_computed_and_has_no_card():
 
 
 def test_a_plain_number_has_no_card():
-    assert "`p.item()` returns a plain number of Python, and such a number has no card." in said(
-        "00", "f1-because"
-    )
-    program = "\n".join(question("00.f1").shown["lines"])
+    text = said("00", "f1-because")
+    assert "`p.item()` returns a plain Python number, and plain numbers have no card." in text
+    assert "Here `loss` and `r` have none, and `p` has one." in text
+    lines = question("00.f1").shown["lines"]
+    program, names = "\n".join(lines), {"torch": torch}
+    exec("\n".join(lines[:6]), names)
+    assert [names[name].grad_fn is None for name in ("loss", "r", "p")] == [True, True, False]
+    assert not torch.is_tensor(names["q"])
+    assert lines[3].startswith("q = p"), "the line after the one that made p"
     assert "does not require grad" in outcome(program).error
     flagged = program.replace("tensor(q)", "tensor(q, requires_grad=True)")
     assert "no error, and `a.grad` is None" in said("00", "f1-notes")
@@ -238,9 +253,10 @@ NO_GRAPH = {
 
 @pytest.mark.parametrize("make", NO_GRAPH.values(), ids=list(NO_GRAPH))
 def test_without_a_card_or_a_pill_backward_raises(make):
-    assert "If `backward()` complains, draw the loss, and look where the cards end." in said(
-        "00", "cell-45"
-    )
+    text = said("00", "cell-45")
+    assert "draw the loss, then what it was computed from, until you find a graph" in text
+    assert "An operation on something that requires grad leaves a card." in text
+    assert (leaf() + 1).grad_fn is not None
     made = make()
     text = show(made).text
     assert "no graph" in text

@@ -25,7 +25,7 @@ def test_one_step_with_the_gradient_of_the_case_loses_the_centre():
     assert "Take one step with this gradient, and the centre is NaN for ever." in said(
         "05", "case-then"
     )
-    assert "Nothing raised, there is no NaN in the data, and no line divides by zero." in said(
+    assert "there is no NaN in the data, and none of these lines divides by zero" in said(
         "05", "case-then"
     )
     points, _ = moons(40)
@@ -52,7 +52,9 @@ def implicit(shape, dtype):
 
 
 def test_torch_puts_in_a_1_for_one_real_element_of_any_shape():
-    assert "for one real number, of any shape, torch puts in a 1 itself" in said("05", "cell-26")
+    assert "if the output is a single real number, torch starts with a 1 on its own" in (
+        said("05", "cell-26")
+    )
     assert "needs a `v` of its shape. A loss needs nothing." in said("05", "cell-51")
     reals = (torch.float16, torch.float32, torch.float64)
     assert {implicit(shape, dtype) for shape in ((), (1,), (1, 1)) for dtype in reals} == {"runs"}
@@ -113,27 +115,15 @@ def test_the_node_of_an_operation_returns_v_times_j(name):
     assert torch.allclose(returned, v @ jacobian(OPERATIONS[name], x))
 
 
-def test_a_function_of_ones_own_hands_on_what_it_is_told_to():
-    assert "a `Function` that you write yourself hands on whatever you tell it to" in said(
-        "05", "q1-because"
+def test_in_a_matrix_product_each_output_depends_on_many_inputs():
+    assert "here every element has its own slope. In a matrix product each output depends on" in (
+        said("05", "q1-because")
     )
-
-    class Odd(torch.autograd.Function):
-        @staticmethod
-        def forward(x):
-            return x**2
-
-        @staticmethod
-        def setup_context(ctx, inputs, output):
-            pass
-
-        @staticmethod
-        def backward(ctx, gradient):
-            return gradient * 0 + 5
-
-    x = torch.tensor([2.0, 3.0], requires_grad=True)
-    Odd.apply(x).sum().backward()
-    assert x.grad.tolist() == [5, 5]
+    assert "by its slope, or by its Jacobian, and hands the product on" in said("05", "cell-51")
+    x, W = torch.tensor([2.0, 3.0, 0.5]), torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    square, product = jacobian(lambda x: x**2, x), jacobian(lambda x: W @ x, x)
+    assert torch.equal(square, torch.diag(2 * x))
+    assert (product != 0).sum(dim=1).tolist() == [3, 3]
 
 
 def gradient(function, at):
@@ -150,7 +140,7 @@ def source(cell):
 
 
 def test_v_is_handed_in_after_the_wrong_one_was_refused():
-    assert "row 0 of `W` comes back once, plus row 1 ten times" in said("05", "cell-26")
+    assert "`x.grad` is 1 · row 0 of `W` + 10 · row 1." in said("05", "rows-then")
     names = {"torch": torch}
     exec("\n".join(source("cell-24").splitlines()[:-1]), names)
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
@@ -163,7 +153,7 @@ def test_v_is_handed_in_after_the_wrong_one_was_refused():
 
 
 def test_sine_and_square_use_the_one_tensor_that_each_saved():
-    assert "Each node uses only what it has saved." in said("05", "cell-13")
+    assert "Each node uses only what arrives and what it has saved." in said("05", "cell-13")
     assert "sin(2) is 0.9093, cos(2) is −0.4161" in said("05", "cell-09")
     x = torch.tensor(2.0, requires_grad=True)
     s = torch.sin(x)
@@ -187,14 +177,16 @@ def test_the_slope_vanishes_where_the_sine_or_the_cosine_does():
     assert ((slopes.abs() < 1e-3) == (nearest < 5e-4)).all()
 
 
-def test_a_node_called_by_hand_is_recorded():
-    assert "A node that you call by hand is recorded, like any calculation." in said(
+def test_what_a_node_called_by_hand_returns_is_recorded_if_it_uses_x():
+    assert "What the node returns is recorded if its calculation uses `x`." in said(
         "05", "q1-notes"
     )
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     returned = (x**2).grad_fn(torch.zeros(2))
     assert returned.tolist() == [0, 0], "linear in what arrives"
     assert returned.grad_fn is not None
+    total, *_ = (x + 1).grad_fn(torch.ones(2))
+    assert total.grad_fn is None, "it hands on what arrives, and x plays no part"
 
 
 def turns_of_the_leaf(build):
@@ -234,9 +226,8 @@ def slope_at_0(function):
 
 
 def test_abs_and_norm_hand_on_0_where_they_are_0_and_others_do_not():
-    assert "where they are 0, `abs` and `torch.linalg.vector_norm` hand on 0" in said(
-        "05", "f1-because"
-    )
+    assert "`abs` hands on 0 at 0" in said("05", "f1-because")
+    assert "since vector_norm hands on 0 where the distance is 0" in CASE.solution
     assert slope_at_0(torch.abs) == slope_at_0(torch.linalg.vector_norm) == [0, 0]
     assert "(`log` at 0, and `x**0.5` at 0.)" in said("05", "f1-notes")
     for function in (torch.sqrt, torch.log, lambda x: x**0.5):
@@ -274,6 +265,45 @@ def test_the_lab_of_the_root_says_what_comes():
     assert torch.tensor(1e-12).sqrt().item() == pytest.approx(1e-6)
 
 
+def test_infinity_minus_infinity_where_two_paths_meet_is_nan():
+    text = said("05", "lab-because")
+    assert "**Here, a NaN is born where an infinity meets a 0, in either order.**" in text
+    assert "infinity minus infinity, where two paths meet, gives a NaN too" in text
+    x = torch.tensor(0.0, requires_grad=True)
+    one, two = x.sqrt(), x.sqrt()
+    arrived = torch.autograd.grad(one, x, retain_graph=True) + torch.autograd.grad(
+        -two, x, retain_graph=True
+    )
+    assert [one.item() for one in arrived] == [float("inf"), float("-inf")]
+    (one - two).backward()
+    assert x.grad.isnan()
+
+
+def test_the_first_round_of_a_loop_is_reached_last():
+    assert "(From the first round: backward reaches it last.)" in said("05", "q4-notes")
+    w, h, turns = torch.tensor(2.0, requires_grad=True), torch.tensor(1.0), []
+    for number in range(3):
+        h = w * h
+        h.grad_fn.register_hook(lambda *_, number=number: turns.append(number))
+    h.backward()
+    assert turns == [2, 1, 0]
+
+
+def test_in_the_case_all_points_share_one_centre_and_in_the_lab_one_number_is_lost():
+    assert "(Yes, here. In the case all points share one centre.)" in said("05", "cell-20")
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+    (x**2).sqrt().sum().backward()
+    assert x.grad.isnan().tolist() == [True, False]
+    names = {"torch": torch, "step_through": lambda loss: loss.backward()}
+    exec(source("lab-try"), names)
+    assert names["x"].grad.tolist() == [0, 1]
+
+
+def test_the_place_of_the_case_has_the_smallest_average_distance():
+    assert "the place with the smallest average distance to forty points" in said("05", "case")
+    assert len(moons(40)[0]) == 40
+
+
 def test_ones_are_for_the_sum_and_halves_for_the_mean():
     assert "Ones are right for a sum, halves for a mean of two." in said("05", "cell-27")
     for reduce, v in ((torch.sum, [1.0, 1.0]), (torch.mean, [0.5, 0.5])):
@@ -292,8 +322,8 @@ def test_v_is_neither_cut_nor_stretched(shape):
 
 
 def test_an_element_that_is_taken_first_and_used_counts():
-    assert "had `y` been computed from `first`, it would count" in said("05", "cell-36")
-    assert "`allow_unused=True` returns None here" in said("05", "cell-36")
+    assert "if you compute `y` from `first`, it works" in said("05", "cell-36")
+    assert "With `allow_unused=True` you get None here" in said("05", "cell-37")
     x = torch.ones(3, requires_grad=True)
     first = x[0]
     assert torch.autograd.grad(first**2, first) == (2,)

@@ -82,7 +82,14 @@ def test_the_flag_leads_one_step_further_into_another_error_and_detach_to_the_en
 
 
 def test_what_the_nodes_of_the_first_graph_keep():
-    assert "a product keeps both factors" in said("07", "d1-because").lower()
+    assert "`h` is used twice, so two edges lead to its node." in said("07", "d1-because")
+    assert "A product keeps the factors it needs, and here it needs both." in said(
+        "07", "d1-because"
+    )
+    assert saved_names(leaf(3.0) * 2) == ["other"], "where the 2 wants no gradient, x is not kept"
+    x = leaf(3.0)
+    nodes = [node for node, _ in (x + x).grad_fn.next_functions]
+    assert nodes[0] is nodes[1], "the edges come from use: a sum keeps nothing, and has two"
     assert "The slope of a sum is 1, so its node keeps nothing." in said("07", "d1-because")
     assert "`x` once, `h` twice. The two `h` share one storage, so six numbers are in memory" in (
         said("07", "d1-notes")
@@ -94,7 +101,7 @@ def test_what_the_nodes_of_the_first_graph_keep():
     assert [len(node.saved) for node in (total, product, square)] == [0, 2, 1]
     assert product.saved[0].storages == product.saved[1].storages
     assert graph.held.size + graph.held.leaf_size == 6 * 4
-    assert "a few save more than their formula needs" in said("07", "d1-because")
+    assert "`x**1` keeps `x`, although its slope is 1" in said("07", "d1-because")
     assert saved_names(x**1) == ["self"]
 
 
@@ -112,9 +119,29 @@ def test_the_flag_in_a_second_call_comes_too_late_and_adds_nothing():
     assert x.grad.tolist() == [6, 12, 18]
 
 
+def test_a_call_that_fails_half_way_may_have_filled_some_grads():
+    text = said("07", "q1-because")
+    assert "a call that fails half-way may already have filled some `.grad`s" in text
+    assert "This one stopped before it reached `x`." in text
+    w, bias = leaf(1.0, 2.0), leaf(0.0, 0.0)
+    loss = (w.exp() + bias).sum()
+    loss.backward()
+    before = w.grad.clone()
+    assert is_refused(loss.backward)
+    assert bias.grad.tolist() == [2, 2]
+    assert torch.equal(w.grad, before)
+    x = leaf(1.0, 2.0, 3.0)
+    h = x**2
+    loss = (h * h).sum()
+    loss.backward()
+    assert is_refused(lambda: loss.backward(retain_graph=True))
+    assert x.grad.tolist() == [4, 32, 108]
+
+
 def test_nodes_stay_until_nothing_leads_to_them():
     assert "The nodes themselves stay.**" in said("07", "q1-because")
-    assert "once no name leads to it" in said("07", "q1-because")
+    assert "**A graph lives as long as something leads to it" in said("07", "e1-because")
+    assert "Or the last name that leads to the graph disappears." in said("07", "q11-notes")
     x = leaf(1.0)
     loss = (x**2).sum()
     loss.grad_fn.next_functions[0][0].metadata["mark"] = mark = Mark()
@@ -134,7 +161,12 @@ def test_nodes_stay_until_nothing_leads_to_them():
 def test_what_survives_a_second_call():
     assert "Would `x / 2` survive a second call? (No, it keeps the 2.)" in said("07", "f1-notes")
     assert "Would `-x`? (Yes.) And `x.exp()`? (No, it keeps its result.)" in said("07", "f1-notes")
-    assert "Adding, subtracting, negating and summing need no numbers" in said("07", "f1-because")
+    assert "Adding, subtracting, negating and summing need no saved numbers" in (
+        said("07", "f1-because")
+    )
+    assert "insert one `exp`, and the second call fails" in said("07", "f1-because")
+    assert twice((leaf(3.0) + 1).exp().sum())
+    assert not twice((leaf(3.0) + 1).sum())
     x = leaf(3.0)
     fine = [x + 1, x - 4, -x, x.sum(), x + x]
     assert [twice(loss) for loss in fine] == [False] * 5
@@ -188,6 +220,9 @@ def test_the_flag_keeps_all_four_results():
         x = torch.ones(1000, requires_grad=True)
         _, back = bytes_in_use(lambda x=x: four(x).sum(), retain_graph=keep)
         ends[keep] = back
+    assert "each node frees its tensors when it has finished, so the curve falls" in said(
+        "07", "q11-because"
+    )
     loss = 4
     assert question("07.q11").right == (ends[True][-1] - ends[False][-1],)
     assert ends[False][-1] == 4_000 + loss, "`x.grad` and the loss"
@@ -208,7 +243,7 @@ def test_create_graph_records_the_backward_and_the_flag_does_not():
 
 
 def test_two_losses_on_a_trunk():
-    assert "then the first call gets the flag" in said("07", "o1-because")
+    assert "call `backward()` twice, and give the first call the flag" in said("07", "o1-because")
     assert "(`one + 0.5 * two`, and still one call.)" in said("07", "o1-notes")
     w = leaf(2.0)
     h = w**2
@@ -227,7 +262,7 @@ def test_each_order_was_run_and_only_one_does_it():
     assert good == ["abd"]
     assert len(told["of"]) == 325
     refused = [one for one in told["outcomes"] if "a second time" in " ".join(one["facts"])]
-    assert all("let go" in one["says"] or "is freed" in one["says"] for one in refused)
+    assert all("freed" in one["says"] for one in refused)
 
 
 # Idea 4
@@ -252,9 +287,21 @@ def test_the_total_leads_to_each_step_and_a_number_to_none():
     assert states == ["freed"] * 3
     assert isinstance(total_of(lambda loss: loss.item()), float)
     assert total_of(lambda loss: loss.detach()).grad_fn is None
-    assert "that never calls it keeps the photographs as well" in said("07", "e1-because")
+    assert "never calls it, so it keeps the saved tensors as well. `no_grad()` prevents that" in (
+        said("07", "e1-because")
+    )
     kept = snapshot(total_of(lambda loss: loss, backward=False))
     assert [one.state for node in kept.operations for one in node.saved] == ["held"] * 3
+    with torch.no_grad():
+        assert total_of(lambda loss: loss, backward=False).grad_fn is None
+    assert "the memory of such a loop grows with every step" in said("07", "e1-because")
+
+
+def test_the_case_is_repaired_by_detach_and_the_exercise_says_what_max_returns():
+    assert "`detach()`, which repairs the case, and its relatives" in said("07", "rg-51")
+    assert "Python's `max` returns one of its two arguments." in said("07", "rg-45")
+    loss = leaf(2.0).exp()
+    assert max(0.0, loss) is loss
 
 
 def test_out_keeps_the_graph_of_a_loss_that_a_cell_ends_on():

@@ -10,11 +10,21 @@ from course.publishing.pace import SECONDS_A_LINE, SECONDS_A_ROUND, WORDS_A_MINU
 from notebook_rules.lesson import Lesson
 from notebook_rules.rounds import asked, parsed, rounds, word_count
 
-MOST, MOST_TOLD = 45, 41  # minutes; the second of a lesson that is told from a case on
-TOLD = {"words": 130, "line": 25, "guess": 90, "other": 180}  # words a minute, and seconds
+# Minutes; the second of a lesson that is told from a case on. That was 41 while players counted as a
+# line of code and labs as less than they take. A title tells the truth now, and no limit of a rule was
+# cut to come below a number; what is new still has to be paid for.
+MOST, MOST_TOLD = 45, 46
+TOLD = {
+    "words": 130,
+    "line": 25,
+    "guess": 90,
+    "other": 180,
+    "player": 90,
+}  # words a minute; seconds
 NOT_READ = ("notes", "exercise")
 NOT_COUNTED = ("setup", "stub", "guess", "try")
-RUNS_A_ROUND = re.compile(r"(?:mended|run_order|progress|labs\.\w+)\(")
+RUNS_A_ROUND = re.compile(r"(?:mended|run_order|progress|step_through|labs\.\w+)\(")
+PLAYER = re.compile(r"^step_through\(", re.M)
 SAID = re.compile(r"About (?:\d+|NN) minutes\b")
 
 
@@ -56,15 +66,24 @@ def minutes(lesson) -> int:
 
 
 def minutes_told(lesson) -> int:
-    """Return the same of a lesson that is told: 130 words a minute, 25 seconds a line, 90 a choice or a
-    number, three minutes anything that is drawn, found, ordered or explained.
+    """Return the same of a lesson that is told: 130 words a minute, 25 seconds a line, 90 a choice, a
+    number or a player, three minutes anything that is drawn, found, ordered or explained: the program
+    of a find_line is read in these. A player of a lab belongs to the minutes that the lab names.
     """
     labs = [round_.first.course.get("minutes", 0) for round_ in rounds(lesson) if round_.is_lab]
     kinds = [round_.kind in ("choose", "number") for round_ in asked(lesson)]
     seconds = TOLD["line"] * new_lines(lesson) + sum(
         TOLD["guess"] if is_guess else TOLD["other"] for is_guess in kinds
     )
+    seconds += TOLD["player"] * players(lesson)
     return math.ceil(words(lesson) / TOLD["words"] + seconds / 60 + sum(labs))
+
+
+def players(lesson) -> int:
+    """Count the players that are stepped through outside of labs."""
+    in_labs = {cell.number for one in rounds(lesson) if one.is_lab for cell in one.cells}
+    runs = [cell for cell in lesson.code if cell.role == "run" and cell.number not in in_labs]
+    return sum(bool(PLAYER.search(cell.source)) for cell in runs)
 
 
 def with_minutes(text, count) -> str:
@@ -81,7 +100,7 @@ def count_minutes(name, notebook):
 
 
 def it_fits_a_sitting(lesson):
-    """One sitting: under 45 minutes by the old count, at most 40 by the new one, of lessons with a case."""
+    """One sitting: under 45 minutes by the old count, at most 45 by the new one, of lessons with a case."""
     count = minutes(lesson)
     most = MOST_TOLD if lesson.has_case else MOST
     if count >= most:

@@ -42,7 +42,7 @@ WHO = Exercise(
     " `detach()` are plain.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “Must all inputs agree?” and “When is the flag read?”",
+        read="the ideas “Must all inputs agree?” and “Half a gradient”",
         about=(
             ("a", "Which tensors went into it, and what were their flags when its line ran?"),
             ("b", "Which tensors went into it, and what were their flags when its line ran?"),
@@ -266,7 +266,7 @@ MIDDLE = Exercise(
     " is recorded.",
     misconceptions=(),
     letters=Letters(
-        read="the ideas “What does freezing take out?” and “When is the flag read?”",
+        read="the ideas “A frozen layer in the graph” and “Half a gradient”",
         about=(
             ("a", "After the middle layer: does `h` require grad? Which of its inputs asked?"),
             ("b", "After the middle layer: does `h` require grad? What was grad mode then?"),
@@ -420,7 +420,8 @@ FREEZE = Exercise(
     id="02.4",
     reader=_MODELS,
     truth=lambda: _freeze,
-    right="Each parameter has a flag, and only those of the last layer are still up.",
+    right="Each parameter has a flag, and only those of the last layer are still up. So training leaves the"
+    " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
     misconceptions=(
         Misconception(
             example="def answer(model):\n    for i in range(len(model) - 1):\n"
