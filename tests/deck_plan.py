@@ -26,13 +26,16 @@ def slides(lesson):
 @cache
 def seconds(lesson):
     """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
-    belongs to it. A lab is "lab", the quiz "quiz".
+    belongs to it. The case, with its repair, is "case", a lab "lab", the quiz "quiz".
     """
     found = {}
     for slide, part in zip(slides(lesson), parts_of(slides(lesson)), strict=True):
         if part[:1].isdigit():
             idea = found.setdefault(part[0], {})
             idea[part] = idea.get(part, 0) + slide.seconds
+        elif slide.title.startswith("The case"):
+            case = found.setdefault("case", {})
+            case[part] = case.get(part, 0) + slide.seconds
         elif part in ("lab", "quiz") and (part == "lab" or isinstance(slide, Round)):
             found.setdefault(part, {})[slide.cell] = slide.seconds
     return {part: list(times.values()) for part, times in found.items()}

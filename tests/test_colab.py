@@ -76,6 +76,6 @@ def test_a_copy_of_a_lesson_runs_beside_the_installed_package(installed, tmp_pat
     outputs = [output for cell in lesson.cells for output in cell.get("outputs", ())]
     assert outputs[-1].text == f"enabled {installed / 'helpers' / '__init__.py'}\n"
     views = [output for output in outputs if VIEW in output.get("data", {})]
-    assert len(views) > 10
+    assert len(views) >= 10
     manager = {"colab": {"custom_widget_manager": {"url": URL}}}
     assert all(view.metadata.get(VIEW) == manager for view in views)

@@ -40,10 +40,15 @@ PLAYER, PICTURES, QUESTION = "player-slot", ("<img", '<svg class="graph"'), "pre
 
 
 class Faces:
-    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`."""
+    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`. Graphs are drawn anew,
+    on their side, unless `redraws` is False: then they stay the pictures that the notebook stores.
+    """
 
-    def __init__(self, folder: Path, *, trust: bool = False, language: str = "python") -> None:
+    def __init__(
+        self, folder: Path, *, trust: bool = False, language: str = "python", redraws: bool = True
+    ) -> None:
         self.folder, self.trust, self.language = folder, trust, language
+        self.redraws = redraws
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
@@ -94,7 +99,8 @@ class Faces:
         data = output.data
         if QUESTION in data.get("text/html", ""):
             return ""  # guesses are made by hand in a room
-        drawn = output.metadata.get(GRAPH) and slide_graph(output.metadata[GRAPH], alt_of(data))
+        kept = output.metadata.get(GRAPH) if self.redraws else None
+        drawn = kept and slide_graph(kept, alt_of(data))
         if drawn:
             return f'<div class="pic">{drawn}</div>'
         if "text/html" in data:

@@ -64,9 +64,9 @@ KINDS = {"graphs": graphs, "chain-rule": walks}
 def asking(notebook: NotebookNode, folder: Path) -> list[Round | Lab]:
     """Return the slides of a notebook that ask something: what goes on from one tells its answer."""
     made = prepared(notebook, notes=False)
-    slides: list[Slide] = slides_of(
-        made, Faces(folder, language=made.metadata.language_info.pygments_lexer), title_of(made)
-    )
+    language = made.metadata.language_info.pygments_lexer
+    faces = Faces(folder, language=language, redraws=False)
+    slides: list[Slide] = slides_of(made, faces, title_of(made))
     return [
         slide
         for slide in slides
