@@ -182,12 +182,12 @@ for _ in range(2):
 (x * other).backward(inputs=[x])
 assert (x.grad.item(), other.grad, c.grad, c.is_leaf) == (9.0, None, None, True)
 
-# CopySlices: If you write into a view, as in `h[:2] *= 5`, and the edit is recorded, then `h` gets a node
+# CopySlices: If you write into a view, as in `h[0] = 5.0`, and the edit is recorded, then `h` gets a node
 h = torch.ones(3, requires_grad=True) * 2
 with torch.no_grad():
-    h[:2] *= 5
+    h[0] = 5.0
 assert type(h.grad_fn).__name__ == "MulBackward0"
-h[:2] *= 5
+h[0] = 5.0
 assert type(h.grad_fn).__name__ == "CopySlices"
 
 # grad_fn: made the tensor, or wrote into it last. A leaf has None there. *Where it stops:* a view whose
