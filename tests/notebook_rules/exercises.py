@@ -9,7 +9,20 @@ UNANSWERED = "not answered yet"
 # Asked by old copies of a lesson only: `check` still knows them, and no other gets their number.
 OLD = {"00.3", "01.2", "01.3"}
 # Of earlier editions; no other exercise gets their number.
-GONE = {"03.3", "04.1", "04.3", "06.3", "06.4", "07.1", "07.3", "08.2", "08.4", "09.4", "10.2", "10.3"}
+GONE = {
+    "03.3",
+    "04.1",
+    "04.3",
+    "06.3",
+    "06.4",
+    "07.1",
+    "07.3",
+    "08.2",
+    "08.4",
+    "09.4",
+    "10.2",
+    "10.3",
+}
 
 
 def exercises_are_numbered(lesson):
