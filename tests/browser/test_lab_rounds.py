@@ -98,7 +98,7 @@ def test_a_round_by_keyboard(lesson, lab):
     page.wait_for_function(ANSWERED, arg=place)
     said = page.evaluate(SAID, place)
     assert said == answers.reply(LETTERS, wrong).replace("`", "")
-    assert said.startswith(f"You said ({wrong}); it is ({LETTERS.right}). ")
+    assert said.startswith(f"You said ({wrong}). It is ({LETTERS.right}). ")
     assert progress(lab)["05.q1"] == {"first": wrong, "seen": True, "sure": False}
     lesson.restart()  # on another day
     run(lesson, 1)
@@ -175,7 +175,7 @@ def test_the_quiz_is_asked_once_more_row_by_row_and_answered_at_once(notebook, l
     row(notebook, first).query_selector("input[value=a]").check()
     notebook.page.keyboard.press("Enter")
     notebook.page.wait_for_function(ANSWERED, arg=first)
-    said = "You said (a); it is (c). In lesson 00 you said (b). Lesson 03 shows it."
+    said = "You said (a). It is (c). In lesson 00 you said (b). Lesson 03 shows it."
     assert notebook.page.evaluate(SAID, first) == said
     active = f"(place) => ({rows})(place).findIndex((one) => one.contains(document.activeElement))"
     assert notebook.page.evaluate(active, first) == 1, "the next row that is open is active"
