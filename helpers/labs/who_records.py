@@ -119,7 +119,7 @@ class Ways(World):
             return "It has no version, and numbers of its own."
         if not self.shares():
             return "It has numbers of its own."
-        return f"Its numbers are those of x. x is at version {self.x._version}."
+        return f"It shares the numbers of x. x is at version {self.x._version}."
 
     def of_z(self) -> str:
         if "z" not in self.bound:
@@ -131,7 +131,7 @@ who_records = Lab(
     "who_records",
     Ways,
     5,
-    "Lab: y made from x in one of six ways; a card is what was recorded.",
+    "Lab: you make y from x in one of six ways. A card shows what was recorded.",
     {
         "ordinary": "ordinary",
         "no_grad": "no_grad",

@@ -304,7 +304,7 @@ def test_in_every_state_of_a_lab_every_action_leads_where_it_led_torch(opened, n
                 assert outcome.startswith(f"✗ {kind}: {message[:30]}")
             elif way.to != ENDS:
                 assert outcome == (
-                    "∅ ran, and all that is seen is as before" if way.to == IDLE else ""
+                    "∅ ran, and nothing that you see has changed" if way.to == IDLE else ""
                 )
 
 
