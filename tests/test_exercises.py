@@ -256,7 +256,7 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
     assert "the class dict; it is not a function" in reply_to(dict, capsys)
     later = reply_to(lambda x: 2 * x if len(x) == 2 else x + 1, capsys)
     assert re.search(
-        r"2 cases; 1 went wrong\. Case 2:\n *given +torch\.tensor\(\[[\d., ]+\]\)\n", later
+        r"2 cases\. 1 went wrong\. Case 2:\n *given +torch\.tensor\(\[[\d., ]+\]\)\n", later
     )
 
 
