@@ -179,7 +179,7 @@ def test_a_long_card_shows_ten_lines_and_folds_the_rest(shell):
     assert "Try:" in seen
     assert re.match(r"\d+ more lines</summary>", folded)
     assert len(folded) > COLUMNS
-    assert "weights were updated" in " ".join(text.split())
+    assert "You updated the weights" in " ".join(text.split())
     assert first_sentence(str(error))[:60] in " ".join(text.split())
 
 
@@ -234,7 +234,7 @@ def test_a_block_that_raises_something_else_says_so_once(shell, block):
     assert ("direct cause" in said) == (block != "pass")  # what came is there to be read
     (card,) = shell
     assert FAILED[block] in " ".join(card["text/plain"].split())
-    assert "This block was to raise" in card["text/html"]
+    assert "This block should raise" in card["text/html"]
 
 
 def test_diagnose_knows_what_stands_behind_a_refusal(shell):
@@ -252,4 +252,4 @@ def test_diagnose_knows_what_stands_behind_a_refusal(shell):
         "RuntimeError: A part of the graph of loss was walked before: what MulBackward0 had saved"
     )
     assert "Freed by line 5: loss.backward() In your line" in text
-    assert "It stands behind" not in text
+    assert "It is behind" not in text

@@ -481,7 +481,7 @@ def test_health_and_the_first_trouble_are_told():
     assert (health["Sqrt"], health["Sum"]) == ("inf", "")
     assert at_step(made, found.trouble + 1).health == "NaN"
     told = [
-        moment.title for moment in made.moments if "The first inf arises here." in moment.sentence
+        moment.title for moment in made.moments if "The first inf appears here." in moment.sentence
     ]
     assert told == ["Sqrt"]
     assert "inf" in made.moments[-1].sentence
@@ -762,7 +762,7 @@ def test_the_first_moment_says_what_was_given_and_what_was_not():
     for start in (None, [None, torch.tensor([5.0])], [torch.tensor([2.0]), torch.tensor([5.0])]):
         said.append(film(record([x * 2, x * 3], gradient=start)).moments[0].sentence)
     assert said == [
-        "backward() puts the number 1 in at each root.",
-        "backward() starts with what it was given, and with 1 at the other roots.",
-        "backward() starts with the gradients that it was given.",
+        "backward() starts with the number 1 at each root.",
+        "backward() starts with what you gave it, and with 1 at the other roots.",
+        "backward() starts with the gradients that you gave it.",
     ]

@@ -172,7 +172,7 @@ def test_a_warning_is_found_as_an_object_and_every_older_text_as_text(capsys):
 
 TELLS = {
     "x = torch.tensor([2.0, 3.0], requires_grad=True)\ny = x.exp()\ny += 1\ny.sum().backward()": [
-        "torch.FloatTensor of shape (2,): saved at version 0, now at version 1, so its counter has ticked once.",
+        "torch.FloatTensor of shape (2,). It was saved at version 0 and is at version 1 now, so its counter has moved on once.",
         "It is output 0 of Exp: the operation that made it, or the last recorded one that wrote into it.",
         "In your line (its tensors as they are now): y.sum().backward()",
         "y: shape (2,), made by AddBackward0",
@@ -182,8 +182,8 @@ TELLS = {
         "It is output 0 of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear.",
     ],
     "w = torch.ones(2, 3, requires_grad=True)\nl = (w * w).sum()\nw.detach().add_(1).mul_(2)\nl.backward()": [
-        "of shape (2, 3): saved at version 0, now at version 2, so its counter has ticked 2 times.",
-        "No operation is named: it is a leaf",
+        "of shape (2, 3). It was saved at version 0 and is at version 2 now, so its counter has moved on 2 times.",
+        "The message names no operation, so it is a leaf",
         "MulBackward0: ▲ self = w (saved at v0, now v2)",
     ],
     "w = torch.tensor(2.0, requires_grad=True)\nscale = w.exp()\n(scale * 3).backward()\n(scale * 5).backward()": [
@@ -191,22 +191,22 @@ TELLS = {
         "In the graph of scale, saved tensors that were freed before this call: ExpBackward0 (scale): ○ result (freed)",
     ],
     "a = torch.ones(2, dtype=torch.long)\nloss = a.sum()\nloss.backward()": [
-        "Element 0 is the tensor that backward() or grad() was to start from",
+        "Element 0 is the tensor at which backward() or grad() was to start",
         f"loss: shape () int64, {torch_private.why_no_graph(torch.ones(1, dtype=torch.long))}",
     ],
     "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ny.backward(torch.ones(2, 1))": [
-        "The gradient that was given has shape (2, 1), output 0 has shape ().",
+        "The gradient that you gave has shape (2, 1), and output 0 has shape ().",
         "y: shape (), made by SumBackward0",
     ],
     "x = torch.ones(2, requires_grad=True)\ny = x.sum()\ntorch.autograd.grad(y, [x, x[0]])": [
-        "The tensor is at index 1 of those whose gradients were asked for; the first has index 0.",
+        "It is the tensor at index 1 of those whose gradients you asked for. The first has index 0.",
         "x: shape (2,), a leaf that requires grad",
     ],
     "x = torch.ones(2, 2, requires_grad=True) * 2\na, b = x.unbind()\nb += 1": [
-        "The tensor is output 1 of Unbind; the first has number 0."
+        "The tensor is output 1 of Unbind. The first has number 0."
     ],
     "torch.ones(2) + torch.ones(2, device='meta')": [
-        "One tensor is on meta, and cpu was expected."
+        "One tensor is on meta, and the operation expected cpu."
     ],
 }
 
@@ -224,7 +224,7 @@ def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
     error, _, _ = raised("t = torch.ones(3)\n1 / 0 * t")
     text = said(error, capsys)
     assert text.startswith(
-        "ZeroDivisionError: division by zero The course does not treat this one, so nothing is gue"
+        "ZeroDivisionError: division by zero The course does not treat this error, so I will not gue"
     )
     why = torch_private.why_no_graph(torch.ones(3))
     assert text.endswith(
@@ -232,8 +232,8 @@ def test_the_unknown_is_called_unknown_and_only_what_is_there_is_told(capsys):
     )
     assert said(raised("1 / 0")[0], capsys).endswith("In your line: 1 / 0")
     assert "Try:" not in text
-    assert "The course does not treat this one" in said("no such message", capsys)
-    assert "The course does not treat this one" in said("", capsys)
+    assert "The course does not treat this error" in said("no such message", capsys)
+    assert "The course does not treat this error" in said("", capsys)
 
 
 def refuse(*_):
@@ -318,11 +318,11 @@ def test_what_stands_behind_an_error_is_found(capsys):
         )
 
     assert "RuntimeError: grad can be" in (text := said(behind(chained), capsys))
-    assert "It stands behind ValueError: the step failed" in text
+    assert "It is behind ValueError: the step failed" in text
     assert said(behind(suppressed), capsys).startswith(
         "ValueError: the step failed The course does not treat"
     )
-    assert "It stands behind ExceptionGroup" in said(behind(grouped), capsys)
+    assert "It is behind ExceptionGroup" in said(behind(grouped), capsys)
 
 
 def test_without_an_error_there_is_a_sentence(monkeypatch, capsys):
@@ -391,7 +391,7 @@ def test_an_interrupt_passes(monkeypatch):
 
 def test_a_fault_of_its_own_is_named_as_such(monkeypatch, capsys):
     monkeypatch.setattr("helpers.clinic.report.family", None)
-    assert "The fault is its own" in said(ValueError("no"), capsys)
+    assert "That is its own fault" in said(ValueError("no"), capsys)
 
 
 def test_in_a_notebook_it_speaks_of_the_cell_that_failed(monkeypatch, tmp_path):
@@ -421,17 +421,17 @@ LED = {
     "y = x.exp()\nz = y.sum()\ny.detach().mul_(2)\nz.backward()": "Edited by line 4: y.detach().mul_(2)",
     "y = x.exp()\nz = y.sum()\nv = y[0]\nv.mul_(2)\nz.backward()": "Edited by line 5: v.mul_(2)",
     "y = x * 1\ny += 1\nz = y.exp().sum() + (y * y).sum()\ny -= 1\nz.backward()": (
-        "Edited perhaps by line 3: y += 1; line 5: y -= 1"  # line 3 before it was saved
+        "Perhaps edited by line 3: y += 1; line 5: y -= 1"  # line 3 before it was saved
     ),
     "y = x.exp()\nz = y.sum()\nif True:\n    y.add_(1)\nz.backward()": (
-        "Edited perhaps by line 5: y.add_(1)"
+        "Perhaps edited by line 5: y.add_(1)"
     ),
     "y = x.exp()\ny = x.exp()\nz = y.sum()\ntorch.nn.init.zeros_(y)\nz.backward()": (
         "Edited by line 5: torch.nn.init.zeros_(y)"
     ),
     "m = torch.nn.Linear(2, 1)\no = torch.optim.SGD(m.parameters(), 0.1)\n"
     "l = m(x.exp()).sum()\nl.backward(retain_graph=True)\no.step()\nl.backward()": (
-        "Edited perhaps by line 6: o.step()"
+        "Perhaps edited by line 6: o.step()"
     ),
     "l = (x * x).sum()\nl.backward()\nl.backward()": "Freed by line 3: l.backward()",
     "l = (x * x).sum()\nl.backward(retain_graph=True)\nl.backward()\nl.backward()": (
@@ -441,10 +441,10 @@ LED = {
         "Freed by line 3: (h * 3).sum().backward()"
     ),
     "h = x.exp()\nh.clone().sum().backward()\nh.sum().backward()": (
-        "Freed perhaps by line 3: h.clone().sum().backward()"
+        "Perhaps freed by line 3: h.clone().sum().backward()"
     ),
     "l = (x * x).sum()\nfor _ in range(2):\n    l.backward()": (
-        "Freed perhaps by this same line, in an earlier round of its loop: l.backward()"
+        "Perhaps freed by this same line, in an earlier round of its loop: l.backward()"
     ),
     "y = x.detach()\nl = y.sum()\nl.backward()": "Its graph was lost in line 2: y = x.detach()",
     "y = x * 2\nwith torch.no_grad():\n    l = y.sum()\nl.backward()": (
@@ -452,30 +452,30 @@ LED = {
     ),
     # a flag that is raised too late: by this line, or by one that is not seen
     "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad_()\nl.backward()": (
-        "w requires grad now, set by line 4: w.requires_grad_(); used before that by line 3: "
+        "w requires grad only since line 4: w.requires_grad_(). It was used before that, in line 3: "
         "l = (w * 2).sum()"
     ),
     "w = torch.ones(3)\nl = (w * 2).sum()\nw.requires_grad = True\nl.backward()": (
-        "w requires grad now, set by line 4: w.requires_grad = True; used before that by line 3: "
+        "w requires grad only since line 4: w.requires_grad = True. It was used before that, in line 3: "
         "l = (w * 2).sum()"
     ),
     "w = torch.ones(3)\nw.requires_grad_()\nl = w.detach().sum()\nl.backward()": (
         "Its graph was lost in line 4: l = w.detach().sum()"
     ),
     "w = torch.ones(3)\ndef f():\n    w.requires_grad_()\nl = (w * 2).sum()\nf()\nl.backward()": (
-        "Its graph was lost perhaps in line 5: l = (w * 2).sum()"
+        "Its graph was perhaps lost in line 5: l = (w * 2).sum()"
     ),
     "w = torch.zeros(2)\nl = (w * 2).sum()\nw += x\nl.backward()": (
-        "Its graph was lost perhaps in line 3: l = (w * 2).sum()"
+        "Its graph was perhaps lost in line 3: l = (w * 2).sum()"
     ),
     # a walk of a part
     "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
     "l.backward(inputs=[u])\nl.backward(inputs=[x])\nl.backward()": (
-        "Freed perhaps by line 4: l.backward(inputs=[u]); line 5: l.backward(inputs=[x])"
+        "Perhaps freed by line 4: l.backward(inputs=[u]); line 5: l.backward(inputs=[x])"
     ),
     "u = torch.ones(2, requires_grad=True)\nl = (x * x).sum() + (u * u).sum()\n"
     "torch.autograd.grad(l, u)\ntorch.autograd.grad(l, x)\nl.backward()": (
-        "Freed perhaps by line 4: torch.autograd.grad(l, u); line 5: torch.autograd.grad(l, x)"
+        "Perhaps freed by line 4: torch.autograd.grad(l, u); line 5: torch.autograd.grad(l, x)"
     ),
     "l = (x * x).sum()\nl.backward(None, True)\ntorch.autograd.backward(l)\nl.backward()": (
         "Freed by line 4: torch.autograd.backward(l)"
@@ -485,12 +485,12 @@ LED = {
     "v.sum().backward()\nv.sum().backward()": "Freed by line 6: v.sum().backward()",
     # a round that nobody knows to have been
     "h = x.exp()\ndef f():\n    h.sum().backward()\nf()\nfor _ in range(1):\n    h.sum().backward()": (
-        "Freed perhaps by this same line, in an earlier round of its loop: h.sum().backward()"
+        "Perhaps freed by this same line, in an earlier round of its loop: h.sum().backward()"
     ),
     # a line that did nothing, and one that counts twice
     "w = torch.ones(3, requires_grad=True)\no = torch.optim.SGD([w], 0.1)\ny = (w ** 2).sum()\n"
     "o.step()\nwith torch.no_grad():\n    w[0] += 1\ny.backward()": (
-        "Edited perhaps by line 5: o.step(); line 7: w[0] += 1"
+        "Perhaps edited by line 5: o.step(); line 7: w[0] += 1"
     ),
     "w = torch.ones(3, requires_grad=True)\ny = (w ** 2).sum()\n"
     "with torch.no_grad():\n    w[0] += 1\ny.backward()": "Edited by line 5: w[0] += 1",
@@ -561,7 +561,7 @@ def test_before_a_cell_whose_lines_are_not_seen_nothing_is_sure(magic, monkeypat
     assert "graph was lost" not in shown
     cells = f"{HEAD}l = (x * x).sum()\nl.backward()", f"{magic}y = 1", "l.backward()"
     shown = diagnosed(["c = 1", *cells], monkeypatch, tmp_path)
-    assert "Freed perhaps by line 3 of cell [3]: l.backward()" in shown
+    assert "Perhaps freed by line 3 of cell [3]: l.backward()" in shown
 
 
 def is_gone(node):
@@ -664,12 +664,12 @@ NOT_BEFORE = {
     # the graph of `a` is new: this call went through it first
     "b = x.sin().sum()\nb.backward()\na = x.exp().cos().sum()\n(a + b).backward()": (
         "In the graph of a, 2 nodes lost saved tensors, perhaps only in this call. In the graph of "
-        "b, saved tensors that were freed before this call: SinBackward0: ○ self (freed) Often"
+        "b, saved tensors that were freed before this call: SinBackward0: ○ self (freed) One"
     ),
     "s = {'h': x.exp()}\ns['h'].sum().backward()\na = x.sin().cos().sum()\n"
     "def f(t):\n    return t + s['h'].sum()\nf(a).backward()": (
         "a: shape (), made by SumBackward0 In the graph of a, 2 nodes lost saved tensors, perhaps "
-        "only in this call. Often"
+        "only in this call. One"
     ),
     # made right after what was freed
     "h = x.exp()\nh.backward(torch.ones(2))\nl = h.exp()\nl.backward(torch.ones(2))": (
@@ -679,7 +679,7 @@ NOT_BEFORE = {
     # what was added after the first call was not freed by it
     "l = x.sin().sum()\nl.backward()\nl += (x * x).sum()\nl.backward()": (
         "In the graph of l, saved tensors that were freed before this call: SinBackward0: ○ self "
-        "(freed) In the graph of l, one node lost saved tensors, perhaps only in this call. Often"
+        "(freed) In the graph of l, one node lost saved tensors, perhaps only in this call. One"
     ),
 }
 
@@ -794,7 +794,7 @@ AGES = {
     "of the cell before": ([WARNS, FAILS], ""),
     "of the cell before, which did not parse": ([FAILS, "w = = 2"], ""),
     "shown by a magic": (["1", f"%%time\n{FAILS}"], ""),
-    "of a script": (["%run {script}"], "It is not known which cell raised this error"),
+    "of a script": (["%run {script}"], "I cannot tell which cell raised this error"),
 }
 WITHOUT_LINE = {"of the cell before, which did not parse", "shown by a magic"}
 
@@ -823,7 +823,7 @@ def test_of_an_older_error_nothing_is_said_of_what_was_before_it(monkeypatch, tm
     )
     shown = diagnosed(cells, monkeypatch, tmp_path)
     assert "this is an older one, from cell [3]." in shown
-    lost = "In the graph of l, 2 nodes lost saved tensors. Whether that was before this line is not"
+    lost = "In the graph of l, 2 nodes lost saved tensors. I cannot tell whether that was before"
     assert lost in shown
     assert "Freed" not in shown
     assert "freed before" not in shown

@@ -183,7 +183,7 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
         "99.1 ✗ that is not it.\n"
         "       your answer  a tensor of shape (1,), float32: [5]\n"
         "       expected     another number\n"
-        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps. check("99.1", answer, reveal=True) shows what was expected.\n'
     )
 
 
@@ -242,21 +242,21 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
     assert "You squared." in reply_to(lambda x: x**2, capsys)
     unknown = reply_to(lambda x: x + 1, capsys)
     assert unknown == (
-        "99.1 ✗ I ran the function <lambda> on 2 cases; 2 went wrong. Case 1:\n"
+        "99.1 ✗ I ran the function <lambda> on 2 cases. 2 went wrong. Case 1:\n"
         "       given        torch.tensor([1.0, 2.0])\n"
         "       came         [2, 3]\n"
         "       expected     2 numbers, but not these\n"
-        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps. check("99.1", answer, reveal=True) shows what was expected.\n'
     )
     failed = reply_to(lambda x: 1 / 0, capsys)
     assert "came         ZeroDivisionError: division by zero\n" in failed
     made = reply_to(lambda x: (i for i in x), capsys)
     assert "came         an object of type generator\n" in made
-    assert "Asked for is a function" in reply_to(3, capsys)
+    assert "The exercise wants a function" in reply_to(3, capsys)
     assert "the class dict; it is not a function" in reply_to(dict, capsys)
     later = reply_to(lambda x: 2 * x if len(x) == 2 else x + 1, capsys)
     assert re.search(
-        r"2 cases; 1 went wrong\. Case 2:\n *given +torch\.tensor\(\[[\d., ]+\]\)\n", later
+        r"2 cases\. 1 went wrong\. Case 2:\n *given +torch\.tensor\(\[[\d., ]+\]\)\n", later
     )
 
 
@@ -356,7 +356,7 @@ def test_of_a_wrong_function_the_run_that_went_wrong_is_heard(lesson_99, capsys)
 
     told = reply_to(answer, capsys)
     assert told.startswith(
-        "of 3\n99.1 ✗ I ran the function answer on 2 cases; 1 went wrong. Case 2:"
+        "of 3\n99.1 ✗ I ran the function answer on 2 cases. 1 went wrong. Case 2:"
     )
 
 

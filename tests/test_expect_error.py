@@ -74,7 +74,7 @@ def test_the_announced_error_is_shown_by_its_first_sentence(act, fragment, sente
 
 
 def test_no_error_fails():
-    wanted = r"was to raise RuntimeError with \"words\".* Nothing was raised"
+    wanted = r"should raise RuntimeError with \"words\".* Nothing was raised"
     with pytest.raises(AssertionError, match=wanted), expect_error(RuntimeError, "words"):
         pass
 

@@ -98,14 +98,14 @@ def test_where_nothing_is_found_it_says_so_and_names_the_nearest_terms(asked):
 
 def test_of_an_unknown_message_it_says_that_it_is_unknown():
     found = find("ValueError: gradient")
-    assert found.said == "The glossary does not know this message. Some of its words stand in:"
+    assert found.said == "The glossary does not know this message. Some of its words are in:"
     assert "gradient" in [one.name for one in found.entries]
 
 
 def test_a_terminal_shows_text_with_the_lesson_and_no_marks():
     shown = repr(find("AccumulateGrad")).splitlines()
     assert shown[0] == "AccumulateGrad"
-    assert shown[1].startswith("  The node where a path ends at a leaf")
+    assert shown[1].startswith("  In the node AccumulateGrad a path ends at a leaf")
     assert "Lesson 04" in shown[-1]
     assert not {"`", "[", "*"} & set("".join(shown))
     assert max(map(len, repr(find("grad")).splitlines())) <= 100
@@ -136,7 +136,7 @@ class Hostile:
 
 
 BAD = {
-    "nothing": (None, "find looks a word or a message up in the glossary: for example"),
+    "nothing": (None, "find looks up a word or a message in the glossary: for example"),
     "a number": (3, "find was given the number 3. Give it text in quotes"),
     "bytes": (b"leaf", "find was given an object of type bytes. Give it text in quotes"),
     "a list": (["leaf"], "find was given a list of 1"),
@@ -160,9 +160,7 @@ def test_bad_input_gets_words(case):
 def test_a_text_without_end_is_cut_to_where_a_traceback_speaks():
     message = "Trying to backward through the graph a second time"
     found = find("x " * 500_000 + f"\nRuntimeError: {message}")
-    assert found.said.startswith(
-        "The text has 1,000,065 characters; the last 10,000 were looked at."
-    )
+    assert found.said.startswith("The text has 1,000,065 characters. I looked at the last 10,000.")
     assert found.entries[0].name == message
 
 

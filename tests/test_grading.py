@@ -135,7 +135,7 @@ def test_of_a_wrong_function_a_case_is_set_out_without_what_was_expected(extract
     )
     told = graded(one, answer, extracted).reason.splitlines()
     assert told[:3] == [
-        "Your function was run on 4 cases; 4 went wrong.",
+        "I ran your function on 4 cases. 4 went wrong.",
         "Case 1:",
         "given: [2.0, 3.0], 'cpu'",
     ]

@@ -225,9 +225,9 @@ def test_04_1_one_product_saves_a_constant_and_one_what_log_made():
     assert kept[single]["other"] == 2
     assert kept[other]["other"].grad_fn.name() == "LogBackward0"
     first, last = (walk("04", keys)[0] for keys in ("2 →", "3 → →"))
-    assert first.sentence.startswith(f"It made {single}; it saves other = 2,")
+    assert first.sentence.startswith(f"It made {single}. It saves other = 2,")
     assert "(None, 0)" in [row.text for row in first.facts]
-    assert last.sentence.startswith(f"It made {other}; it saves self = c, other = t,")
+    assert last.sentence.startswith(f"It made {other}. It saves self = c, other = t,")
 
 
 def test_04_2_two_programs_save_nothing_that_leaf_made():
@@ -340,7 +340,7 @@ def test_07_1_three_presses_free_three_different_things():
         "all 24 bytes are left",
     ):
         assert words in answer.reason
-    assert walk("07", answer.keys[2])[0].fact("held by no name") == "12 bytes"
+    assert walk("07", answer.keys[2])[0].fact("held without a name") == "12 bytes"
     assert holds("1 1") == (3, 24), "a note says so"
 
 
@@ -450,7 +450,7 @@ def test_09_2_the_old_numbers_do_not_help():
 
     def is_seen(state, error):
         is_refused = EDITED in error and state.value("x.grad") == "None"
-        return is_refused and "others now" not in state.sentence
+        return is_refused and "have changed" not in state.sentence
 
     (count,) = {solved("09", keys, is_seen) for keys in answer.keys}
     assert answer.bold == f"{count.capitalize()} presses."

@@ -103,7 +103,7 @@ def test_every_two_ways_to_one_state_agree_one_action_further(lab):
 
 def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
     assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
-    assert len(re.findall("ran, and all that is seen is as before", SCRIPT)) == 1
+    assert len(re.findall("ran, and nothing that you see has changed", SCRIPT)) == 1
     assert not re.search(r"chang\w* nothing|nothing (?:\w+ )?chang", SCRIPT)
 
 
@@ -277,7 +277,7 @@ def test_lifecycle_counts_what_lives():
         "24",
         "0",
     )
-    assert found["held without a name"].fact("held by no name") == "12 bytes"
+    assert found["held without a name"].fact("held without a name") == "12 bytes"
     assert found["retained twice"].value("x.grad") == "[8, 64, 216]"
     assert labs.lifecycle.error("second backward").startswith(
         "RuntimeError: Trying to backward through the graph a second time"

@@ -273,7 +273,7 @@ def test_sentences_depend_on_what_was_verified():
     assert said(torch.complex(a, b) * 2) == "Mul hands on what arrives, times a factor of its own."
     assert said(torch.complex(a, b) * (2 + 3j)) == fallback("Mul")
     assert said(a - b) == (
-        "A difference hands both terms the gradient, to what was taken away with minus."
+        "A difference hands on the gradient, with the sign turned for what it takes away."
     )
 
 
@@ -427,8 +427,8 @@ def test_what_is_too_large_to_try_is_told_in_words_that_are_true_of_all():
     assert said(wide + wide) == f"A sum hands both terms the gradient, {second}"
     assert said(wide + 1) == "A sum hands its term the gradient."
     assert said(wide - x) == (
-        "A difference hands both terms the gradient, to what was taken away times -alpha "
-        f"(alpha is 1 unless given).{copies}"
+        "A difference hands on the gradient, times -alpha "
+        f"(alpha is 1 unless given) for what it takes away.{copies}"
     )
     assert said(wide * x).endswith(copies)
 

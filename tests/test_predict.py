@@ -89,10 +89,10 @@ def test_another_count_of_numbers_is_not_read(given):
 
 
 def test_a_guess_is_answered_with_its_own_reason():
-    assert reply(LETTERS, "a") == "You said (a); it is (b). It sounds so."
+    assert reply(LETTERS, "a") == "You said (a). It is (b). It sounds so."
     assert reply(LETTERS, "b") == "You said (b), and that is right. It multiplies."
-    assert reply(NUMBERS, "33, 5") == "You said 33, 5; it is 405, -0.5. 33 is the sum."
-    assert reply(NUMBERS, "1, 2") == "You said 1, 2; it is 405, -0.5. Paths add."
+    assert reply(NUMBERS, "33, 5") == "You said 33, 5. It is 405, -0.5. 33 is the sum."
+    assert reply(NUMBERS, "1, 2") == "You said 1, 2. It is 405, -0.5. Paths add."
     assert reply(NUMBERS, "405.1, -0.5").startswith("You said 405.1, -0.5, and that is right.")
 
 
@@ -235,9 +235,9 @@ def test_a_run_before_the_guess_asks_for_one_and_is_remembered(tmp_path):
         ("later", 'made.choice = "c"\nrepr(made)'),
     )
     assert said["guess1"] == "(True, True)"
-    assert "You said (c); it is (b). A matrix is never built." in said["later"]
+    assert "You said (c). It is (b). A matrix is never built." in said["later"]
     again = ran(tmp_path, ("guess1", 'predict("99.q1")'))  # another kernel, on another day
-    assert again["guess1"] == "99.q1: You said (c); it is (b). A matrix is never built."
+    assert again["guess1"] == "99.q1: You said (c). It is (b). A matrix is never built."
 
 
 @pytest.mark.slow

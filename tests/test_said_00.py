@@ -306,7 +306,7 @@ def test_00_4_without_no_grad_a_leaf_is_not_changed_in_place():
 def test_forward_builds_a_graph_where_gradients_are_asked_for():
     terms = tomllib.loads((NOTEBOOKS.parent / "helpers/clinic/terms.toml").read_text("utf-8"))
     (forward,) = [one["says"] for one in terms["term"] if one["name"] == "forward"]
-    assert "where gradients are asked for, they build the graph on the way" in forward
+    assert "If somebody asked for gradients, these lines build the graph as they run" in forward
     assert (leaf() * 2).grad_fn is not None
     assert (torch.tensor(2.0) * 2).grad_fn is None
     assert under_no_grad().grad_fn is None

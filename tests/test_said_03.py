@@ -87,7 +87,7 @@ def unrecorded_is_leaf():
     assert torch.ones(3).is_leaf
     assert not w.reshape(2, 1).is_leaf
     (term,) = [term for term in book().terms if term.name == "`is_leaf`"]
-    assert term.says == "True where a tensor has no `grad_fn`."
+    assert term.says == "`t.is_leaf` is True if `t` has no `grad_fn`."
 
 
 def a_leaf_becomes_a_non_leaf():
@@ -190,8 +190,8 @@ def what_passes_later_is_kept():
     e.backward()
     assert t.grad.item() == 5, "the request stays"
     (term,) = [term for term in book().terms if term.name == "`retain_grad()`"]
-    assert "every later backward() to add the gradient that passes through a non-leaf" in term.says
-    assert term.says.endswith("; a walk of `autograd.grad()` adds there too.")
+    assert "each later `backward()` adds the gradient that passes through `t`" in term.says
+    assert term.says.endswith("`autograd.grad()` adds there, too.")
 
 
 def a_leaf_need_not_ask():

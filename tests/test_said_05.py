@@ -351,22 +351,19 @@ def entry(name):
 
 
 def test_the_glossary_says_what_lesson_05_shows():
-    assert "the product of the derivatives of its steps; over several paths" in entry("chain rule")
+    assert "Along a path you multiply the slopes. Where paths meet, you add" in entry("chain rule")
     x = torch.tensor(3.0, requires_grad=True)
     torch.sin(x**2).backward()
     assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item())
     assert turns_of_the_leaf(lambda x: x**2 + x**3)[0] == 6 + 27
-    assert "a check on a gradient, with an error of its own" in entry("finite differences")
-    quotients = [((2 + h) ** 3 - 2**3) / h for h in (10.0**-k for k in range(1, 17))]
-    assert 0 < min(abs(quotient - 12) for quotient in quotients) < 1e-6
-    assert "adds to their `.grad`" in entry("`backward()`")
+    assert "adds to the `.grad` of each leaf" in entry("`backward()`")
     (2 * x).backward()
     assert x.grad.item() == pytest.approx((torch.cos(x**2) * 2 * x).item() + 2)
 
 
 def test_a_node_of_an_operation_needs_no_room_for_the_table_of_derivatives():
-    assert "What the node of an operation computes" in entry("vector-Jacobian product")
-    assert "without writing that table down" in entry("vector-Jacobian product")
+    assert "This is what a node computes" in entry("vector-Jacobian product")
+    assert "The node never writes that matrix down" in entry("vector-Jacobian product")
     x = torch.ones(1_000_000, requires_grad=True)  # the table of these would take 4 terabytes
     for made in (x**2, x.cumsum(0), torch.sin(x), x.softmax(0)):
         assert made.grad_fn(torch.ones_like(x)).shape == x.shape

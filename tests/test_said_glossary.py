@@ -1,4 +1,11 @@
-"""What the glossary and the symptom index say, run in plain torch. See tests/said.py."""
+"""What the glossary and the symptom index say, run in plain torch. In `SHOWN` each block quotes its
+entries, and shows in code that they are right. See tests/said.py.
+
+What the snippet of a cause shows, tests/test_clinic.py runs.
+"""
+
+import linecache
+import re
 
 import pytest
 import torch
@@ -8,12 +15,17 @@ from helpers import diagnose
 from helpers.clinic.catalogue import book
 
 
-def term(name):
-    return next(one.says for one in book().terms if one.name == name)
+def of(name):
+    """Return all that the glossary says of a word, or of the first symptom whose message has it."""
+    for term in book().terms:
+        if term.name.strip("`") == name:
+            return term.says
+    symptom = next(one for one in book().symptoms if name in one.message)
+    return ". ".join([symptom.means, *(f"{one.what}. {one.remedy}" for one in symptom.causes)])
 
 
-def means(message):
-    return next(one.means for one in book().symptoms if message in one.message)
+def leaf(*numbers):
+    return torch.tensor(numbers[0] if len(numbers) == 1 else numbers, requires_grad=True)
 
 
 def nodes(result):
@@ -21,452 +33,337 @@ def nodes(result):
     return [node and type(node).__name__ for node, _ in result.grad_fn.next_functions]
 
 
-LEAF = "AccumulateGrad"
+def raises(words, kind=RuntimeError):
+    return pytest.raises(kind, match=words)
 
 
-def test_next_functions_has_no_entry_for_an_index_or_a_mask():
-    assert (
-        "one for each input that its backward formula can differentiate; none for an index or the"
-        " mask of `where`" in term("`next_functions`")
-    )
-    table, x = torch.ones(4, 3, requires_grad=True), torch.ones(3, requires_grad=True)
-    index, mask = torch.tensor([0, 2]), torch.tensor([True, False, True])
-    for result in (
-        F.embedding(index, table),
-        x[index],
-        x[mask],
-        x.gather(0, index),
-        x.masked_fill(mask, 0.0),
-    ):
-        assert nodes(result) == [LEAF]
-    assert nodes(F.nll_loss(table, torch.zeros(4, dtype=torch.long))) == [LEAF]
-    assert nodes(torch.where(mask, x, x * 2)) == [LEAF, "MulBackward0"], "three went in"
-    assert nodes(x * mask) == [LEAF, None], "a mask that is multiplied has a place"
+def told(given, capsys):
+    diagnose(given)
+    return " ".join(capsys.readouterr().out.split())
 
 
-def test_a_constant_holds_a_place_only_where_the_formula_could_use_it():
-    assert "its place in `next_functions`, if it has one, holds `(None, 0)`" in term("constant")
-    x = torch.ones(3, requires_grad=True)
-    assert nodes(x * torch.ones(3)) == nodes(5 * x) == nodes(5 + x) == [LEAF, None]
-    assert (5 * x).grad_fn.next_functions[1] == (None, 0)
-    assert len(x[torch.tensor([0])].grad_fn.next_functions) == 1, (
-        "an index is a constant without a place"
-    )
+SPACE = {"torch": torch, "F": F, "leaf": leaf, "nodes": nodes, "raises": raises}
+SPACE |= {"LEAF": "AccumulateGrad", "EDITED": "at version 1; expected version 0"}
+SPACE |= {"warns": pytest.warns}
+SHOWN = """
+# next_functions: an index has none, and the mask of `where` has none
+table, x = torch.ones(4, 3, requires_grad=True), torch.ones(3, requires_grad=True)
+index, mask = torch.tensor([0, 2]), torch.tensor([True, False, True])
+picked = x[index], x[mask], x.gather(0, index), x.masked_fill(mask, 0.0)
+for one in (*picked, F.embedding(index, table), F.nll_loss(table, torch.zeros(4, dtype=torch.long))):
+    assert nodes(one) == [LEAF]
+assert nodes(torch.where(mask, x, x * 2)) == [LEAF, "MulBackward0"]  # three went in
+assert nodes(x * mask) == [LEAF, None]  # a mask that is multiplied
 
+# next_functions: a `Function` that you write has an entry for each input
+class Pick(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, index):
+        return x[index]
+assert nodes(Pick.apply(leaf(2.0, 3.0), torch.tensor([0]))) == [LEAF, None]
 
-def test_no_grad_is_switched_off_by_enable_grad_inside():
-    assert "until an `enable_grad()` inside; it changes no flag of a tensor" in term("`no_grad()`")
-    x = torch.ones(2, requires_grad=True)
-    with torch.no_grad():
-        assert not (x * 2).requires_grad
-        assert x.requires_grad
-        with torch.enable_grad():
-            assert (x * 2).requires_grad
+# constant: If a node has an entry for it in `next_functions`, this entry is `(None, 0)`
+x = torch.ones(3, requires_grad=True)
+assert nodes(x * torch.ones(3)) == nodes(5 * x) == nodes(5 + x) == [LEAF, None]
+assert (5 * x).grad_fn.next_functions[1] == (None, 0)
+assert len(x[torch.tensor([0])].grad_fn.next_functions) == 1
 
+# no_grad(): takes no flag down. An `enable_grad()` inside switches it on again
+# grad mode: Operations look at it before they record
+# requires_grad: results of recorded operations have the flag, too
+x = leaf(2.0, 3.0)
+assert (x * 2).requires_grad and not (x > 2).requires_grad
+with torch.no_grad():
+    assert (torch.is_grad_enabled(), (x * 2).requires_grad, x.requires_grad) == (False, False, True)
+    with torch.enable_grad():
+        assert (torch.is_grad_enabled(), (x * 2).requires_grad) == (True, True)
 
-def test_inference_mode_takes_the_counter_of_new_memory_only():
-    for text in (term("`inference_mode()`"), means("Inference tensors cannot be saved")):
-        assert "in memory of its own, has no version counter, so no node may save it" in text
-    w, plain = torch.ones(2, requires_grad=True), torch.ones(2)
-    with torch.inference_mode():
-        made, view = plain + 1, plain[:1]
-    with pytest.raises(RuntimeError, match="do not track version counter"):
-        _ = made._version
-    with pytest.raises(RuntimeError, match="cannot be saved for backward"):
-        w * made
-    assert view._version == 0
-    assert (w[:1] * view).requires_grad
+# inference_mode(): no version counter, so no node may save it. *Where it stops:* a view of an ordinary
+# Inference tensors cannot be saved: A new tensor that you compute under inference_mode() has no version
+# Inplace update to inference tensor: has no version counter. Outside the block nobody may edit it
+# Inplace update to inference tensor: torch writes first and refuses afterwards, so the numbers have changed
+w, plain = torch.ones(2, requires_grad=True), torch.ones(2)
+with torch.inference_mode():
+    made, view = plain + 1, plain[:1]
+with raises("do not track version counter"):
+    made._version
+with raises("cannot be saved for backward"):
+    w * made
+with raises("Inplace update to inference tensor"):
+    made += 1
+assert made.tolist() == [3.0, 3.0]
+copy = made.clone()
+copy += 1
+assert (copy.tolist(), view._version, (w[:1] * view).requires_grad) == ([4.0, 4.0], 0, True)
 
+# retain_grad(): each later `backward()` adds the gradient that passes through `t` to `t.grad`
+t = leaf(2.0) * 3
+t.retain_grad()
+y = t * t
+y.backward(retain_graph=True)
+y.backward()
+assert t.grad.item() == 2 * 12.0
 
-def test_retain_grad_asks_every_later_backward_and_adds():
-    assert "every later backward() to add the gradient that passes through a non-leaf" in term(
-        "`retain_grad()`"
-    )
-    x = torch.tensor(2.0, requires_grad=True)
-    t = x * 3
-    t.retain_grad()
-    y = t * t
-    y.backward(retain_graph=True)
-    y.backward()
-    assert t.grad.item() == 2 * 12.0
+# saved tensor: an input or the result, and sometimes it is something else, such as indices or a mean
+x = torch.tensor([[1.0, 5.0], [3.0, 2.0]], requires_grad=True)
+assert x.max(dim=0).values.grad_fn._saved_indices.tolist() == [1, 0]
+assert F.layer_norm(x, (2,)).grad_fn._saved_result1.flatten().tolist() == [3.0, 2.5]
 
+# device: Most operations need all their inputs on one device
+# is not on the expected device: and this operation moves none of them
+here, there = torch.ones(2), torch.ones(2, device="meta")
+for meet in (lambda: here + there, lambda: here * there):
+    with raises("not on the expected device"):
+        meet()
+assert (here.device.type, there.device.type) == ("cpu", "meta")
+for moved in (there.copy_(here), there * torch.tensor(2.0), there[torch.tensor([0, 1])]):
+    assert moved.device.type == "meta"
 
-def test_a_saved_tensor_may_be_neither_input_nor_result():
-    assert "mostly an input or the result, sometimes indices or statistics" in term("saved tensor")
-    x = torch.tensor([[1.0, 5.0], [3.0, 2.0]], requires_grad=True)
-    assert x.max(dim=0).values.grad_fn._saved_indices.tolist() == [1, 0]
-    normed = F.layer_norm(x, (2,))
-    assert normed.grad_fn._saved_result1.flatten().tolist() == [3.0, 2.5], "the means"
+# version counter: edits through `.data`, through NumPy or by a fused optimizer are not counted
+w = torch.tensor([2.0], requires_grad=True)
+w.data.add_(2)
+w.detach().numpy()[:] -= 1
+w.grad = torch.ones(1)
+torch.optim.SGD([w], lr=0.5, fused=True).step()
+assert (w.item(), w._version) == (2.5, 0)
+torch.optim.SGD([w], lr=0.5).step()
+assert (w.item(), w._version) == (2.0, 1)
 
+# does not require grad and does not have: The first one that has a grad_fn is still in the graph, so the step after it cut the graph off
+# does not require grad and does not have: If you reach the weight itself, ask for its requires_grad
+# A tensor shows requires_grad=True: A view shows the flag of its base, even if the view itself was not
+w = torch.tensor([2.0], requires_grad=True)
+h = w * 2
+with torch.no_grad():
+    view = h.view(-1)
+assert view.requires_grad and view.grad_fn is None
+for cut in (h.detach(), view):
+    back = [cut.sum() if cut is not view else view, cut, h, w]  # each was computed from the next
+    assert next(one for one in back if one.grad_fn) is h
+assert w.requires_grad and w.grad_fn is None
+with raises("does not require grad and does not have a grad_fn"):
+    h.detach().sum().backward()
+view.sum().backward()  # no error, and nothing arrives
+assert w.grad is None
 
-def test_most_operations_and_not_all_need_one_device():
-    assert "most operations need their inputs on one device" in term("device")
-    on_cpu, on_meta = torch.ones(2), torch.ones(2, device="meta")
-    with pytest.raises(RuntimeError, match="not on the expected device"):
-        on_cpu + on_meta
-    assert on_meta.copy_(on_cpu).device == on_meta[torch.tensor([0])].device == on_meta.device
-
-
-def test_the_operation_that_complains_of_two_devices_moves_none_and_others_move_one():
-    assert "this one moves none of them" in means("is not on the expected device")
-    on_cpu, on_meta = torch.ones(2), torch.ones(2, device="meta")
-    with pytest.raises(RuntimeError, match="not on the expected device"):
-        on_cpu * on_meta
-    assert (on_cpu.device.type, on_meta.device.type) == ("cpu", "meta")
-    for moved in (
-        on_meta.copy_(on_cpu),
-        on_meta * torch.tensor(2.0),  # a number, with no dimension
-        on_meta[torch.tensor([0, 1])],
-    ):
-        assert moved.device.type == "meta"
-
-
-def test_the_counter_misses_data_and_fused_steps():
-    assert "but not, for example, those through `.data`, NumPy or a fused optimizer" in term(
-        "version counter"
-    )
-    w = torch.tensor([2.0], requires_grad=True)
-    w.data.add_(2)
-    w.detach().numpy()[:] -= 1
-    w.grad = torch.ones(1)
-    torch.optim.SGD([w], lr=0.5, fused=True).step()
-    assert (w.item(), w._version) == (2.5, 0)
-    torch.optim.SGD([w], lr=0.5).step()
-    assert (w.item(), w._version) == (2.0, 1)
-
-
-def test_the_cut_stands_after_the_first_tensor_that_requires_grad():
-    text = means("does not require grad and does not have a grad_fn")
-    assert "until one has requires_grad True: the step that follows it cut the graph off" in text
-    assert "If none has it, nothing asked for a gradient" in text
-    w = torch.tensor([2.0], requires_grad=True)
-    h = w * 2
-    p = h.detach()
-    loss = (p + torch.zeros(1)).sum()
-    way_back = [loss, p, h, w]  # each was computed from the next
-    first = next(at for at, one in enumerate(way_back) if one.requires_grad)
-    assert way_back[first] is h, "the step that follows h is detach(), which made p"
-    with pytest.raises(RuntimeError, match="does not require grad and does not have a grad_fn"):
-        loss.backward()
-
-
-def test_a_gradient_is_none_again_after_zero_grad():
-    assert "or none since zero_grad()" in means("has no attribute 'zero_'")
-    assert "or zero_grad() took the gradient away" in means("'float' and 'NoneType'")
-    layer = torch.nn.Linear(1, 1)
+# has no attribute 'zero_': or zero_grad() has emptied it since
+# 'float' and 'NoneType': or zero_grad() has emptied it
+# zero_grad(): By default each of them is None after it
+layer = torch.nn.Linear(1, 1)
+for options, left in (({"set_to_none": False}, torch.zeros(1)), ({}, None)):
     layer(torch.ones(1, 1)).sum().backward()
-    layer.zero_grad()
-    with pytest.raises(AttributeError, match="'NoneType' object has no attribute 'zero_'"):
-        layer.weight.grad.zero_()
-    with pytest.raises(TypeError, match="'float' and 'NoneType'"):
-        0.5 * layer.weight.grad
+    layer.zero_grad(**options)
+    assert layer.bias.grad == left
+with raises("'NoneType' object has no attribute 'zero_'", AttributeError):
+    layer.weight.grad.zero_()
+with raises("'float' and 'NoneType'", TypeError):
+    0.5 * layer.weight.grad
 
+# AccumulateGrad: knows this leaf as its `variable`, and adds what arrives to the leaf's `.grad`
+x = leaf(1.0, 2.0)
+((node, _), _) = (x * 3).grad_fn.next_functions
+assert type(node).__name__ == LEAF and node.variable is x
+node(torch.ones(2))
+node(torch.ones(2))
+assert x.grad.tolist() == [2.0, 2.0]
 
-def test_diagnose_knows_what_a_cuda_build_says_where_there_is_no_gpu(capsys):
-    diagnose("RuntimeError: No CUDA GPUs are available")
-    text = " ".join(capsys.readouterr().out.split())
-    assert "and sees no GPU: there is none, or it is hidden from this process" in text
+# accumulation: Where paths meet, one call adds what comes along them. And each call of `backward()` adds
+# chain rule: Where paths meet, you add
+x, arrived = leaf(3.0), []
+x.register_hook(lambda grad: arrived.append(grad.item()))
+for _ in range(2):
+    (x * 2 + x * 5).backward()
+assert (arrived, x.grad.item()) == ([7.0, 7.0], 14.0)
 
+# backward(): adds to the `.grad` of each leaf that requires grad. With `inputs=` it fills only the tensors
+x, other, c = leaf(3.0), leaf(5.0), torch.tensor(2.0)
+for _ in range(2):
+    (x * c).backward()
+(x * other).backward(inputs=[x])
+assert (x.grad.item(), other.grad, c.grad, c.is_leaf) == (9.0, None, None, True)
 
-def test_a_path_ends_at_a_leaf_in_the_node_that_holds_it():
-    assert "it holds that leaf and adds what arrives to its `.grad`" in term("`AccumulateGrad`")
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    ((node, _), _) = (x * 3).grad_fn.next_functions
-    assert type(node).__name__ == LEAF
-    assert node.variable is x
-    node(torch.ones(2))
-    node(torch.ones(2))
-    assert x.grad.tolist() == [2.0, 2.0]
+# CopySlices: If you write into a view, as in `h[0] = 5.0`, and the edit is recorded, then `h` gets a node
+h = torch.ones(3, requires_grad=True) * 2
+with torch.no_grad():
+    h[0] = 5.0
+assert type(h.grad_fn).__name__ == "MulBackward0"
+h[0] = 5.0
+assert type(h.grad_fn).__name__ == "CopySlices"
 
+# grad_fn: made the tensor, or wrote into it last. A leaf has None there. *Where it stops:* a view whose
+# non-leaf: a recorded operation made it or wrote into it
+# leaf: so it has no `grad_fn`
+# is_leaf: `t.is_leaf` is True if `t` has no `grad_fn`
+x, q = torch.ones(2, requires_grad=True), torch.zeros(2)
+y = x * 2
+assert type(y.grad_fn).__name__ == "MulBackward0"
+y += 1
+q += x
+assert type(y.grad_fn).__name__ == type(q.grad_fn).__name__ == "AddBackward0"
+view = y[:1]
+assert type(view.grad_fn).__name__ == "SliceBackward0"
+for edited in (y, view):
+    edited += 1
+    assert type(view.grad_fn).__name__ == "AsStridedBackward0"
+assert all(one.grad_fn is None and one.is_leaf for one in (x, x.detach(), torch.ones(1)))
+assert not any(one.grad_fn is None or one.is_leaf for one in (y, q, view))
 
-def test_gradients_of_paths_are_added_on_the_way_and_those_of_calls_in_grad():
-    text = (
-        "within one call those that come over several paths, and in `.grad` those of several calls"
-    )
-    assert text in term("accumulation")
-    x, arrived = torch.tensor(3.0, requires_grad=True), []
-    x.register_hook(lambda grad: arrived.append(grad.item()))
-    for _ in range(2):
-        (x * 2 + x * 5).backward()
-    assert arrived == [7.0, 7.0]
-    assert x.grad.item() == 14.0
+# leaf: a recorded operation can return a leaf beside its result, as `max` does with its indices
+# requires_grad: The floating-point results of recorded operations
+result = (torch.ones(2, requires_grad=True) * 1).max(0)
+assert type(result.values.grad_fn).__name__ == "MaxBackward0"
+assert (result.values.requires_grad, result.values.is_leaf) == (True, False)
+assert (result.indices.requires_grad, result.indices.is_leaf) == (False, True)
+assert result.indices.grad_fn is None
 
+# meta device: A move is recorded there, too: the `.to('meta')` of a leaf that requires grad gives you a non-
+x = torch.ones(2, requires_grad=True)
+with torch.no_grad():
+    assert x.to("meta").is_leaf
+moved = x.to("meta")
+assert (torch.ones(2).to("meta").is_leaf, x.is_leaf, moved.is_leaf) == (True, True, False)
+assert moved.shape == x.shape
+with raises("no data", NotImplementedError):
+    moved.detach().to("cpu")
 
-def test_backward_adds_to_leaves_that_require_grad_and_to_no_others():
-    text = term("`backward()`")
-    assert "to the leaves that require grad, or to what `inputs=` names, and adds to" in text
-    x, c = torch.tensor(3.0, requires_grad=True), torch.tensor(2.0)
-    for _ in range(2):
-        (x * c).backward()
-    assert (x.grad.item(), c.grad, c.is_leaf) == (4.0, None, True)
+# Node: `torch.autograd.graph.Node` is the class of the nodes that a graph is made of. A tensor is not a
+# tensor: If a recorded operation made it, it also knows the backward function
+x, Node = torch.ones(2, requires_grad=True), torch.autograd.graph.Node
+y = (x * 3).sum()
+assert [isinstance(one, Node) for one in (y.grad_fn, y.grad_fn.next_functions[0][0], y)] == [True, True, False]
+assert (torch.ones(2) * 2).grad_fn is None
 
+# non-leaf: unless you called `retain_grad()` or named the tensor in `inputs=`
+x = leaf(2.0)
+plain, retains, asked = x * 3, x * 3, x * 3
+retains.retain_grad()
+(plain * retains).backward()
+asked.square().backward(inputs=[asked])
+assert (retains.grad.item(), asked.grad.item()) == (6.0, 12.0)
+with warns(UserWarning, match="not a leaf Tensor"):
+    assert plain.grad is None
 
-def test_a_recorded_edit_of_a_view_and_no_other_makes_copy_slices():
-    assert "a recorded in-place edit of a view" in term("`CopySlices`")
-    y = torch.ones(3, requires_grad=True) * 2
-    with torch.no_grad():
-        y[0] = 5.0
-    assert type(y.grad_fn).__name__ == "MulBackward0"
-    y[0] = 5.0
-    assert type(y.grad_fn).__name__ == "CopySlices"
+# training step: `backward()` fills each `.grad` and frees what was saved
+# freed: the node lets go of it. The nodes and the edges stay
+# Trying to backward: or autograd.grad() has freed it. The node itself is still there
+# Trying to backward: If you read node._saved_self after that, you get the same error
+for back in (lambda loss, w: loss.backward(), torch.autograd.grad):
+    w = leaf(2.0)
+    loss = w * w
+    back(loss, w)
+    assert nodes(loss) == [LEAF, LEAF]
+    for again in (loss.backward, lambda: loss.grad_fn._saved_self):
+        with raises("second time .or directly access saved tensors"):
+            again()
 
+# Variable: returns a plain tensor that is cut off from the graph of `t`
+y = leaf(2.0) * 3
+wrapped = torch.autograd.Variable(y)
+assert type(wrapped) is torch.Tensor
+assert (wrapped.grad_fn, wrapped.requires_grad, y.requires_grad) == (None, False, True)
 
-def test_a_grad_fn_is_of_the_operation_and_a_leaf_has_none():
-    text = term("`grad_fn`")
-    assert "made a tensor or, but for views, wrote into it last; `None` for a leaf" in text
-    x = torch.ones(2, requires_grad=True)
-    y = x * 2
-    assert type(y.grad_fn).__name__ == "MulBackward0"
-    y += 1
-    assert type(y.grad_fn).__name__ == "AddBackward0"
-    view = y[:1]
-    assert type(view.grad_fn).__name__ == "SliceBackward0"
-    for edited in (y, view):
-        edited += 1
-        assert type(view.grad_fn).__name__ == "AsStridedBackward0"
-    assert all(leaf.grad_fn is None and leaf.is_leaf for leaf in (x, x.detach(), torch.ones(1)))
+# gradient: It has the shape of that tensor
+# gradient=v: Here `v` has the shape of `y`
+# Mismatch in shape: It must have the shape of the output at which backward begins
+x = torch.ones(2, 3, requires_grad=True)
+y = x.sum(dim=1)
+with raises("Mismatch in shape"):
+    y.backward(torch.ones(3))
+y.backward(torch.ones(2))
+assert x.grad.shape == x.shape
 
+# Jacobian: of each output by each input. `backward()` gives you one combination of its rows
+# vector-Jacobian product: the gradient that arrives, times the Jacobian of the operation
+x, v = leaf(2.0, 3.0), torch.tensor([5.0, 7.0, 1.0])
+outputs = lambda x: torch.stack([x[0] * x[1], x[0] ** 2, x[1] * 4])
+table = torch.autograd.functional.jacobian(outputs, x.detach())
+assert table.shape == (3, 2)
+outputs(x).backward(v)
+assert x.grad.tolist() == (v @ table).tolist()
 
-def test_a_result_without_a_gradient_is_a_leaf_and_lacks_the_flag():
-    assert "a floating-point result of a recorded operation has it too" in term("`requires_grad`")
-    assert "or one gave it as a result without a gradient, such as an index" in term("leaf")
-    assert "such as floating-point results of recorded operations" in term("non-leaf")
-    result = (torch.ones(2, requires_grad=True) * 1).max(0)
-    assert type(result.values.grad_fn).__name__ == "MaxBackward0"
-    assert (result.values.requires_grad, result.values.is_leaf) == (True, False)
-    assert (result.indices.requires_grad, result.indices.is_leaf) == (False, True)
-    assert result.indices.grad_fn is None
+# detach(): in the same memory, with the same version counter and without a graph
+y = leaf(2.0, 3.0) * 3
+cut = y.detach()
+cut[0] = 1.0
+assert (y[0].item(), y._version, cut._version, cut.grad_fn) == (1.0, 1, 1, None)
 
+# edge: that node, and a number that says which of its results went in
+_, second = (torch.ones(2, 3, requires_grad=True) * 2).unbind()
+((node, number),) = (second * 2).grad_fn.next_functions[:1]
+assert (type(node).__name__, number) == ("UnbindBackward0", 1)
 
-def test_on_the_meta_device_too_a_leaf_becomes_a_non_leaf_where_the_move_is_recorded():
-    assert "recorded `.to('meta')` of a leaf that requires grad gives a non-leaf" in term(
-        "meta device"
-    )
-    assert torch.ones(2).to("meta").is_leaf
-    x = torch.ones(2, requires_grad=True)
-    with torch.no_grad():
-        assert x.to("meta").is_leaf
-    moved = x.to("meta")
-    assert (x.is_leaf, moved.is_leaf, moved.shape) == (True, False, x.shape)
-    with pytest.raises(NotImplementedError, match="no data"):
-        moved.detach().to("cpu")
+# define-by-run: the graph holds only the operations that ran. The next call builds another graph
+run = lambda x: x * 2 if x > 0 else x + 1
+ran = [run(leaf(at)).grad_fn for at in (1.0, -1.0, 1.0)]
+assert [type(node).__name__ for node in ran] == ["MulBackward0", "AddBackward0", "MulBackward0"]
+assert ran[0] is not ran[2]
 
+# create_graph: so you can differentiate a gradient once more
+# retain_graph: so you can go back once more over the same values
+x = leaf(3.0)
+y = x**3
+(kept,) = torch.autograd.grad(y, x, retain_graph=True)
+(first,) = torch.autograd.grad(y, x, create_graph=True)
+(second,) = torch.autograd.grad(first, x)
+assert (kept.requires_grad, first.item(), second.item()) == (False, 27.0, 18.0)
 
-def test_nodes_have_one_class_and_tensors_are_not_of_it():
-    assert "`torch.autograd.graph.Node`; tensors are not nodes" in term("`Node`")
-    x = torch.ones(2, requires_grad=True)
-    y = (x * 3).sum()
-    assert isinstance(y.grad_fn, torch.autograd.graph.Node)
-    assert isinstance(y.grad_fn.next_functions[0][0], torch.autograd.graph.Node)
-    assert not isinstance(y, torch.autograd.graph.Node)
+# view: If you edit what they share, you see it in both
+base = torch.zeros(3)
+view = base[1:]
+view[0], base[2] = 5.0, 7.0
+base[0] = 1.0
+assert (base.tolist(), view.tolist()) == ([1.0, 5.0, 7.0], [5.0, 7.0])
 
+# version counter: it compares the count with the one at saving
+# The gradient is wrong: or the version counter missed it, or nobody compared the versions
+# has been modified: backward() notices it when it reads the tensor
+hooks, on_cpu = torch.autograd.graph.saved_tensors_hooks, torch.autograd.graph.save_on_cpu
+x = leaf(2.0, 3.0)
+saved = (x**2).sum()
+with hooks(lambda t: t, lambda t: t):
+    kept = (x**2).sum()
+with on_cpu():
+    moved = (x**2).sum()
+x.detach().add_(1)
+with raises(EDITED):
+    saved.backward()
+for loss in (kept, moved):
+    assert torch.autograd.grad(loss, x)[0].tolist() == [6.0, 8.0]
+a, b = leaf(1.0), leaf(1.0)
+y = a * b
+a.detach().add_(1)
+with raises(EDITED):
+    torch.autograd.grad(y, a)  # its slope is b, and a is read all the same
 
-def test_a_non_leaf_gets_a_gradient_if_it_retains_it_or_is_asked_for():
-    assert "unless it retains its gradient or is one of `inputs=`" in term("non-leaf")
-    x = torch.tensor(2.0, requires_grad=True)
-    plain, retains, asked = x * 3, x * 3, x * 3
-    retains.retain_grad()
-    (plain * retains).backward()
-    asked.square().backward(inputs=[asked])
-    assert plain.grad_fn.next_functions[0][0].variable is x
-    assert (retains.grad.item(), asked.grad.item()) == (6.0, 12.0)
-    with pytest.warns(UserWarning, match="not a leaf Tensor"):
-        assert plain.grad is None
+# a view of a leaf: A view has no memory of its own, so you would edit the leaf
+w = leaf(2.0, 3.0)
+with raises("a view of a leaf Variable"):
+    w[0] = 5.0
+with torch.no_grad():
+    w[0] = 5.0
+assert w.tolist() == [5.0, 3.0]
 
+# is a view and is being: refuses a recorded edit of one of them
+# is a view and is being: Where it stops: you may edit the pieces of tensor_split, hsplit and vsplit
+plain = torch.ones(2, 1)
+plain.unbind()[0].mul_(2)
+assert plain.tolist() == [[2.0], [1.0]]
+x = torch.ones(2, 1, requires_grad=True) * 5
+for several in (x.unbind, lambda: x.split(1), lambda: x.chunk(2)):
+    with raises("is a view and is being modified inplace"):
+        several()[0].add_(1)
+with torch.no_grad():
+    x.unbind()[0].add_(1)
+for one in (x.tensor_split(2), x.vsplit(2), x.hsplit(1)):
+    one[0].add_(1)
+assert x.tolist() == [[9.0], [6.0]]
 
-def test_only_a_recorded_operation_hands_the_flag_on():
-    assert "result of a recorded operation has it too" in term("`requires_grad`")
-    x = torch.tensor([2.0, 3.0], requires_grad=True)
-    assert (x * 2).requires_grad
-    with torch.no_grad():
-        assert not (x * 2).requires_grad
-    assert not (x > 2).requires_grad
-
-
-def test_a_tensor_has_a_backward_function_where_an_operation_was_recorded():
-    assert "where an operation was recorded, the backward function of it" in term("tensor")
-    ones = torch.ones(2)
-    assert (ones * 2).grad_fn is None
-    assert (ones.requires_grad_() * 2).grad_fn is not None
-
-
-def test_a_step_uses_up_saved_tensors_and_leaves_nodes():
-    assert "backward uses up its saved tensors" in term("training step")
-    assert "let go; nodes and edges stay" in term("freed")
-    w = torch.tensor(2.0, requires_grad=True)
-    loss = w.exp()
-    node = loss.grad_fn
-    loss.backward()
-    assert nodes(loss) == [LEAF]
-    with pytest.raises(RuntimeError, match="already been freed"):
-        _ = node._saved_result
-
-
-def test_variable_returns_a_plain_tensor_cut_off_from_its_graph():
-    assert "returns a plain tensor, cut off from its graph" in term("`Variable`")
-    y = torch.tensor(2.0, requires_grad=True) * 3
-    wrapped = torch.autograd.Variable(y)
-    assert type(wrapped) is torch.Tensor
-    assert (wrapped.grad_fn, wrapped.requires_grad, y.requires_grad) == (None, False, True)
-
-
-def test_zero_grad_leaves_none_by_default_and_zeros_where_asked():
-    assert "by default `.grad` is `None` after it" in term("`zero_grad()`")
-    layer = torch.nn.Linear(1, 1, bias=False)
-    for options, left in (({}, None), ({"set_to_none": False}, 0.0)):
-        layer(torch.ones(1, 1)).sum().backward()
-        layer.zero_grad(**options)
-        assert (layer.weight.grad if left is None else layer.weight.grad.item()) == left
-
-
-def test_gradients_have_shapes_of_what_they_are_for():
-    assert "it has the shape of that tensor" in term("gradient")
-    assert "it has the shape of the output" in term("`gradient=v`")
-    x = torch.ones(2, 3, requires_grad=True)
-    y = x.sum(dim=1)
-    with pytest.raises(RuntimeError, match="Mismatch in shape"):
-        y.backward(torch.ones(3))
-    y.backward(torch.ones(2))
-    assert x.grad.shape == x.shape
-
-
-def test_a_vector_jacobian_product_is_a_combination_of_the_rows():
-    assert "backward() gives one combination of its rows" in term("Jacobian")
-    assert "the gradient that arrives, times the table of its derivatives" in term(
-        "vector-Jacobian product"
-    )
-    x, v = torch.tensor([2.0, 3.0], requires_grad=True), torch.tensor([5.0, 7.0, 1.0])
-
-    def outputs(x):
-        return torch.stack([x[0] * x[1], x[0] ** 2, x[1] * 4])
-
-    table = torch.autograd.functional.jacobian(outputs, x.detach())
-    assert table.shape == (3, 2)
-    outputs(x).backward(v)
-    assert x.grad.tolist() == (v @ table).tolist()
-
-
-def test_a_leaf_has_no_grad_fn_and_detach_shares_memory_and_counter():
-    assert "without a `grad_fn`" in term("leaf")
-    assert "True where a tensor has no `grad_fn`" in term("`is_leaf`")
-    assert "on the same memory, with the same version counter and without a graph" in term(
-        "`detach()`"
-    )
-    x = torch.tensor([2.0, 3.0], requires_grad=True)
-    y = x * 3
-    cut = y.detach()
-    assert [(t.is_leaf, t.grad_fn is None) for t in (x, y, cut)] == [
-        (True, True),
-        (False, False),
-        (True, True),
-    ]
-    cut[0] = 1.0
-    assert (y[0].item(), y._version, cut._version) == (1.0, 1, 1)
-
-
-def test_an_edge_names_a_node_and_which_of_its_results_went_in():
-    assert "from a result back to one of its inputs" in term("edge")
-    assert "which of the results of that node went in" in term("`input_nr`")
-    x = torch.ones(2, 3, requires_grad=True) * 2
-    _, second = x.unbind()
-    ((node, input_nr),) = (second * 2).grad_fn.next_functions[:1]
-    assert (type(node).__name__, input_nr) == ("UnbindBackward0", 1)
-
-
-def test_the_graph_is_what_ran():
-    assert "the next call builds another one" in term("define-by-run")
-
-    def run(x):
-        return x * 2 if x > 0 else x + 1
-
-    ran = [run(torch.tensor(at, requires_grad=True)).grad_fn for at in (1.0, -1.0, 1.0)]
-    assert [type(node).__name__ for node in ran] == ["MulBackward0", "AddBackward0", "MulBackward0"]
-    assert ran[0] is not ran[2]
-
-
-def test_create_graph_lets_a_gradient_be_differentiated_and_retain_graph_does_not():
-    assert "so that a gradient can be differentiated once more" in term("`create_graph`")
-    assert "for another backward() over the same values" in term("`retain_graph`")
-    x = torch.tensor(3.0, requires_grad=True)
-    y = x**3
-    (kept,) = torch.autograd.grad(y, x, retain_graph=True)
-    (first,) = torch.autograd.grad(y, x, create_graph=True)
-    (second,) = torch.autograd.grad(first, x)
-    assert (kept.requires_grad, first.item(), second.item()) == (False, 27.0, 18.0)
-
-
-def test_an_edit_of_a_view_shows_in_both():
-    assert "or of a part of it; an edit of what they share shows in both" in term("view")
-    base = torch.zeros(3)
-    view = base[1:]
-    view[0], base[2] = 5.0, 7.0
-    base[0] = 1.0
-    assert (base.tolist(), view.tolist()) == ([1.0, 5.0, 7.0], [5.0, 7.0])
-
-
-def test_backward_compares_versions_of_saved_tensors_and_of_no_others():
-    assert "backward compares it with the count at saving" in term("version counter")
-    text = means("The gradient is wrong after an edit, and no error came")
-    assert "or the version counter did not count it, or nothing compared the versions" in text
-    x = torch.tensor([2.0, 3.0], requires_grad=True)
-    saved = (x**2).sum()
-    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
-        kept = (x**2).sum()
-    x.detach().add_(1)
-    with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
-        saved.backward()
-    kept.backward()
-    assert (x.grad.tolist(), x._version) == ([6.0, 8.0], 1)
-
-
-def test_an_edit_that_backward_does_not_need_breaks_nothing():
-    text = means("An in-place edit of a tensor in the graph raises nothing")
-    assert "where backward needs what was edited, and here it does not" in text
-    x = torch.tensor([2.0], requires_grad=True)
-    y = x * 3
-    y += 1
-    y.sum().backward()
-    assert x.grad.tolist() == [3.0]
-
-
-def test_a_leaf_is_edited_through_its_views_too():
-    text = means("a view of a leaf Variable that requires grad")
-    assert "on the leaf's memory: to write into it is to edit the leaf" in text
-    w = torch.tensor([2.0, 3.0], requires_grad=True)
-    with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
-        w[0] = 5.0
-    with torch.no_grad():
-        w[0] = 5.0
-    assert w.tolist() == [5.0, 3.0]
-
-
-def test_one_of_several_views_may_be_edited_where_nothing_is_recorded():
-    text = means("is a view and is being modified inplace")
-    assert "a recorded edit of one of them is refused" in text
-    plain = torch.ones(2, 1)
-    plain.unbind()[0].mul_(2)
-    assert plain.tolist() == [[2.0], [1.0]], "nothing is recorded here"
-    x = torch.ones(2, 1, requires_grad=True) * 5
-    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
-        x.unbind()[0].add_(1)
-    with torch.no_grad():
-        x.unbind()[0].add_(1)
-    assert x.tolist() == [[6.0], [5.0]]
-
-
-def causes(message):
-    """Return what is said of the causes of a symptom and what to try, as one text."""
-    symptom = next(one for one in book().symptoms if message in one.message)
-    return " ".join(f"{cause.what}. {cause.remedy}." for cause in symptom.causes)
-
-
-@pytest.mark.parametrize("is_leaf", [True, False])
-def test_rows_are_edited_by_number_and_those_of_a_leaf_under_no_grad(is_leaf):
-    text = causes("is a view and is being modified inplace")
-    assert "for i in range(len(x)): x[i] += 1, on a leaf under torch.no_grad()" in text
+# is a view and is being: write for i in range(len(x)): x[i] += 1
+# is a view and is being: If x is a leaf that requires grad, do it under torch.no_grad()
+for is_leaf in (True, False):
     x = torch.ones(2, 1, requires_grad=True)
     if is_leaf:
-        with pytest.raises(RuntimeError, match="a view of a leaf Variable"):
+        with raises("a view of a leaf Variable"):
             x[0] += 1
     else:
         x = x * 1
@@ -475,144 +372,160 @@ def test_rows_are_edited_by_number_and_those_of_a_leaf_under_no_grad(is_leaf):
             x[i] += 1
     assert (x.tolist(), x.is_leaf) == ([[2.0], [2.0]], is_leaf)
 
-
-@pytest.mark.parametrize("is_on", [True, False])
-def test_after_an_edit_of_what_rows_share_nothing_more_is_recorded_with_them(is_on):
-    text = means("is a view and its base or another view of its base")
-    assert "after an edit of what they share torch records nothing more with them" in text
+# is a view and its base: Torch records nothing more with these views
+for is_on in (True, False):
     x = torch.ones(2, 1, requires_grad=True) * 5
     rows = list(x)
     with torch.set_grad_enabled(is_on):
         x[0] = 1.0
     for one in (torch.sum, torch.clone, torch.exp):
-        with pytest.raises(RuntimeError, match="its base or another view of its base"):
+        with raises("its base or another view of its base"):
             one(rows[1])
     with torch.no_grad():
         assert rows[1].clone().item() == 5.0
 
-
-def test_a_saved_tensor_is_read_whether_it_is_needed_or_not():
-    assert "On its way backward() reads a saved tensor, which has been edited in place" in means(
-        "has been modified by an inplace operation"
-    )
-    a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
-    y = a * b
-    a.detach().add_(1)
-    with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
-        torch.autograd.grad(y, a)  # it is b
-
-
-def test_the_message_names_a_recorded_edit_or_the_maker_and_a_weight_by_its_view():
-    text = causes("has been modified by an inplace operation")
-    assert "names a recorded edit, or else what made the tensor, not the operation" in text
-    assert "the weight of nn.Linear goes by AsStrided in the message" in text
-    w = torch.ones(1, requires_grad=True)
-    for is_recorded, name in ((True, "Add"), (False, "Mul")):
-        x = w * 2
-        y = x**2
-        with torch.set_grad_enabled(is_recorded):
-            x += 1
-        with pytest.raises(RuntimeError, match=f"output 0 of {name}, is at"):
-            y.backward()
-    model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
-    loss = model(torch.ones(4, 2)).sum()
-    loss.backward(retain_graph=True)
-    torch.optim.SGD(model.parameters(), lr=0.1).step()
-    with pytest.raises(RuntimeError, match="output 0 of AsStrided, is at version"):
-        loss.backward()
-
-
-def test_an_edit_off_the_record_is_noticed_where_a_node_saved_the_tensor():
-    text = causes("The gradient is wrong after an edit, and no error came")
-    assert "or through detach(): both are noticed, where a node saved the tensor" in text
-    assert "under no_grad(), or through detach() or .data: the graph knows nothing" in text
-    x = torch.ones(1, requires_grad=True)
-
-    def under_no_grad(y):
-        with torch.no_grad():
-            y *= 5
-
-    for edit, is_noticed in (
-        (under_no_grad, True),
-        (lambda y: y.detach().mul_(5), True),
-        (lambda y: y.data.mul_(5), False),
-    ):
-        y = x * 2
-        edit(y)
-        assert (y.item(), torch.autograd.grad(y, x)[0].item()) == (10.0, 2.0)
-        y = x * 2
-        z = y**2
-        edit(y)
-        if is_noticed:
-            with pytest.raises(RuntimeError, match="at version 1; expected version 0"):
-                z.backward()
-        else:
-            assert torch.autograd.grad(z, x)[0].item() != 8.0
-    y = x * 2
-    y = y * 5
-    assert torch.autograd.grad(y, x)[0].item() == 10.0
-
-
-def test_numpy_ticks_no_counter_and_neither_does_batch_norm():
-    text = causes("The gradient is wrong after an edit, and no error came")
-    assert "or through NumPy, which ticks none" in text
-    assert "that edits its running statistics, uncounted" in text
-    x = torch.ones(1, requires_grad=True)
+# has been modified: is that of a recorded edit, or else of the operation that made the tensor
+# has been modified: It does not tell you which operation saved it
+w = torch.ones(1, requires_grad=True)
+for is_recorded, name in ((True, "Add"), (False, "Mul")):
+    x = w * 2
     y = x**2
-    x.detach().numpy()[:] += 1
-    assert (x.item(), x._version, torch.autograd.grad(y, x)[0].item()) == (2.0, 0, 4.0)
-    norm = torch.nn.BatchNorm1d(1)
-    before = norm.running_var._version, norm.running_var.item()
-    norm(torch.tensor([[2.0], [5.0]]))
-    assert norm.running_var._version == before[0]
-    assert norm.running_var.item() != before[1]
-
-
-def test_the_product_with_a_number_saves_no_tensor_of_yours_and_with_a_tensor_it_does():
-    text = causes("An in-place edit of a tensor in the graph raises nothing")
-    assert "the product with a number saves no tensor of yours" in text
-    for factor in (3, torch.tensor([3.0])):
-        x = torch.ones(1, requires_grad=True) * 1
-        y = x * factor
+    with torch.set_grad_enabled(is_recorded):
         x += 1
+    with raises(f"output 0 of {name}, is at"):
         y.backward()
-        if isinstance(factor, torch.Tensor):
-            y = x * factor
-            factor += 1
-            with pytest.raises(RuntimeError, match="modified by an inplace operation"):
-                y.backward()
 
-
-def test_a_sum_with_a_constant_saves_nothing_and_a_product_does():
-    text = causes("A second backward() runs without an error")
-    assert "sums, and adding a constant, save no tensor" in text
-    x = torch.ones(2, requires_grad=True)
-    for add in (x + x, x + torch.ones(2), x - 3):
-        loss = add.sum()
-        loss.backward()
-        loss.backward()
-    loss = (x * 2).sum()
+# has been modified: The message calls the weight of nn.Linear AsStrided
+model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Linear(3, 1))
+loss = model(torch.ones(4, 2)).sum()
+loss.backward(retain_graph=True)
+torch.optim.SGD(model.parameters(), lr=0.1).step()
+with raises("output 0 of AsStrided, is at version"):
     loss.backward()
-    with pytest.raises(RuntimeError, match="a second time"):
-        loss.backward()
+
+# The gradient is wrong: Both are counted, so backward() notices if a node saved the tensor
+# The gradient is wrong: Where it stops: inside save_on_cpu() nobody compares
+def under_no_grad(y):
+    with torch.no_grad():
+        y *= 5
+x = torch.ones(1, requires_grad=True)
+slope = lambda result: torch.autograd.grad(result, x)[0].item()
+edits = ((under_no_grad, True), (lambda y: y.detach().mul_(5), True), (lambda y: y.data.mul_(5), False))
+for edit, is_noticed in edits:
+    y = x * 2
+    edit(y)
+    assert (y.item(), slope(y)) == (10.0, 2.0)  # the graph knows nothing of the edit
+    y = x * 2
+    z = y**2
+    edit(y)
+    if is_noticed:
+        with raises(EDITED):
+            z.backward()
+    else:
+        assert slope(z) != 8.0
+y = x * 2
+y = y * 5
+assert slope(y) == 10.0
+
+# The gradient is wrong: or through NumPy, which counts nothing
+x = torch.ones(1, requires_grad=True)
+y = x**2
+x.detach().numpy()[:] += 1
+assert (x.item(), x._version, torch.autograd.grad(y, x)[0].item()) == (2.0, 0, 4.0)
+norm = torch.nn.BatchNorm1d(1)
+before = norm.running_var._version, norm.running_var.item()
+norm(torch.tensor([[2.0], [5.0]]))
+assert norm.running_var._version == before[0]
+assert norm.running_var.item() != before[1]
+
+# An in-place edit of a tensor: A product with a number saves no tensor of yours
+for factor in (3, torch.tensor([3.0])):
+    x = torch.ones(1, requires_grad=True) * 1
+    y = x * factor
+    x += 1
+    y.backward()
+y = x * factor
+factor += 1
+with raises("modified by an inplace operation"):
+    y.backward()
+
+# A second backward() runs: Sums save no tensor, and neither does adding a constant
+x = torch.ones(2, requires_grad=True)
+for add in (x + x, x + torch.ones(2), x - 3):
+    loss = add.sum()
+    loss.backward()
+    loss.backward()
+loss = (x * 2).sum()
+loss.backward()
+with raises("a second time"):
+    loss.backward()
+
+# A weight does not learn: call torch.autograd.grad(loss, w), not backward(). It raises if no path leads to
+w, v = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
+for loss in (v * 2, w.detach() * v):
+    with raises("appears to not have been used in the graph"):
+        torch.autograd.grad(loss, w)
+
+# can't retain_grad on Tensor: or on a result that you computed under no_grad()
+with torch.no_grad():
+    y = leaf(1.0) * 2
+with raises("can't retain_grad"):
+    y.retain_grad()
+
+# can't optimize a non-leaf: leaves none in a computed tensor, unless you called retain_grad()
+# optimizer: writes new numbers into the same weight, outside the graph
+w = torch.ones(1, requires_grad=True) * 2
+w.retain_grad()
+w.backward()
+torch.optim.SGD([w], lr=0.5).step()
+assert (w.grad.item(), w.item()) == (1.0, 1.5)
+with raises("can't optimize a non-leaf Tensor", ValueError):
+    torch.optim.SGD([w * 2])
+v = torch.tensor([2.0], requires_grad=True)
+place = v.data_ptr()
+(v * 3).sum().backward()
+torch.optim.SGD([v], lr=0.5).step()
+assert (v.item(), v.data_ptr() == place, v.grad_fn) == (0.5, True, None)
+
+# in-place operation: changes the tensor that you give it, and makes no new one. Mostly it changes the numbers
+x = torch.ones(2)
+assert x.add_(1) is x and x.unsqueeze_(0) is x
+assert (x.tolist(), x._version) == ([[2.0, 2.0]], 2)
+
+# parameter: It requires grad, unless you froze it
+layer = torch.nn.Linear(2, 1)
+assert all(one.requires_grad for one in layer.parameters())
+layer.requires_grad_(False)
+assert [one.requires_grad for one in layer.parameters()] == [False, False]
+
+# The gradient is NaN: as in sqrt(where(x > 0, x, 1.0)), not only its result
+x = torch.tensor([0.0, 4.0], requires_grad=True)
+torch.where(x > 0, torch.where(x > 0, x, 1.0).sqrt(), 0.0).sum().backward()
+assert x.grad.tolist() == [0.0, 0.25]
+"""
+BLOCKS = SHOWN.strip().split("\n\n")
+QUOTE = re.compile(r"^# ([^:]+): (.+)$", re.MULTILINE)
 
 
-def test_where_no_path_leads_to_a_weight_grad_raises():
-    text = causes("A weight does not learn, and its .grad stays None")
-    assert "torch.autograd.grad(loss, w) in place of backward(): it raises" in text
-    assert "or no path leads from the loss to this weight" in means("A weight does not learn")
-    w, v = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
-    for loss in (v * 2, w.detach() * v):
-        with pytest.raises(RuntimeError, match="appears to not have been used in the graph"):
-            torch.autograd.grad(loss, w)
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: QUOTE.match(block)[1])
+def test_what_an_entry_says_is_so(block):
+    for name, words in QUOTE.findall(block):
+        assert words in of(name)
+    place = f"<{QUOTE.match(block)[1]}>"
+    linecache.cache[place] = (len(block), None, block.splitlines(True), place)
+    exec(compile(block, place, "exec"), dict(SPACE))
 
 
-def test_a_misspelt_keyword_gets_another_message_from_the_factories_of_numbers(capsys):
-    for make in (torch.randn, torch.rand, torch.arange):
-        with pytest.raises(TypeError, match=r"got \(int, required_grad=bool\)") as found:
-            make(3, required_grad=True)
-        diagnose(found.value)
-        assert "The name has an s" in " ".join(capsys.readouterr().out.split())
+def test_diagnose_knows_what_a_cuda_build_says_where_there_is_no_gpu(capsys):
+    text = told("RuntimeError: No CUDA GPUs are available", capsys)
+    assert "and it sees no GPU. There is none, or it is hidden from this process" in text
+
+
+@pytest.mark.parametrize("make", [torch.randn, torch.rand, torch.arange])
+def test_a_misspelt_keyword_gets_another_message_from_the_factories_of_numbers(make, capsys):
+    with pytest.raises(TypeError, match=r"got \(int, required_grad=bool\)") as found:
+        make(3, required_grad=True)
+    assert "The name has an s" in told(found.value, capsys)
 
 
 @pytest.mark.parametrize(
@@ -622,61 +535,4 @@ def test_a_misspelt_keyword_gets_another_message_from_the_factories_of_numbers(c
 def test_every_order_of_a_missing_gradient_leads_to_one_entry(subtract, capsys):
     with pytest.raises(TypeError, match="NoneType") as found:
         subtract(torch.ones(1, requires_grad=True))
-    diagnose(found.value)
-    assert "Something is None here" in " ".join(capsys.readouterr().out.split())
-
-
-def test_retain_grad_is_refused_under_no_grad_too():
-    assert "and none of those under no_grad()" in causes("can't retain_grad on Tensor")
-    x = torch.ones(1, requires_grad=True)
-    with torch.no_grad():
-        y = x * 2
-    with pytest.raises(RuntimeError, match="can't retain_grad"):
-        y.retain_grad()
-
-
-def test_an_optimizer_reads_no_gradient_of_a_computed_tensor_unless_it_retains_one():
-    text = means("can't optimize a non-leaf Tensor")
-    assert "leaves none in a computed tensor, unless it retains its gradient" in text
-    w = torch.ones(1, requires_grad=True) * 2
-    w.retain_grad()
-    w.backward()
-    assert w.grad.item() == 1.0
-    torch.optim.SGD([w], lr=0.5).step()
-    assert w.item() == 1.5
-    with pytest.raises(ValueError, match="can't optimize a non-leaf Tensor"):
-        torch.optim.SGD([w * 2])
-
-
-def test_an_in_place_operation_mostly_changes_numbers():
-    assert "changes the tensor it is given, mostly its numbers" in term("in-place operation")
-    x = torch.ones(2)
-    assert x.add_(1) is x
-    assert x.unsqueeze_(0) is x
-    assert (x.tolist(), x._version) == ([[2.0, 2.0]], 2)
-
-
-def test_an_optimizer_updates_in_place_and_outside_the_graph():
-    assert "updates weights in place from their `.grad`, outside the graph" in term("optimizer")
-    w = torch.tensor([2.0], requires_grad=True)
-    place = w.data_ptr()
-    (w * 3).sum().backward()
-    torch.optim.SGD([w], lr=0.5).step()
-    assert (w.item(), w.data_ptr() == place, w.grad_fn) == (0.5, True, None)
-
-
-def test_a_parameter_requires_grad_unless_it_is_frozen():
-    assert "it requires grad unless it is frozen" in term("parameter")
-    layer = torch.nn.Linear(2, 1)
-    assert all(one.requires_grad for one in layer.parameters())
-    layer.requires_grad_(False)
-    assert not any(one.requires_grad for one in layer.parameters())
-    assert len(list(layer.parameters())) == 2
-
-
-def test_grad_mode_is_asked_by_operations():
-    assert "that operations ask before they record" in term("grad mode")
-    x = torch.ones(2, requires_grad=True)
-    for is_on in (True, False):
-        with torch.set_grad_enabled(is_on):
-            assert (torch.is_grad_enabled(), (x * 2).requires_grad) == (is_on, is_on)
+    assert "Something is None here" in told(found.value, capsys)

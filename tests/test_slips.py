@@ -81,19 +81,19 @@ THREE = exercise(numbers(), lambda: [1, 2, 3])
     [
         (doubles(), no_return, "Your function returns nothing"),
         (doubles(), bare_return, "Your function returns nothing"),
-        (doubles(), method, "the method `tolist` itself, which nobody called"),
-        (doubles(), unknown_name, "a name that is not there: name 'y' is not defined"),
+        (doubles(), method, "the method `tolist` itself, and nobody called it"),
+        (doubles(), unknown_name, "a name that does not exist: name 'y' is not defined"),
         (doubles(), two_arguments, "with 1 argument, and it takes others"),
         (doubles(), no_argument, "with 1 argument, and it takes others"),
-        (doubles(), 2 * TWO, "Asked for is a function"),
-        (doubles(), None, "Asked for is a function"),
+        (doubles(), 2 * TWO, "The exercise wants a function"),
+        (doubles(), None, "The exercise wants a function"),
         (FIVE, of_value, "Your answer is a function, and nobody called it"),
         (FIVE, torch.exp, "Your answer is a function, and nobody called it"),
         (FIVE, MethodType(partial(print), 3), "a method that nobody called"),
-        (FIVE, TWO.sum, "the method `sum` itself, which nobody called"),
+        (FIVE, TWO.sum, "the method `sum` itself, and nobody called it"),
         (FIVE, None, "Your answer is None"),
-        (THREE, [1, 2], "You gave 2 values; the question asks for 3"),
-        (THREE, [7], "You gave 1 value; the question asks for 3"),
+        (THREE, [1, 2], "You gave 2 values. The question asks for 3"),
+        (THREE, [7], "You gave 1 value. The question asks for 3"),
     ],
 )
 def test_a_slip_is_named(made, answer, words):
@@ -119,7 +119,7 @@ def test_what_is_no_slip_is_not_called_one(made, answer):
 
 def test_what_is_said_of_none_is_true():
     x = torch.ones(1, requires_grad=True)
-    assert "the `.grad` of a new leaf is None until a `backward()` comes to it" in NOTHING
+    assert "the `.grad` of a new leaf is None until `backward()` reaches it" in NOTHING
     assert x.grad is None
     assert "`backward()`, `print()` or `list.append()`" in NOTHING
     assert x.sum().backward() is None
@@ -196,12 +196,12 @@ PARTS = function(
 def test_the_table_shows_only_the_parts_that_differ(monkeypatch, capsys):
     made = doubles(reader=PARTS, principle="twice is two times.")
     assert told(made, lambda x: 3 * x, monkeypatch, capsys) == (
-        "99.1 ✗ I ran the function <lambda> on 1 case; 1 went wrong. Case 1:\n"
+        "99.1 ✗ I ran the function <lambda> on 1 case. 1 went wrong. Case 1:\n"
         "       given        torch.tensor([1.0, 2.0], requires_grad=True)\n"
         "       came         values: [3, 6]\n"
         "       expected     values: 2 numbers, but not these\n"
         "       Think of this: twice is two times.\n"
-        '       hint("99.1") helps; check("99.1", answer, reveal=True) shows what was expected.\n'
+        '       hint("99.1") helps. check("99.1", answer, reveal=True) shows what was expected.\n'
     )
     out = told(made, lambda x: 3 * x, monkeypatch, capsys, reveal=True)
     assert "       expected     values: [2, 4]\n" in out

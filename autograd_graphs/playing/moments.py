@@ -61,11 +61,11 @@ class Moments:
         """Say with which gradient backward starts, and why."""
         if all(self.trace.given):
             gradient = "gradient" if len(roots) == 1 else "gradients"
-            return f"backward() starts with the {gradient} that it was given."
+            return f"backward() starts with the {gradient} that you gave it."
         if any(self.trace.given):
-            return "backward() starts with what it was given, and with 1 at the other roots."
+            return "backward() starts with what you gave it, and with 1 at the other roots."
         if len(roots) != 1:
-            return "backward() puts the number 1 in at each root."
+            return "backward() starts with the number 1 at each root."
         (name,) = roots
         value = number_of(self.graph.roots[0].tensor.values)
         said = "backward() starts with the number 1"
@@ -128,7 +128,7 @@ class Moments:
         factors = [local.value for local in self.trace.steps[number].locals if local]
         if found.health == "NaN" and "inf" in map(health_of, factors):
             return "A factor here is infinite, and 0 times that is NaN."
-        return f"The first {found.health} arises here."
+        return f"The first {found.health} appears here."
 
     def stopped(self) -> str:
         """Say where an error stopped backward."""
@@ -178,12 +178,12 @@ def question(step: Step, node: Node) -> str:
     if step.leaf:
         name = visible(leaf_name(node), 40)
         asks_shape = isinstance(told(step.leaf.after), Gradient)
-        asked = f"What shape has {name}.grad?" if asks_shape else f"What is {name}.grad now?"
+        asked = f"What shape does {name}.grad have?" if asks_shape else f"What is {name}.grad now?"
         return f"{what} {asked}"
     name = visible(stem(node.operation), 40)
     handed = [told(one) for one in step.grad_inputs if one is not None]
     shapes = [one for one in handed if isinstance(one, Gradient)]
-    asked = "Which shape" if shapes else "What"
+    asked = "What shape" if shapes else "What"
     return f"{what} {asked} does {name} hand on{' to each' if len(shapes or handed) > 1 else ''}?"
 
 

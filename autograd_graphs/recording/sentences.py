@@ -17,10 +17,12 @@ Locals = Sequence[LocalDerivative | None]
 
 _LONGEST_NAME = 40
 _COPIES = " What was broadcast gets the sum over its copies."
-_ZERO = "Whatever arrives, 0 is handed on: torch takes the result as constant here."
+_ZERO = "Whatever arrives, this node hands on 0: torch treats the result as a constant here."
 _STEPS = "Between its jumps the result is constant, so torch hands on 0."
-_CUSTOM = "A Function written in Python: its own backward decides what is handed on."
-_REFUTED = "What is handed on is not what the rule of {name} gives: a hook on this node may have changed it."
+_CUSTOM = "A Function written in Python: its own backward decides what it hands on."
+_REFUTED = (
+    "{name} hands on something else than its rule gives: a hook on this node may have changed it."
+)
 _RESHAPED = "A change of shape hands on the same numbers, each back in its place."
 _MOVED = (
     "Where elements only moved, each gradient goes back to the place that its element came from."
@@ -129,7 +131,7 @@ SENTENCES: dict[str, str] = {
     "where it has none, torch chooses.",
 }
 _OF_TORCH: dict[str, str] = {
-    "BackwardHookFunctionBackward": "The backward hooks of a module run at this node; but for them it hands on "
+    "BackwardHookFunctionBackward": "The backward hooks of a module run at this node. Apart from that it hands on "
     "what arrives, unchanged.",
     "CheckpointFunctionBackward": "A checkpoint runs its part of the forward again, goes backward through it, and "
     "hands on what that gives.",
@@ -170,8 +172,8 @@ def fallback(name: str, handed: Locals = (None,), step: Step | None = None) -> s
         each = " each input" if len(handed) > 1 else " on"
         return f"{name} hands{each} what arrives, times a factor of its own."
     if all(handed):
-        return f"{name} hands on what it makes of what arrives, in each input's shape."
-    words = f"{name} hands on a gradient of each input's shape"
+        return f"{name} makes a gradient in the shape of each input from what arrives."
+    words = f"{name} hands on a gradient in the shape of each input"
     if any(handed):
         return f"{words}."
     own = "torch's own formula" if step is None or step.formulas else "its own backward"
@@ -247,13 +249,13 @@ def difference(step: Step, whole: int, taken: int) -> str:
     """Say what a difference hands on, whose inputs have these positions."""
     is_plain = is_scaled_by(at(step, taken), -1)
     if not has(step, taken):
-        words = "A difference hands the term that it starts from the gradient."
+        words = "A difference hands the gradient to the term that it starts from."
     elif not has(step, whole):
-        words = "A difference hands what was taken away the gradient, "
+        words = "What a difference takes away gets the gradient, "
         words += "with the sign turned." if is_plain else f"times -{alpha(at(step, taken))}."
     else:
-        words = "A difference hands both terms the gradient, to what was taken away "
-        words += "with minus." if is_plain else f"times -{alpha(at(step, taken))}."
+        turned = "with the sign turned" if is_plain else f"times -{alpha(at(step, taken))}"
+        words = f"A difference hands on the gradient, {turned} for what it takes away."
     return with_copies(words, step)
 
 
@@ -284,7 +286,7 @@ def of_absolute(handed: Locals, step: Step) -> str:
         return "An absolute value hands on what arrives, times the sign of its input."
     if kind == "direction":
         return "An absolute value hands on what arrives, times its input over that absolute value."
-    return "An absolute value hands on what arrives, times the direction of its input: of a real one its sign."
+    return "An absolute value hands on what arrives, times the direction of its input. For a real number that is its sign."
 
 
 def of_edit(handed: Locals, step: Step) -> str:
@@ -297,7 +299,7 @@ def of_quotient(handed: Locals, step: Step) -> str:
     if any(local is None for local in handed):
         return ""
     if len(handed) > 1:
-        words = "A quotient n / d hands on the gradient, to n times 1 / d, to d times -n / d²."
+        words = "A quotient n / d hands on the gradient: times 1 / d to n, times -n / d² to d."
     elif step.grad_inputs[0] is not None:
         words = "A quotient hands its numerator the gradient, divided by the denominator."
     else:
@@ -327,7 +329,7 @@ def of_vector(handed: Locals, step: Step) -> str:
     if len(handed) > 1:
         return "The vector gets the transposed matrix times the gradient; the matrix gets gradient times vector."
     if step.grad_inputs[0] is None:
-        return "A matrix hands the vector that it was applied to its transpose, times the gradient."
+        return "The vector gets the transposed matrix, times the gradient."
     return "A matrix gets, at each place, the gradient of its row, times the vector's element."
 
 

@@ -260,9 +260,9 @@ def lost_in(past: Past, line: Line, used: dict[str, torch.Tensor]) -> str:
     for name, tensor in used.items():
         late = asked_later(past, name, line)
         if late is not None and not may_be_stale(tensor) and read(tensor, "grad_fn") is None:
-            return f"{name} requires grad now, set by {late}; used before that by {line}"
+            return f"{name} requires grad only since {late}. It was used before that, in {line}"
     is_sure = any(required_then(past, name, thing, line) for name, thing in used.items())
-    return f"Its graph was lost {'' if is_sure else 'perhaps '}in {line}"
+    return f"Its graph was {'' if is_sure else 'perhaps '}lost in {line}"
 
 
 def asked_later(past: Past, name: str, line: Line) -> Line | None:
@@ -332,10 +332,10 @@ def led_to_it(
     tensors = list(named.values())
     if look == "modified":
         found, is_sure = editors(past, tensors)
-        words = "Edited by " if is_sure else "Edited perhaps by "
+        words = "Edited by " if is_sure else "Perhaps edited by "
     elif look == "freed":
         found, is_sure = freers(past, roots or tensors)
-        words = "Freed by " if is_sure else "Freed perhaps by "
+        words = "Freed by " if is_sure else "Perhaps freed by "
     else:
         lost = losers(past, list(named)) if asks_for_graph else None
         return lost_in(past, *lost) if lost else ""

@@ -99,7 +99,7 @@ def _symptom(whole: Book, one: Symptom) -> Entry:
     is_quoted = one.kind != "silent"
     kind = f"**{one.type}.** " if is_quoted else ""
     mark = "`" if is_quoted else ""
-    older = "".join(f" Also: {mark}{text}{mark}." for text in one.also)
+    older = f" Also: {', '.join(f'{mark}{text}{mark}' for text in one.also)}." if one.also else ""
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
     by = f" *{literal(one.mark)}*" if one.mark else ""
     text = f"{kind}{literal(one.means)}{by}{older}\n\n{causes}"

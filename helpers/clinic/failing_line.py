@@ -228,7 +228,7 @@ def _freed_by_now(name: str, graph: Graph) -> list[str]:
     count = sum(bool(_saved(node, "freed")) for node in graph.nodes)
     if not count:
         return []
-    lost = f"{_counted(count)} lost saved tensors. Whether that was before this line is not known."
+    lost = f"{_counted(count)} lost saved tensors. I cannot tell whether that was before this line."
     return [f"In the graph of {name}, {lost}"]
 
 

@@ -28,9 +28,9 @@ function startFilterBox(root) {
   function say(found, asked) {
     const shown = Math.min(found, BEST);
     if (!asked) return `${entries.length} entries: type a word, or paste a message.`;
-    if (!found) return "No entry has all of this. Try fewer words; find(\"…\") in a cell also finds words with slips of spelling.";
-    const some = found > shown ? `; the ${shown} that fit best are shown` : "";
-    return `${found} of ${entries.length} entries${some}.`;
+    if (!found) return "No entry has all of this. Try fewer words, or find(\"…\") in a cell: it forgives slips of spelling.";
+    const some = found > shown ? ` You see the ${shown} that fit best.` : "";
+    return `${found} of ${entries.length} entries.${some}`;
   }
 
   function filter() {

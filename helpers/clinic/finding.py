@@ -51,14 +51,14 @@ def find(text: object = None) -> Found:
         raise
     except BaseException as fault:
         name = type_name(type(fault))
-        return Found(f"find stopped ({name}). The fault is its own, not yours; please report it.")
+        return Found(f"find stopped ({name}). That is its own fault, not yours. Please report it.")
 
 
 def _found(asked: object) -> Found:
     if is_error(asked):
         asked = f"{types_of(asked)[0]}: {text_of(asked)}"
     if asked is None:
-        return Found(f"find looks a word or a message up in the glossary: {EXAMPLES}.")
+        return Found(f"find looks up a word or a message in the glossary: {EXAMPLES}.")
     if not issubclass(type(asked), str):
         return Found(f"find was given {describe(asked)}. Give it text in quotes, {EXAMPLES}.")
     text, cut = _last(asked)
@@ -76,7 +76,7 @@ def _last(asked: str) -> tuple[str, str]:
     """Return the end of a text, where a traceback says what was raised, and what to say of the rest."""
     length = str.__len__(asked)
     text = str.__getitem__(asked, slice(max(0, length - LONGEST), length))
-    cut = f"The text has {length:,} characters; the last {LONGEST:,} were looked at. "
+    cut = f"The text has {length:,} characters. I looked at the last {LONGEST:,}. "
     return text, cut if length > LONGEST else ""
 
 
@@ -86,7 +86,7 @@ def _said(text: str, found: list[Entry]) -> str:
     if not found:
         return f"The glossary has nothing on “{quoted}”. Its nearest terms: "
     if is_message(text) and not messages_in(text):
-        return "The glossary does not know this message. Some of its words stand in:"
+        return "The glossary does not know this message. Some of its words are in:"
     return ""
 
 

@@ -34,7 +34,7 @@ def symptoms(kind: str) -> Page:
     """
     if kind not in KINDS:
         raise ValueError(
-            f"There are no symptoms of kind {kind!r}. Ask for one out of {', '.join(KINDS)}."
+            f"There are no symptoms of kind {kind!r}. Ask for one of {', '.join(KINDS)}."
         )
     return _page(kind)
 

@@ -37,33 +37,33 @@ def clue(text: str) -> str:
 def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str, then: str) -> str:
     ticks = int(now) - int(then)
     times = "once" if ticks == 1 else f"{ticks} times"
-    tensor = f"The tensor is a {kind} of shape {_tuple(shape)}: saved at version {then}, now at version {now}"
-    counted = f"{tensor}, so its counter has ticked {times}." if ticks > 0 else f"{tensor}."
+    tensor = f"The tensor is a {kind} of shape {_tuple(shape)}. It was saved at version {then} and is at version {now} now"
+    counted = f"{tensor}, so its counter has moved on {times}." if ticks > 0 else f"{tensor}."
     if maker is None:
-        return f"{counted} No operation is named: it is a leaf, such as a weight or a constant."
+        return f"{counted} The message names no operation, so it is a leaf, such as a weight or a constant."
     if maker == "AsStrided":
         return f"{counted} It is output {nr} of AsStrided: a view, such as a slice, or the transposed weight of nn.Linear."
     return f"{counted} It is output {nr} of {maker}: the operation that made it, or the last recorded one that wrote into it."
 
 
 def _shapes(nr: str, given: str, wanted: str) -> str:
-    return f"The gradient that was given has shape {_tuple(given)}, output {nr} has shape {_tuple(wanted)}."
+    return f"The gradient that you gave has shape {_tuple(given)}, and output {nr} has shape {_tuple(wanted)}."
 
 
 def _unused(nr: str) -> str:
-    return f"The tensor is at index {nr} of those whose gradients were asked for; the first has index 0."
+    return f"It is the tensor at index {nr} of those whose gradients you asked for. The first has index 0."
 
 
 def _element(nr: str) -> str:
-    return f"Element {nr} is the tensor that backward() or grad() was to start from; the first has number 0."
+    return f"Element {nr} is the tensor at which backward() or grad() was to start. The first has number 0."
 
 
 def _view(nr: str, maker: str) -> str:
-    return f"The tensor is output {nr} of {maker}; the first has number 0."
+    return f"The tensor is output {nr} of {maker}. The first has number 0."
 
 
 def _device(one: str, other: str) -> str:
-    return f"One tensor is on {one}, and {other} was expected."
+    return f"One tensor is on {one}, and the operation expected {other}."
 
 
 def _tuple(sizes: str) -> str:

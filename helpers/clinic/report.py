@@ -27,22 +27,22 @@ from helpers.clinic.failing_line import scene
 from helpers.clinic.message_clues import clue
 
 _NOTHING = (
-    "There is no error to look at. Run the cell that fails, then diagnose() in a cell of its own; "
-    "or give it an exception: diagnose(error)."
+    "There is no error to look at. Run the cell that fails, and call diagnose() in the next one. "
+    "Or give it an exception: diagnose(error)."
 )
 _OLDER = (
-    "The cell before this one raised no error: this is an older one, from cell [{}]. "
+    "The cell before this one raised no error, so this is an older one, from cell [{}]. "
     'If you mean a warning, give its words: diagnose("…").'
 )
 _PERHAPS_OLDER = (
-    "It is not known which cell raised this error, so it may be an older one. "
+    "I cannot tell which cell raised this error, so it may be an older one. "
     'If you mean a warning, give its words: diagnose("…").'
 )
 _NO_TRACEBACK = "This exception has no traceback, so nobody knows which line raised it."
 _NO_LINE = "The traceback has no line of yours that can be read, so none is shown here."
 _UNKNOWN = (
-    "The course does not treat this one, so nothing is guessed here. Read the last line of the traceback, then "
-    "go up to the line of your own cell. The glossary lists the symptoms that are known, and find() searches it."
+    "The course does not treat this error, so I will not guess. Read the last line of the traceback, then "
+    "go up to the line of your own cell. The glossary lists the errors that the course knows, and find() searches it."
 )
 
 
@@ -59,7 +59,7 @@ def diagnose(error: object = None) -> None:
         raise
     except BaseException as fault:
         name = type_name(type(fault))
-        text = f"diagnose stopped ({name}). The fault is its own, not yours; please report it."
+        text = f"diagnose stopped ({name}). That is its own fault, not yours. Please report it."
         card = Card("wrong", "Stopped", "", text, text)
     show(card)
 
@@ -113,9 +113,7 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         text = text_of(one)
         if found := book().find(types_of(one), text):
             origin = (
-                []
-                if one is error or is_plain_words(error)
-                else [f"It stands behind {_head(error)}"]
+                [] if one is error or is_plain_words(error) else [f"It is behind {_head(error)}"]
             )
             asks = "does not require grad" in text
             seen = scene(traceback_of(one), found.look, asks, is_past)
@@ -157,9 +155,9 @@ def _means(found: Symptom) -> str:
 def _advice(found: Symptom) -> list[str]:
     one = len(found.causes) == 1
     question = (
-        "Often behind it, and what to try:"
+        "What is often behind it, and what to try:"
         if one
-        else "Often behind it, one of these, and what to try:"
+        else "One of these is often behind it. What to try:"
     )
     return [question, *map(_cause, found.causes)]
 

@@ -24,7 +24,7 @@ def made(make: Callable[[], Card]) -> Card:
     card = guarded(make)
     if not is_a(card, Failed):
         return card
-    text = f"check stopped: {card}. The fault is the exercise's, not yours; please report it."
+    text = f"check stopped: {card}. That is the exercise's fault, not yours. Please report it."
     return Card("wrong", "Stopped", "", text, fold(text))
 
 

@@ -93,7 +93,7 @@ def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
     advice = f'hint("{name}") helps'
     if verdict.more == "unread" or reveal:
         return [f"{advice}."]
-    return [f'{advice}; check("{name}", answer, reveal=True) shows what was expected.']
+    return [f'{advice}. check("{name}", answer, reveal=True) shows what was expected.']
 
 
 def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
@@ -102,10 +102,10 @@ def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str
     tried.add(verdict.seen)
     left = ASKED_FOR - len(tried)
     if left > 0 and reveal:
-        return [f"The answer is told after {ASKED_FOR} different wrong ones: {left} to go."]
+        return [f"I tell the answer after {ASKED_FOR} different wrong ones. You have {left} to go."]
     if left > 0:
         return [f'hint("{exercise.id}") helps.']
     if reveal:
-        return [f"Right is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
+        return [f"The answer is: {', '.join(sorted(exercise.reader.read(exercise.truth())))}."]
     about = [f"  - {letter}: {text}" for letter, text in exercise.letters.about]
     return [*about, f'check("{exercise.id}", answer, reveal=True) tells the answer.']

@@ -62,7 +62,7 @@ class expect_error:
         return short(AssertionError(f"{word}: see the card above."))
 
     def _wanted(self) -> str:
-        return f'This block was to raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '
+        return f'This block should raise {self.kind.__name__} with "{visible(self.fragment)}" in its message. '
 
 
 _ADVICE = "So the text around this cell is not true here. Run the block without expect_error and read what it does."

@@ -21,16 +21,16 @@ def of_a_value(answer: object, reading: object, truth: object) -> str:
         return _not_called(answer, "Your answer is")
     if is_a(answer, FunctionType, *METHOD):
         return (
-            "Your answer is a function, and nobody called it. Asked for is what it returns: call it, with"
-            " parentheses, and pass that."
+            "Your answer is a function, and nobody called it. The exercise wants what it returns. Call it,"
+            " with parentheses, and pass the result."
         )
     return _of_length(reading, truth)
 
 
 NOTHING = (
-    "Your answer is None. Some calls hand back None, such as `backward()`, `print()` or"
-    " `list.append()`. And the `.grad` of a new leaf is None until a `backward()` comes to it: is"
-    " yours called, with its parentheses?"
+    "Your answer is None. Some calls return None, such as `backward()`, `print()` or"
+    " `list.append()`. And the `.grad` of a new leaf is None until `backward()` reaches it. Did you"
+    " call yours, with its parentheses?"
 )
 
 
@@ -45,8 +45,8 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
     wants_a_return = all(_first(run.returned) is not None for run in own_runs)
     if wants_a_return and is_a(answer, FunctionType) and not returns(answer):
         return (
-            "Your function returns nothing. Hand back what it made, in the last line, with"
-            " `return`."
+            "Your function returns nothing. Give back what it made: write"
+            " `return` in its last line."
         )
     for part in (part for run in runs for part in _parts(run.returned)):
         if is_method(part):
@@ -60,14 +60,14 @@ def _of_an_error(answer: object, runs: list[Run]) -> str:
     unknown = [error.text for error in errors if error.kind in ("NameError", "UnboundLocalError")]
     if unknown:
         return (
-            f"Your function stops at a name that is not there: {unknown[0]}. It sees its arguments, what"
-            " it has made before that line, and the names of your notebook."
+            f"Your function uses a name that does not exist: {unknown[0]}. It knows its arguments, what"
+            " it made before that line, and the names of your notebook."
         )
     count = runs[0].inputs
     if is_a(answer, FunctionType) and not _takes(answer, count):
         return (
             f"I call your function with {count} argument{'' if count == 1 else 's'}, and it takes"
-            f" others: {errors[0].text}. Keep the first line of the exercise as it stands."
+            f" others: {errors[0].text}. Keep the first line of the exercise as it is."
         )
     return ""
 
@@ -85,9 +85,9 @@ def _called_too_early(answer: object) -> str:
     if is_a(answer, str):
         return ""
     return (
-        "Asked for is a function, and your answer is what a function returned, or a plain value."
-        " Define `def answer(...)` and pass its name, without parentheses: I call it, on inputs of my"
-        " own."
+        "The exercise wants a function. Your answer is a plain value, or what a function returned."
+        " Define `def answer(...)` and pass its name, without parentheses. I call it with inputs of"
+        " my own."
     )
 
 
@@ -114,8 +114,8 @@ def is_method(value: object) -> bool:
 def _not_called(method: object, begin: str) -> str:
     name = getattr(method, "__name__", None)
     if not is_a(name, str):
-        return f"{begin} a method that nobody called: write parentheses behind it."
-    return f"{begin} the method `{name}` itself, which nobody called: write `.{name}()`."
+        return f"{begin} a method that nobody called. Write parentheses after it."
+    return f"{begin} the method `{name}` itself, and nobody called it. Write `.{name}()`."
 
 
 def returns(function: FunctionType) -> bool:
@@ -142,4 +142,4 @@ def _of_length(reading: object, truth: object) -> str:
         return ""
     count = len(reading)
     came = f"{count} value{'' if count == 1 else 's'}"
-    return f"You gave {came}; the question asks for {len(truth)}, in its order."
+    return f"You gave {came}. The question asks for {len(truth)}, in its order."

@@ -92,7 +92,7 @@ def judge_reading(exercise: Exercise, reading: object) -> Verdict:
         return Verdict("known", message, seen=reading)
     whole = is_a(reading, tuple) and len(reading) == len(truth)
     wrong = len(guarded(_wrong_cases, trial)) if whole else len(truth)
-    text = f"Your function was run on {len(truth)} case{'' if len(truth) == 1 else 's'}; {wrong} went wrong."
+    text = f"I ran your function on {len(truth)} case{'' if len(truth) == 1 else 's'}. {wrong} went wrong."
     return Verdict("unknown", text, seen=reading)
 
 
@@ -116,8 +116,8 @@ def _broken(reading: object) -> str:
     if not ours:
         return ""
     return (
-        f"check stopped: {ours[0].error}. It seems to come from the exercise, which looks at what your"
-        " function did, and not from your code; please report it."
+        f"check stopped: {ours[0].error}. The error seems to come from the exercise, which looks at"
+        " what your function did, and not from your code. Please report it."
     )
 
 
@@ -203,7 +203,7 @@ def _of_value(trial: _Trial) -> str:
 def _of_cases(trial: _Trial) -> tuple[str, bool]:
     """Set out the first case in which a function went wrong; and whether it did some right."""
     wrong, count = _wrong_cases(trial), len(trial.reading)
-    ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'};"
+    ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'}."
     head = f"{ran} {len(wrong)} went wrong. Case {wrong[0] + 1}:"
     return "\n".join([head, *_table(trial), *_thought(trial)]), len(wrong) < count
 

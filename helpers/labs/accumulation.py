@@ -23,7 +23,7 @@ class Sums(World):
         ),
         Action("zero", "x.grad.zero_()", "writes zeros into the tensor there"),
         Action("none", "x.grad = None", "lets go of the tensor"),
-        Action("keep", "g = x.grad", "a second name for what x.grad holds"),
+        Action("keep", "g = x.grad", "gives the tensor in x.grad a second name"),
     )
     names = ("x", "x.grad", "g")
     unversioned = ("x.grad", "g")
@@ -48,12 +48,12 @@ class Sums(World):
         elif not grad.any():
             told = "x.grad is a tensor of zeros, which is not None."
         else:
-            told = "x.grad holds the sum of the gradients that have come."
+            told = "x.grad holds the sum of the gradients that arrived."
         if other is None:
             return told
         if other is grad:
             return f"{told} g is the same tensor."
-        return f"{told} g is a tensor of its own: {shown(other)}."
+        return f"{told} g is another tensor: {shown(other)}."
 
 
 def shown(grad: torch.Tensor) -> str:
@@ -64,7 +64,7 @@ accumulation = Lab(
     "accumulation",
     Sums,
     6,
-    "Lab: what x.grad holds, as blocks on one another: backward adds one, zero_() and None empty it.",
+    "Lab: what x.grad holds, as a stack of blocks. backward() adds one; zero_() and None empty it.",
     {
         "once": "backward",
         "twice": "backward backward",

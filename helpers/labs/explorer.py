@@ -94,7 +94,7 @@ class Programs(World):
         kept = ", ".join(str(cell)[2:] for cell in one.saved) or "nothing"
         leads = len(graph.inputs_by_node()[self.node])
         entries = "1 entry" if leads == 1 else f"{leads} entries"
-        made = f"It made {one.name}; it" if one.name else "It"
+        made = f"It made {one.name}. It" if one.name else "It"
         return f"{made} saves {kept}, and next_functions has {entries}."
 
 
@@ -133,7 +133,7 @@ explorer = Lab(
     "explorer",
     Programs,
     9,
-    "Lab: the graphs of five programs; the node in view is framed, and the table tells what it keeps.",
+    "Lab: the graphs of five programs. The frame shows your node, the table says what it keeps.",
     {
         "start": "divide",
         "division": "divide",

@@ -53,7 +53,7 @@ class Weight(World):
 
     def title(self) -> str:
         if not self.w.is_leaf:
-            return "w is no leaf"
+            return "w is not a leaf"
         return "w is a leaf" + (" that requires grad" if self.w.requires_grad else "")
 
     def say(self) -> str:
@@ -67,8 +67,8 @@ class Weight(World):
         if not self.w.retains_grad:
             return "Its .grad is None."
         if grad is None:
-            return "It retains, but its .grad is None so far."
-        return f"It retains: its .grad holds {short_numbers(grad.tolist())}."
+            return "It keeps gradients, but its .grad is None so far."
+        return f"It keeps gradients: its .grad holds {short_numbers(grad.tolist())}."
 
     def behind(self) -> str:
         """Say what the leaf behind w has got, which no name holds any more."""
@@ -77,14 +77,14 @@ class Weight(World):
             node = node.next_functions[0][0]
         grad = read(node.variable, "grad")
         got = "" if grad is None else f" and got {short_numbers(grad.tolist())}"
-        return f"The leaf behind has no name{got}."
+        return f"The leaf behind it has no name{got}."
 
 
 leaves = Lab(
     "leaves",
     Weight,
     5,
-    "Lab: a tensor w and the graph behind it; a blue pill is the leaf that gets .grad.",
+    "Lab: a tensor w and the graph behind it. A blue pill is the leaf that gets a .grad.",
     {
         "leaf": "flagged",
         "leaf with grad": "flagged backward",

@@ -92,7 +92,7 @@ class Life(World):
             Row("nodes alive", str(len(self._marks))),
             Row("saved tensors", f"{held} held, {freed} freed"),
             Row("bytes they hold", str(sum(storages.values()))),
-            Row("held by no name", f"{self.alone(storages)} bytes"),
+            Row("held without a name", f"{self.alone(storages)} bytes"),
         )
 
     def title(self) -> str:
@@ -116,7 +116,7 @@ lifecycle = Lab(
     "lifecycle",
     Life,
     9,
-    "Lab: the life of a graph; a full circle is a saved tensor that is held, an empty one is freed."
+    "Lab: the life of a graph. A full circle is a saved tensor, and an empty one was freed."
     " Nodes are counted without AccumulateGrad.",
     {
         "built": "forward",

@@ -15,7 +15,7 @@ from helpers.labs.engine.world import Action, World
 FIRST = "a = x + y"
 PROGRAM = "line of b"
 UNRECORDED = {"b = a > z": "Greater", "b = (a + z).long()": "Long"}
-ANEW = "turns it; a and b are made anew"
+ANEW = "turns it, and computes a and b again"
 
 
 class Flags(World):
@@ -78,12 +78,12 @@ class Flags(World):
         return (*flags, *mode, *[one.name for one in self.actions if one.code == self.program])
 
     def title(self) -> str:
-        return "b requires grad" if self.b.requires_grad else "b requires no grad"
+        return "b requires grad" if self.b.requires_grad else "b does not require grad"
 
     def say(self) -> str:
         if self.b.requires_grad:
             asked = [name for name in "az" if self.bound[name].requires_grad]
-            return f"Because of {' and of '.join(asked)}: one input would be enough."
+            return f"One input that requires grad is enough: here {' and '.join(asked)}."
         has_flags = any(one.requires_grad for one in (self.x, self.y, self.z))
         if not torch.is_grad_enabled():
             flags = "whatever the flags say" if has_flags else "and no leaf requires grad"
@@ -99,7 +99,7 @@ requires_grad = Lab(
     "requires_grad",
     Flags,
     7,
-    "Lab: flags of x, y and z, grad mode and the kind of operation; what is not recorded is dashed.",
+    "Lab: the flags of x, y and z, grad mode, and the operation. What is not recorded is dashed.",
     {
         "one flag": "flag_z",
         "all flags": "flag_x flag_y flag_z",

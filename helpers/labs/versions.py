@@ -11,7 +11,7 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 
-EDIT = "asks for 1 more, in place"
+EDIT = "tries to add 1, in place"
 
 
 class Edits(World):
@@ -22,14 +22,14 @@ class Edits(World):
 
     setup = ("x = torch.tensor([1., 2., 3.], requires_grad=True)", "y = x ** 2")
     actions = (
-        Action("forward", "x.grad = None; y = x ** 2", "the forward pass once more"),
+        Action("forward", "x.grad = None; y = x ** 2", "runs the forward pass again"),
         Action("no_grad", "with torch.no_grad(): x += 1", EDIT),
-        Action("undo", "with torch.no_grad(): x -= 1", "asks for 1 less, in place"),
+        Action("undo", "with torch.no_grad(): x -= 1", "tries to take 1 away, in place"),
         Action("detach", "x.detach().add_(1)", EDIT),
         Action("data", "x.data.add_(1)", EDIT),
         Action("numpy", "x.detach().numpy()[:] += 1", EDIT),
         Action("direct", "x += 1", EDIT),
-        Action("clone", "x.clone().add_(1)", "asks a copy for 1 more, in place"),
+        Action("clone", "x.clone().add_(1)", "adds 1 to a copy, in place"),
         Action("backward", "y.sum().backward()", "fills x.grad, or refuses"),
     )
     names = ("x", "x.grad")
@@ -86,17 +86,17 @@ class Edits(World):
             now, right = short_numbers(self.x.grad.tolist()), short_numbers(self.right().tolist())
             return f"It holds {now} instead of {right}, and no error says so."
         if self.x.grad is not None:
-            which = "others than those" if changed else "those"
-            return f"The numbers of x are {which} that y was made from."
+            which = "no longer" if changed else "still"
+            return f"x {which} holds the numbers from which y was made."
         versions = f"y saved x at version {cell.version}, and x is at version {self.x._version}."
-        return versions + (" The numbers of x are others now." if changed else "")
+        return versions + (" The numbers in x have changed." if changed else "")
 
 
 versions = Lab(
     "versions",
     Edits,
     5,
-    "Lab: x is edited after y = x ** 2 saved it; a triangle marks a saved tensor whose version has moved.",
+    "Lab: you edit x after y = x ** 2 saved it. A triangle marks a saved tensor whose version moved.",
     {
         "right": "backward",
         "no_grad, RuntimeError": "no_grad backward",

@@ -97,7 +97,7 @@ who_records = Lab(
     "who_records",
     Ways,
     5,
-    "Lab: y made from x in one of six ways; a card is what was recorded.",
+    "Lab: you make y from x in one of six ways. A card shows what was recorded.",
     {
         "ordinary": "ordinary",
         "no_grad": "no_grad",

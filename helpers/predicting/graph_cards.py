@@ -163,7 +163,7 @@ def layout(size: int, pairs: list[tuple[int, int]]) -> dict[int, tuple[int, int]
         [node for node in depth if depth[node] == row] for row in range(max(depth.values()) + 1)
     ]
     if max(map(len, layers)) > COLUMNS:
-        raise CannotBeDrawn(f"More than {COLUMNS} nodes stand in a row: show a smaller graph.")
+        raise CannotBeDrawn(f"More than {COLUMNS} nodes are in one row: show a smaller graph.")
     choices = product(*(permutations(range(COLUMNS), len(layer)) for layer in layers))
     flat = [node for layer in layers for node in layer]
     columns = [dict(zip(flat, sum(choice, ()), strict=True)) for choice in choices]

@@ -82,7 +82,7 @@ def told_of(question: Question, guess: str, is_right: bool, reason: str) -> str:
     """Return what is said of a letter or numbers; the same in the browser: choose.js."""
     if is_right:
         return f"You said {named(guess)}, and that is right. {question.takeaway}"
-    return f"You said {named(guess)}; it is {named(question.right)}. {reason or question.takeaway}"
+    return f"You said {named(guess)}. It is {named(question.right)}. {reason or question.takeaway}"
 
 
 def named(guess: str | tuple[float, ...]) -> str:
@@ -126,8 +126,8 @@ class Draw:
             return f"This is the graph that torch made, edge by edge. {question.takeaway}"
         name = {card["id"]: card["title"] for card in question.shown["cards"]}
         words = [f"{name[a]} → {name[b]} is missing" for a, b in missing]
-        words += [f"{name[a]} → {name[b]} is too much" for a, b in extra]
-        return f"You drew {len(guess.split())} edges; {', '.join(words)}. {question.takeaway}"
+        words += [f"{name[a]} → {name[b]} does not belong" for a, b in extra]
+        return f"You drew {len(guess.split())} edges. {', '.join(words)}. {question.takeaway}"
 
     @staticmethod
     def wanted(question: Question) -> str:
@@ -177,7 +177,7 @@ class FindLine:
         cause = int(question.right)
         if line == cause:
             return f"You said line {line}, and that is right. {tells[line - 1]} {question.takeaway}"
-        said = f"You said line {line}; it is line {cause}. Line {line}: {tells[line - 1]}"
+        said = f"You said line {line}. It is line {cause}. Line {line}: {tells[line - 1]}"
         return f"{said} Line {cause}: {tells[cause - 1]} {question.takeaway}"
 
     @staticmethod

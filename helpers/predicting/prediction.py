@@ -80,7 +80,7 @@ class Prediction(anywidget.AnyWidget):
         graph = ran.graph_of(self.asked, self._cell) if self.asked.kind == "draw" else None
         if graph is None or same_graph(graph, self.asked.shown, self.asked.told):
             return ""
-        return "The cell below draws another graph by now. This is about the one that it drew at first."
+        return "The cell below draws another graph now. This answer is about the first one."
 
     def _keep(self, _: object) -> None:
         """Keep the first guess; what cannot be meant as one is taken back."""
@@ -148,7 +148,7 @@ def find_line(name: str, program: str = "", line: object = None) -> Prediction |
     asked = question(name) if is_a(name, str) else None
     lines = program.strip().split("\n") if is_a(program, str) and program.strip() else []
     if lines and asked and lines != asked.shown.get("lines", lines):
-        print(f"{name}: this program was changed. The question is about the one it came with.")
+        print(f"{name}: you changed this program. The question is about the one in the lesson.")
     return ask("find_line", name, line)
 
 
@@ -176,7 +176,7 @@ def ask(call: str, name: object, guess: object) -> Prediction | None:
         unclear(f"There is no question {describe(name)}. {nearest(name)}")
         return None
     if call_of(asked) != call:
-        unclear(f'{asked.id} is asked by another call: {call_of(asked)}("{asked.id}")')
+        unclear(f'{asked.id} needs another call: {call_of(asked)}("{asked.id}")')
         return None
     read_guess = "" if guess is None else read(asked, guess)
     if guess is not None and not read_guess:

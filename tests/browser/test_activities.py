@@ -98,7 +98,7 @@ def test_a_line_is_blamed_by_keys_and_the_others_can_be_asked(page):
     for _ in range(2):
         page.keyboard.press("ArrowDown")
     lock(page, "find_line")
-    expect(said(page, "find_line")).to_contain_text("You said line 3; it is line 4.")
+    expect(said(page, "find_line")).to_contain_text("You said line 3. It is line 4.")
     notes = box(page, "find_line").locator(".prediction-note").all_inner_texts()
     assert [name in note for name, note in zip(told["notes"], notes, strict=True)] == [True] * 8
     box(page, "find_line").locator(".prediction-line").nth(6).click()

@@ -97,7 +97,7 @@ def test_a_round_by_keyboard(lesson, lab):
     page.wait_for_function(ANSWERED, arg=place)
     said = page.evaluate(SAID, place)
     assert said == answers.reply(LETTERS, wrong).replace("`", "")
-    assert said.startswith(f"You said ({wrong}); it is ({LETTERS.right}). ")
+    assert said.startswith(f"You said ({wrong}). It is ({LETTERS.right}). ")
     assert progress(lab)["05.q1"] == {"first": wrong, "seen": True, "sure": False}
     lesson.restart()  # on another day
     run(lesson, 1)

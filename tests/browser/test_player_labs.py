@@ -16,7 +16,7 @@ from helpers.labs.engine.lab import with_buttons
 pytestmark = pytest.mark.browser
 ENDED = "this map ends here: undo or reset"
 NO_ZERO = "AttributeError: 'NoneType' object has no attribute 'zero_'"
-CHANGED_NOTHING = "∅ ran, and all that is seen is as before"
+CHANGED_NOTHING = "∅ ran, and nothing that you see has changed"
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ def test_the_whole_message_keeps_the_keys_and_covers_no_button(play, by, size):
     assert not shown.evaluate(FOCUSED)
 
 
-MOVED = "refused, and yet what is marked has changed"
+MOVED = "refused, and yet something changed: see the marks"
 
 
 @pytest.mark.parametrize(("name", "keys"), [("leaves", "2 4 6 7 7")])

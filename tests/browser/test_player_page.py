@@ -317,7 +317,7 @@ def test_two_fields_are_filled_by_clicks_on_choices(play):
 def test_of_a_tensor_one_gives_the_shape(play, typed):
     shown = play(film_of("mlp"))
     press(shown, "g", "ArrowRight")
-    assert "Which shape does MseLoss hand on?" in text(shown, "say")
+    assert "What shape does MseLoss hand on?" in text(shown, "say")
     shown.fill(".player-field", typed)
     press(shown, "Enter")
     assert text(shown, "verdict").strip() == "✓ 5×1"

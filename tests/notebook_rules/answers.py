@@ -101,7 +101,7 @@ def _listed(letters):
 
 
 def lines_for_wrong_answers_are_sentences(lesson):
-    """predict() shows them alone, after "You said (a); it is (b)."."""
+    """predict() shows them alone, after "You said (a). It is (b)."."""
     for round_ in guessed(lesson):
         for cell, reason in round_.reasons:
             for line in reason.lines:

@@ -160,7 +160,7 @@ class Lab extends Base {
 
 const [ENDS, IDLE] = [-1, -2];
 const LAB = {
-  end: "this map ends here: undo or reset", idle: "∅ ran, and all that is seen is as before", moved: "refused, and yet what is marked has changed",
+  end: "this map ends here: undo or reset", idle: "∅ ran, and nothing that you see has changed", moved: "refused, and yet something changed: see the marks",
   undo: "there is nothing to undo", reset: "this is the start", earlier: "this is the first", later: "this is the last",
 };
 

@@ -34,7 +34,7 @@ class StepsWords {
     this.formulas(hides ? [] : moment.formulas ?? []);
     this.more.replaceChildren();
     if (moment.way && !hides) {
-      this.more.append("the whole way: ");
+      this.more.append("the whole path: ");
       element("b", "", this.more, { textContent: moment.way });
     }
     if (moment.bars) this.bars(moment.bars);
@@ -104,7 +104,7 @@ class StepsWords {
       const says = this.line(words).replaceAll("\n", ", ");
       return says && says !== "arrives" ? `${shown} (${says})` : shown;
     }).join(" "));
-    return way ? [...told, `the whole way: ${way}`] : told;
+    return way ? [...told, `the whole path: ${way}`] : told;
   }
 
   // All stops as text; who guesses is told of those that were seen.

@@ -34,7 +34,7 @@ function named(guess) {
 // The words of an answer; the same in Python: answers.py
 export function reply(choice, answer) {
   if (isRight(choice, answer)) return `You said ${named(choice)}, and that is right. ${answer.takeaway}`;
-  return `You said ${named(choice)}; it is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
+  return `You said ${named(choice)}. It is ${named(answer.right)}. ${whyOf(choice, answer) || answer.takeaway}`;
 }
 
 class Choose {

@@ -21,7 +21,7 @@ class Explain {
 
   named = () => "This is my explanation";
   kept = () => "Your words are kept.";
-  words = () => ({ head: "Which of these points did you make? The ticks are for you alone." });
+  words = () => ({ head: "Which of these points did you make? Only you see the ticks." });
 
   put(choice) {
     Object.assign(this.field, { value: choice, readOnly: true });

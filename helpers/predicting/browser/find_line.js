@@ -18,7 +18,7 @@ class FindLine {
     });
     element("pre", "symptom", owner.body, { textContent: symptom });
     this.because = element("fieldset", "because", owner.body, { hidden: true });
-    element("legend", "", this.because, { textContent: "Because (if you like to say):" });
+    element("legend", "", this.because, { textContent: "Why? (Only if you like.)" });
     for (const [letter, text] of Object.entries(reasons)) {
       const label = element("label", "reason", this.because);
       element("input", "", label, { type: "radio", name: `${this.group}-why`, value: letter, onchange: () => owner.show() });
@@ -65,7 +65,7 @@ class FindLine {
     if (asked && asked !== line) return { head: `About line ${asked}:`, items: [tell(asked)], foot: takeaway };
     const items = line === cause ? [tell(line)] : [tell(line), tell(cause)];
     if (letter) items.push([letter === reason ? "right" : "extra", `Your reason: ${letter === reason ? "that is right" : reasonTells[letter]}.`]);
-    const head = line === cause ? `You said line ${line}, and that is right.` : `You said line ${line}; it is line ${cause}.`;
+    const head = line === cause ? `You said line ${line}, and that is right.` : `You said line ${line}. It is line ${cause}.`;
     return { head, items, foot: `${takeaway} Click on another line to read about it.` };
   }
 

@@ -1,7 +1,7 @@
 // Put lines in order; what stands below the bar is not used. Every order was run, and afterwards each says what it does.
 
 class Order {
-  legend = "Put the lines in order; what stands below the bar is not used";
+  legend = "Put the lines in order. Lines below the bar are not used";
   empty = "Move a line first";
   rows = new Map();
   held = "";
