@@ -207,7 +207,8 @@ def test_an_explanation_is_kept_and_nobody_grades_it(capsys):
 def test_every_stored_order_does_what_is_said_of_it():
     for asked in [one for one in NEW if one.kind == "order"]:
         for letters in list(asked.told["of"])[::40]:
-            came = outcome(in_this_order(asked.shown, letters), asked.told["after"])
+            program = f"{asked.told['before']}\n{in_this_order(asked.shown, letters)}"
+            came = outcome(program, asked.told["after"])
             facts = asked.told["outcomes"][asked.told["of"][letters]]["facts"]
             assert [*came.printed, *filter(None, [came.error])] == facts
 

@@ -40,7 +40,8 @@ def test_three_questions_stand_before_a_lab_and_their_answers_after_it_under_a_f
     before, lab, after, notes = around(lesson)
     assert (before.cell_type, lab.cell_type, after.cell_type) == ("markdown", "code", "markdown")
     assert before.source.startswith("## Lab: ")
-    assert len(before.source.split("\n\n")[1]) <= LEAD
+    told = [part for part in before.source.split("\n\n")[1:] if not part.startswith("```")]
+    assert len(told[0]) <= LEAD
     asked = [nr for nr, _ in items(before.source)]
     assert asked == list(answers(lesson))
     assert asked in ([1, 2], [1, 2, 3])
@@ -177,12 +178,11 @@ def test_03_2_a_cast_leaves_a_leaf_that_was_cast_before_its_flag_went_up():
     found = [
         keys for count in (1, 2, 3) for keys in solutions("03", count, is_seen) if "3" in keys[-1]
     ]
-    keys, without = answer.keys
+    (keys,) = answer.keys
     assert found == [keys]
     assert answer.bold == "The cast itself, then the flag."
     assert ".to(" in lines("03")[keys[0]].code
     assert lines("03")[keys[2]].code == "w.requires_grad_()"
-    assert walk("03", without)[0].value("w", "is_leaf") == "False"
 
 
 def test_03_3_a_refused_backward_has_added_to_the_gradient_that_w_retains():
@@ -221,7 +221,9 @@ def test_04_1_one_product_saves_a_constant_and_one_what_log_made():
     assert len(kept) == 3
     (single,) = [name for name, found in kept.items() if len(found) == 1]
     (other,) = [name for name, found in kept.items() if any(t.grad_fn for t in found.values())]
-    assert answer.bold == f"That of `{single}` keeps the 2 alone. That of `{other}` keeps `t`."
+    assert (
+        answer.bold == f"The node of `{single}` keeps only the 2. The node of `{other}` keeps `t`."
+    )
     assert kept[single]["other"] == 2
     assert kept[other]["other"].grad_fn.name() == "LogBackward0"
     first, last = (walk("04", keys)[0] for keys in ("2 →", "3 → →"))

@@ -28,8 +28,15 @@ def _rounds(data: Data) -> list[int]:
     return values[1:]
 
 
+def _on_the_way(data: Data) -> tuple[int, ...]:
+    """Return the values of `y` before the last that no count of nodes or edges can be taken for."""
+    *before, _ = _rounds(data)
+    count = len(before) + 1
+    return tuple([value for value in before if value not in (count, count + 1, 2 * count)])
+
+
 def _other_data(random_: random.Random) -> Data:
-    return random_.choice([{"x": x, "end": end} for x in (2, 3) for end in (20, 50, 100, 200)])
+    return {"x": random_.choice((2, 3)), "end": 10 * random_.randint(2, 60)}
 
 
 COUNTED = Quantities(
@@ -57,7 +64,7 @@ while type(node).__name__ == "MulBackward0":
                     lambda data: len(_rounds(data)) - 1
                 ),
                 "the value of `y` at the end": lambda data: _rounds(data)[-1],
-                "a value of `y` on the way": lambda data: tuple(_rounds(data)[:-1]),
+                "a value of `y` on the way": lambda data: _on_the_way(data),
             },
         ),
     ),
