@@ -176,8 +176,8 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             cell=group[0].id,
             notes=tuple(told),
             seconds=pace.of_round([cell for cell in group if cell not in runs[1:]]),
-            lead=faces.line(own.get("lead", text.set_up)),
-            ask=faces.line(own.get("ask", text.ask)) + faces.text(blocks(group[0].source)),
+            lead=told_first(own, text.set_up, group[0].source, faces),
+            ask=faces.line(own.get("ask", text.ask)),
             code=code_of(asked, runs[0], result.failed, faces) if runs else "",
             run=runs[0].id if runs else "",
             result=result,
@@ -223,6 +223,15 @@ def left_over(
     rest = [cell for cell in group if cell not in used and role(cell) not in quiet]
     rest = [cell for cell in rest if not FOR_ONE.fullmatch(cell.source)]
     return [flow(rest, faces, title)] if rest else []
+
+
+def told_first(own: dict, set_up: str, source: str, faces: Faces) -> str:
+    """Return what a slide tells before it asks: words of its own, or those of the question with the
+    tables and the code that stand in it.
+    """
+    if "lead" in own:
+        return faces.line(own["lead"])
+    return faces.line(set_up) + faces.text(blocks(source))
 
 
 def blocks(source: str) -> str:
