@@ -68,6 +68,8 @@ def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
 def slides_of(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
     """Return the slides of one group of cells; `title` is the one before."""
     first = role(group[0])
+    if group[0].metadata.course.get("slide", {}).get("skip"):
+        return []  # it says why: what only a reader at a keyboard needs
     if first == "title":
         return opening(group, faces)
     if first == "case":

@@ -11,6 +11,7 @@ CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
     "question": {"id", "kind", "right", "answer", "tolerance", "minutes", "settled", "slide"},
     "lab": {"id", "minutes", "slide"},
+    "text": {"slide"},
     "run": {"ask", "caption", "expects"},
 }
 OF_A_KIND = {  # besides these
