@@ -7,6 +7,7 @@ from functools import cache
 from source_programs import run
 
 from autograd_graphs.playing.animate import film
+from autograd_graphs.playing.player import as_json, slot_of
 
 LONG = "the_weight_of_the_first_of_all_the_layers_that_this_model_has_ever_had"
 HOSTILE = "<img src=x onerror=alert(1)></script><b>"
@@ -63,3 +64,8 @@ def trace_of(name):
 @cache
 def film_of(name):
     return film(trace_of(name))
+
+
+def slot(film):
+    """Return the place of a player as a published page has it."""
+    return slot_of(as_json(film), film.text)

@@ -8,11 +8,11 @@ import pytest
 from axe import grave, grave_in_both_themes
 from driver import photograph, watched
 from made_up_film import steps
-from player_films import film_of
+from player_films import film_of, slot
 from player_page import go_through
 
 from autograd_graphs.drawing.palette import LIGHT
-from autograd_graphs.playing.player import head, slot
+from autograd_graphs.playing.player import head
 from helpers import labs, show
 
 pytestmark = pytest.mark.browser

@@ -7,10 +7,10 @@ import json
 import pytest
 from driver import watched
 from made_up_film import steps
-from player_films import HOSTILE, film_of
+from player_films import HOSTILE, film_of, slot
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
-from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of, slot
+from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of
 
 pytestmark = pytest.mark.browser
 AWAY = "Keys: click the player, or Tab into it, first"
