@@ -20,12 +20,13 @@ UNITS = (-3, 2)
 
 
 def nudged(tensor, units):
-    """Return a leaf moved by some units in the last place."""
+    """Return a leaf moved by some units in the last place; a zero is exact on any machine."""
     if not tensor.is_floating_point():
         return tensor
     flag, moved = tensor.requires_grad, tensor.detach().clone()
     for _ in range(abs(units)):
         moved = torch.nextafter(moved, torch.full_like(moved, float("inf") * units))
+    moved = torch.where(tensor == 0, tensor.detach(), moved)
     return moved.requires_grad_(flag)
 
 

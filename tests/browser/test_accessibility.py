@@ -77,7 +77,7 @@ def press(shown, *keys):
 @pytest.mark.parametrize("theme", THEMES)
 def test_axe_finds_nothing_grave_in_players_and_pictures(opened, theme, size):
     shown = opened(
-        drawn()._repr_mimebundle_()["text/html"],
+        drawn()._repr_mimebundle_()[0]["text/html"],
         *[slot(film_called(name)) for name in NAMES],
         color_scheme=theme,
         size=size,
@@ -314,7 +314,7 @@ def stepped(opened):
         lab = labs.versions
         failed = next(name for name in lab.names if lab.error(name))
         shown = opened(
-            drawn()._repr_mimebundle_()["text/html"],
+            drawn()._repr_mimebundle_()[0]["text/html"],
             slot(film_called("steps")),
             slot(lab.film(failed)),
             **options,

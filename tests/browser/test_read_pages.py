@@ -34,7 +34,7 @@ IN_SIGHT = """() => { const seen = [...document.querySelectorAll("article .highl
 
 
 WIDE = "03_leaf_and_non_leaf"  # a lesson with a graph that is wider than a telephone
-PLOTTED = "05_backward_and_the_chain_rule"
+PLOTTED = "07_retain_graph"
 CELL_COLOURS = """() => [".cell_input", ".output.traceback", ".output.text_plain .highlight"].map((one) => {
     const { backgroundColor, borderTopColor } = getComputedStyle(document.querySelector(one));
     return [backgroundColor, borderTopColor];
@@ -285,8 +285,8 @@ def test_a_link_to_a_heading_leads_under_the_header(chromium, site, width):
     with watched(chromium, viewport={"width": width, "height": 800}) as watch:
         page = watch.page
         for name, place in (
-            (WIDE, "when-must-one-ask"),
-            (WIDE, "a-view-of-a-leaf"),
+            (WIDE, "getting-a-weight-ready"),
+            (WIDE, "three-here-eight-there"),
             ("glossary", "leaf"),
         ):
             page.goto("about:blank")
