@@ -422,7 +422,7 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, m
     now = {row["student"]: points(row) for row in rows}
     assert now["empty"] == [1, 0, 0, 0]
     assert now["wrong"] == [0.5, 0, 0, 0]
-    assert now["ada"] == [1, 2, 2, 3]
+    assert now["ada"] == [1, 2, 2, 2]
 
 
 @pytest.fixture

@@ -65,7 +65,7 @@ def test_a_torch_that_cannot_be_installed_is_named_with_what_pip_said(tmp_path, 
         )
     said = str(stopped.value)
     assert said.startswith("torch 0.0.77 could not be installed into build/next:\n")
-    assert "ERROR: No matching distribution found for torch==0.0.77" in said
+    assert re.search(r"ERROR: .*torch==0\.0\.77", said), "pip words it by what else it was told"
     assert "TORCH_INDEX=" in said
 
 

@@ -163,7 +163,7 @@ def test_saved_again_by_a_later_session_it_still_plays(steps, notebook):
         # saved before it is restored, a widget's state is lost: ipywidgets' manager does so
         notebook.page.wait_for_selector(".jp-OutputArea .player")
         notebook.save()
-    assert "e is 17.51. backward() puts the number 1 in" in notebook.output(1)
+    assert "e is 17.51. backward() starts with the number 1" in notebook.output(1)
     steps = notebook.player(1)
     steps.press("End", "ArrowLeft")
     assert steps.row() == [f"None + {said['b']} = {said['b']}"]

@@ -84,6 +84,8 @@ function start() {
   startSpeaker();
 }
 
+// Before anything is measured: a line of another font may be a line more.
+await Promise.all([...document.fonts].map((one) => one.load().catch(() => null)));
 await Promise.all([...document.images].map((one) => one.decode().catch(() => null)));
 const sheets = new URLSearchParams(location.search).get("handout");
 if (sheets === "check") fitAll();
