@@ -10,10 +10,8 @@ from course.publishing.pace import SECONDS_A_LINE, SECONDS_A_ROUND, WORDS_A_MINU
 from notebook_rules.lesson import Lesson
 from notebook_rules.rounds import asked, parsed, rounds, word_count
 
-# Minutes; the second of a lesson that is told from a case on. That was 41 while players counted as a
-# line of code and labs as less than they take. A title tells the truth now, and no limit of a rule was
-# cut to come below a number; what is new still has to be paid for.
-MOST, MOST_TOLD = 45, 46
+# Minutes of one sitting, with players and labs counted as what they take.
+MOST = 44
 TOLD = {
     "words": 130,
     "line": 25,
@@ -100,13 +98,12 @@ def count_minutes(name, notebook):
 
 
 def it_fits_a_sitting(lesson):
-    """One sitting: under 45 minutes by the old count, at most 45 by the new one, of lessons with a case."""
+    """One sitting: at most 43 minutes."""
     count = minutes(lesson)
-    most = MOST_TOLD if lesson.has_case else MOST
-    if count >= most:
+    if count >= MOST:
         yield (
             f"it takes {count} minutes ({words(lesson)} words, {code_lines(lesson)} lines of code,"
-            f" {len(asked(lesson))} rounds), not under {most}: cut text, or leave a round out."
+            f" {len(asked(lesson))} rounds), not under {MOST}: cut text, or leave a round out."
         )
 
 

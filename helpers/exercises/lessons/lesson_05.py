@@ -200,11 +200,6 @@ def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tens
     return [readable(one) for one in (returned, v, a, b)]
 
 
-def _writes(v: torch.Tensor, a: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """Return other numbers, and leave others behind."""
-    return v.add_(1), a.add_(1), b.add_(1)
-
-
 def _changed(reading: tuple) -> bool:
     """Tell whether what a function was given held other numbers afterwards."""
     right = _DIVISIONS.read(_quotient)
