@@ -517,13 +517,7 @@ class Graph:
     def remarks(self) -> list[str]:
         """Return the sentences on what is not shown, or not as it should be."""
         not_folded = NOT_FOLDED if self.folding_failed else ""
-        remarks = [
-            not_folded,
-            self.without_calls,
-            self.left_out,
-            self.how_to_open,
-            self.how_exact,
-        ]
+        remarks = [not_folded, self.without_calls, self.left_out, self.how_to_open, self.how_exact]
         return [text for text in remarks if text]
 
     @property

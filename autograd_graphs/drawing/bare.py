@@ -88,10 +88,7 @@ class Bare:
 
 
 def bare(
-    graph: Graph,
-    capsules: Mapping[int, Size],
-    starts: Mapping[int, Size],
-    slots: Mapping[int, int],
+    graph: Graph, capsules: Mapping[int, Size], starts: Mapping[int, Size], slots: Mapping[int, int]
 ) -> Bare:
     """Return the picture of a graph with room for capsules (px) on edges, and above its roots.
 
@@ -111,10 +108,7 @@ def bare(
 
 
 def on_its_side(
-    graph: Graph,
-    capsules: Mapping[int, Size],
-    starts: Mapping[int, Size],
-    slots: Mapping[int, int],
+    graph: Graph, capsules: Mapping[int, Size], starts: Mapping[int, Size], slots: Mapping[int, int]
 ) -> Bare | None:
     """Return the picture with its result at the right; None where that would be too wide."""
     if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
@@ -312,12 +306,7 @@ def from_the_right(pen: Pen, card: Card, centre: Point, size: Size) -> Line:
 def box_around(pen: Pen, centre: Point, size: Size) -> Box:
     """Return the box of a capsule around a point of its wire, where the pen draws."""
     x, y = centre
-    return (
-        round(x + pen.dx - size[0] / 2),
-        round(y + pen.dy - CAPSULE / 2),
-        size[0],
-        CAPSULE,
-    )
+    return (round(x + pen.dx - size[0] / 2), round(y + pen.dy - CAPSULE / 2), size[0], CAPSULE)
 
 
 def moved(pen: Pen, curve: Sequence[Point]) -> tuple[Point, ...]:

@@ -110,10 +110,7 @@ class Ways:
 
 
 def planned(
-    ways: Ways,
-    edges: Edges,
-    rule: Rule = STRAIGHT[0],
-    frames: Sequence[Collection[int]] = (),
+    ways: Ways, edges: Edges, rule: Rule = STRAIGHT[0], frames: Sequence[Collection[int]] = ()
 ) -> Plan | None:
     """Find what stands on the spine, and a row for all else; None where it does not fit."""
     way, every = set(ways.longest), set(range(len(ways.below)))
@@ -234,12 +231,7 @@ class Placing:
     """Turn a plan into px."""
 
     def __init__(
-        self,
-        plan: Plan,
-        boxes: Boxes,
-        edges: Edges,
-        rooms: Rooms,
-        overhangs: Sequence[int],
+        self, plan: Plan, boxes: Boxes, edges: Edges, rooms: Rooms, overhangs: Sequence[int]
     ) -> None:
         self.plan, self.boxes, self.edges, self.rooms = plan, boxes, edges, rooms
         self.overhangs = overhangs

@@ -213,13 +213,7 @@ class Contraction:
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
         frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
         return replace(
-            self.old,
-            nodes=nodes,
-            edges=tuple(edges),
-            roots=roots,
-            ran=(),
-            calls=(),
-            frames=frames,
+            self.old, nodes=nodes, edges=tuple(edges), roots=roots, ran=(), calls=(), frames=frames
         )
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:

@@ -15,10 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch.nn.modules.module import (
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-)
+from torch.nn.modules.module import register_module_forward_hook, register_module_forward_pre_hook
 
 from autograd_graphs.data import Call, Edge
 from autograd_graphs.looking.torch_private import is_module, next_number, type_name

@@ -33,10 +33,7 @@ class Plain(NamedTuple):
 
 _CAST = (("ToCopy", 0), 0)
 _VIEW = (("View", 0), ("UnsafeView", ("Clone", 0)), ("UnsafeView", 0), 0)
-_MATMUL = (
-    *(("Mm", 0, 1), ("Mv", 0, 1), ("Dot", 0, 1)),
-    ("Squeeze", ("Mm", ("Unsqueeze", 0), 1)),
-)
+_MATMUL = (*(("Mm", 0, 1), ("Mv", 0, 1), ("Dot", 0, 1)), ("Squeeze", ("Mm", ("Unsqueeze", 0), 1)))
 _LINEAR = (
     *(("Addmm", LEAF, 0, ("T", LEAF)), ("Mm", 0, ("T", LEAF))),
     ("View", ("Addmm", LEAF, ("View", 0), ("T", LEAF))),

@@ -212,22 +212,13 @@ class Equations:
             return self.unchanged(came)
         known = self.names(step)
         if local.after and single(local.value) == 1:
-            return (
-                came,
-                Cell("sign", "→"),
-                Cell("words", local.after),
-                Cell("sign", "→"),
-            )
+            return (came, Cell("sign", "→"), Cell("words", local.after), Cell("sign", "→"))
         if not local.sign:
             words = visible(local.told_form(known), LONGEST_FORM)
             return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
         factor = factor_cell(local, known)
         if local.after:
-            factor = Cell(
-                factor.role,
-                factor.what,
-                f"{factor.caption}\n{local.after}".strip(),
-            )
+            factor = Cell(factor.role, factor.what, f"{factor.caption}\n{local.after}".strip())
         sign = Cell("sign", SIGNS[local.sign])
         pair = (factor, sign, came) if local.sign == "@left" else (came, sign, factor)
         return (*pair, Cell("sign", "="))

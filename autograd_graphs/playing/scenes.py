@@ -10,14 +10,7 @@ from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, Tenso
 from autograd_graphs.drawing.bare import Size, bare, on_its_side
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
-from autograd_graphs.playing.equations import (
-    Equations,
-    is_unknown,
-    number_of,
-    shape,
-    single,
-    told,
-)
+from autograd_graphs.playing.equations import Equations, is_unknown, number_of, shape, single, told
 from autograd_graphs.playing.views import Copy, View
 from autograd_graphs.recording.trace import LeafGrad, Trace
 from autograd_graphs.text import short_number, short_numbers, width
@@ -114,11 +107,7 @@ class Stage:
         leaf = self.leaf_grad(nr)
         slot = None if leaf is None else (in_capsule(leaf.before), in_capsule(leaf.after))
         return Turn(
-            stretches(steps),
-            freed[-1] if freed else None,
-            slot,
-            len(inside),
-            self.opens(nr),
+            stretches(steps), freed[-1] if freed else None, slot, len(inside), self.opens(nr)
         )
 
     def leaf_grad(self, nr: int) -> LeafGrad | None:

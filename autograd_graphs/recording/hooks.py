@@ -257,12 +257,7 @@ class Log:
         if are_little((*step.grad_outputs, *handed_on)):
             node = self.graph.nodes[number]
             step.locals = local_derivatives(
-                step.formulas,
-                node,
-                step.held,
-                grad_outputs,
-                grad_inputs,
-                self.summaries.take,
+                step.formulas, node, step.held, grad_outputs, grad_inputs, self.summaries.take
             )
         step.grad_inputs, step.held = handed_on, {}
         self.steps.append(step)

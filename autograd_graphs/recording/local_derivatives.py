@@ -13,13 +13,7 @@ from autograd_graphs.data import Gradient, Node, stem
 from autograd_graphs.looking.summaries import gradient
 from autograd_graphs.looking.torch_private import dtype_name, is_tensor
 from autograd_graphs.recording.derivatives import MAY_DIFFER, RULES, Form, Rule, unchanged
-from autograd_graphs.recording.saved_values import (
-    Saved,
-    computable,
-    is_small,
-    is_usable,
-    signed,
-)
+from autograd_graphs.recording.saved_values import Saved, computable, is_small, is_usable, signed
 from autograd_graphs.recording.trace import LocalDerivative, filled
 from autograd_graphs.text import short_number, visible
 

@@ -110,11 +110,7 @@ def rows(graph: Graph, number: int) -> list[Row]:
         ]
     saved = [str(cell) for cell in one.saved] or ["nothing"]
     edges = [lead(graph, edge.target, edge.input_nr) for edge in graph.inputs_by_node()[number]]
-    return [
-        Row("node", one.operation),
-        *titled("saves", saved),
-        *titled("next_functions", edges),
-    ]
+    return [Row("node", one.operation), *titled("saves", saved), *titled("next_functions", edges)]
 
 
 def lead(graph: Graph, target: int | None, input_nr: int) -> str:

@@ -33,11 +33,7 @@ class Life(World):
             "empties x.grad and builds a new graph",
         ),
         Action("backward", "loss.backward()", "goes backward"),
-        Action(
-            "retained",
-            "loss.backward(retain_graph=True)",
-            "goes backward in another way",
-        ),
+        Action("retained", "loss.backward(retain_graph=True)", "goes backward in another way"),
         Action("del_h", "del h", "takes the name h away"),
         Action("del_loss", "del loss", "takes the name loss away"),
     )

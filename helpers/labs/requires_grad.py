@@ -21,10 +21,7 @@ ANEW = "turns it, and computes a and b again"
 class Flags(World):
     """Three leaves, and two lines that run after every change: a = x + y, then b from a and z."""
 
-    setup = (
-        "x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])",
-        "z = torch.tensor([5., 6.])",
-    )
+    setup = ("x, y = torch.tensor([1., 2.]), torch.tensor([3., 4.])", "z = torch.tensor([5., 6.])")
     actions = (
         Action("flag_x", "x.requires_grad = not x.requires_grad", ANEW),
         Action("flag_y", "y.requires_grad = not y.requires_grad", ANEW),

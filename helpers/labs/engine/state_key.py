@@ -120,11 +120,7 @@ class Seen:
         flags = (type_name(one), one.requires_grad, leaf, keeps)
         is_free = one.is_inference() or id(one) in self._unversioned
         version = one.is_inference(), None if is_free else read(one, "_version")
-        made = (
-            self.number(read(one, "grad_fn")),
-            read(one, "output_nr"),
-            self.number(one._base),
-        )
+        made = (self.number(read(one, "grad_fn")), read(one, "output_nr"), self.number(one._base))
         grad = self.number(read(one, "grad")) if leaf or keeps else None
         if one._backward_hooks or one._post_accumulate_grad_hooks:
             raise TypeError(
