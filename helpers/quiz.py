@@ -15,7 +15,7 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import guarded
 from helpers.exercises.readers import choice
 from helpers.predicting.again import Again
-from helpers.predicting.answers import KEY
+from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, PREDICTIONS, NotKept, change, read
 
 LETTERS = ("a", "b", "c")

@@ -18,7 +18,7 @@ from refresh import NOTEBOOKS
 from autograd_graphs import show, snapshot
 from helpers import draw, explain, find_line, mended, order, predict, run_order
 from helpers.predicting import ran
-from helpers.predicting.answers import is_right, read, reply
+from helpers.predicting.kinds import kind_of
 from helpers.predicting.graph_cards import CannotBeDrawn, drawing, same_graph
 from helpers.predicting.prediction import answer_of, ask, asked_of
 from helpers.predicting.programs import Outcome, in_this_order, outcome
@@ -133,7 +133,7 @@ def test_any_input_is_read_or_gets_a_sentence(asked, capsys):
         assert made is not None
         told = capsys.readouterr().out
         assert made.choice or "I was given" in told
-        assert not made.choice or read(asked, made.choice) == made.choice
+        assert not made.choice or kind_of(asked).read(asked, made.choice) == made.choice
         if made.choice:
             break
     assert len(kept()["predictions"]) <= 1
@@ -142,9 +142,9 @@ def test_any_input_is_read_or_gets_a_sentence(asked, capsys):
 @pytest.mark.parametrize("asked", NEW, ids=lambda one: one.id)
 def test_what_is_right_is_told_so_and_not_before(asked):
     right = asked.right or "The graphs of all three steps are there."
-    assert read(asked, right) == right
-    assert is_right(asked, right)
-    assert asked.takeaway in reply(asked, right) or asked.kind == "explain"
+    assert kind_of(asked).read(asked, right) == right
+    assert kind_of(asked).is_right(asked, right)
+    assert asked.takeaway in kind_of(asked).reply(asked, right) or asked.kind == "explain"
     before = json.dumps(asked_of(asked))
     for told in (asked.takeaway, *map(str, asked.told.get("tells", [])), asked.told.get("good")):
         assert not told or json.dumps(told)[1:-1] not in before
@@ -153,19 +153,25 @@ def test_what_is_right_is_told_so_and_not_before(asked):
 
 def test_a_drawing_is_told_what_differs():
     asked = every()["07.d1"]
-    assert not is_right(asked, "AB BD CA")
-    assert "Mul → Pow is missing" in reply(asked, "AB BD CA")
-    assert "Sum → x does not belong" in reply(asked, "AB AB BD CA CD")
+    assert not kind_of(asked).is_right(asked, "AB BD CA")
+    assert "Mul → Pow is missing" in kind_of(asked).reply(asked, "AB BD CA")
+    assert "Sum → x does not belong" in kind_of(asked).reply(asked, "AB AB BD CA CD")
     turned = " ".join(edge[::-1] for edge in asked.right.split())
-    assert is_right(asked, read(asked, turned)), "who follows the numbers has found each edge"
+    assert kind_of(asked).is_right(asked, kind_of(asked).read(asked, turned)), (
+        "who follows the numbers has found each edge"
+    )
 
 
 def test_a_line_is_told_what_stands_behind_it():
     asked = every()["07.f1"]
-    assert reply(asked, "8").startswith("You said line 8. It is line 4. Line 8: This is where")
-    assert read(asked, "4c") == "4c"
-    assert read(asked, 4) == "4"
-    assert read(asked, "4z") == ""
+    assert (
+        kind_of(asked)
+        .reply(asked, "8")
+        .startswith("You said line 8. It is line 4. Line 8: This is where")
+    )
+    assert kind_of(asked).read(asked, "4c") == "4c"
+    assert kind_of(asked).read(asked, 4) == "4"
+    assert kind_of(asked).read(asked, "4z") == ""
 
 
 def test_the_wrong_call_names_the_right_one(capsys):

@@ -10,7 +10,7 @@ from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from helpers.predicting import questions
-from helpers.predicting.answers import read, reply
+from helpers.predicting.kinds import kind_of
 from helpers.predicting.attempting import attempt
 from helpers.predicting.overview import progress
 from helpers.predicting.prediction import answer_of, asked_of, predict
@@ -67,12 +67,12 @@ def _three(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("given", ["b", "B", "(b)", " b) ", "b.", ["b"]])
 def test_a_letter_is_read(given):
-    assert read(LETTERS, given) == "b"
+    assert kind_of(LETTERS).read(LETTERS, given) == "b"
 
 
 @pytest.mark.parametrize("given", ["", "d", "ab", 2, None, ["b", "c"], "b" * 999, object()])
 def test_what_is_no_letter_is_not_read(given):
-    assert read(LETTERS, given) == ""
+    assert kind_of(LETTERS).read(LETTERS, given) == ""
 
 
 @pytest.mark.parametrize(
@@ -80,20 +80,27 @@ def test_what_is_no_letter_is_not_read(given):
     ["405, -0.5", "405. −.5", "[405.0, -5e-1]", "x: 405 y: -0.5", [405, -0.5], (405.0, -0.5)],
 )
 def test_numbers_are_read(given):
-    assert read(NUMBERS, given) == "405, -0.5"
+    assert kind_of(NUMBERS).read(NUMBERS, given) == "405, -0.5"
 
 
 @pytest.mark.parametrize("given", ["405", "1, 2, 3", "none", True, None, [405], [1, None]])
 def test_another_count_of_numbers_is_not_read(given):
-    assert read(NUMBERS, given) == ""
+    assert kind_of(NUMBERS).read(NUMBERS, given) == ""
 
 
 def test_a_guess_is_answered_with_its_own_reason():
-    assert reply(LETTERS, "a") == "You said (a). It is (b). It sounds so."
-    assert reply(LETTERS, "b") == "You said (b), and that is right. It multiplies."
-    assert reply(NUMBERS, "33, 5") == "You said 33, 5. It is 405, -0.5. 33 is the sum."
-    assert reply(NUMBERS, "1, 2") == "You said 1, 2. It is 405, -0.5. Paths add."
-    assert reply(NUMBERS, "405.1, -0.5").startswith("You said 405.1, -0.5, and that is right.")
+    assert kind_of(LETTERS).reply(LETTERS, "a") == "You said (a). It is (b). It sounds so."
+    assert kind_of(LETTERS).reply(LETTERS, "b") == "You said (b), and that is right. It multiplies."
+    assert (
+        kind_of(NUMBERS).reply(NUMBERS, "33, 5")
+        == "You said 33, 5. It is 405, -0.5. 33 is the sum."
+    )
+    assert kind_of(NUMBERS).reply(NUMBERS, "1, 2") == "You said 1, 2. It is 405, -0.5. Paths add."
+    assert (
+        kind_of(NUMBERS)
+        .reply(NUMBERS, "405.1, -0.5")
+        .startswith("You said 405.1, -0.5, and that is right.")
+    )
 
 
 def test_the_browser_is_told_nothing_of_the_answer_beforehand():

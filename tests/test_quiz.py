@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from helpers import predict, progress
 from helpers.predicting.again import Again
-from helpers.predicting.answers import KEY
+from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
 from helpers.quiz import keep, kept, then_and_now
 

@@ -128,13 +128,6 @@ def test_a_long_line_is_cut_and_spans_past_the_cut_are_dropped():
     assert all(span.stop < 100 for _, span in found.spans)
 
 
-def test_lines_under_anomaly_mode():
-    block = "with torch.autograd.set_detect_anomaly(True, check_nan=False):\n    y = a\n    for _ in range(2):\n        y = y * 2\n    y = y + b\ntrace = record(y)"
-    found, trace = program(ABC, block)
-    lines = [found.lines[dict(found.spans)[node].line].strip() for node in trace.graph.ran]
-    assert lines == ["y = y * 2", "y = y * 2", "y = y + b"]
-
-
 @pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.parametrize("begin", range(0, SEEDS, PORTION))

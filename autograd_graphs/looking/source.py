@@ -1,5 +1,5 @@
-"""Find the source lines that made a graph, and where in them each node was made: by the syntax tree
-where that is certain, else by lines that were recorded.
+"""Find the source lines that made a graph, and where in them each node was made, by the syntax tree
+where that is certain.
 
 Nothing of the learner's runs, and nothing here raises.
 """
@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 
 from autograd_graphs.data import Graph, Operands, Program, Span
 from autograd_graphs.looking.cells import MOST_SOURCE, cells_of, failures, read_cells
-from autograd_graphs.looking.lines import anomaly_places, checked_line
 from autograd_graphs.looking.matching import Claims, Matcher
 from autograd_graphs.looking.running_code import runs
 from autograd_graphs.looking.statements import (
@@ -53,8 +52,7 @@ class Part(NamedTuple):
 class Look(NamedTuple):
     """Hold what was found: sources by order, each node's place and operands, lines to show."""
 
-    texts: dict[int, Sequence[str] | dict[int, str]]
-    orders: dict[str, int]  # of files
+    texts: dict[int, Sequence[str]]
     parts: dict[int, Part]
     operands: dict[int, Operands]
     shown: set[tuple[int, int]]
@@ -65,13 +63,12 @@ def program_of(frame: FrameType | None, graph: Graph, met: Sequence[Any]) -> Pro
 
     `frame` is the learner's, in which a function of this package was called; `met` what a walk met,
     by node. The syntax tree counts only if it compiles to the very code that runs. A source longer
-    than 2,000 lines, and a graph of more nodes, have lines at most.
+    than 2,000 lines, and a graph of more nodes, have none.
     """
     try:
         with quietly():
-            look = Look({}, {}, {}, {}, set())
+            look = Look({}, {}, {}, set())
             follow(frame, graph, met, look)
-            add_lines(graph, met, look)
             return shown(look)
     except Exception:  # whatever a source or a live object is like: a look never ends a program
         return None
@@ -89,7 +86,6 @@ def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look
         return
     replay.run(text, body, call)
     look.texts.update({one.order: one.lines for one in texts})
-    look.orders[frame.f_code.co_filename] = text.order
     values = begun(replay, call)
     found = agreed(graph, met, replay, values)
     if found is not None:
@@ -297,19 +293,6 @@ def show_statements(value: Value, look: Look) -> None:
         look.shown.update(
             (order, number) for number in range(value.statement.first, value.statement.last + 1)
         )
-
-
-def add_lines(graph: Graph, met: Sequence[Any], look: Look) -> None:
-    """Add lines that anomaly mode took down, of nodes whose expression is not known."""
-    for node, place in anomaly_places(graph, met).items():
-        if node in look.parts or not (line := checked_line(place)):
-            continue
-        if place.filename not in look.orders:
-            look.orders[place.filename] = MOST_SOURCE + 1 + len(look.orders)
-        order = look.orders[place.filename]
-        if order > MOST_SOURCE:
-            look.texts.setdefault(order, {})[place.number - 1] = line
-        look.parts[node] = Part(order, place.number)
 
 
 def shown(look: Look) -> Program | None:

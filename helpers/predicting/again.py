@@ -4,8 +4,7 @@ beside it.
 
 from dataclasses import replace
 
-from helpers.predicting.answers import KEY, read, reply, wanted
-from helpers.predicting.kinds import named
+from helpers.predicting.kinds import KEY, kind_of, named
 from helpers.predicting.prediction import Prediction, answer_of
 from helpers.predicting.questions import Question, question
 from helpers.progress_file import PREDICTIONS
@@ -34,13 +33,17 @@ class Again(Prediction):
 
     def _told(self) -> str:
         if self.answer is not None:
-            return f"{self.call}: {reply(self.asked, self.choice)} {self.problem}".rstrip()
+            return (
+                f"{self.call}: {self.kind.reply(self.asked, self.choice)} {self.problem}".rstrip()
+            )
         example = f'then_and_now({self.call}="a")'
-        return f"{self.call}: your guess, {wanted(self.asked)}. Without buttons: {example}"
+        return (
+            f"{self.call}: your guess, {self.kind.wanted(self.asked)}. Without buttons: {example}"
+        )
 
 
 def before(asked: Question) -> str:
     """Say what was guessed in lesson 00, if anything was, and where it is shown."""
-    first = read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
+    first = kind_of(asked).read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
     then = f"In lesson 00 you said {named(first)}. " if first else ""
     return f"{then}Lesson {asked.settled} shows it."

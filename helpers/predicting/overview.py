@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograd_graphs.drawing.svg import safe
 from helpers.answers import marked
-from helpers.predicting.answers import KEY, is_right, read
+from helpers.predicting.kinds import KEY, kind_of
 from helpers.predicting.questions import Question, every
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
@@ -139,9 +139,9 @@ def judged(records: dict[str, dict]) -> tuple[int, list[str]]:
     texts, those first of which the student was sure.
     """
     asked = [(one, records[name]) for name, one in every().items() if name in records]
-    made = [(one, record, read(one, record.get("first", ""))) for one, record in asked]
+    made = [(one, record, kind_of(one).read(one, record.get("first", ""))) for one, record in asked]
     made = [(one, record, guess) for one, record, guess in made if guess and one.right]
-    wrong = [(one, record) for one, record, guess in made if not is_right(one, guess)]
+    wrong = [(one, record) for one, record, guess in made if not kind_of(one).is_right(one, guess)]
     wrong.sort(key=lambda pair: pair[1].get("sure") is not True)
     return len(made), [titled(one, record) for one, record in wrong]
 

@@ -18,9 +18,8 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
 from helpers.predicting import ran
-from helpers.predicting.answers import example, read, reply, wanted
 from helpers.predicting.graph_cards import same_graph
-from helpers.predicting.kinds import lines_of, named
+from helpers.predicting.kinds import kind_of, lines_of, named
 from helpers.predicting.questions import Question, every, question
 from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
@@ -54,12 +53,12 @@ class Prediction(anywidget.AnyWidget):
     problem = Unicode().tag(sync=True)
 
     def __init__(self, asked: Question, cell: str, guess: str = "") -> None:
-        self.asked, self._cell = asked, cell
+        self.asked, self._cell, self.kind = asked, cell, kind_of(asked)
         record = kept()[PREDICTIONS].get(asked.id, {})
         self._seen = record.get("seen") is True
         super().__init__(
             question=asked_of(asked),
-            choice=read(asked, record.get(self.kept_as, "")),
+            choice=self.kind.read(asked, record.get(self.kept_as, "")),
             sure=record.get(self.sure_as) is True,
         )
         self.observe(self._keep, "choice")
@@ -84,7 +83,7 @@ class Prediction(anywidget.AnyWidget):
 
     def _keep(self, _: object) -> None:
         """Keep the first guess; what cannot be meant as one is taken back."""
-        self.choice = read(self.asked, self.choice)
+        self.choice = self.kind.read(self.asked, self.choice)
         if self.choice:
             self._note({self.kept_as: self.choice, self.sure_as: self.sure})
             self._look()
@@ -103,9 +102,9 @@ class Prediction(anywidget.AnyWidget):
         name = self.asked.id
         if not self.choice:
             call = typed(self.asked)
-            return f"{name}: your guess, {wanted(self.asked)}. Without buttons: {call}"
+            return f"{name}: your guess, {self.kind.wanted(self.asked)}. Without buttons: {call}"
         if self.answer is not None:
-            return f"{name}: {reply(self.asked, self.choice)}"
+            return f"{name}: {self.kind.reply(self.asked, self.choice)}"
         then = (
             f"Lesson {self.asked.settled} settles it."
             if self.asked.settled
@@ -178,9 +177,12 @@ def ask(call: str, name: object, guess: object) -> Prediction | None:
     if call_of(asked) != call:
         unclear(f'{asked.id} needs another call: {call_of(asked)}("{asked.id}")')
         return None
-    read_guess = "" if guess is None else read(asked, guess)
+    kind = kind_of(asked)
+    read_guess = "" if guess is None else kind.read(asked, guess)
     if guess is not None and not read_guess:
-        given = f"I was given {describe(guess)}, and it asks for {wanted(asked)}: {typed(asked)}"
+        given = (
+            f"I was given {describe(guess)}, and it asks for {kind.wanted(asked)}: {typed(asked)}"
+        )
         unclear(f"{asked.id}: {given}")
     return Prediction(asked, ran.running_cell(), read_guess)
 
@@ -193,7 +195,7 @@ def call_of(asked: Question) -> str:
 def typed(asked: Question) -> str:
     """Return how a question is answered without buttons."""
     word = "line=" if asked.kind == "find_line" else ""
-    return f'{call_of(asked)}("{asked.id}", {word}{example(asked)})'
+    return f'{call_of(asked)}("{asked.id}", {word}{kind_of(asked).example(asked)})'
 
 
 def unclear(text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
-from helpers.predicting.answers import is_right, read
+from helpers.predicting.kinds import kind_of
 from helpers.predicting.prediction import nearest, unclear
 from helpers.predicting.programs import cured, in_this_order, outcome
 from helpers.predicting.questions import Question, question
@@ -31,10 +31,11 @@ def run_order(name: str) -> None:
     asked = found(name, "order")
     if asked is None:
         return
-    mine = read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
+    kind = kind_of(asked)
+    mine = kind.read(asked, kept()[PREDICTIONS].get(asked.id, {}).get("first", ""))
     if mine:
         print_order("Your order", asked, mine)
-    if not mine or not is_right(asked, mine):
+    if not mine or not kind.is_right(asked, mine):
         print("\n" * bool(mine), end="")
         print_order("One that does it", asked, asked.right)
 

@@ -11,7 +11,8 @@ import pytest
 from lab import KERNELSPEC
 from lab_page import CELLS, PANEL
 
-from helpers.predicting import answers, prediction
+from helpers.predicting import prediction
+from helpers.predicting.kinds import kind_of
 from helpers.predicting.questions import every
 
 pytestmark = pytest.mark.browser
@@ -96,7 +97,7 @@ def test_a_round_by_keyboard(lesson, lab):
     page.keyboard.press("Shift+Enter")
     page.wait_for_function(ANSWERED, arg=place)
     said = page.evaluate(SAID, place)
-    assert said == answers.reply(LETTERS, wrong).replace("`", "")
+    assert said == kind_of(LETTERS).reply(LETTERS, wrong).replace("`", "")
     assert said.startswith(f"You said ({wrong}). It is ({LETTERS.right}). ")
     assert progress(lab)["05.q1"] == {"first": wrong, "seen": True, "sure": False}
     lesson.restart()  # on another day
@@ -255,7 +256,7 @@ def test_python_and_the_browser_say_the_same(chromium):
             return asked.map(([guess, answer]) => reply(guess, answer)); }""",
         [script, [[guess, prediction.answer_of(one)] for one, guess in asked]],
     )
-    assert told == [answers.reply(one, guess) for one, guess in asked]
+    assert told == [kind_of(one).reply(one, guess) for one, guess in asked]
     page.close()
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 
 from course.publish import publish
 from helpers.predicting import questions
-from helpers.predicting.answers import reply
+from helpers.predicting.kinds import kind_of
 
 pytestmark = pytest.mark.browser
 LESSON = "05_backward_and_the_chain_rule"
@@ -63,7 +63,7 @@ def test_output_and_reason_come_with_the_guess_and_are_there_after_a_reload(chro
         row(page).locator(f"input[value={WRONG}]").check()
         assert waiting(page) == [False, False], "to choose is not to say"
         row(page).get_by_role("button", name=f"My guess is ({WRONG})").click()
-        said = plain(reply(FIRST, WRONG))
+        said = plain(kind_of(FIRST).reply(FIRST, WRONG))
         assert said.startswith(f"You said ({WRONG}). It is ({FIRST.right}). ")
         for _ in range(2):
             expect(row(page).locator(".prediction-said")).to_have_text(said)
@@ -82,14 +82,14 @@ def test_by_keyboard_alone(chromium, lesson):
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         said = row(page).locator(".prediction-said")
-        expect(said).to_have_text(plain(reply(FIRST, "b")))
+        expect(said).to_have_text(plain(kind_of(FIRST).reply(FIRST, "b")))
         expect(said).to_be_focused()
         place = 1  # the second question of the lesson
         row(page, place).locator("input[type=text]").focus()
         page.keyboard.type("1.0, -0.4161")
         page.keyboard.press("Enter")
         expect(row(page, place).locator(".prediction-said")).to_have_text(
-            plain(reply(NUMBERS, "1, -0.4161"))
+            plain(kind_of(NUMBERS).reply(NUMBERS, "1, -0.4161"))
         )
         assert all(waiting(page, NUMBERS.id))
 
