@@ -8,8 +8,8 @@ import warnings
 from itertools import permutations
 
 import torch
+from drawn_cards import drawing
 
-from helpers.predicting.graph_cards import drawing
 from helpers.predicting.programs import (
     cured,
     in_this_order,

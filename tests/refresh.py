@@ -14,6 +14,7 @@ from pathlib import Path
 import nbformat
 import questions
 from computed import CannotBeAsked
+from drawn_cards import CannotBeDrawn
 from glossary_cells import with_entries
 from jupyter_client.manager import AsyncKernelManager
 from nbclient import NotebookClient
@@ -24,7 +25,6 @@ from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
 
 from helpers import progress_file
-from helpers.predicting.graph_cards import CannotBeDrawn
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 

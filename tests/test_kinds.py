@@ -10,6 +10,7 @@ import nbformat
 import pytest
 import torch
 from computed import KINDS, CannotBeAsked
+from drawn_cards import CannotBeDrawn, drawing
 from made_up_lesson import lesson as stored
 from notebook_rules.roles import a_lesson_that_is_told_varies
 from questions import questions
@@ -18,8 +19,8 @@ from refresh import NOTEBOOKS
 from autograd_graphs import show, snapshot
 from helpers import draw, explain, find_line, mended, order, predict, run_order
 from helpers.predicting import ran
+from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of
-from helpers.predicting.graph_cards import CannotBeDrawn, drawing, same_graph
 from helpers.predicting.prediction import answer_of, ask, asked_of
 from helpers.predicting.programs import Outcome, in_this_order, outcome
 from helpers.predicting.programs import ran as ran_in
