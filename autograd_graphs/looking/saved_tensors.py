@@ -26,9 +26,8 @@ from autograd_graphs.looking.torch_private import (
     tensor_info,
 )
 
-HELD_BY_GRAPH_ALONE = (
-    3  # references to a saved tensor: the graph's, a variable here, the one of getrefcount
-)
+# References to a saved tensor: the graph's, a variable here, the one of getrefcount.
+HELD_BY_GRAPH_ALONE = 3
 NameOf = Callable[[torch.Tensor], tuple[str, ...]]
 _MODIFIED = re.compile(r"is at version (\d+); expected version (\d+)")
 
@@ -78,21 +77,6 @@ def saved(
         if saved_tensor:
             found.append(_with_storage(_named_result(saved_tensor, made), cell, memory))
     return tuple(found)
-
-
-def freed_since(node: Any, before: tuple[SavedTensor, ...]) -> tuple[SavedTensor, ...]:
-    """Describe what a node saved `before`, if all of it is freed now and nothing has to be
-    unpacked to see that; else return nothing.
-    """
-    if is_custom(node) or backward_elsewhere():
-        return ()
-    for one in before:
-        cell = getattr(node, f"_raw_saved_{one.name}", None)
-        if cell is None or isinstance(cell, tuple):
-            return ()
-        if cell.unpack_hook is not None or cell.data is not None:
-            return ()
-    return tuple([SavedTensor(one.name, "freed") for one in before])
 
 
 def _with_storage(one: SavedTensor, cell: Any, memory: Memory | None) -> SavedTensor:
@@ -185,9 +169,8 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
     data = cell.data
     alone = HELD_BY_GRAPH_ALONE + (type(cell) is Cell)
     if is_tensor(data) and may_be_stale(data) and sys.getrefcount(data) > alone:
-        return SavedTensor(
-            name, "edited", tensor_info(data, name_of(data)), None, read(data, "_version")
-        )
+        info = tensor_info(data, name_of(data))
+        return SavedTensor(name, "edited", info, None, read(data, "_version"))
     try:
         tensor = unpack()
     except RuntimeError as error:
@@ -195,10 +178,8 @@ def _state(name: str, cell: Any, unpack: Callable[[], Any], name_of: NameOf) -> 
     if tensor is None:
         return None
     version, names = read(tensor, "_version"), name_of(tensor)
-    is_unnamed_number = not names and shape(tensor) == ()
-    return SavedTensor(
-        name, "held", tensor_info(tensor, names, is_unnamed_number), version, version
-    )
+    info = tensor_info(tensor, names, with_value=not names and shape(tensor) == ())
+    return SavedTensor(name, "held", info, version, version)
 
 
 def _refused(name: str, cell: Any, message: str, name_of: NameOf) -> SavedTensor:

@@ -13,11 +13,11 @@ from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo
 from autograd_graphs.looking.calls import ModuleCalls
 from autograd_graphs.looking.freeing import make_freeable
 from autograd_graphs.looking.refusals import short
-from autograd_graphs.looking.saved_tensors import Memory, freed_since, saved
+from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.torch_private import (
     grad_of,
     is_a,
-    is_custom,
+    is_list,
     is_module,
     is_tensor,
     leaf_of,
@@ -95,27 +95,6 @@ def graph_of(walk: Walk, found: Names) -> Graph:
         return graph
     calls, without = found.calls.of(numbers, walk.edges)
     return replace(graph, calls=calls, without_calls=without)
-
-
-def graph_again(walk: Walk, found: Names, before: Graph) -> Graph:
-    """Describe a walk once more, after a backward: what cannot have changed is taken over."""
-    roots = tuple(root(tensor, begin, found) for tensor, begin in walk.roots)
-    memory = Memory(one for one in walk.met if is_tensor(one))
-    nodes = [
-        describe_again(one, found, memory, node)
-        for one, node in zip(walk.met, before.nodes, strict=True)
-    ]
-    return replace(before, nodes=tuple(nodes), roots=roots)
-
-
-def describe_again(one: Any, found: Names, memory: Memory, before: Node) -> Node:
-    """Describe a node after a backward; one with no named output and nothing saved is as before."""
-    if before.is_leaf or is_custom(one) or any(made.names for made in before.outputs):
-        return describe(one, found, memory)
-    if not before.saved:
-        return before
-    now = freed_since(one, before.saved) or saved(one, found.of_tensor, (), memory)
-    return Node(before.operation, before.outputs, False, now)
 
 
 def sequence_numbers(walk: Walk) -> dict[int, int]:
@@ -222,9 +201,8 @@ def root(tensor: torch.Tensor, begin: tuple[int | None, int] | None, found: Name
 def describe(one: Any, found: Names, memory: Memory) -> Node:
     """Describe a leaf tensor, or a backward function with what it made and saved."""
     if is_tensor(one):
-        return Node(
-            "AccumulateGrad", (tensor_info(one, found.of_tensor(one), with_value=True),), True
-        )
+        leaf = tensor_info(one, found.of_tensor(one), with_value=True)
+        return Node("AccumulateGrad", (leaf,), True)
     made = outputs(one, found.of_output)
     for nr, info in enumerate(made):
         if info.names:
@@ -247,20 +225,14 @@ def demand_mapping(names: object) -> Mapping[str, torch.Tensor] | torch.nn.Modul
     if is_module(names):
         return names
     if not is_a(names, dict):
-        raise short(
-            TypeError(
-                f"names is {type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, "
-                "a model, or the context of module_calls(model)."
-            )
-        )
+        advice = "a model, or the context of module_calls(model)."
+        given = f"names is {type_name(names)}. Pass a dict from name to tensor: names={{'w': w}}, "
+        raise short(TypeError(given + advice))
     given = list(dict.items(names))
     for name, thing in given:
         if type(name) is not str:
-            raise short(
-                TypeError(
-                    f"A key of names is {type_name(name)}. Pass the name as text: names={{'w': w}}."
-                )
-            )
+            said = f"A key of names is {type_name(name)}. Pass the name as text: names={{'w': w}}."
+            raise short(TypeError(said))
         demand_tensor(thing, f"names[{visible(name)!r}]")
     return dict(given)
 
@@ -280,8 +252,7 @@ def demand_tensor(thing: object, what: str = "") -> None:
         )
     elif type(thing) is dict:
         advice = "Pass one of the tensors in it, for example out['loss']."
-    elif type(thing) is list or type(thing) is tuple:
+    elif is_list(thing):
         advice = "Pass the tensors one by one: a star before the list does it."
-    raise short(
-        TypeError(f"Expected a tensor{what and ' as '}{what}, got {type_name(thing)}. {advice}")
-    )
+    given = f"Expected a tensor{what and ' as '}{what}, got {type_name(thing)}."
+    raise short(TypeError(f"{given} {advice}"))

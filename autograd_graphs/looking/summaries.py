@@ -29,16 +29,13 @@ class PendingSummary:
     """Stand for a summary that is still to be computed.
 
     `kept` is a copy of the tensor, or of a sample of a large one, whose `numbers` (norm, least,
-    greatest, how many nan, how many inf) are there already. `version` and `address` are those of
-    the tensor.
+    greatest, how many nan, how many inf) are there already.
     """
 
-    __slots__ = ("address", "found", "kept", "numbers", "sizes", "version")
+    __slots__ = ("found", "kept", "numbers", "sizes")
 
-    def __init__(self, sizes: tuple[int, ...], tensor: torch.Tensor) -> None:
+    def __init__(self, sizes: tuple[int, ...]) -> None:
         self.sizes = sizes
-        self.version = None if tensor.is_inference() else tensor._version
-        self.address = tensor.data_ptr()
         self.kept: torch.Tensor | None = None
         self.numbers: Any = None
         self.found: Gradient | None = None
@@ -65,11 +62,11 @@ class Summaries:
             return Gradient(None)
         count = math.prod(sizes)
         if count <= SMALL and (small := values(tensor)) is not None:
-            return small_gradient(sizes, small)
+            return Gradient(sizes, small, tile=tile_of(small))
         if not 0 < count <= LARGE or (seen := readable(tensor)) is None:
             return Gradient(sizes)
         try:
-            return self._keep(PendingSummary(sizes, tensor), seen, count)
+            return self._keep(PendingSummary(sizes), seen, count)
         except Exception:  # what torch cannot sum up
             return Gradient(sizes)
 
@@ -78,7 +75,7 @@ class Summaries:
         if count <= WHOLE:
             ticket.kept = seen.clone(memory_format=torch.contiguous_format)
         else:
-            ticket.numbers = numbers_of(seen)
+            (ticket.numbers,) = numbers_by_row(seen.reshape(1, -1))
             ticket.kept = sample(seen).clone()
         self._open.append(ticket)
         self._bytes += ticket.kept.numel() * ticket.kept.element_size()
@@ -117,11 +114,6 @@ def gradient(tensor: torch.Tensor | None) -> Gradient | None:
     return summaries.of(summaries.take(tensor))
 
 
-def small_gradient(sizes: tuple[int, ...], small: Any) -> Gradient:
-    """Describe a gradient by all its values."""
-    return Gradient(sizes, small, tile=tile_of(small))
-
-
 def readable(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return a view of a tensor that torch may read and compute with; None of an odd one, or where
     its storage does not hold all of it any more.
@@ -135,30 +127,6 @@ def readable(tensor: torch.Tensor) -> torch.Tensor | None:
         return flat.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset())
     except RuntimeError:
         return None
-
-
-def is_still(ticket: PendingSummary, tensor: torch.Tensor) -> bool:
-    """Say whether a tensor, or its alias, still holds what a ticket was taken for.
-
-    Of a large one that nobody edited in torch's sight only a sample is compared.
-    """
-    kept = ticket.kept
-    if kept is None or ticket.version is None:
-        return False
-    if tensor._version != ticket.version or tensor.data_ptr() != ticket.address:
-        return False
-    return torch.equal(kept, tensor if ticket.numbers is None else sample(tensor))
-
-
-def is_laid_out_as(one: torch.Tensor, other: torch.Tensor) -> bool:
-    """Say whether two tensors look at their memory in the same way."""
-    return (
-        is_plain(one)
-        and one.layout is other.layout is torch.strided
-        and one.dtype is other.dtype
-        and one.shape == other.shape
-        and one.stride() == other.stride()
-    )
 
 
 def are_equal(ours: torch.Tensor, tensor: torch.Tensor) -> bool:
@@ -184,27 +152,16 @@ def step(count: int, sizes: Sequence[int]) -> int:
     return PRIMES[-1]
 
 
-def numbers_of(tensor: torch.Tensor) -> tuple[float, float, float, int, int]:
-    """Return norm, least and greatest value, and how many are nan and infinite."""
-    least, greatest = torch.aminmax(tensor)
-    norm = torch.linalg.vector_norm(tensor).item()
-    nans = infs = 0
-    if not math.isfinite(norm):
-        nans, infs = int(tensor.isnan().sum()), int(tensor.isinf().sum())
-    return norm, least.item(), greatest.item(), nans, infs
-
-
 def numbers_by_row(rows: torch.Tensor) -> list[tuple[float, float, float, int, int]]:
-    """Return the same of every row."""
+    """Return of every row norm, least and greatest value, and how many are nan and infinite."""
     norms = torch.linalg.vector_norm(rows, dim=1).tolist()
+    spans = zip(norms, rows.amin(1).tolist(), rows.amax(1).tolist(), strict=True)
     found = []
-    for nr, span in enumerate(
-        zip(norms, rows.amin(1).tolist(), rows.amax(1).tolist(), strict=True)
-    ):
-        if math.isfinite(norms[nr]):
-            found.append((*span, 0, 0))
-        else:
-            found.append((*span, int(rows[nr].isnan().sum()), int(rows[nr].isinf().sum())))
+    for row, span in zip(rows, spans, strict=True):
+        nans = infs = 0
+        if not math.isfinite(span[0]):
+            nans, infs = int(row.isnan().sum()), int(row.isinf().sum())
+        found.append((*span, nans, infs))
     return found
 
 

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 import functools
-import weakref
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch.autograd.graph import get_gradient_edge
 
-from autograd_graphs.data import Gradient, Graph, Root
+from autograd_graphs.data import Gradient, Root
 from autograd_graphs.looking.saved_tensors import values_held
-from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_again, graph_of
+from autograd_graphs.looking.snapshot import NEAREST, Walk, graph_of
 from autograd_graphs.looking.summaries import (
     PendingSummary,
     Summaries,
     are_equal,
-    is_laid_out_as,
-    is_still,
 )
 from autograd_graphs.looking.torch_private import (
     backward_elsewhere,
@@ -42,15 +38,7 @@ from autograd_graphs.recording.torch_formulas import formulas
 from autograd_graphs.recording.trace import CUSTOM, LeafGrad, LocalDerivative, Step, Trace, saved_at
 
 Gradients = Sequence[torch.Tensor | None]
-SHORTCUTS = True  # tests switch them off: what is known of a gradient is then never taken over
 _UNSUMMED = object()  # stands for a gradient that is too large or too odd to be summed up once more
-
-
-class Handed(NamedTuple):
-    """Hold what is known of a gradient that was handed on along the only edge to where it goes."""
-
-    summary: Any
-    tensor: weakref.ref[torch.Tensor]
 
 
 @dataclass(slots=True)
@@ -104,7 +92,6 @@ class Log:
         self.found, self.live = found, self.walk.live
         self.edges = self.graph.inputs_by_node()
         self.cut = bool(self.graph.left_out)  # a cut graph may hide a consumer
-        self.only = only_ways(self.graph) if SHORTCUTS else set()
         self.begins = {root.node for root in self.graph.roots}
         self.summaries = Summaries()
         self.handles: list[Any] = []
@@ -130,27 +117,22 @@ class Log:
             if root.node is not None and is_tensor(start):
                 self._add((root.node, root.output_nr), start)
 
-    def _add(self, place: tuple[int, int], arrived: torch.Tensor, known: Any = None) -> None:
-        """Sum up what arrives at a place, in the engine's order; `known` is its summary."""
+    def _add(self, place: tuple[int, int], arrived: torch.Tensor) -> None:
+        """Sum up what arrives at a place, in the engine's order."""
         have = self.pending.get(place)
-        if have is _UNSUMMED or not (type(known) is PendingSummary or computable(arrived)):
+        if have is _UNSUMMED or not computable(arrived):
             self.pending[place] = _UNSUMMED
-        elif place in self.only:
-            self.pending[place] = Handed(known, weakref.ref(arrived))
-        elif have is not None:
-            self.pending[place] = have + arrived
-        elif SHORTCUTS and type(known) is PendingSummary and known.whole is not None:
-            self.pending[place] = known.whole
-        else:
+        elif have is None:
             self.pending[place] = arrived.detach().clone()
+        else:
+            self.pending[place] = have + arrived
 
     def watch(self) -> None:
         """Hook every node."""
         for number, node in enumerate(self.live):
             if is_tensor(node):
-                self.live[number] = node = accumulator(
-                    node
-                )  # held: a leaf alone would drop it, and our hooks with it
+                # Held: a leaf alone would drop it, and our hooks with it.
+                self.live[number] = node = accumulator(node)
             self.handles += register(node, partial(self.enter, number), partial(self.leave, number))
 
     def let_go(self) -> None:
@@ -171,7 +153,7 @@ class Log:
     def _look_again(self) -> None:
         """Describe all gradients that were taken, and the graph as it is now."""
         self.summaries.settle()
-        self.after = graph_again(self.walk, self.found, self.graph)
+        self.after = graph_of(self.walk, self.found)
 
     def _is_other(self, number: int) -> bool:
         """Say whether a node runs for another backward than ours: in a hook of the user's, or in
@@ -201,45 +183,28 @@ class Log:
         else:
             leaf_before = None
             held = values_held(self.live[number]) if are_little(after) else {}
+        node, made_by = self.live[number], CUSTOM
+        if not is_custom(node):  # a custom Function has no formula
+            made_by = tuple(formulas(type_name(node)).items())
         self.begun[number] = Raw(
-            number,
-            formulas_of(self.live[number]),
-            tuple(before),
-            tuple(after),
-            held,
-            leaf_before=leaf_before,
+            number, made_by, tuple(before), tuple(after), held, leaf_before=leaf_before
         )
 
     def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
         """Describe what arrives at a place, before hooks, where that is known, and after them."""
         have = self.pending.pop(place, None)
-        if self.cut or have is _UNSUMMED:
-            now = self.summaries.take(tensor)
-            return now, now
-        if type(have) is Handed:
-            is_same = have.tensor() is tensor and type(have.summary) is PendingSummary
-            if is_same and is_still(have.summary, tensor):
-                return have.summary, have.summary
-            return have.summary, self.summaries.take(tensor)
         now = self.summaries.take(tensor)
-        if (
-            SHORTCUTS
-            and type(now) is PendingSummary
-            and have is not None
-            and are_equal(have, tensor)
-        ):
+        if self.cut or have is _UNSUMMED:
+            return now, now
+        if have is not None and tensor is not None and are_equal(have, tensor):
             return now, now
         return self.summaries.take(have), now
 
-    def _grad(self, number: int, arrived: torch.Tensor | None = None, known: Any = None) -> Any:
-        """Describe a leaf's `.grad`; `known` is the summary of what arrived, which it may be."""
+    def _grad(self, number: int) -> Any:
+        """Describe a leaf's `.grad`."""
         if backward_elsewhere():
             return Gradient(None)
-        grad = read(leaf_of(self.live[number]), "grad")
-        is_known = SHORTCUTS and type(known) is PendingSummary and grad is not None
-        if is_known and is_laid_out_as(grad, arrived) and is_still(known, grad):
-            return known
-        return self.summaries.take(grad)
+        return self.summaries.take(read(leaf_of(self.live[number]), "grad"))
 
     @best_effort_hook
     def leave(self, number: int, grad_inputs: Gradients, grad_outputs: Gradients) -> None:
@@ -248,28 +213,25 @@ class Log:
             return
         step = self.begun.pop(number)
         if self.graph.nodes[number].is_leaf:
-            step.leaf_after = self._grad(number, grad_outputs[0], step.grad_outputs[0])
+            step.leaf_after = self._grad(number)
             self.steps.append(step)
             return
-        handed_on = tuple(map(self.summaries.take, grad_inputs))
-        self._hand_on(number, grad_inputs, handed_on)
+        take = self.summaries.take
+        handed_on = tuple(map(take, grad_inputs))
+        self._hand_on(number, grad_inputs)
         step.locals = (None,) * len(grad_inputs)
         if are_little((*step.grad_outputs, *handed_on)):
-            node = self.graph.nodes[number]
-            step.locals = local_derivatives(
-                step.formulas, node, step.held, grad_outputs, grad_inputs, self.summaries.take
-            )
+            saved = self.graph.nodes[number], step.held
+            step.locals = local_derivatives(step.formulas, *saved, grad_outputs, grad_inputs, take)
         step.grad_inputs, step.held = handed_on, {}
         self.steps.append(step)
 
-    def _hand_on(self, number: int, grad_inputs: Gradients, known: Sequence[Any]) -> None:
+    def _hand_on(self, number: int, grad_inputs: Gradients) -> None:
         """Count what a node hands on as arrived at the nodes behind its inputs."""
         for edge in self.edges.get(number, ()):
-            if edge.target is None or edge.position >= len(grad_inputs):
-                continue
             nr = edge.position
-            if grad_inputs[nr] is not None:
-                self._add((edge.target, edge.input_nr), grad_inputs[nr], known[nr])
+            if edge.target is not None and nr < len(grad_inputs) and grad_inputs[nr] is not None:
+                self._add((edge.target, edge.input_nr), grad_inputs[nr])
 
     def trace(self, error: str = "") -> Trace:
         """Close the log: tell of each step what it used and freed."""
@@ -303,18 +265,6 @@ def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDer
     if local is None or type(local.value) is not PendingSummary:
         return local
     return replace(local, value=of(local.value))
-
-
-def formulas_of(node: Any) -> tuple[tuple[str, str], ...]:
-    """Return (input, formula) of a node in PyTorch's words; "custom" for a custom Function."""
-    return CUSTOM if is_custom(node) else tuple(formulas(type_name(node)).items())
-
-
-def only_ways(graph: Graph) -> set[tuple[int, int]]:
-    """Return the (node, output_nr) to which one edge leads alone, and where no root begins."""
-    ways = Counter((edge.target, edge.input_nr) for edge in graph.edges)
-    begins = {(root.node, root.output_nr) for root in graph.roots}
-    return {place for place, count in ways.items() if count == 1} - begins
 
 
 def are_little(summaries: Sequence[Any]) -> bool:
