@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -226,11 +226,6 @@ def held(saved: Iterable[SavedTensor]) -> Held:
     return Held(sum(own), len(own), sum(sizes.values()) - sum(own), len(unknown))
 
 
-def all_storages(saved: Iterable[SavedTensor]) -> tuple[Storage, ...]:
-    """Return the storages of several saved tensors, each once, in order."""
-    return tuple(dict.fromkeys(chain.from_iterable(one.storages for one in saved)))
-
-
 @dataclass(frozen=True, slots=True)
 class Folded:
     """Hold what one box of a folded graph stands for: equal copies of a part, each with its own
@@ -328,10 +323,8 @@ class Node:
     def size(self) -> tuple[int, int]:
         """Return how many operations and leaves it stands for."""
         if self.folded:
-            return (
-                self.folded.count * self.folded.operations,
-                self.folded.count * self.folded.leaves,
-            )
+            count = self.folded.count
+            return count * self.folded.operations, count * self.folded.leaves
         return int(not self.is_leaf), int(self.is_leaf)
 
 
@@ -507,17 +500,12 @@ class Graph:
         return f"{counted(len(parts), 'folded part')}: unfold={last!r} opens one, unfold=True all."
 
     @property
-    def how_exact(self) -> str:
-        """Say that boxes are guessed, and how to have exact ones; empty where none is."""
-        if any(node.folded and node.folded.is_guess for node in self.nodes):
-            return BY_PARAMETERS
-        return ""
-
-    @property
     def remarks(self) -> list[str]:
         """Return the sentences on what is not shown, or not as it should be."""
-        not_folded = NOT_FOLDED if self.folding_failed else ""
-        remarks = [not_folded, self.without_calls, self.left_out, self.how_to_open, self.how_exact]
+        remarks = [NOT_FOLDED] if self.folding_failed else []
+        remarks += [self.without_calls, self.left_out, self.how_to_open]
+        if any(node.folded and node.folded.is_guess for node in self.nodes):
+            remarks.append(BY_PARAMETERS)
         return [text for text in remarks if text]
 
     @property
@@ -534,24 +522,19 @@ class Graph:
 
     def head(self, count: int) -> Graph:
         """Return the first `count` nodes as a graph; edges that lead further are cut."""
-        edges = tuple(edges_within(self.edges, count))
+        edges = []
+        for edge in self.edges:
+            if edge.source < count:
+                is_cut = edge.target is not None and edge.target >= count
+                edges.append(replace(edge, target=None, cut=True) if is_cut else edge)
         roots = tuple(root for root in self.roots if root.node is None or root.node < count)
         frames = tuple([frame.head(count) for frame in self.frames])
         nodes = self.nodes[:count]
+        edges = tuple(edges)
         return replace(self, nodes=nodes, edges=edges, roots=roots, ran=(), calls=(), frames=frames)
 
     def __str__(self) -> str:
         return tree(self)
-
-
-def edges_within(edges: Sequence[Edge], count: int) -> Iterator[Edge]:
-    """Yield the edges of the first `count` nodes, cut where they lead further."""
-    for edge in edges:
-        if edge.source >= count:
-            continue
-        if edge.target is not None and edge.target >= count:
-            edge = replace(edge, target=None, cut=True)
-        yield edge
 
 
 def tree(

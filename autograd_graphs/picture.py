@@ -70,9 +70,9 @@ class Picture:
 
     def explore(self) -> Player:
         """Return the graph as a widget to look around in: zoom, pan, search, unfold by click."""
-        from autograd_graphs.playing.player import player  # brings ipywidgets, which takes its time
+        from autograd_graphs.playing.player import Player  # brings ipywidgets, which takes its time
 
-        return player(explored(self.graph, self.alt))
+        return Player(explored(self.graph, self.alt))
 
     def _repr_mimebundle_(
         self, include: object = None, exclude: object = None

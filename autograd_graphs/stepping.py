@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.playing.animate import film
-from autograd_graphs.playing.player import Player, page, player
+from autograd_graphs.playing.player import Player, page
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.trace import Trace
 
@@ -34,4 +34,4 @@ def step_through(loss: torch.Tensor | Trace, *, alt: str | None = None, **how: A
     notice, for those who do not see the picture. Raises what `record` raises.
     """
     trace = loss if isinstance(loss, Trace) else record(loss, **how)
-    return player(film(trace, alt))
+    return Player(film(trace, alt))

@@ -36,7 +36,6 @@ def read(text: str) -> Graph:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
     if is_dataclass(value):
         own = [(field, getattr(value, field.name)) for field in fields(value)]
         return {field.name: plain(one) for field, one in own if one != field.default}

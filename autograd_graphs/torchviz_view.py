@@ -51,9 +51,8 @@ class _Recorder(graphviz.Digraph):
         self.arrows: list[tuple[str, str]] = []
 
     def node(self, name: str, label: str | None = None, **attrs: str) -> None:
-        lines = tuple(
-            visible(part.strip(), 40) for part in (label or "").split("\n") if part.strip()
-        )
+        parts = map(str.strip, (label or "").split("\n"))
+        lines = tuple([visible(part, 40) for part in parts if part])
         self.boxes[name] = lines, _COLOURS.get(attrs.get("fillcolor", ""), "function")
 
     def edge(self, tail_name: str, head_name: str, **attrs: str) -> None:
@@ -76,9 +75,8 @@ def beside_torchviz(tensor: torch.Tensor) -> Picture:
 def their_graph(tensor: torch.Tensor, graph: Graph) -> TheirGraph:
     """Let torchviz draw, and return what it drew; in `trouble`, why it could not."""
     if len(graph.nodes) > MOST_NODES:
-        return TheirGraph(
-            (), (), f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
-        )
+        trouble = f"torchviz draws by recursion: over {MOST_NODES} nodes it is not asked."
+        return TheirGraph((), (), trouble)
     from unittest import mock  # costly to import, and needed here alone
 
     try:
@@ -125,25 +123,21 @@ def draw_theirs(theirs: TheirGraph) -> Drawing:
     pen = Pen(MARGIN, 54)
     heading = theirs.trouble or "torchviz: arrows from inputs to outputs"
     pen.write("title", 0, -24, (heading, ""))
-    sizes = [box_size(lines) for lines, _ in theirs.boxes]
+    sizes = []
+    for lines, _ in theirs.boxes:
+        letters = max([0, *map(len, lines)])
+        sizes.append((max(30, round(LETTER * letters) + 8), 10 + 16 * len(lines)))
     placed = place(sizes, theirs.arrows)
     for curve in placed.curves:
         pen.path("edge", *curve)
         pen.polygon("arrow", *arrow(curve))
-    for (lines, kind), (wide, high), (x, y) in zip(
-        theirs.boxes, sizes, placed.centres, strict=True
-    ):
+    boxes = zip(theirs.boxes, sizes, placed.centres, strict=True)
+    for (lines, kind), (wide, high), (x, y) in boxes:
         pen.rect(f"torchviz {kind}", x - wide / 2, y - high / 2, wide, high, 0)
         for nr, line in enumerate(lines):
             pen.write("torchviz", x, y - high / 2 + 18 + 16 * nr, (line, ""))
     wide = max(round(placed.width), width(heading, TITLE, bold=True))
     return Drawing(wide + 2 * MARGIN, round(placed.height) + 54 + MARGIN, tuple(pen.marks), "", "")
-
-
-def box_size(lines: tuple[str, ...]) -> tuple[int, int]:
-    """Return width and height in px of one of torchviz's boxes."""
-    wide = max([0, *[len(line) for line in lines]])
-    return max(30, round(LETTER * wide) + 8), 10 + 16 * len(lines)
 
 
 def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
@@ -156,8 +150,8 @@ def side_by_side(left: Drawing, right: Drawing, text: str) -> Drawing:
 
 
 def shift(mark: Mark, dx: int) -> Mark:
-    """Return a mark moved to the right."""
     places = len(mark.at) if mark.shape in ("path", "polygon") else 2
-    return replace(
-        mark, at=tuple(v + dx * (i % 2 == 0 and i < places) for i, v in enumerate(mark.at))
-    )
+    at = list(mark.at)
+    for nr in range(0, places, 2):
+        at[nr] += dx
+    return replace(mark, at=tuple(at))

@@ -62,9 +62,8 @@ def on_gpu(key: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
         if shown is not None and mode != "stored":
             print(f"{shown}\nrun here, on {machine()}")
             if promise and promise["text"] != shown:
-                print(
-                    f"By documentation it should be this ({promise['source']}):\n{promise['text']}"
-                )
+                lead = f"By documentation it should be this ({promise['source']}):"
+                print(f"{lead}\n{promise['text']}")
             return function
         entry = recordings().get(key)
         if shown is not None and fresh(entry, code) and entry["text"] != shown:
@@ -86,14 +85,11 @@ def told(entry: dict[str, str] | None, code: str, promise: dict[str, Any] | None
         return f"{kept['text']}\nrecorded on {kept['machine']}, {kept['date']}"
     if promise is not None:
         return f"{promise['text']}\npromised by PyTorch's documentation"
-    if entry is None:
-        return (
-            f"Not recorded yet: this cell needs a CUDA GPU, and has not been run on one.\n{AGAIN}"
-        )
-    source = f"{entry['machine']}, {entry['date']}"
-    return (
-        f"Out of date: the code of this cell has changed since it was recorded ({source}).\n{AGAIN}"
-    )
+    why = "Not recorded yet: this cell needs a CUDA GPU, and has not been run on one."
+    if entry is not None:
+        source = f"{entry['machine']}, {entry['date']}"
+        why = f"Out of date: the code of this cell has changed since it was recorded ({source})."
+    return f"{why}\n{AGAIN}"
 
 
 def fresh(entry: dict[str, Any] | None, code: str) -> dict[str, Any] | None:
@@ -137,12 +133,12 @@ def documented() -> dict[str, dict[str, Any]]:
 
 def differing() -> list[str]:
     """Return the keys of those recordings that are not what documentation promises of the same code."""
-    promises = documented()
-    return [
-        key
-        for key, entry in recordings().items()
-        if (promise := fresh(promises.get(key), entry["code"])) and promise["text"] != entry["text"]
-    ]
+    promises, found = documented(), []
+    for key, entry in recordings().items():
+        promise = fresh(promises.get(key), entry["code"])
+        if promise and promise["text"] != entry["text"]:
+            found.append(key)
+    return found
 
 
 def hand_over(key: str, code: str, function: Callable[[], object]) -> None:
@@ -167,21 +163,17 @@ def record(folder: Path = ROOT / "notebooks") -> list[str]:
     twice.
     """
     if not available():
-        built = (
-            f"was built for CUDA {torch.version.cuda}"
-            if torch.version.cuda
-            else "was built without CUDA"
-        )
+        built = "was built without CUDA"
+        if torch.version.cuda:
+            built = f"was built for CUDA {torch.version.cuda}"
         sys.exit(
             f"Nothing was recorded: there is no CUDA GPU here (torch {torch.__version__} {built}). "
             "Run this where torch.cuda.is_available() is True."
         )
-    paths = [
-        path
-        for path in sorted(folder.glob("*.ipynb"))
-        if "@on_gpu(" in path.read_text(encoding="utf-8")
-    ]
-    pairs = [pair for path in paths for pair in handed_over(path)]
+    pairs = []
+    for path in sorted(folder.glob("*.ipynb")):
+        if "@on_gpu(" in path.read_text(encoding="utf-8"):
+            pairs += handed_over(path)
     keys = [key for key, _ in pairs]
     if not keys or len(set(keys)) < len(keys):
         sys.exit(

@@ -81,16 +81,11 @@ def _axes(axes: Axes) -> list[str]:
     across, up = axes.get_xlabel() or "x", axes.get_ylabel() or "y"
     found.append(f"{up} over {across}.")
     found += [_line(line) for line in axes.lines]
-    if axes.patches:
-        heights = [
-            short_number(float(patch.get_height())) for patch in axes.patches if _is_bar(patch)
-        ]
-        found += [f"{len(heights)} bars: {', '.join(heights[:MOST_BARS])}."] if heights else []
+    bars = [patch for patch in axes.patches if hasattr(patch, "get_height")]
+    if bars:
+        heights = [short_number(float(bar.get_height())) for bar in bars[:MOST_BARS]]
+        found.append(f"{len(bars)} bars: {', '.join(heights)}.")
     return found
-
-
-def _is_bar(patch: object) -> bool:
-    return hasattr(patch, "get_height")
 
 
 def _line(line: Line2D) -> str:

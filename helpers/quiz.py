@@ -33,7 +33,7 @@ def keep(*unnamed: object, **guesses: object) -> None:
     if good:
         print(_added(good))
     if still:
-        print(_open(still))
+        print(f"Open: {', '.join(still)}. Put a letter in place of the dots and run again.")
 
 
 def then_and_now(*unnamed: object, **guesses: object) -> None:
@@ -61,18 +61,12 @@ def _letters(call: str, unnamed: tuple, guesses: dict[str, object]) -> tuple[dic
     good = {name: letter for name, letter in letters.items() if is_a(letter, str)}
     unread = [name for name in letters if name not in good and guesses[name] is not ...]
     for name in unread:
-        print(
-            f"{name}: I was given {describe(guesses[name])}. Write one of the letters a, b, c, in quotes."
-        )
+        given = f"{name}: I was given {describe(guesses[name])}."
+        print(f"{given} Write one of the letters a, b, c, in quotes.")
     if unnamed or len(letters) < len(guesses):
-        print(
-            f'A guess needs the number of its question: {call}(q1="b"). What came without one was left out.'
-        )
+        needed = f'A guess needs the number of its question: {call}(q1="b").'
+        print(f"{needed} What came without one was left out.")
     return good, [name for name in letters if name not in good and name not in unread]
-
-
-def _open(still: list[str]) -> str:
-    return f"Open: {', '.join(still)}. Put a letter in place of the dots and run again."
 
 
 def kept() -> dict[str, str]:
@@ -90,13 +84,8 @@ def kept() -> dict[str, str]:
 def _added(good: dict[str, str]) -> str:
     """Write the guesses among the earlier ones; return what to say of it."""
     try:
-        for name, letter in good.items():
-            change(PREDICTIONS, name.replace("q", "quiz."), partial(_with, letter))
+        for name, letter in good.items():  # in the place of an earlier one
+            change(PREDICTIONS, name.replace("q", "quiz."), partial(dict, first=letter))
     except NotKept as error:
         return str(error)
     return f"Kept in {FILE}: {', '.join(good)}."
-
-
-def _with(letter: str, record: dict) -> dict:
-    """Put a guess in the place of an earlier one."""
-    return record | {"first": letter}

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from programs import programs
 
 from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo
-from autograd_graphs.drawing.bare import bare
+from autograd_graphs.drawing.bare import Room, bare
 from autograd_graphs.drawing.diagram import deal, drawing
 from autograd_graphs.drawing.palette import DARK, LIGHT
 from autograd_graphs.drawing.svg import IN_LAB
@@ -121,7 +121,7 @@ def overlaps(one, other):
 @settings(deadline=None, max_examples=60)
 def test_cards_never_overlap_and_all_stays_inside_with_and_without_capsules(program):
     graph = show(program.run()[-1]).graph
-    played = bare(graph, dict.fromkeys(range(len(graph.edges)), (60, 24)), {}, {})
+    played = bare(graph, Room(dict.fromkeys(range(len(graph.edges)), (60, 24)), {}, {}))
     for line in played.lines:
         if line.capsule:
             x, y, wide, high = line.capsule

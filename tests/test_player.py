@@ -44,7 +44,6 @@ from autograd_graphs.playing.player import (
     as_json,
     head,
     page,
-    player,
     slot_of,
 )
 from autograd_graphs.playing.player import STYLE as SHEET
@@ -136,7 +135,7 @@ def test_buttons_stacks_and_legend_of_a_lab_come_back_out_of_its_data():
         stacks=(STACK, replace(STACK, name="g", x=300)),
         legend=(("saved", "held", "saved tensor"),),
     )
-    player(made)
+    Player(made)
     found = read(as_json(made))
     assert found.code == ["import torch", "x = 2"]
     assert found.actions == [
@@ -251,7 +250,7 @@ def test_every_mark_of_a_film_has_a_look(make):
 
 def test_the_text_of_the_widget_is_that_of_the_film():
     made = steps(2)
-    shown = player(made)
+    shown = Player(made)
     bundle, _ = shown._repr_mimebundle_()
     assert repr(shown) == bundle["text/plain"] == made.text == str(chain_trace(2))
     assert "application/vnd.jupyter.widget-view+json" in bundle
@@ -339,9 +338,9 @@ def test_a_highlight_is_counted_as_the_script_counts():
 
 CELL = """from autograd_graphs.playing.film import Button, LabFilm, LabState, Way
 from autograd_graphs.drawing.display_list import Drawing
-from autograd_graphs.playing.player import player
+from autograd_graphs.playing.player import Player
 states = LabState("one", "It is on.", ways=(Way(1),)), LabState("two", "", ways=(Way(-1),), came=(0, 0))
-player(LabFilm((), (Button("go()", ""),), (Drawing(9, 9, (), "", ""),), states, "a table", "alt"))"""
+Player(LabFilm((), (Button("go()", ""),), (Drawing(9, 9, (), "", ""),), states, "a table", "alt"))"""
 
 
 @pytest.mark.notebooks
@@ -375,7 +374,7 @@ def test_the_picture_of_a_lab_is_its_first_state():
 
 
 def test_a_player_is_known_by_the_name_that_saved_ones_carry():
-    assert player(steps(1))._anywidget_id == "helpers.player.Player"
+    assert Player(steps(1))._anywidget_id == "helpers.player.Player"
 
 
 def test_a_film_of_an_earlier_version_is_told_and_not_played():

@@ -10,8 +10,8 @@ from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
 from helpers.predicting import questions
-from helpers.predicting.kinds import kind_of
 from helpers.predicting.attempting import attempt
+from helpers.predicting.kinds import kind_of
 from helpers.predicting.overview import progress
 from helpers.predicting.prediction import answer_of, asked_of, predict
 from helpers.predicting.ran import digest

@@ -16,7 +16,6 @@ from autograd_graphs.drawing.diagram import (
     CAPSULE,
     Cards,
     Laid,
-    Wire,
     Word,
     alt_text,
     deal,
@@ -44,7 +43,9 @@ Box = tuple[int, int, int, int]  # x, y of the upper left corner, width, height;
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """Hold the room that has to be kept, px: of capsules on edges, above roots, and of slots."""
+    """Hold the room that has to be kept, px: of capsules by the number of their edge, of what
+    enters roots from above, and the width of the slots of `.grad`, by that of the node.
+    """
 
     capsules: Mapping[int, Size]
     starts: Mapping[int, Size]
@@ -87,34 +88,28 @@ class Bare:
     drawn: int
 
 
-def bare(
-    graph: Graph, capsules: Mapping[int, Size], starts: Mapping[int, Size], slots: Mapping[int, int]
-) -> Bare:
-    """Return the picture of a graph with room for capsules (px) on edges, and above its roots.
+def bare(graph: Graph, room: Room) -> Bare:
+    """Return the picture of a graph with some room kept.
 
-    `capsules` are given by the number of the edge, `starts` and `slots`, the widths of those of
-    `.grad`, by that of the node. A small graph has cards of several lines where that fits a
-    player's pane, a larger one only leaves of two lines, or none.
+    A small graph has cards of several lines where that fits a player's pane, a larger one only
+    leaves of two lines, or none.
     """
-    part, _ = fit(graph, has_capsules=bool(capsules))
-    room = Room(capsules, starts, slots)
+    part, _ = fit(graph, has_capsules=bool(room.capsules))
     found = []
     for has_long_cards, has_tall_leaves in forms(part):
-        dealt = dealt_for(part, slots, has_long_cards, has_tall_leaves)
+        dealt = dealt_for(part, room.slots, has_long_cards, has_tall_leaves)
         found.append(drawn(part, dealt, room, not has_long_cards))
         if overflow(found[-1]) <= 1:
             return found[-1]
     return min(found, key=overflow)
 
 
-def on_its_side(
-    graph: Graph, capsules: Mapping[int, Size], starts: Mapping[int, Size], slots: Mapping[int, int]
-) -> Bare | None:
+def on_its_side(graph: Graph, room: Room) -> Bare | None:
     """Return the picture with its result at the right; None where that would be too wide."""
     if len(graph.nodes) > FEW or any(node.folded for node in graph.nodes):
         return None
-    dealt = dealt_for(graph, slots, True, True)
-    found = drawn(graph, dealt, Room(capsules, starts, slots), False, is_lying=True)
+    dealt = dealt_for(graph, room.slots, True, True)
+    found = drawn(graph, dealt, room, False, is_lying=True)
     return found if found.width <= FLAT[0] and found.height <= FLAT[1] else None
 
 
@@ -200,18 +195,12 @@ def drawn(
     if is_lying:
         width += max([FLIES + wide for wide, _ in starts.values()], default=0)
     height = round(pen.dy + room.bottom) + EDGE
-    corners = corners_of(pen, laid)
-    keys = tuple(legend(laid.dealt.cards))
     return Bare(
-        width,
-        height,
-        tuple(pen.marks),
-        tuple(lines),
-        tuple(slots),
-        tuple(corners),
-        keys,
-        alt_text(part),
-        len(part.nodes),
+        *(width, height, tuple(pen.marks), tuple(lines), tuple(slots)),
+        corners=tuple(corners_of(pen, laid)),
+        keys=tuple(legend(laid.dealt.cards)),
+        alt=alt_text(part),
+        drawn=len(part.nodes),
     )
 
 
@@ -251,13 +240,9 @@ def draw_lines(
             pen.owner = Owner("edge", wire.edge)
             draw_word(pen, words[nr], *middle)
             pen.owner = None
-        found.append(Line(wire.edge, goal(laid.dealt, wire), moved(pen, curve), capsule))
+        goal = laid.dealt.cards[wire.target].node  # None where it ends at a stub
+        found.append(Line(wire.edge, goal, moved(pen, curve), capsule))
     return found
-
-
-def goal(dealt: Cards, wire: Wire) -> int | None:
-    """Return the node that a wire leads to; None where it ends at a stub."""
-    return dealt.cards[wire.target].node
 
 
 def draw_cards(pen: Pen, dealt: Cards, placed: Placed) -> list[Slot]:
@@ -319,6 +304,6 @@ def corners_of(pen: Pen, laid: Laid) -> list[tuple[int, int, int]]:
     found = []
     for one, (x, y) in zip(laid.dealt.cards, laid.placed.centres, strict=True):
         if one.node is not None:
-            left, top = x - one.width / 2, y - one.height / 2
-            found.append((one.node, round(left + pen.dx), round(top + pen.dy)))
+            ((left, top),) = moved(pen, [(x - one.width / 2, y - one.height / 2)])
+            found.append((one.node, left, top))
     return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from autograd_graphs.data import Edge, Gradient, Node, SavedTensor, TensorInfo
+from autograd_graphs.data import Edge, Node, TensorInfo
 from autograd_graphs.drawing.devices import Device, kind
 from autograd_graphs.drawing.display_list import Owner, Pen
 from autograd_graphs.drawing.palette import SMALL, TITLE
@@ -130,6 +130,16 @@ class Card:
         return max(self.width + OVERHANG - self.tag_width, inlet + 14)
 
     @property
+    def pile(self) -> int:
+        """Return how far the cards under a folded part stick out, px."""
+        return 2 * PILE if self.kind == "folded" else 0
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Return its width and height, px, the pile under it among it."""
+        return self.width + self.pile, self.height + self.pile
+
+    @property
     def overhang(self) -> int:
         """Return how far the tag sticks out at the right, px."""
         return self.tag_left + self.tag_width - self.width if self.tag else 0
@@ -159,8 +169,11 @@ def card(
     if node.folded:
         card = Card("folded", name, "", number, tag, (), folded_lines(node, device))
     elif is_dense:
-        made, beside = made_words(node, device), short_rows(node, device)
-        look = "small" if made else "faint"
+        made, look = made_words(node, device), "faint"
+        if made:
+            look = "small"
+        grads = [grad_row(output, True) for output in node.outputs if output.keeps_grad]
+        beside = (*short_saved_rows(node), *grads)
         card = Card("operation", name, made, number, tag, beside, look=look)
     else:
         lines = operation_lines(node, device)
@@ -244,27 +257,17 @@ def folded_lines(node: Node, device: Device | None) -> tuple[Rows, ...]:
     return (*lines, *[(grad_row(output),) for output in node.outputs if output.keeps_grad])
 
 
-def short_rows(node: Node, device: Device | None) -> Rows:
-    """Return what stands beside the name of an operation in a dense graph."""
-    rows = [grad_row(output, True) for output in node.outputs if output.keeps_grad]
-    return (*short_saved_rows(node), *rows)
-
-
 def saved_rows(node: Node, most: int) -> list[Row]:
     """Return a piece for each saved tensor, and one for those that are too many."""
     rows = []
     for saved_tensor in node.saved[:most]:
-        rows.append(Row(saved_words(saved_tensor), "saved", saved_tensor.state))
+        state = saved_tensor.state
+        if state == "freed":  # it is struck out, and needs no word
+            saved_tensor = replace(saved_tensor, state="held")
+        rows.append(Row(visible(saved_tensor.words, 60), "saved", state))
     if len(node.saved) > most:
         rows.append(Row(f"… {len(node.saved) - most} more saved"))
     return rows
-
-
-def saved_words(saved_tensor: SavedTensor) -> str:
-    """Say what is saved and how it is; what is freed is struck out, and needs no word."""
-    if saved_tensor.state == "freed":
-        saved_tensor = replace(saved_tensor, state="held")
-    return visible(saved_tensor.words, 60)
 
 
 def short_saved_rows(node: Node) -> list[Row]:
@@ -293,31 +296,24 @@ def flowed(rows: Sequence[Row]) -> list[Rows]:
 
 
 def grad_row(tensor: TensorInfo, is_dense: bool = False) -> Row:
-    """Return the slot that holds the `.grad` of a tensor: None, or a gradient."""
-    state = "none" if tensor.grad is None else "full"
-    return Row(grad_words(tensor.grad, is_dense), "grad", state)
-
-
-def grad_words(grad: Gradient | None, is_dense: bool) -> str:
-    """Say what a `.grad` holds, in a dense graph by its norm or shape where it is long."""
-    words = visible("None" if grad is None else grad.brief, 60)
-    if not is_dense or grad is None or len(words) <= LONGEST_GRAD:
-        return words
-    if grad.norm is not None:
-        return f"norm {number(grad.norm)}"
-    return str(grad.shape)
+    """Return the slot of a `.grad`; in a dense graph a long one is told by its norm or shape."""
+    grad = tensor.grad
+    if grad is None:
+        return Row("None", "grad", "none")
+    words = visible(grad.brief, 60)
+    if is_dense and len(words) > LONGEST_GRAD:
+        words = str(grad.shape) if grad.norm is None else f"norm {number(grad.norm)}"
+    return Row(words, "grad", "full")
 
 
 def split_operation(node: Node) -> tuple[str, str]:
     """Split "MulBackward0" into what it does, bold, and the rest; a folded part is all bold."""
-    cut = ending if node.folded else visible
-    title = cut(node.operation, LONGEST_TITLE if node.folded else 40) + node.title.removeprefix(
-        node.operation
-    )
-    if node.folded or "Backward" not in title[1:]:
-        return title, ""
+    if node.folded:
+        copies = node.title.removeprefix(node.operation)
+        return ending(node.operation, LONGEST_TITLE) + copies, ""
+    title = visible(node.operation, 40)
     cut = title.rfind("Backward")
-    return title[:cut], title[cut:]
+    return (title[:cut], title[cut:]) if cut > 0 else (title, "")
 
 
 def leaf_words(leaf: TensorInfo, device: Device | None, longest: int = 200) -> tuple[str, str]:
@@ -388,7 +384,6 @@ def draw_box(pen: Pen, card: Card, left: float, top: float) -> None:
 
 
 def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
-    """Draw what is in a pill."""
     if card.device:
         left, middle = x - card.width / 2, top + card.height / 2
         draw_bars(pen, card.device, left + 14, middle - 12, 24)
@@ -406,7 +401,6 @@ def draw_leaf(pen: Pen, card: Card, x: float, top: float) -> None:
 
 
 def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
-    """Draw what is in the card of an operation, and the tag at its corner."""
     start = left + PADDING
     if card.kind == "leaf":
         start += 4
@@ -423,7 +417,9 @@ def draw_operation(pen: Pen, card: Card, left: float, top: float) -> None:
             middle += GRAD_MORE
         draw_line(pen, card, line, start, middle)
     if card.tag:
-        draw_tag(pen, card, left + card.tag_left, top - ABOVE)
+        corner = left + card.tag_left, top - ABOVE
+        pen.rect("tag", *corner, card.tag_width, TAG, 5)
+        pen.write("tagged", corner[0] + card.tag_width / 2, corner[1] + 16, (card.tag, ""))
 
 
 def beside(card: Card, start: float) -> float:
@@ -431,12 +427,6 @@ def beside(card: Card, start: float) -> float:
     if card.kind == "leaf":
         return card.width - line_width(card.beside) - PADDING - 4 - start
     return width(card.name, TITLE, bold=True) + width(card.rest, rest_size(card)) + BETWEEN
-
-
-def draw_tag(pen: Pen, card: Card, left: float, top: float) -> None:
-    """Draw the dark tag with the name of the tensor that an operation made."""
-    pen.rect("tag", left, top, card.tag_width, TAG, 5)
-    pen.write("tagged", left + card.tag_width / 2, top + 16, (card.tag, ""))
 
 
 def draw_line(pen: Pen, card: Card, line: Rows, left: float, middle: float) -> None:
@@ -499,7 +489,6 @@ def legend(cards: Sequence[Card]) -> list[str | Device]:
 
 
 def entry_words(key: str | Device) -> str:
-    """Return the words of an entry of the legend."""
     return LEGEND[key] if isinstance(key, str) else key.words
 
 

@@ -11,7 +11,6 @@ from autograd_graphs.drawing import frames
 from autograd_graphs.drawing.cards import (
     ABOVE,
     MOST_USES,
-    PILE,
     Card,
     card,
     draw_card,
@@ -139,7 +138,7 @@ def for_slide(graph: Graph, is_lying: bool, is_short: bool = False) -> Drawing:
     laid = laid_out(part, dealt, words, is_short)
     if is_lying:
         laid = laid_on_side(dealt, words, TIGHT if is_short else LOOSE)
-    room = around_all(laid)
+    room = frames.Rect.around([laid.room, *rects(laid.dealt.cards, laid.placed)])
     pen = Pen(round(SLIM - room.left), round(SLIM - room.top))
     draw_graph(pen, dealt, laid.placed, words)
     wide, high = round(room.right - room.left), round(room.bottom - room.top)
@@ -156,20 +155,8 @@ def laid_on_side(dealt: Cards, words: Sequence[Word], apart: float = LOOSE) -> L
         if word.text or word.size:
             rooms[nr] = word.room[0] + BETWEEN, word.room[1]
     edges = [(wire.source, wire.target) for wire in dealt.wires]
-    boxes = [(one.width + pile(one), one.height + pile(one)) for one in dealt.cards]
-    placed = lying(boxes, edges, rooms, apart)
+    placed = lying([one.size for one in dealt.cards], edges, rooms, apart)
     return Laid(dealt, placed, (), frames.extent(placed, ()), is_lying=True)
-
-
-def around_all(laid: Laid) -> frames.Rect:
-    """Return the room of a layout, with tags that stick out of it."""
-    taken = [laid.room, *rects(laid.dealt.cards, laid.placed)]
-    return frames.Rect(
-        min(one.left for one in taken),
-        min(one.top for one in taken),
-        max(one.right for one in taken),
-        max(one.bottom for one in taken),
-    )
 
 
 def with_small_rest(one: Card) -> Card:
@@ -212,10 +199,10 @@ def rects(cards: Sequence[Card], placed: Placed) -> list[frames.Rect]:
     """Return the room that each card takes, its tag and the pile under it among it."""
     found = []
     for one, (x, y) in zip(cards, placed.centres, strict=True):
-        left, top = x - (one.width + pile(one)) / 2, y - (one.height + pile(one)) / 2
-        right = left + one.width + max(pile(one), one.overhang)
-        bottom = top + one.height + pile(one)
-        found.append(frames.Rect(left, top - ABOVE * bool(one.tag), right, bottom))
+        wide, high = one.size
+        left, top = x - wide / 2, y - high / 2
+        right = left + one.width + max(one.pile, one.overhang)
+        found.append(frames.Rect(left, top - ABOVE * bool(one.tag), right, top + high))
     return found
 
 
@@ -251,10 +238,9 @@ def along_spine(
     framed: Sequence[frozenset[int]],
 ) -> Placed | None:
     """Return the places of cards along a spine; None where they have none by these rules."""
-    boxes = [(one.width + pile(one), one.height + pile(one)) for one in cards]
     overhangs = [one.overhang for one in cards]
     leaves = [nr for nr, one in enumerate(cards) if one.kind in ("leaf", "none")]
-    return spine(boxes, edges, rooms, overhangs, leaves, rules, framed)
+    return spine([one.size for one in cards], edges, rooms, overhangs, leaves, rules, framed)
 
 
 def aligned(cards: Sequence[Card]) -> list[Card]:
@@ -288,10 +274,8 @@ def is_drawable(dealt: Cards, has_capsules: bool) -> bool:
     if len(dealt.cards) > MOST_CARDS:
         return False
     has_words = has_capsules or any(wire.word for wire in dealt.wires)
-    return (
-        work(len(dealt.cards), [(wire.source, wire.target) for wire in dealt.wires], has_words)
-        <= MOST_WORK
-    )
+    edges = [(wire.source, wire.target) for wire in dealt.wires]
+    return work(len(dealt.cards), edges, has_words) <= MOST_WORK
 
 
 def deal(graph: Graph, is_dense: bool = False, tints: Mapping[int, Tint] | None = None) -> Cards:
@@ -358,14 +342,9 @@ def sizes(dealt: Cards) -> list[tuple[int, int]]:
     """Return the room of every card; a tag sticks out, so its card gets as much on both sides."""
     found = []
     for one in dealt.cards:
-        aside = max(2 * one.overhang, pile(one))
-        found.append((one.width + aside, one.height + pile(one)))
+        wide, high = one.size
+        found.append((max(one.width + 2 * one.overhang, wide), high))
     return found
-
-
-def pile(one: Card) -> int:
-    """Return how far the cards under a folded part stick out, px."""
-    return 2 * PILE if one.kind == "folded" else 0
 
 
 def draw_caption(pen: Pen, lines: Sequence[str]) -> None:
@@ -465,12 +444,10 @@ def describe(graph: Graph) -> list[str]:
     operations, leaves = graph.size
     if not operations:
         return [f"{title}: a leaf, and no operation yet", *without_graph]
+    size = f"{counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}"
     if graph.at_least:
-        return [f"{title}: at least {graph.at_least:,} operations and leaves", *without_graph]
-    return [
-        f"{title}: {counted(operations, 'operation')}, {counted(leaves, 'leaf', 'leaves')}",
-        *without_graph,
-    ]
+        size = f"at least {graph.at_least:,} operations and leaves"
+    return [f"{title}: {size}", *without_graph]
 
 
 def no_graph(names: list[str], reason: str) -> list[str]:

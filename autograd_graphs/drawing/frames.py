@@ -27,6 +27,16 @@ class Rect:
     right: float
     bottom: float
 
+    @classmethod
+    def around(cls, rects: Sequence[Rect]) -> Rect:
+        """Return the room that all of them take."""
+        return cls(
+            min(rect.left for rect in rects),
+            min(rect.top for rect in rects),
+            max(rect.right for rect in rects),
+            max(rect.bottom for rect in rects),
+        )
+
     def meets(self, other: Rect) -> bool:
         is_beside = self.right <= other.left or other.right <= self.left
         return not is_beside and self.top < other.bottom and other.top < self.bottom
@@ -81,16 +91,10 @@ def outline(
 ) -> Outline:
     """Return a frame around cards, the frames and the wires in it."""
     name = ending(name, LONGEST)
-    wide = name_width(name)
-    rects = [*cards, *inner, *[Rect(x, y, x, y) for x, y in points]]
-    first = min(rect.left for rect in cards)
-    rect = Rect(
-        min(one.left for one in rects) - PAD,
-        min(one.top for one in rects) - HEAD,
-        max([first + RIGHT_OF_WIRES + wide, *[one.right + PAD for one in rects]]),
-        max(one.bottom for one in rects) + PAD,
-    )
-    return Outline(name, rect, first + RIGHT_OF_WIRES)
+    room = Rect.around([*cards, *inner, *[Rect(x, y, x, y) for x, y in points]])
+    start = min(rect.left for rect in cards) + RIGHT_OF_WIRES
+    right = max(start + name_width(name), room.right + PAD)
+    return Outline(name, Rect(room.left - PAD, room.top - HEAD, right, room.bottom + PAD), start)
 
 
 def free_start(one: Outline, wires: Sequence[Wire]) -> float:
@@ -112,24 +116,12 @@ def name_width(name: str) -> int:
 def draw(pen: Pen, one: Outline) -> None:
     """Draw a frame; its name interrupts the border."""
     rect, high = one.rect, HEAD - BORDER
-    pen.rect(
-        "frame",
-        rect.left,
-        rect.top + high,
-        rect.right - rect.left,
-        rect.bottom - rect.top - high,
-        10,
-    )
+    size = rect.right - rect.left, rect.bottom - rect.top - high
+    pen.rect("frame", rect.left, rect.top + high, *size, 10)
     pen.rect("ground", one.start, rect.top, name_width(one.name), 2 * high, 2)
     pen.write("framed", one.start + 5, rect.top + high + 5, (one.name, ""))
 
 
 def extent(placed: Placed, found: Sequence[Outline]) -> Rect:
     """Return the rectangle around a layout and its frames."""
-    rects = [one.rect for one in found]
-    return Rect(
-        min([0, *[rect.left for rect in rects]]),
-        min([0, *[rect.top for rect in rects]]),
-        max([placed.width, *[rect.right for rect in rects]]),
-        max([placed.height, *[rect.bottom for rect in rects]]),
-    )
+    return Rect.around([Rect(0, 0, placed.width, placed.height), *[one.rect for one in found]])

@@ -79,17 +79,14 @@ def spine(
     `leaves` the boxes that stand aside, `frames` those around which a frame goes.
     """
     ways = Ways.of(len(boxes), edges, leaves)
-    narrowest = None
+    found: list[Placing] = []
     for rule in rules:
         plan = planned(ways, edges, rule, frames)
-        if plan is None:
-            continue
-        placing = Placing(plan, boxes, edges, rooms, overhangs)
-        if narrowest is None or placing.width < narrowest.width:
-            narrowest = placing
-        if placing.width <= WIDEST:
-            break
-    return narrowest.placed() if narrowest else None
+        if plan is not None:
+            found.append(Placing(plan, boxes, edges, rooms, overhangs))
+            if found[-1].width <= WIDEST:
+                break
+    return min(found, key=lambda one: one.width).placed() if found else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -293,7 +290,9 @@ class Placing:
             for box in members:
                 on_it = self.plan.columns[box] == 0
                 if box in self.plan.room:
-                    bottom = dict.fromkeys(bottom, max(bottom.values()) + self.framing(box))
+                    spare = 0 if self.overhangs[box] else APART - 2 * CLEAR  # a gap is there anyway
+                    framing = max(self.plan.room[box] - spare, 0)
+                    bottom = dict.fromkeys(bottom, max(bottom.values()) + framing)
                 gap = apart if on_it else self.gap(box)
                 middle = max(middle, bottom[on_it] + gap + self.boxes[box][1] / 2)
             for box in members:
@@ -301,11 +300,6 @@ class Placing:
                 on_it = self.plan.columns[box] == 0
                 bottom[on_it] = max(bottom[on_it], middle + self.boxes[box][1] / 2)
         return middles
-
-    def framing(self, box: int) -> int:
-        """Return the px that frames take above a box, beyond the gap that is there already."""
-        spare = 0 if self.overhangs[box] else APART - 2 * CLEAR
-        return max(self.plan.room[box] - spare, 0)
 
     def gap(self, box: int) -> int:
         """Return the px above a box beside the spine: its tag stands there."""
@@ -348,10 +342,9 @@ class Placing:
             start += [(stem, low), (stem, low), (stem, low + 6)]
             low += 6
         turn = end[1] - ROUND / 2
-        curve = [*start, *line((stem, low), (stem, turn))[1:]]
-        curve += [(stem, end[1]), (stem, end[1]), (stem + ROUND / 2, end[1])]
-        curve += line((stem + ROUND / 2, end[1]), end)[1:]
-        return tuple(curve), (end[0] - self.word(nr) / 2 - 15, end[1])
+        bend = (stem, end[1]), (stem, end[1]), (stem + ROUND / 2, end[1])
+        curve = (*start, *line((stem, low), (stem, turn))[1:], *bend, *line(bend[-1], end)[1:])
+        return curve, (end[0] - self.word(nr) / 2 - 15, end[1])
 
     def between(self, column: int, first: int, last: int) -> list[int]:
         """Return the boxes of a column that stand below one row, down to another."""
@@ -363,10 +356,10 @@ class Placing:
         """Go round at the left of the spine."""
         x = self.left - self.first - self.lane * self.plan.lanes[nr]
         start, end = (self.left, self.y[tail] + 6), (self.left, self.y[head] - 6)
-        curve = [start, (x, start[1]), (x, start[1]), (x, start[1] + ROUND)]
-        curve += line((x, start[1] + ROUND), (x, end[1] - ROUND))[1:]
-        curve += [(x, end[1]), (x, end[1]), end]
-        return tuple(curve), (x, (start[1] + end[1]) / 2)
+        first = start, (x, start[1]), (x, start[1]), (x, start[1] + ROUND)
+        straight = line(first[-1], (x, end[1] - ROUND))[1:]
+        curve = (*first, *straight, (x, end[1]), (x, end[1]), end)
+        return curve, (x, (start[1] + end[1]) / 2)
 
     def word(self, nr: int) -> int:
         return self.rooms.get(nr, (0, 0))[0]

@@ -57,7 +57,6 @@ class Sheet:
         self.names: dict[str, str] = {}
 
     def element(self, mark: Mark) -> str:
-        """Return one mark as an SVG element."""
         name = self.name(look_of(mark.role, mark.state))
         tag, *attributes = SHAPES[mark.shape]
         pairs = zip(attributes, geometry(mark), strict=True)
@@ -66,7 +65,6 @@ class Sheet:
         return f"{start}>{self.words(mark)}</text>" if tag == "text" else f"{start}/>"
 
     def name(self, look: str) -> str:
-        """Return the class of a look."""
         if look not in self.names:
             self.names[look] = letters(len(self.names))
         return self.names[look]

@@ -6,17 +6,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from autograd_graphs.data import Folded, SavedTensor, all_storages, counted, stem
+from autograd_graphs.data import Edge, Folded, Frame, Graph, Node, SavedTensor, counted, stem
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.frames import frame
 from autograd_graphs.large.owners import Path, common, owner
 from autograd_graphs.large.parts import MOST_JOINED, Part, called
-
-if TYPE_CHECKING:
-    from autograd_graphs.data import Edge, Frame, Graph, Node
-
 
 UNNAMED = "loose leaves"  # what leaves are called that no module holds
 
@@ -116,15 +112,13 @@ class Leaves:
         for leaf, places in sorted(uses.items(), key=lambda item: item[0]):
             if leaf in self.own or None in places:
                 continue
-            boxes = {self._box(place) for place in places}
+            boxes = set()
+            for place in places:
+                boxes.add(("part", place.part) if isinstance(place, Use) else ("node", place))
             if any(kind == "part" for kind, _ in boxes):
                 found.setdefault(tuple(sorted(boxes)), []).append(leaf)
         groups = chain.from_iterable(map(self._by_module, found.values()))
         return [leaves for leaves in groups if len(leaves) > 1]
-
-    def _box(self, place: Use | int) -> tuple[str, int]:
-        """Return what reads a leaf at a place: a part, or a node."""
-        return ("part", place.part) if isinstance(place, Use) else ("node", place)
 
     def _by_module(self, leaves: Sequence[int]) -> list[list[int]]:
         """Return leaves in groups, one for each of the few modules that hold them."""
@@ -133,9 +127,7 @@ class Leaves:
         found: dict[Path, list[int]] = {}
         for leaf, path in zip(leaves, paths, strict=True):
             found.setdefault(path[:depth], []).append(leaf)
-        if len(found) > MOST_JOINED:
-            return [list(leaves)]
-        return list(found.values())
+        return [list(leaves)] if len(found) > MOST_JOINED else list(found.values())
 
 
 MOST_TITLES = 3  # operations that a part without a module is called by
@@ -173,55 +165,50 @@ class Contraction:
 
     def _results(self) -> dict[int, list[tuple[int, int]]]:
         """Return per part what the rest takes from it, as (place in a copy, output)."""
-        taken = {(edge.target, edge.input_nr) for edge in self.old.edges if self._enters(edge)}
-        taken |= {
-            (root.node, root.output_nr) for root in self.old.roots if root.node in self.member
-        }
+        taken = [(root.node, root.output_nr) for root in self.old.roots]
+        for edge in self.old.edges:
+            if self.member.get(edge.target) != self.member.get(edge.source):
+                taken.append((edge.target, edge.input_nr))
         found: dict[int, set[tuple[int, int]]] = {}
         for node, nr in taken:
-            found.setdefault(self.member[node], set()).add(self._slot(node, nr))
+            if node in self.member:
+                found.setdefault(self.member[node], set()).add(self._slot(node, nr))
         return {part: sorted(slots) for part, slots in found.items()}
 
     def _slot(self, node: int, nr: int) -> tuple[int, int]:
         part = self.parts[self.member[node]]
         return (self.program.place[node] - part.start) % part.period, nr
 
-    def _enters(self, edge: Edge) -> bool:
-        return edge.target in self.member and self.member[edge.target] != self.member.get(
-            edge.source
-        )
-
     def graph(self) -> Graph:
         """Walk breadth first and write the new nodes, edges and roots down."""
-        roots = tuple(
-            replace(
-                root, node=self._meet(root.node), output_nr=self._output(root.node, root.output_nr)
-            )
-            for root in self.old.roots
-        )
+        roots = []
+        for root in self.old.roots:
+            output = self._output(root.node, root.output_nr)
+            roots.append(replace(root, node=self._meet(root.node), output_nr=output))
         edges: list[Edge] = []
         for source, box in enumerate(self.met):  # the list grows as we go
             for position, together in enumerate(self._edges(box)):
-                new = {
-                    "source": source,
-                    "position": position,
-                    "target": self._meet(together[0].target),
-                }
-                edges.append(replace(together[0], **new, input_nr=self._output_of(together[0])))
+                target, output = self._end(together[0])
+                ends = {"source": source, "target": target, "input_nr": output}
+                edges.append(replace(together[0], position=position, **ends))
                 self.stands.append(tuple(together))
         write = {"node": self.old.nodes.__getitem__, "part": self._node, "leaves": self._group}
         nodes = tuple(write[kind](nr) for kind, nr in self.met)
         frames = tuple([self._frame(part, nodes, edges) for part in self.opened])
         return replace(
-            self.old, nodes=nodes, edges=tuple(edges), roots=roots, ran=(), calls=(), frames=frames
+            self.old,
+            nodes=nodes,
+            edges=tuple(edges),
+            roots=tuple(roots),
+            ran=(),
+            calls=(),
+            frames=frames,
         )
 
     def _frame(self, part: Part, nodes: Sequence[Node], edges: Sequence[Edge]) -> Frame:
         """Return the frame around the boxes of a part that is opened."""
-        members = set()
-        for node in self.program.nodes[part.start : part.stop]:
-            members.add(self.number[self.box(node)])
-
+        nodes_in = self.program.nodes[part.start : part.stop]
+        members = {self.number[self.box(node)] for node in nodes_in}
         leaves = {nr for nr, node in enumerate(nodes) if node.size[0] == 0}
         return frame(part.name, members, edges, leaves)
 
@@ -239,17 +226,16 @@ class Contraction:
             return nr
         return self.made[self.member[node]].index(self._slot(node, nr))
 
-    def _output_of(self, edge: Edge) -> int:
-        return self._output(edge.target, edge.input_nr)
+    def _end(self, edge: Edge) -> tuple[int | None, int]:
+        """Return to which new node an edge leads, and to which output of it."""
+        return self._meet(edge.target), self._output(edge.target, edge.input_nr)
 
     def _edges(self, box: tuple[str, int]) -> Iterable[list[Edge]]:
         """Return the edges of a new node: what a part takes, it takes once."""
         found: dict[object, list[Edge]] = {}
         for edge in self._old_edges(*box):
-            end = (self._meet(edge.target), self._output_of(edge))
-            is_many = (
-                edge.target in self.member or edge.target in self.leaves.group or box[0] == "part"
-            )
+            end = self._end(edge)
+            is_many = box[0] == "part" or self.box(edge.target)[0] != "node"
             is_one = edge.cut or not is_many
             found.setdefault(edge if is_one else end, []).append(edge)
         return found.values()
@@ -271,19 +257,13 @@ class Contraction:
         own = [self.old.nodes[leaf] for leaf, box in self.own.items() if box == nr]
         last = nodes[-part.period :]
         outputs = tuple(last[place].outputs[output] for place, output in self.made.get(nr, ()))
-        return replace(
-            last[0],
-            operation=self._title(part, last),
-            outputs=outputs,
-            saved=summary(nodes),
-            folded=self._folded(part, own),
-        )
-
-    def _folded(self, part: Part, own: Sequence[Node]) -> Folded:
-        """Say what the box of a part stands for; `own` are the leaves in it."""
         leaves = len(own) // len(part.copies)
         kind, is_guess = part.pieces[0].kind, self._is_guess(part)
-        return Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
+        folded = Folded(part.copies, part.period, leaves, with_grad(own), kind, is_guess)
+        title = self._title(part, last)
+        return replace(
+            last[0], operation=title, outputs=outputs, saved=summary(nodes), folded=folded
+        )
 
     def _is_guess(self, part: Part) -> bool:
         return not self.old.calls and bool(called(part.pieces[0]))
@@ -334,7 +314,6 @@ def operations(nodes: Sequence[Node]) -> str:
 
 
 def with_grad(leaves: Sequence[Node]) -> int:
-    """Count the leaves that have a gradient."""
     return sum(leaf.outputs[0].grad is not None for leaf in leaves)
 
 
@@ -346,5 +325,6 @@ def summary(nodes: Sequence[Node]) -> tuple[SavedTensor, ...]:
     found = []
     for state, saved in sorted(by_state.items()):
         words = counted(len(saved), "saved tensor")
-        found.append(SavedTensor(words, state, storages=all_storages(saved)))
+        storages = chain.from_iterable(one.storages for one in saved)
+        found.append(SavedTensor(words, state, storages=tuple(dict.fromkeys(storages))))
     return tuple(found)

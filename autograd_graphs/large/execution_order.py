@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from graphlib import TopologicalSorter
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograd_graphs.data import Graph
+from autograd_graphs.data import Graph
 
 
 class Program:

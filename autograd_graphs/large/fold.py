@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from graphlib import TopologicalSorter
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
+from autograd_graphs.data import Graph
 from autograd_graphs.large.contract import Contraction, Leaves, members
 from autograd_graphs.large.execution_order import Program
 from autograd_graphs.large.frames import opened_calls
@@ -16,10 +17,6 @@ from autograd_graphs.large.lookup import LONGEST, NOWHERE, Lookup
 from autograd_graphs.large.outline import Outline
 from autograd_graphs.large.parts import NoPart, Part
 from autograd_graphs.text import visible
-
-if TYPE_CHECKING:
-    from autograd_graphs.data import Graph
-
 
 LARGE = 60  # nodes: a smaller graph is drawn as it is
 LARGE_WITH_CALLS = 25  # nodes: the same where module calls were taken down
@@ -138,9 +135,7 @@ BARE = 3  # nodes: so few tell next to nothing
 SHORT = 4  # copies: a row of no more is opened where there is little to see
 TINY = 4  # operations: a box that hides no more stays folded
 SCREEN = Room(25, 760)  # large parts are opened as long as what is drawn takes no more
-HIDDEN = Room(
-    25, 1_000
-)  # the same for what hides a third of the graph, where there is little to see
+HIDDEN = Room(25, 1_000)  # the same for what hides a third of the graph, with little beside it
 TALL = Room(30, 2_000)  # the same where else there would be next to nothing to see
 OPEN = Room(30, 1_240)  # the same where the reader asked for a part to be opened
 
@@ -202,7 +197,8 @@ class Folding:
             limit = most
             if most == SCREEN and is_dominant and len(drawn) < FEW:
                 limit = HIDDEN
-            if self._fits(deeper, limit):
+            taken = self._room(deeper)
+            if taken.nodes <= limit.nodes and taken.height <= limit.height:
                 is_open, drawn = is_open | {largest}, deeper
         return is_open, drawn
 
@@ -217,10 +213,6 @@ class Folding:
             return False
         return cards < FEW or (len(part.copies) == 1 and part.period > whole * MUCH)
 
-    def _fits(self, drawn: Parts, most: Room) -> bool:
-        taken = self._room(drawn)
-        return taken.nodes <= most.nodes and taken.height <= most.height
-
     def _room(self, drawn: Parts) -> Room:
         """Return what the graph takes with these parts folded, frames of opened calls included."""
         taken = room(self.whole, Leaves(self.whole, self.program, drawn))
@@ -230,8 +222,7 @@ class Folding:
     def _boxes(self, parts: Parts, is_open: frozenset[Part], opened: Parts) -> Iterator[Part]:
         """Yield the parts that are a box each: none that is open, or holds what is opened."""
         for part in parts:
-            within = [one for one in opened if part.holds(one)]
-            if within:
+            if within := [one for one in opened if part.holds(one)]:
                 yield from self._open(part, is_open, within)
             elif part in is_open or self._is_wrapper(part) or self._hides_a_root(part):
                 yield from self._boxes(self.outline.inside(part), is_open, ())

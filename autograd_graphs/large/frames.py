@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING
 
-from autograd_graphs.data import Frame
-
-if TYPE_CHECKING:
-    from autograd_graphs.data import Edge
-    from autograd_graphs.large.outline import Outline
-    from autograd_graphs.large.parts import Part
+from autograd_graphs.data import Edge, Frame
+from autograd_graphs.large.outline import Outline
+from autograd_graphs.large.parts import Part
 
 
 def opened_calls(outline: Outline, drawn: Sequence[Part]) -> list[Part]:

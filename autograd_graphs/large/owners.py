@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from autograd_graphs.data import Call
-
-if TYPE_CHECKING:
-    from autograd_graphs.data import Node, TensorInfo
-    from autograd_graphs.large.execution_order import Program
+from autograd_graphs.data import Call, Node, TensorInfo
+from autograd_graphs.large.execution_order import Program
 
 Path = tuple[str, ...]
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from autograd_graphs.data import Call
-    from autograd_graphs.large.execution_order import Program
+from autograd_graphs.data import Call
+from autograd_graphs.large.execution_order import Program
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +29,6 @@ Item = Piece | int
 
 
 def size(items: Iterable[Item]) -> int:
-    """Count the operations in items."""
     count = 0
     for item in items:
         count += 1 if isinstance(item, int) else item.stop - item.start

@@ -176,7 +176,9 @@ class ModuleCalls:
         if not self._is_known(module):
             self._paths.pop(id(module), None)
             if is_inside:
-                self._learn_new_parts()
+                for root, ref in self._given.items():  # parts may be new since the block began
+                    if (model := ref()) is not None:
+                        self._give_paths(root, model)
         if not self._is_known(module):
             self._learn(module)
         return self._paths[id(module)][1]
@@ -185,12 +187,6 @@ class ModuleCalls:
         """Say whether a module has paths; an id is used again after the end of another one."""
         known = self._paths.get(id(module))
         return known is not None and known[0]() is module
-
-    def _learn_new_parts(self) -> None:
-        """Give paths to what was added to the given models since the block began."""
-        for root, ref in self._given.items():
-            if (model := ref()) is not None:
-                self._give_paths(root, model)
 
     def _learn(self, model: torch.nn.Module) -> None:
         """Give a model a name of its own, and its submodules paths that begin with it."""

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -82,7 +83,9 @@ def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look
     text, body, call = here
     replay = Replay(dict(variables(frame)))
     texts = [text, *replay_earlier(frame, text, replay)]
-    if any(hides(one.tree) for one in texts):
+    functions = (*SCOPES, ast.Lambda)  # one may bind names that nobody sees when it is called
+    nodes = chain.from_iterable(ast.walk(one.tree) for one in texts)
+    if any(isinstance(node, functions) and rebinds(node) for node in nodes):
         return
     replay.run(text, body, call)
     look.texts.update({one.order: one.lines for one in texts})
@@ -90,8 +93,10 @@ def follow(frame: FrameType | None, graph: Graph, met: Sequence[Any], look: Look
     found = agreed(graph, met, replay, values)
     if found is not None:
         write_down(found, graph, look)
-    for value in values:
-        show_statements(value, look)
+    for value in values:  # shown even where no place in the statement is certain
+        if value.statement is not None and value.kind != "either":
+            lines = range(value.statement.first, value.statement.last + 1)
+            look.shown.update((value.statement.text.order, number) for number in lines)
 
 
 def place_of(frame: FrameType) -> tuple[Text, list[ast.stmt], ast.Call] | None:
@@ -117,10 +122,10 @@ def call_at(text: Text, frame: FrameType) -> ast.Call | None:
     """Return the call that a frame is in, by its place in the source."""
     positions = list(frame.f_code.co_positions())[frame.f_lasti // 2]
     for node in ast.walk(text.tree):
-        if isinstance(node, ast.Call) and positions == (
-            *(node.lineno, node.end_lineno, node.col_offset, node.end_col_offset),
-        ):
-            return node
+        if isinstance(node, ast.Call):
+            begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+            if positions == (begin[0], end[0], begin[1], end[1]):
+                return node
     return None
 
 
@@ -135,11 +140,6 @@ def scope_of(tree: ast.Module, code: CodeType) -> ast.Module | ast.FunctionDef |
             if first == code.co_firstlineno:
                 found.append(node)
     return found[0] if len(found) == 1 else None
-
-
-def hides(tree: ast.Module) -> bool:
-    """Say whether a function in a source may bind names that nobody sees when it is called."""
-    return any(isinstance(node, (*SCOPES, ast.Lambda)) and rebinds(node) for node in ast.walk(tree))
 
 
 def replay_earlier(frame: FrameType, text: Text, replay: Replay) -> list[Text]:
@@ -257,42 +257,27 @@ def part(text: Text, expr: ast.expr, value: Value | None = None) -> Part:
         expr = expr.value
     if expr.lineno != expr.end_lineno:
         return Part(text.order, expr.lineno)
-    start, stop = columns(text, expr)
-    return Part(text.order, expr.lineno, start, stop, *operator(text, expr, value))
-
-
-def columns(text: Text, expr: ast.expr) -> tuple[int, int]:
-    start = text.column(expr.lineno, expr.col_offset)
-    return start, text.column(expr.end_lineno, expr.end_col_offset)
+    return Part(text.order, expr.lineno, *text.columns(expr), *operator(text, expr, value))
 
 
 def operator(text: Text, expr: ast.expr, value: Value | None) -> tuple[int, int]:
     """Return the columns of the operator, or of the function's name, of an expression."""
-    start, stop = columns(text, expr)
+    start, stop = text.columns(expr)
     line = text.lines[expr.lineno - 1]
     if value is None:
         return start, stop
     if isinstance(expr, ast.BinOp):
-        found = _OPERATOR.match(line, columns(text, expr.left)[1], columns(text, expr.right)[0])
+        found = _OPERATOR.match(line, text.columns(expr.left)[1], text.columns(expr.right)[0])
         return found.span(1)
     if isinstance(expr, ast.UnaryOp):
         return start, start + 1
     if isinstance(expr, ast.Subscript):
-        return line.index("[", columns(text, expr.value)[1]), stop
+        return line.index("[", text.columns(expr.value)[1]), stop
     func = expr.func if isinstance(expr, ast.Call) else expr
-    begin, end = columns(text, func)
+    begin, end = text.columns(func)
     if isinstance(func, ast.Attribute) and value.operands[0][0] is func.value:
         return end - len(func.attr), end  # a method
     return begin, end
-
-
-def show_statements(value: Value, look: Look) -> None:
-    """Let the statement that made a root be shown, even where no place in it is certain."""
-    if value.statement is not None and value.kind != "either":
-        order = value.statement.text.order
-        look.shown.update(
-            (order, number) for number in range(value.statement.first, value.statement.last + 1)
-        )
 
 
 def shown(look: Look) -> Program | None:
@@ -322,11 +307,9 @@ def moved(look: Look, chosen: Sequence[tuple[int, int]], indent: int) -> Iterato
         if (part.order, part.number) not in chosen:
             continue
         line = chosen.index((part.order, part.number))
+        length = len(look.texts[part.order][part.number - 1].rstrip()) - indent
+        last = LONGEST if length <= LONGEST else LONGEST - 1
         if part.start < 0:
             yield node, Span(line)
-            continue
-        length = len(look.texts[part.order][part.number - 1].rstrip()) - indent
-        stop = LONGEST if length <= LONGEST else LONGEST - 1
-        found = [column - indent for column in part[2:]]
-        if max(found) <= stop:
-            yield node, Span(line, *found)
+        elif max(part[2:]) - indent <= last:
+            yield node, Span(line, *[column - indent for column in part[2:]])

@@ -54,16 +54,16 @@ class Text:
         """Return the text of an expression in one line, without the name that `:=` gives it."""
         while isinstance(expr, ast.NamedExpr):
             expr = expr.value
-        first, last = expr.lineno - 1, expr.end_lineno - 1
-        start, stop = (
-            self.column(expr.lineno, expr.col_offset),
-            self.column(expr.end_lineno, expr.end_col_offset),
-        )
-        if first == last:
-            return self.lines[first][start:stop]
-        middle = self.lines[first + 1 : last]
-        parts = [self.lines[first][start:], *middle, self.lines[last][:stop]]
-        return " ".join(part.strip() for part in parts)
+        start, stop = self.columns(expr)
+        parts = self.lines[expr.lineno - 1 : expr.end_lineno]
+        parts[-1] = parts[-1][:stop]
+        parts[0] = parts[0][start:]
+        return " ".join([part.strip() for part in parts]) if len(parts) > 1 else parts[0]
+
+    def columns(self, expr: ast.expr) -> tuple[int, int]:
+        """Return the columns in characters where an expression begins and ends."""
+        start = self.column(expr.lineno, expr.col_offset)
+        return start, self.column(expr.end_lineno, expr.end_col_offset)
 
     def column(self, number: int, offset: int) -> int:
         """Return the column in characters of a byte offset, as syntax trees give it."""
@@ -132,7 +132,7 @@ class Replay:
     def _process(self, text: Text, stmt: ast.stmt) -> None:
         """Process one statement that ran before the call."""
         self.statement = Statement(text, stmt.lineno, stmt.end_lineno)
-        if isinstance(stmt, ast.With) and self._only_looks(stmt):
+        if isinstance(stmt, ast.With) and all(map(self._is_look, stmt.items)):
             self.run(text, stmt.body)
         elif isinstance(stmt, (ast.Import, ast.ImportFrom)):
             for name in bound(stmt):
@@ -156,11 +156,8 @@ class Replay:
         else:
             self._forget(bound(stmt))
 
-    def _only_looks(self, stmt: ast.With) -> bool:
-        """Say whether a block runs as if it were none: module_calls() and torch's own."""
-        return all(self._is_look(item) for item in stmt.items)
-
     def _is_look(self, item: ast.withitem) -> bool:
+        """Say whether a block runs as if it were none: module_calls() and torch's own."""
         if not isinstance(item.context_expr, ast.Call):
             return False
         if item.optional_vars is not None:
@@ -176,16 +173,14 @@ class Replay:
     def _assign(self, target: ast.expr, value: Value) -> None:
         if isinstance(target, ast.Name):
             self._bind(target.id, value)
-        elif isinstance(target, (ast.Tuple, ast.List)) and self._fits(target, value):
-            for part, (_, one) in zip(target.elts, value.operands, strict=True):
-                self._assign(part, one)
-        else:
+            return
+        parts = getattr(target, "elts", ())
+        is_starred = any(isinstance(part, ast.Starred) for part in parts)
+        if value.kind != "several" or len(value.operands) != len(parts) or is_starred:
             self._forget(bound(target))
-
-    @staticmethod
-    def _fits(target: ast.Tuple | ast.List, value: Value) -> bool:
-        starred = any(isinstance(part, ast.Starred) for part in target.elts)
-        return value.kind == "several" and len(value.operands) == len(target.elts) and not starred
+            return
+        for part, (_, one) in zip(parts, value.operands, strict=True):
+            self._assign(part, one)
 
     def _bind(self, name: str, value: Value) -> None:
         if name in self.rebound:
@@ -202,17 +197,14 @@ class Replay:
 
     def value(self, expr: ast.expr) -> Value:
         """Return what an expression gives, evaluated now."""
-        found = self._evaluated(expr)
+        method = getattr(self, f"_{type(expr).__name__.lower()}", None)
+        found = method and method(expr)
         if found is None:
             self._forget(walruses(expr))
             found = Value("unknown", expr)
         if found.statement is None and not isinstance(expr, ast.Name):
             found.statement = self.statement
         return found
-
-    def _evaluated(self, expr: ast.expr) -> Value | None:
-        method = getattr(self, f"_{type(expr).__name__.lower()}", None)
-        return None if method is None else method(expr)
 
     def _constant(self, expr: ast.Constant) -> Value:
         return Value("plain", expr)

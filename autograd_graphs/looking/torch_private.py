@@ -178,13 +178,8 @@ def tensor_info(
     tensor: torch.Tensor, names: tuple[str, ...], with_value: bool = False
 ) -> TensorInfo:
     """Describe a tensor; with `with_value` its values and a leaf's `.grad`, where it is small."""
-    known = (
-        names,
-        shape(tensor),
-        dtype_name(read(tensor, "dtype")),
-        device_name(read(tensor, "device")),
-        bool(read(tensor, "requires_grad")),
-    )
+    dtype, device = dtype_name(read(tensor, "dtype")), device_name(read(tensor, "device"))
+    known = names, shape(tensor), dtype, device, bool(read(tensor, "requires_grad"))
     if not with_value:
         return TensorInfo(*known)
     small = values(tensor)
@@ -228,15 +223,14 @@ def shape(thing: Any) -> tuple[int, ...] | None:
 def values(tensor: torch.Tensor) -> Any:
     """Return a small plain tensor's values, a number or nested tuples; else None."""
     sizes = shape(tensor)
-    if (
-        not is_plain(tensor)
-        or sizes is None
-        or len(sizes) > SMALL
-        or torch.Size(sizes).numel() > SMALL
-    ):
+    if not is_plain(tensor) or sizes is None or len(sizes) > SMALL:
+        return None
+    if torch.Size(sizes).numel() > SMALL:
         return None
     try:
-        if has_memory(tensor):
+        # A storage can be resized behind a tensor's back. The storage itself is not asked, which
+        # would count one owner more from then on.
+        if tensor.layout is torch.strided and fits(tensor.detach(), reach(tensor)):
             return as_tuples(torch._C.TensorBase.tolist(tensor))
     except Exception:  # a layout that has no values to read
         return None
@@ -250,20 +244,11 @@ def as_tuples(values: Any) -> Any:
     return values
 
 
-def has_memory(tensor: torch.Tensor) -> bool:
-    """Say whether the storage of a plain dense tensor still holds all of it.
-
-    A storage can be resized behind a tensor's back. Torch is asked for a view, which it refuses;
-    the storage itself would count one owner more from then on.
-    """
-    return tensor.layout is torch.strided and fits(tensor.detach(), reach(tensor))
-
-
 def memory_of(tensor: torch.Tensor) -> tuple[int, int] | None:
     """Return the address of a tensor's storage and its size in bytes; None where torch cannot tell.
 
     The size is how far the tensor reaches, or the one that it is a view of: the storage itself is
-    not asked, as in `has_memory`. One that was cut short since, as FSDP does, counts as far as it
+    not asked, as in `values`. One that was cut short since, as FSDP does, counts as far as it
     goes.
     """
     is_real = is_plain(tensor) and tensor.layout is torch.strided and not tensor.is_meta

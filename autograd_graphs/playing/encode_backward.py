@@ -50,7 +50,6 @@ class Encoder:
         self.program: tuple[str, ...] = ()
 
     def film(self, film: BackwardFilm) -> dict:
-        """Return the whole film."""
         self.program = film.program
         data = {
             "version": VERSION,
@@ -76,7 +75,6 @@ class Encoder:
         return self.tensors(what) if isinstance(what, Gradient) else what
 
     def moment(self, moment: Moment | None) -> dict | int:
-        """Return what the panel says."""
         if moment is None:
             return 0
         record = {
@@ -187,7 +185,6 @@ def turn_data(turn: Turn) -> list:
 
 
 def flat(groups: Iterable[Iterable]) -> list:
-    """Return what is in groups, one after the other."""
     return list(chain.from_iterable(groups))
 
 

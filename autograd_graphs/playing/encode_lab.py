@@ -26,7 +26,6 @@ class LabEncoder(Encoder):
         self.owners(None)
 
     def lab(self, film: LabFilm) -> dict:
-        """Return the whole film."""
         scenes = [list(map(self.place, scene.marks)) for scene in film.scenes]
         states = list(self.states(film))
         legend = [
@@ -77,7 +76,6 @@ class LabEncoder(Encoder):
             ]
 
     def look(self, mark: Mark, change: Change) -> int:
-        """Return the number of what a mark is in a state."""
         runs = 0 if change.runs is None else tuple(self.runs(change.runs))
         return self.looks((self.roles(mark.role), self.roles(change.state or mark.state), runs))
 
@@ -94,7 +92,6 @@ def shown(text: str) -> str:
 
 
 def action(nr: int, button: Button) -> list:
-    """Return one action as a list."""
     adds = [plain(number) for number in button.adds] if button.adds else 0
     key = DIGITS[nr : nr + 1]
     words, does, group = map(shown, (button.words, button.does, button.group))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import isfinite
 
@@ -114,7 +115,6 @@ class Equations:
         self.operands = {} if program is None else dict(program.operands)
 
     def rows(self, step: Step) -> tuple[Row, ...]:
-        """Return the arithmetic of a step."""
         rows = self.sum_rows(step)
         if step.before_hooks != step.grad_outputs:
             rows.append(hook_row(step))
@@ -206,19 +206,18 @@ class Equations:
     def made(self, came: Cell, local: LocalDerivative | None, step: Step) -> Row:
         """Return the cells between what arrives and what is handed on."""
         if local is None:
-            words = "by its own backward" if step.formulas == CUSTOM else "by torch's formula"
-            return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
+            by_its_own = step.formulas == CUSTOM
+            return in_words(came, "by its own backward" if by_its_own else "by torch's formula")
         if local.is_unchanged and not local.after:
             return self.unchanged(came)
-        known = self.names(step)
         if local.after and single(local.value) == 1:
-            return (came, Cell("sign", "→"), Cell("words", local.after), Cell("sign", "→"))
+            return in_words(came, local.after)
+        known = self.names(step)
         if not local.sign:
-            words = visible(local.told_form(known), LONGEST_FORM)
-            return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
+            return in_words(came, visible(local.told_form(known), LONGEST_FORM))
         factor = factor_cell(local, known)
         if local.after:
-            factor = Cell(factor.role, factor.what, f"{factor.caption}\n{local.after}".strip())
+            factor = replace(factor, caption=f"{factor.caption}\n{local.after}".strip())
         sign = Cell("sign", SIGNS[local.sign])
         pair = (factor, sign, came) if local.sign == "@left" else (came, sign, factor)
         return (*pair, Cell("sign", "="))
@@ -309,6 +308,11 @@ class Equations:
             return ""
         text = as_factor(local.numbers) or short_number(value)
         return f"({text})" if text.startswith("-") else text
+
+
+def in_words(came: Cell, words: str) -> Row:
+    """Return what arrives, and words for what becomes of it."""
+    return came, Cell("sign", "→"), Cell("words", words), Cell("sign", "→")
 
 
 def is_reshaped(local: LocalDerivative | None, arrived: Gradient | None, handed: Gradient) -> bool:

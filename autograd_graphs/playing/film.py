@@ -133,7 +133,6 @@ def marks_of(film: LabFilm, number: int) -> tuple[Mark, ...]:
 
 
 def changed(mark: Mark, change: Change | None) -> Mark:
-    """Return a mark as a state shows it."""
     if change is None:
         return mark
     runs = mark.runs if change.runs is None else change.runs

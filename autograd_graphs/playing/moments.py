@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from autograd_graphs.data import Gradient, Node, Storage, counted, stem
-from autograd_graphs.playing.backward_film import Cell, Moment, Row
+from autograd_graphs.playing.backward_film import Cell, Moment, Row, What
 from autograd_graphs.playing.equations import (
     LONGEST_PATH,
     Equations,
@@ -45,11 +45,10 @@ class Moments:
     def begin(self) -> Moment:
         """Say where backward starts, and with what."""
         roots = [root.tensor.name for root in self.graph.roots]
-        title = (
-            f"{visible(', '.join(roots), LONGEST_TITLE)}.backward()" if all(roots) else "backward()"
-        )
+        names = visible(", ".join(filter(None, roots)), LONGEST_TITLE)
         if not self.trace.steps:
-            return self.graph_alone(visible(", ".join(filter(None, roots)), LONGEST_TITLE))
+            return self.graph_alone(names)
+        title = f"{names}.backward()" if all(roots) else "backward()"
         rows = []
         for name, start in list(zip(roots, self.trace.starts, strict=False))[:MOST_STARTS]:
             where = f"enters at {visible(name, LONGEST_NAME)}" if name else "enters at the root"
@@ -131,7 +130,6 @@ class Moments:
         return f"The first {found.health} appears here."
 
     def stopped(self) -> str:
-        """Say where an error stopped backward."""
         if self.trace.stopped_at is None:
             return "backward() stopped"
         name = stem(self.graph.nodes[self.trace.stopped_at].operation)
@@ -167,7 +165,6 @@ def titles(node: Node) -> tuple[str, str]:
 
 
 def question(step: Step, node: Node) -> str:
-    """Return what is asked at a step."""
     arrived = [gradient for gradient in step.before_hooks if gradient is not None]
     if not arrived:
         return ""
@@ -189,17 +186,21 @@ def question(step: Step, node: Node) -> str:
 
 def asked_alike(rows: tuple[Row, ...]) -> tuple[Row, ...]:
     """Return rows in which, where a shape is asked for, no number is."""
-    asked = [cell.what for row in rows for cell in row if cell.is_asked]
-    if not any(isinstance(what, Gradient) for what in asked):
+    if not any(isinstance(what, Gradient) for what in asked_in(rows)):
         return rows
     found = []
     for row in rows:
-        cells = [
-            replace(cell, is_asked=isinstance(cell.what, Gradient)) if cell.is_asked else cell
-            for cell in row
-        ]
+        cells = list(row)
+        for nr, cell in enumerate(cells):
+            if isinstance(cell.what, str):
+                cells[nr] = replace(cell, is_asked=False)
         found.append(tuple(cells))
     return tuple(found)
+
+
+def asked_in(rows: tuple[Row, ...]) -> list[What]:
+    """Return what may be asked in some rows."""
+    return [cell.what for row in rows for cell in row if cell.is_asked]
 
 
 def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
@@ -207,7 +208,7 @@ def choices(step: Step, rows: tuple[Row, ...]) -> tuple[str, ...]:
 
     The wrong ones are other numbers, or shapes, of this very step. None where nothing is asked.
     """
-    asked = [cell.what for row in rows for cell in row if cell.is_asked]
+    asked = asked_in(rows)
     if not asked:
         return ()
     if any(isinstance(what, Gradient) for what in asked):

@@ -57,18 +57,16 @@ class Player(anywidget.AnyWidget):
 
     _esm = SCRIPT
     _css = STYLE
-    film = Unicode().tag(
-        sync=True
-    )  # JSON in one line: a notebook would spread lists over a line per number
+    # JSON in one line: a notebook would spread lists over a line per number.
+    film = Unicode().tag(sync=True)
     frame = Int().tag(sync=True)
     guessing = Bool().tag(sync=True)
 
     def __init__(self, film: AnyFilm, **traits: object) -> None:
         self.text, self._title, self._count = film.text, film.alt, count(film)
         self._still = still_html(film)
-        super().__init__(
-            film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first(film)} | traits)
-        )
+        first = film.start if isinstance(film, BackwardFilm) else film.first
+        super().__init__(film=as_json(film), _anywidget_id=IDENTITY, **({"frame": first} | traits))
         self.on_msg(self._keep)
 
     def _keep(self, _: object, content: object, buffers: object) -> None:
@@ -107,16 +105,6 @@ def still_html(film: AnyFilm) -> str:
     return f"<p>{safe(sentence)}</p>" + html(svg(picture), film.alt, film.text, "All of it as text")
 
 
-def first(film: AnyFilm) -> int:
-    """Return the number of the frame that a film begins with."""
-    return film.start if isinstance(film, BackwardFilm) else film.first
-
-
-def player(film: AnyFilm) -> Player:
-    """Return the widget that plays a film; its text is the film's."""
-    return Player(film)
-
-
 def as_json(film: AnyFilm) -> str:
     """Return a film as JSON in one line."""
     is_backward = isinstance(film, BackwardFilm)
@@ -133,18 +121,16 @@ def count(film: AnyFilm) -> int:
 
 def head() -> str:
     """Return the style and the script that a page needs once, for any number of slots."""
-    return (
-        f'<style>\n{STYLE}</style>\n<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
-    )
+    script = f'<script type="module">\n{SCRIPT}\nplayAll(document);\n</script>'
+    return f"<style>\n{STYLE}</style>\n{script}"
 
 
 def slot_of(data: str, text: str) -> str:
     """Return the place in a page where a film in JSON plays, with its text where no script runs."""
     data = data.replace("<", "\\u003c")
-    return (
-        f'<div class="player-slot"><script type="application/json">{data}</script>\n'
-        f"<noscript><pre>{safe(text)}</pre></noscript></div>"
-    )
+    script = f'<script type="application/json">{data}</script>'
+    words = f"<noscript><pre>{safe(text)}</pre></noscript>"
+    return f'<div class="player-slot">{script}\n{words}</div>'
 
 
 def page(film: AnyFilm) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from autograd_graphs.data import Edge, Gradient, Graph, Node, SavedTensor, TensorInfo, line, tree
-from autograd_graphs.drawing.bare import Size, bare, on_its_side
+from autograd_graphs.drawing.bare import Room, Size, bare, on_its_side
 from autograd_graphs.drawing.palette import TITLE
 from autograd_graphs.playing.backward_film import Scene, Stop, Turn, Way, What
 from autograd_graphs.playing.equations import Equations, is_unknown, number_of, shape, single, told
@@ -43,8 +43,8 @@ class Stage:
         capsules = {nr: room(way.carried) for nr, way in enumerate(ways) if way.carried is not None}
         entries = {node: room(what) for node, what in starts}
         slots = {nr: max(map(wide, turn.slot)) for nr, turn in enumerate(turns) if turn.slot}
-        kept = self.keeping()
-        picture = bare(kept, capsules, entries, slots)
+        kept, room_kept = self.keeping(), Room(capsules, entries, slots)
+        picture = bare(kept, room_kept)
         names = tuple([line(node) for node in self.graph.nodes])
         return Scene(
             picture,
@@ -56,7 +56,7 @@ class Stage:
             names,
             tree(self.graph),
             self.box_of.get(self.trace.stopped_at),
-            on_its_side(kept, capsules, entries, slots) if self.last else None,
+            on_its_side(kept, room_kept) if self.last else None,
         )
 
     def keeping(self) -> Graph:

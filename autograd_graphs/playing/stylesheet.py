@@ -5,38 +5,19 @@ from __future__ import annotations
 from autograd_graphs.drawing.palette import DARK, LIGHT, STYLE
 from autograd_graphs.drawing.svg import FONT
 
-PAPER = {
-    "ground",
-    "card",
-    "leaf",
-    "tagink",
-    "cutground",
-    "doneground",
-    "nowground",
-}  # what is written or drawn on
-PLAIN = {
-    "fill": "#000",
-    "stroke": "none",
-    "stroke-width": "1",
-    "stroke-dasharray": "none",
-    "font-size": "16",
-}
-PLAIN |= {
-    "font-weight": "400",
-    "font-style": "normal",
-    "text-anchor": "start",
-    "text-decoration": "none",
-}
+# what is written or drawn on
+PAPER = {"ground", "card", "leaf", "tagink", "cutground", "doneground", "nowground"}
+PLAIN = {"fill": "#000", "stroke": "none", "stroke-width": "1", "stroke-dasharray": "none"}
+PLAIN |= {"font-size": "16", "font-weight": "400", "font-style": "normal"}
+PLAIN |= {"text-anchor": "start", "text-decoration": "none"}
 THEMES = (("true", "light"), ("false", "dark"))
 
 
 def css_class(role: str, state: str = "") -> str:
     """Return the classes of a mark: "m-operation s-now". Raises KeyError for a strange role."""
     if role not in STYLE and f"{role} {state}" not in STYLE:
-        raise KeyError(
-            f"Nothing is drawn as {f'{role} {state}'.strip()!r}. "
-            "Roles with a look stand in autograd_graphs/drawing/palette.py."
-        )
+        where = "Roles with a look stand in autograd_graphs/drawing/palette.py."
+        raise KeyError(f"Nothing is drawn as {f'{role} {state}'.strip()!r}. {where}")
     return f"m-{role.replace(' ', '-')}" + (f" s-{state}" if state else "")
 
 
@@ -60,33 +41,27 @@ def colours() -> str:
 def _rules() -> list[str]:
     """Return one rule for each look, those of roles first; looks that say the same share one."""
     found: dict[tuple[bool, str], list[str]] = {}
-    for role, state, look in (_look(key) for key in STYLE if not key.startswith("torchviz")):
-        body = ";".join(f"{name}:{_value(name, value)}" for name, value in look.items())
-        found.setdefault((bool(state), body), []).append(
-            f".m-{role}" + (f".s-{state}" if state else "")
-        )
-    return [
-        f"{','.join(found[rule])}{{{rule[1]}}}" for rule in sorted(found, key=lambda rule: rule[0])
-    ]
+    for role, state, look in [_look(key) for key in STYLE if not key.startswith("torchviz")]:
+        body = ";".join([f"{name}:{_value(name, value)}" for name, value in look.items()])
+        name = f".m-{role}" + (f".s-{state}" if state else "")
+        found.setdefault((bool(state), body), []).append(name)
+    rules = sorted(found.items(), key=lambda rule: rule[0][0])
+    return [f"{','.join(names)}{{{body}}}" for (_, body), names in rules]
 
 
 def _look(key: str) -> tuple[str, str, dict[str, str]]:
     """Return role, state, and what to say of them; "run name" is a role in two words."""
     role, _, state = key.replace("run ", "run-", 1).partition(" ")
     ours = STYLE.get(role, {}) if state else {}
-    taken_back = {name: PLAIN[name] for name in ours if name not in STYLE[key]}
-    return (
-        role,
-        state,
-        taken_back | {name: value for name, value in STYLE[key].items() if ours.get(name) != value},
-    )
+    look = {name: PLAIN[name] for name in ours if name not in STYLE[key]}
+    look |= {name: value for name, value in STYLE[key].items() if ours.get(name) != value}
+    return role, state, look
 
 
 def _forced() -> str:
     """Keep to the two colours that the reader chose, and the one for what is selected."""
-    found = {name: "Canvas" if name in PAPER else "CanvasText" for name in LIGHT} | {
-        "now": "Highlight"
-    }
+    found = {name: "Canvas" if name in PAPER else "CanvasText" for name in LIGHT}
+    found["now"] = "Highlight"
     return ";".join(f"--player-{name}:{value}" for name, value in found.items())
 
 

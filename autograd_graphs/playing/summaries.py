@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from autograd_graphs.data import Edge, Gradient, counted
 from autograd_graphs.playing.backward_film import Cell, Moment, Row, Stop
-from autograd_graphs.playing.equations import LONGEST_PATH, Equations, again, caption, ended, told
+from autograd_graphs.playing.equations import (
+    LONGEST_PATH,
+    Equations,
+    again,
+    caption,
+    ended,
+    in_words,
+    told,
+)
 from autograd_graphs.playing.moments import Moments
 from autograd_graphs.playing.scenes import Stage
 from autograd_graphs.recording.health import health_of, norm_of, worst
@@ -52,14 +61,13 @@ class Summaries:
     def rows(self, box: int, steps: range) -> list[Row]:
         """Return what entered the part, and what left it."""
         came = self.entered(box, steps)
-        words = Cell("words", counted(len(steps), "step"))
+        words = counted(len(steps), "step")
         rows: list[Row] = []
         for edge, handed in self.left(box, steps):
             goal = self.goal(edge)
             out = Cell("handed", told(handed), caption(handed, f"to {goal}"))
-            arrives = self.came(came, is_first=not rows)
             if len(rows) < MOST_ROWS:
-                rows.append((arrives, Cell("sign", "→"), words, Cell("sign", "→"), out))
+                rows.append((*in_words(self.came(came, is_first=not rows), words), out))
         return rows or self.ends(came, words, steps)
 
     def came(self, gradient: Gradient | None, is_first: bool) -> Cell:
@@ -67,16 +75,14 @@ class Summaries:
         words = caption(gradient, "arrives") if is_first else again(gradient)
         return Cell("arrives", told(gradient), words)
 
-    def ends(self, came: Gradient | None, words: Cell, steps: range) -> list[Row]:
+    def ends(self, came: Gradient | None, words: str, steps: range) -> list[Row]:
         """Return what entered a part that hands nothing on, and the `.grad`s that it became."""
         rows: list[Row] = []
         for number in steps:
             step = self.steps[number]
             if step.leaf is not None and len(rows) < MOST_ROWS:
-                total = self.equations.leaf_row(step)[-1]
-                total = Cell(total.role, total.what, total.caption)
-                arrives = self.came(came, is_first=not rows)
-                rows.append((arrives, Cell("sign", "→"), words, Cell("sign", "→"), total))
+                total = replace(self.equations.leaf_row(step)[-1], is_asked=False)
+                rows.append((*in_words(self.came(came, is_first=not rows), words), total))
         return rows
 
     def goal(self, edge: Edge) -> str:

@@ -353,6 +353,10 @@ def of_joined(s: Saved) -> Form:
     return Form(made, f"its part of g along dim {s.dim}")
 
 
+def of_stacked(s: Saved) -> Form:
+    return Form(s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}")
+
+
 # What each input is handed on, by operation and input
 
 RULES: dict[str, Rule] = {
@@ -421,7 +425,5 @@ RULES: dict[str, Rule] = {
     "Index self": of_indices,
     "Embedding weight": of_rows,
     "Cat tensors": of_joined,
-    "Stack tensors": lambda s: Form(
-        s.grad.select(s.dim, s.position), f"g at index {s.position} of dim {s.dim}"
-    ),
+    "Stack tensors": of_stacked,
 }

@@ -120,11 +120,6 @@ def called_in(graph: Graph, node: int) -> str:
     return max(calls, key=lambda call: call.depth).name if calls else ""
 
 
-def zeros(trace: Trace) -> frozenset[int]:
-    """Return the numbers of the steps at which nothing but zeros arrived."""
-    return frozenset(nr for nr, step in enumerate(trace.steps) if health_at(step) == "zero")
-
-
 def exploding(trace: Trace) -> frozenset[int]:
     """Return the numbers of the steps at which a gradient arrived that explodes.
 

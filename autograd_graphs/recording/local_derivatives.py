@@ -73,11 +73,8 @@ class StepValues:
         describe: Callable[[torch.Tensor], Any],
     ) -> None:
         self.operation, self.describe = stem(node.operation), describe
-        self.names = {
-            saved.name: saved.tensor.names[0]
-            for saved in node.saved
-            if saved.tensor and saved.tensor.names
-        }
+        named = [one for one in node.saved if one.tensor and one.tensor.names]
+        self.names = {one.name: one.tensor.names[0] for one in named}
         self.held = {name: signed(value) for name, value in held.items()}
         self.grads, self.grad_inputs = tuple(grad_outputs), grad_inputs
 
@@ -96,16 +93,9 @@ class StepValues:
             return None
 
     def saved(self, position: int) -> Saved:
-        shapes = []
-        for tensor in self.grad_inputs:
-            shapes.append(None if tensor is None else tuple(tensor.shape))
-        return Saved(
-            self.held,
-            grad=self.grads[0],
-            shape=shapes[position],
-            shapes=tuple(shapes),
-            position=position,
-        )
+        shapes = tuple([one if one is None else tuple(one.shape) for one in self.grad_inputs])
+        own = {"shape": shapes[position], "shapes": shapes, "position": position}
+        return Saved(self.held, grad=self.grads[0], **own)
 
     def verified(
         self, rule: Rule, saved: Saved, handed: torch.Tensor, is_sure: bool
@@ -164,7 +154,6 @@ class StepValues:
         )
 
     def described(self, factor: Any) -> Any:
-        """Describe a factor as a gradient is described."""
         if isinstance(factor, torch.Tensor):
             return self.describe(factor)
         return None if factor is None else Gradient((), factor)
@@ -237,9 +226,8 @@ def as_written(value: Any) -> Any:
 
 def is_broadcast(shape: Sequence[int], target: Sequence[int]) -> bool:
     """Say whether a tensor of this shape can be expanded to the other."""
-    return len(shape) <= len(target) and all(
-        size in (1, wanted) for size, wanted in zip(shape[::-1], target[::-1], strict=False)
-    )
+    pairs = zip(shape[::-1], target[::-1], strict=False)
+    return len(shape) <= len(target) and all(size in (1, wanted) for size, wanted in pairs)
 
 
 def spread(shape: Sequence[int], target: Sequence[int]) -> str:
@@ -249,13 +237,9 @@ def spread(shape: Sequence[int], target: Sequence[int]) -> str:
         return ""
     if torch.Size(shape).numel() == 1:
         return f"spread over all {size} elements"
-    missing = len(target) - len(shape)
-    found = [
-        dim
-        for dim, wanted in enumerate(target)
-        if wanted != 1 and (dim < missing or shape[dim - missing] != wanted)
-    ]
-    return f"spread over {dims(found)}"
+    whole = [1] * (len(target) - len(shape)) + list(shape)
+    pairs = enumerate(zip(whole, target, strict=True))
+    return f"spread over {dims([dim for dim, (size, wanted) in pairs if size != wanted])}"
 
 
 def summed(shape: Sequence[int], target: Sequence[int]) -> str:

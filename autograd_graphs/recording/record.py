@@ -72,14 +72,11 @@ def record(
     return trace
 
 
-def is_built_in(kind: type) -> bool:
-    """Say whether a class is Python's or an extension's, without asking its metaclass."""
-    return not type.__dict__["__flags__"].__get__(kind) & HEAP
-
-
 def words(error: BaseException) -> str:
     """Return the first line of what an error says; a class of the user's is not asked."""
-    built_in = next(filter(is_built_in, mro(error)))
+    # The first class of Python's or an extension's own; a metaclass is not asked.
+    flags = type.__dict__["__flags__"].__get__
+    built_in = next(kind for kind in mro(error) if not flags(kind) & HEAP)
     arguments = BaseException.__dict__["args"].__get__(error)
     if set(map(id, map(type, arguments))) <= PLAIN:
         text = built_in.__str__(error)
@@ -96,9 +93,10 @@ def plainly(said: str, log: Log) -> str:
     roots, nodes = log.graph.roots, log.graph.nodes
     saved = chain.from_iterable(node.saved for node in nodes)
     freed = log.graph.left_out or any(one.state == "freed" for one in saved)
+    names = ", ".join(root.tensor.name or "this tensor" for root in roots)
     if "backward through the graph a second time" in said and freed:
         return (
-            f"A part of the graph of {called(log)} was walked before: {freed_in(log)} freed. "
+            f"A part of the graph of {names} was walked before: {freed_in(log)} freed. "
             "Run the forward pass again and give its new result, or pass retain_graph=True to "
             "the earlier call."
         )
@@ -118,11 +116,6 @@ def plainly(said: str, log: Log) -> str:
             "requires_grad=True."
         )
     return ""
-
-
-def called(log: Log) -> str:
-    """Return what the learner calls the roots."""
-    return ", ".join(root.tensor.name or "this tensor" for root in log.graph.roots)
 
 
 def freed_in(log: Log) -> str:

@@ -145,11 +145,8 @@ def sentence(node: Node, step_locals: Locals, step: Step) -> str:
     if step.formulas == CUSTOM:
         return _OF_TORCH.get(node.operation, _CUSTOM)
     name = visible(stem(node.operation), _LONGEST_NAME)
-    handed = [
-        local
-        for local, gradient in zip(step_locals, step.grad_inputs, strict=False)
-        if gradient is not None
-    ]
+    pairs = zip(step_locals, step.grad_inputs, strict=False)
+    handed = [local for local, gradient in pairs if gradient is not None]
     if not handed:
         if all(gradient is None for gradient in step.grad_outputs):
             return "Nothing arrives, so nothing is handed on."
@@ -233,16 +230,6 @@ def of_sum(handed: Locals, step: Step) -> str:
     if all(local and local.is_unchanged for local in handed):
         return f"{words}, unchanged."
     return with_copies(f"{words}.", step)
-
-
-def of_difference(handed: Locals, step: Step) -> str:
-    """Say what a - b hands on: the first input is a."""
-    return difference(step, 0, 1)
-
-
-def of_turned_difference(handed: Locals, step: Step) -> str:
-    """Say what torch.rsub(b, a), which is a - b, hands on."""
-    return difference(step, 1, 0)
 
 
 def difference(step: Step, whole: int, taken: int) -> str:
@@ -371,17 +358,10 @@ def of_normalisation(handed: Locals, step: Step) -> str:
     return _CENTRED + more
 
 
-def of_batch_norm(handed: Locals, step: Step) -> str:
-    """Say what is so with the batch's own statistics and with stored ones: a step does not hold
-    which it were.
-    """
-    return _BATCH_NORM if has(step, 0) else _SUMMED_UP
-
-
 _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
     "Add": of_sum,
-    "Sub": of_difference,
-    "Rsub": of_turned_difference,
+    "Sub": lambda handed, step: difference(step, 0, 1),
+    "Rsub": lambda handed, step: difference(step, 1, 0),  # torch.rsub(b, a) is a - b
     "Clamp": of_clamp,
     "ClampMin": of_clamp,
     "ClampMax": of_clamp,
@@ -398,7 +378,8 @@ _BY_LOCALS: dict[str, Callable[[Locals, Step], str]] = {
     "Addmm": of_linear,
     "Baddbmm": of_linear,
     "Convolution": of_convolution,
-    "NativeBatchNorm": of_batch_norm,
+    # A step does not hold whether a batch norm used the batch's own statistics or stored ones.
+    "NativeBatchNorm": lambda handed, step: _BATCH_NORM if has(step, 0) else _SUMMED_UP,
     "NativeLayerNorm": of_normalisation,
     "NativeGroupNorm": of_normalisation,
 }

@@ -46,12 +46,8 @@ def _inputs(schema: str, rules: dict[str, Any]) -> dict[str, str]:
         by_name |= dict.fromkeys(map(str.strip, names.split(",")), str(rule))
     inside = schema.partition("(")[2].rpartition(") ->")[0]
     arguments = [name for _, name in _ARGUMENT.findall(inside)]
-    found = {name: by_name[name] for name in arguments if name in by_name}
-    return {
-        name: " ".join(rule.split())
-        for name, rule in found.items()
-        if rule.lower() != "non_differentiable"
-    }
+    found = {name: " ".join(by_name[name].split()) for name in arguments if name in by_name}
+    return {name: rule for name, rule in found.items() if rule.lower() != "non_differentiable"}
 
 
 def _class_name(schema: str) -> str:

@@ -35,15 +35,12 @@ class Weight(World):
         return (self.w,)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
-        value = Row(
-            "", f"{short_numbers(tensor.tolist())} {str(tensor.dtype).removeprefix('torch.')}"
-        )
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        value = Row("", f"{short_numbers(tensor.tolist())} {dtype}")
         if name == "w.grad":
             return (value,)
-        flags = [
-            Row(flag, str(getattr(tensor, flag)))
-            for flag in ("is_leaf", "requires_grad", "retains_grad")
-        ]
+        names = ("is_leaf", "requires_grad", "retains_grad")
+        flags = [Row(flag, str(getattr(tensor, flag))) for flag in names]
         made = type(tensor.grad_fn).__name__ if tensor.grad_fn else "None"
         return (value, *flags, Row("grad_fn", made))
 

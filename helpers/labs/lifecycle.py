@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from itertools import chain
 
 import torch
 
@@ -66,15 +67,11 @@ class Life(World):
         """Return how many saved tensors are held and freed, and the bytes that are held."""
         nodes = [one for one in Walk(self.roots()).met if not isinstance(one, torch.Tensor)]
         states = [cell.state for node in nodes for cell in saved(node, lambda tensor: ())]
-        held = [
-            one
-            for node in nodes
-            for one in values_held(node).values()
-            if isinstance(one, torch.Tensor)
-        ]
-        storages = {
-            one.untyped_storage().data_ptr(): one.untyped_storage().nbytes() for one in held
-        }
+        storages = {}
+        for one in chain.from_iterable(values_held(node).values() for node in nodes):
+            if isinstance(one, torch.Tensor):
+                storage = one.untyped_storage()
+                storages[storage.data_ptr()] = storage.nbytes()
         return states.count("held"), states.count("freed"), storages
 
     def alone(self, storages: dict[int, int]) -> int:

@@ -111,7 +111,6 @@ KEPT = {"held": "saved tensor", "freed": "saved tensor, freed"}
 
 
 def marks(state: State) -> list[Mark]:
-    """Return the marks of one state."""
     pen, last = Pen(), state.fact("pressed last")
     for turn in TURNS:
         way(pen, turn, "")
@@ -132,7 +131,6 @@ def marks(state: State) -> list[Mark]:
 
 
 def way(pen: Pen, curve: tuple[Point, ...], look: str) -> None:
-    """Draw an arrow."""
     pen.path("edge", *curve, state=look)
     pen.polygon("arrow", *arrow(curve), state=look)
 

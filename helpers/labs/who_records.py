@@ -9,7 +9,10 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 
-WAY = "ways to y"
+
+def way(name: str, code: str, does: str) -> Action:
+    """Return an action that makes y anew."""
+    return Action(name, code, does, group="ways to y", anew=True)
 
 
 class Ways(World):
@@ -20,30 +23,14 @@ class Ways(World):
         "model = nn.Sequential(nn.Dropout(0.5), nn.ReLU())",
     )
     actions = (
-        Action("ordinary", "y = x * 2", "y by an operation", group=WAY, anew=True),
-        Action(
-            "no_grad",
-            "with torch.no_grad(): y = x * 2",
-            "the same, within a block",
-            group=WAY,
-            anew=True,
+        way("ordinary", "y = x * 2", "y by an operation"),
+        way("no_grad", "with torch.no_grad(): y = x * 2", "the same, within a block"),
+        way(
+            "inference", "with torch.inference_mode(): y = x * 2", "the same, within another block"
         ),
-        Action(
-            "inference",
-            "with torch.inference_mode(): y = x * 2",
-            "the same, within another block",
-            group=WAY,
-            anew=True,
-        ),
-        Action("detach", "y = x.detach()", "y from x itself", group=WAY, anew=True),
-        Action("data", "y = x.data", "y from x itself, the old way", group=WAY, anew=True),
-        Action(
-            "evaluate",
-            "y = model.eval()(x)",
-            "y by dropout and relu in eval mode",
-            group=WAY,
-            anew=True,
-        ),
+        way("detach", "y = x.detach()", "y from x itself"),
+        way("data", "y = x.data", "y from x itself, the old way"),
+        way("evaluate", "y = model.eval()(x)", "y by dropout and relu in eval mode"),
         Action("inside", "with torch.no_grad(): z = x * y", "uses y within a block"),
         Action("outside", "z = x * y", "uses y"),
     )

@@ -143,12 +143,8 @@ class FindLine:
     def read(self, question: Question, guess: object) -> str:
         text = str(guess) if type(guess) is int else guess
         found = LINE.fullmatch(text.strip()) if is_a(text, str) else None
-        lines = question.shown["lines"]
-        if (
-            not found
-            or not 1 <= int(found[1]) <= len(lines)
-            or not lines[int(found[1]) - 1].strip()
-        ):
+        known = [nr for nr, line in enumerate(question.shown["lines"], 1) if line.strip()]
+        if not found or int(found[1]) not in known:
             return ""
         letter = found[2] if found[2] in question.shown["reasons"] else ""
         return f"{int(found[1])}{letter}"

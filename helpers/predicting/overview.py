@@ -49,12 +49,13 @@ class Progress:
         if not self.lessons:
             return self._quiz() or NOTHING
         rows = [COLUMNS[:-1], *[cells(lesson) for lesson in self.lessons]]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-        lines = [
-            "  ".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, *self._again(), *filter(None, [self._quiz()])])
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+        again = [text for lesson in self.lessons for text in lesson.again]
+        if again:
+            lines += ["", "Look again at:"]
+            lines += [f"  - {text}".replace("`", "") for text in again]
+        return "\n".join([*lines, *filter(None, [self._quiz()])])
 
     def _quiz(self) -> str:
         """Return how many guesses of the quiz are kept, and how many were right once lesson 11 has told;
@@ -66,15 +67,6 @@ class Progress:
         many = len(self.quiz)
         kept_now = f"Quiz: {many} guess{'es' * (many > 1)} kept. Lesson 11 asks once more."
         return kept_now if many else ""
-
-    def _again(self) -> list[str]:
-        """Return what to look at again, a line each."""
-        found = [text for lesson in self.lessons for text in lesson.again]
-        return (
-            ["", "Look again at:", *[f"  - {text}".replace("`", "") for text in found]]
-            if found
-            else []
-        )
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
         if not self.lessons:
@@ -113,14 +105,15 @@ def number_of(name: str) -> str:
 
 def lesson(number: str, sections: dict[str, dict[str, dict]]) -> Lesson:
     """Count what was kept of one lesson."""
-    of = {
-        section: {name: record for name, record in records.items() if number_of(name) == number}
-        for section, records in sections.items()
-    }
-    guesses, wrong = judged(of[PREDICTIONS])
-    players = [first for record in of[PLAYERS].values() for first in record.values()]
+
+    def of(section: str) -> dict[str, dict]:
+        records = sections[section].items()
+        return {name: record for name, record in records if number_of(name) == number}
+
+    guesses, wrong = judged(of(PREDICTIONS))
+    players = [first for record in of(PLAYERS).values() for first in record.values()]
     players = [first for first in players if first in ("right", "wrong")]
-    tries = of[EXERCISES]
+    tries = of(EXERCISES)
     tried = [name for name, record in tries.items() if record.get("tries") or record.get("solved")]
     solved = [name for name in tried if tries[name].get("solved") is True]
     return Lesson(
@@ -152,13 +145,8 @@ def titled(asked: Question, record: dict) -> str:
 
 
 def cells(lesson: Lesson) -> tuple[str, ...]:
-    """Return the counts of a lesson as texts."""
-    return (
-        lesson.number,
-        share(lesson.right, lesson.guesses),
-        share(lesson.solved, lesson.tried),
-        str(lesson.hints or "–"),
-    )
+    right, solved = share(lesson.right, lesson.guesses), share(lesson.solved, lesson.tried)
+    return lesson.number, right, solved, str(lesson.hints or "–")
 
 
 def share(part: int, all_of_it: int) -> str:
@@ -166,7 +154,6 @@ def share(part: int, all_of_it: int) -> str:
 
 
 def row(lesson: Lesson) -> str:
-    """Return a lesson as a row of a table."""
     number, *counts = cells(lesson)
     again = "<br>".join(map(marked, lesson.again))
     data = "".join(f'<td style="text-align:left">{text}</td>' for text in [*counts, again])

@@ -105,11 +105,9 @@ class Prediction(anywidget.AnyWidget):
             return f"{name}: your guess, {self.kind.wanted(self.asked)}. Without buttons: {call}"
         if self.answer is not None:
             return f"{name}: {self.kind.reply(self.asked, self.choice)}"
-        then = (
-            f"Lesson {self.asked.settled} settles it."
-            if self.asked.settled
-            else "Now run the next cell."
-        )
+        then = "Now run the next cell."
+        if self.asked.settled:
+            then = f"Lesson {self.asked.settled} settles it."
         said = f"You said {named(self.choice)}." if self.asked.kind in GUESSED else "Kept."
         return f"{name}: {said} {then}"
 
@@ -225,12 +223,8 @@ def asked_of(asked: Question) -> dict[str, Any]:
 def answer_of(asked: Question) -> dict[str, Any]:
     """Return what the browser is told of its answer."""
     right = list(asked.right) if isinstance(asked.right, tuple) else asked.right
-    return asked.told | {
-        "right": right,
-        "tolerance": asked.tolerance,
-        "takeaway": asked.takeaway,
-        "why": [list(pair) for pair in asked.why],
-    }
+    found = {"right": right, "tolerance": asked.tolerance, "takeaway": asked.takeaway}
+    return asked.told | found | {"why": [list(pair) for pair in asked.why]}
 
 
 def slot(asked: Question) -> str:
@@ -241,10 +235,9 @@ def slot(asked: Question) -> str:
     data = json.dumps(asked_of(asked) | {"answer": answer}, ensure_ascii=False)
     data = data.replace("<", "\\u003c")
     lines = "".join(f"<pre>{escape(line)}</pre>" for line in lines_of(asked))
-    return (
-        f'<div class="prediction-slot"><script type="application/json">{data}</script>\n'
-        f"<noscript>{lines}<p>{NO_SCRIPT}</p></noscript></div>"
-    )
+    script = f'<script type="application/json">{data}</script>'
+    words = f"<noscript>{lines}<p>{NO_SCRIPT}</p></noscript>"
+    return f'<div class="prediction-slot">{script}\n{words}</div>'
 
 
 def page_script() -> str:

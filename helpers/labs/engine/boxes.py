@@ -194,12 +194,10 @@ def tag_width(name: str) -> int:
 
 
 def label_width(box: Box) -> int:
-    """Return the width of the labels of a box."""
     return max([width(row.label, SMALL) for row in box.rows[1:]], default=0)
 
 
 def value_width(box: Box) -> int:
-    """Return the width of the value in a box."""
     return max([width(words(row), TITLE, bold=row.is_wrong) for row in box.rows[:1]], default=0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -13,23 +13,12 @@ from autograd_graphs.data import Graph
 from autograd_graphs.looking.snapshot import Walk, graph_of
 from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.looking.variable_names import find_names
+from autograd_graphs.untrusted.sandbox import undisturbed
 from helpers.labs.engine.state_key import sameness
 from helpers.labs.engine.state_map import State, StateMap, Way
 from helpers.labs.engine.world import World
 
 MOST_STATES = 600
-
-
-@dataclass(slots=True)
-class Draft:
-    """Hold one state while the search goes on: what it shows, and its ways as far as known."""
-
-    path: tuple[str, ...]
-    shown: dict[str, Any]
-    ways: list[tuple[str, Way]] = field(default_factory=list)
-
-    def state(self) -> State:
-        return State(self.path, ways=tuple(self.ways), **self.shown)
 
 
 def replay(world: type[World], path: tuple[str, ...]) -> tuple[World, str]:
@@ -94,9 +83,10 @@ def explore(world: type[World], depth: int, most: int = MOST_STATES) -> StateMap
     """
     search = Search(world, depth, most)
     with undisturbed():
-        search.run()
-    states = tuple([draft.state() for draft in search.drafts])
-    return StateMap(world.__name__, states, search.cut())
+        torch.set_default_dtype(torch.float32)
+        states = search.run()
+    where = " and ".join(sorted(search.beyond))
+    return StateMap(world.__name__, states, f"This map ends {where}." if where else "")
 
 
 @dataclass(slots=True)
@@ -106,15 +96,18 @@ class Search:
     world: type[World]
     depth: int
     most: int
-    drafts: list[Draft] = field(default_factory=list)
+    states: list[State] = field(default_factory=list)
     found: dict[Any, int] = field(default_factory=dict)
     beyond: set[str] = field(default_factory=set)
 
-    def run(self) -> None:
+    def run(self) -> tuple[State, ...]:
+        """Return all states with their ways."""
         self.arrive(())
-        for draft in self.drafts:  # the list grows as we go
-            for action in self.world.actions:
-                draft.ways.append((action.name, self.arrive((*draft.path, action.name))))
+        for nr, state in enumerate(self.states):  # the list grows as we go
+            paths = [(action.name, (*state.path, action.name)) for action in self.world.actions]
+            ways = tuple([(name, self.arrive(path)) for name, path in paths])
+            self.states[nr] = replace(state, ways=ways)
+        return tuple(self.states)
 
     def arrive(self, path: tuple[str, ...]) -> Way:
         """Return where a path leads; to None where that is a new state and past a limit."""
@@ -126,27 +119,11 @@ class Search:
             if len(path) > self.depth:
                 self.beyond.add(f"after {self.depth} actions")
                 return Way(None)
-            if len(self.drafts) >= self.most:
+            if len(self.states) >= self.most:
                 self.beyond.add(f"at {self.most} states")
                 return Way(None)
             with inside():  # anew: looking for sameness has moved versions
                 shown |= graphs(replay(self.world, path)[0])
-            self.found[key] = len(self.drafts)
-            self.drafts.append(Draft(path, shown))
+            self.found[key] = len(self.states)
+            self.states.append(State(path, **shown))
         return Way(self.found[key], error)
-
-    def cut(self) -> str:
-        where = " and ".join(sorted(self.beyond))
-        return f"This map ends {where}." if where else ""
-
-
-@contextlib.contextmanager
-def undisturbed() -> Iterator[None]:
-    """Put random numbers and the default dtype back afterwards."""
-    dtype = torch.get_default_dtype()
-    with torch.random.fork_rng(devices=[]):
-        try:
-            torch.set_default_dtype(torch.float32)
-            yield
-        finally:
-            torch.set_default_dtype(dtype)

@@ -9,7 +9,7 @@ from functools import cache
 from autograd_graphs.drawing.display_list import Drawing, Owner
 from autograd_graphs.playing.film import CLICK, ENDS, IDLE, Button, Change, LabFilm, LabState, Way
 from autograd_graphs.playing.lab_still import opening_of
-from autograd_graphs.playing.player import Player, player
+from autograd_graphs.playing.player import Player
 from helpers.labs.engine.explore import explore
 from helpers.labs.engine.scene import Drawn, scenes
 from helpers.labs.engine.state_map import State, StateMap
@@ -33,7 +33,7 @@ class Lab:
 
     def __call__(self, start: str = "start") -> Player:
         """Show the lab, beginning at a named state. Raises ValueError for any other."""
-        return player(self.film(start))
+        return Player(self.film(start))
 
     def map(self) -> StateMap:
         """Return all states of the lab; they are explored once, when first asked for."""
@@ -96,8 +96,8 @@ def _filmed(lab: Lab) -> LabFilm:
     numbers = {state.path: nr for nr, state in enumerate(found)}
     names = [stack.name for stack in stacks]
     states = []
-    for nr, (state, shot) in enumerate(zip(found, shots, strict=True)):
-        states.append(lab_state(nr, state, shot, actions, numbers, names))
+    for state, shot in zip(found, shots, strict=True):
+        states.append(lab_state(state, shot, actions, numbers, names))
     buttons = tuple([button(action, found, names[:1]) for action in actions])
     return LabFilm(
         lab.world.setup,
@@ -112,7 +112,6 @@ def _filmed(lab: Lab) -> LabFilm:
 
 
 def lab_state(
-    nr: int,
     state: State,
     shot: tuple[int, tuple[Change, ...]],
     actions: Sequence[Action],
@@ -134,7 +133,7 @@ def lab_state(
         changes=changes,
         focus=focus,
         text=as_text(state),
-        ways=tuple([way_of(nr, state, action) for action in actions]),
+        ways=tuple([way_of(numbers[state.path], state, action) for action in actions]),
         came=came,
         chosen=tuple([names.index(name) for name in state.chosen]),
         totals=tuple([totals(state, name) for name in stacks]),

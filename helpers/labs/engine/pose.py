@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from autograd_graphs.data import Edge, Graph, Node
-from autograd_graphs.drawing.cards import ABOVE, Card, Rows, measured
+from autograd_graphs.drawing.cards import ABOVE, Card, measured
 from autograd_graphs.drawing.diagram import (
     CAPSULE,
     LINE,
@@ -58,9 +58,8 @@ def poses(states: Sequence[State], is_dense: bool) -> list[Pose]:
         even = level([dealt[number] for number in group])
         placed = common(even, any(shown[number].edges for number in group))
         for number, cards in zip(group, even, strict=True):
-            found[number] = Pose(
-                shown[number], cards, placed, caption(states[number]) if has_graphs else ()
-            )
+            words = caption(states[number]) if has_graphs else ()
+            found[number] = Pose(shown[number], cards, placed, words)
     return [found[number] for number in range(len(states))]
 
 
@@ -78,14 +77,11 @@ def slim(dealt: Cards) -> Cards:
     cards = []
     for card in dealt.cards:
         if card.kind == "operation":
-            lines = tuple([line for line in map(without_shapes, card.lines) if line])
-            card = measured(replace(card, rest="", lines=lines), card.device)
+            lines = [tuple([row for row in line if row.part]) for line in card.lines]
+            card = replace(card, rest="", lines=tuple(filter(None, lines)))
+            card = measured(card, card.device)
         cards.append(card)
     return replace(dealt, cards=tuple(cards))
-
-
-def without_shapes(line: Rows) -> Rows:
-    return tuple([row for row in line if row.part])
 
 
 def common(group: list[Cards], has_words: bool) -> Placed:
@@ -106,11 +102,8 @@ def level(group: list[Cards]) -> list[Cards]:
 
 def largest(cards: tuple[Card, ...]) -> tuple[int, int, int]:
     """Return the greatest width and height of cards, and of the slots in them."""
-    return (
-        max(card.width for card in cards),
-        max(card.height for card in cards),
-        max(card.slot for card in cards),
-    )
+    sizes = [(card.width, card.height, card.slot) for card in cards]
+    return tuple(map(max, zip(*sizes, strict=True)))
 
 
 def resized(card: Card, size: tuple[int, int, int]) -> Card:
@@ -148,11 +141,8 @@ def overlay(graph: Graph, ghost: Graph | None) -> Overlay:
 
 def way(graph: Graph, edge: Edge) -> tuple[str, int, str | None]:
     """Name an edge by what it joins, so that it can be found in another graph."""
-    return (
-        graph.nodes[edge.source].name,
-        edge.position,
-        None if edge.target is None else graph.nodes[edge.target].name,
-    )
+    target = None if edge.target is None else graph.nodes[edge.target].name
+    return graph.nodes[edge.source].name, edge.position, target
 
 
 def vanished(node: Node) -> Node:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from autograd_graphs.drawing.cards import LEGEND, Card, legend
+from autograd_graphs.drawing.cards import LEGEND, legend
 from autograd_graphs.drawing.diagram import Word, draw_caption, draw_graph
 from autograd_graphs.drawing.display_list import Drawing, Mark, Owner, Pen
 from autograd_graphs.playing.film import Stack
@@ -44,21 +44,16 @@ class Drawn(NamedTuple):
 def scenes(states: Sequence[State], alt: str) -> Drawn:
     """Return one drawing per state, all of one size, with the cards that fit better."""
     boxes = Boxes(states)
-    both = [poses(states, is_dense) for is_dense in (False, True)]
-    sheets = [
-        replace(arranged(boxes, *extent(posed)), above=max(one.above for one in posed))
-        for posed in both
-    ]
-    nr = min(range(2), key=lambda nr: overflow((sheets[nr].wide, sheets[nr].high)))
-    drawn = [draw(sheets[nr], boxes, *pair, alt) for pair in zip(states, both[nr], strict=True)]
+    both = []
+    for is_dense in (False, True):
+        posed = poses(states, is_dense)
+        wide, high = max(one.width for one in posed), max(one.height for one in posed)
+        sheet = replace(arranged(boxes, wide, high), above=max(one.above for one in posed))
+        both.append((sheet, posed))
+    sheet, posed = min(both, key=lambda one: overflow((one[0].wide, one[0].high)))
+    drawn = [draw(sheet, boxes, *pair, alt) for pair in zip(states, posed, strict=True)]
     stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
-    return Drawn(drawn, tuple(stacks), legend_of(states, both[nr]) + BLOCKS * bool(stacks))
-
-
-def extent(posed: Sequence[Pose]) -> tuple[int, int]:
-    """Return the room that all graphs of a lab take."""
-    wide = max([one.width for one in posed], default=0)
-    return wide, max([one.height for one in posed], default=0)
+    return Drawn(drawn, tuple(stacks), legend_of(states, posed) + BLOCKS * bool(stacks))
 
 
 def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
@@ -78,7 +73,6 @@ def overflow(size: tuple[int, int]) -> float:
 
 
 def draw(sheet: Sheet, boxes: Boxes, state: State, pose: Pose, alt: str) -> Drawing:
-    """Draw one state."""
     pen = Pen(EDGE, EDGE)
     boxes.draw(pen, state)
     pen.dx = EDGE + sheet.graph_x
@@ -96,15 +90,12 @@ def draw_pose(pen: Pen, pose: Pose, focus: int | None) -> None:
     before = len(pen.marks)
     words = []
     for wire in pose.dealt.wires:
-        is_none = wire.edge in pose.shown.edges and leads(pose, wire.source)
+        source = pose.dealt.cards[wire.source].node
+        # A card that is there has an entry for this edge, which holds None.
+        is_none = wire.edge in pose.shown.edges and source not in pose.shown.nodes
         words.append(Word("None" if is_none else wire.word))
     draw_graph(pen, pose.dealt, pose.placed, words)
     pen.marks[before:] = [dressed(mark, pose.shown, focus) for mark in pen.marks[before:]]
-
-
-def leads(pose: Pose, source: int) -> bool:
-    """Say whether a card is there, so that its edge is an entry that holds None."""
-    return pose.dealt.cards[source].node not in pose.shown.nodes
 
 
 def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
@@ -121,9 +112,8 @@ def dressed(mark: Mark, shown: Overlay, focus: int | None) -> Mark:
 
 def legend_of(states: Sequence[State], posed: Sequence[Pose]) -> tuple[tuple[str, str, str], ...]:
     """Return (role, state, words) of what occurs in the graphs of a lab."""
-    cards: list[Card] = [card for one in posed for card in one.dealt.cards]
     found = []
-    for key in legend(tuple(cards)):
+    for key in legend([card for one in posed for card in one.dealt.cards]):
         if key in ("held", "freed"):
             found.append(("saved", key, LEGEND[key]))
         elif key in SIGNS:

@@ -13,7 +13,6 @@ from typing import Any
 import torch
 from torch.autograd.graph import increment_version
 
-from autograd_graphs.data import SavedTensor
 from autograd_graphs.looking.saved_tensors import saved, values_held
 from autograd_graphs.looking.torch_private import (
     is_custom,
@@ -95,12 +94,8 @@ class Seen:
         if is_module(one):
             inside = [*one.named_parameters(), *one.named_buffers()]
             modes = tuple(part.training for part in one.modules())
-            return (
-                "module",
-                repr(one),
-                modes,
-                tuple((path, self.number(tensor)) for path, tensor in inside),
-            )
+            tensors = tuple((path, self.number(tensor)) for path, tensor in inside)
+            return "module", repr(one), modes, tensors
         if type(one) in (tuple, list):
             return type(one).__name__, tuple(self.thing(name, item) for item in one)
         if type(one) in PLAIN:
@@ -142,50 +137,31 @@ class Seen:
         operation = type_name(one)
         edges = tuple((self.number(child), nr) for child, nr in next_functions(one))
         cells, held = saved(one, lambda tensor: ()), values_held(one)
-        hidden = [
-            cell.name
-            for cell in cells
-            if cell.state not in ("freed", "modified") and cell.name not in held
-        ]
+        known = [cell for cell in cells if cell.state not in ("freed", "modified")]
+        hidden = [cell.name for cell in known if cell.name not in held]
         if hidden or is_custom(one):
             raise TypeError(
                 f"What {operation} keeps cannot be compared: {', '.join(hidden) or 'it is a custom one'}."
             )
-        kept = tuple(
-            (name, self.number(v) if is_tensor(v) else repr(v)) for name, v in sorted(held.items())
-        )
-        return (
-            "node",
-            operation,
-            edges,
-            tuple(map(_cell, cells)),
-            kept,
-            tuple(outputs(one, lambda *_: ())),
-        )
+        kept = []
+        for name, value in sorted(held.items()):
+            kept.append((name, self.number(value) if is_tensor(value) else repr(value)))
+        states = tuple([(cell.name, cell.state, cell.version, cell.version_now) for cell in cells])
+        made = tuple(outputs(one, lambda *_: ()))
+        return "node", operation, edges, states, tuple(kept), made
 
     def order(self) -> tuple[int, ...]:
         """Return the nodes in the order in which the engine would take them."""
-        nodes = [
-            (node._sequence_nr(), nr) for nr, node in enumerate(self.met) if not is_tensor(node)
-        ]
-        return tuple(nr for _, nr in sorted(nodes))
-
-
-def _cell(one: SavedTensor) -> tuple[Any, ...]:
-    return one.name, one.state, one.version, one.version_now
+        nodes = [nr for nr, one in enumerate(self.met) if not is_tensor(one)]
+        return tuple(sorted(nodes, key=lambda nr: (self.met[nr]._sequence_nr(), nr)))
 
 
 def shared_counters(things: list[Any]) -> tuple[tuple[int, int], ...]:
     """Return the pairs of tensors with one version counter, found by moving each counter once."""
-    counted = [
-        (nr, one) for nr, one in enumerate(things) if is_tensor(one) and not one.is_inference()
-    ]
+    tensors = [nr for nr, one in enumerate(things) if is_tensor(one) and not one.is_inference()]
     pairs = []
-    for place, (nr, one) in enumerate(counted):
-        others = counted[place + 1 :]
-        before = [other._version for _, other in others]
-        increment_version(one)
-        pairs += [
-            (nr, other) for (other, t), old in zip(others, before, strict=True) if t._version != old
-        ]
+    for place, nr in enumerate(tensors):
+        before = {other: things[other]._version for other in tensors[place + 1 :]}
+        increment_version(things[nr])
+        pairs += [(nr, other) for other, old in before.items() if things[other]._version != old]
     return tuple(pairs)

@@ -88,11 +88,8 @@ class World:
 
     def variables(self) -> dict[str, Any]:
         """Return what the lines of the lab have bound."""
-        return {
-            name: one
-            for name, one in self.bound.items()
-            if name not in ("torch", "nn", "__builtins__")
-        }
+        given = ("torch", "nn", "__builtins__")
+        return {name: one for name, one in self.bound.items() if name not in given}
 
     def find(self, name: str) -> tuple[bool, Any]:
         """Say whether a name, or "x.grad" of one, is bound, and to what."""
@@ -116,12 +113,12 @@ class World:
                 found[same[0]] = replace(old, names=(*old.names, name))
                 continue
             tensors.append(one)
-            place = self.place(name)
+            box = Box((name,), place=self.place(name))
             if one is None:
-                why = "None" if is_bound else "not bound"
-                found.append(Box((name,), why=why, place=place))
+                found.append(replace(box, why="None" if is_bound else "not bound"))
             else:
-                found.append(Box((name,), self.rows(name, one), self.totals(name, one), "", place))
+                rows, totals = self.rows(name, one), self.totals(name, one)
+                found.append(replace(box, rows=rows, totals=totals))
         return tuple(found)
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
