@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from autograd_graphs.text import visible
 
 Runs = tuple[tuple[str, str], ...]
+Points = Sequence[tuple[float, float]]
 
 
 class Owner(NamedTuple):
@@ -109,39 +110,31 @@ class Pen:
         self, role: str, x: float, y: float, width: float, height: float, radius: float, **more: str
     ) -> None:
         """Add a rectangle by its upper left corner."""
-        self._add("rect", role, (*self._moved(x, y), width, height, radius), more)
+        self._add("rect", role, [(x, y)], (width, height, radius), more)
 
     def circle(self, role: str, x: float, y: float, radius: float, **more: str) -> None:
         """Add a circle around a centre."""
-        self._add("circle", role, (*self._moved(x, y), radius), more)
+        self._add("circle", role, [(x, y)], (radius,), more)
 
     def path(self, role: str, *points: tuple[float, float], **more: str) -> None:
         """Add a curve: a start, and three points for each Bézier piece."""
-        self._add("path", role, self._all_moved(points), more)
+        self._add("path", role, points, (), more)
 
     def polygon(self, role: str, *points: tuple[float, float], **more: str) -> None:
         """Add a filled shape by its corners."""
-        self._add("polygon", role, self._all_moved(points), more)
+        self._add("polygon", role, points, (), more)
 
     def write(
         self, role: str, x: float, y: float, *runs: tuple[str, str], state: str = "", part: str = ""
     ) -> None:
         """Add a text by its baseline; `runs` are its pieces, each with a role of its own."""
         safe = tuple((visible(text), run_role) for text, run_role in runs if text)
-        x, y = self._moved(x, y)
-        self.marks.append(Mark("text", role, (round(x), round(y)), self.owner, safe, state, part))
-
-    def _moved(self, x: float, y: float) -> tuple[float, float]:
-        return x + self.dx, y + self.dy
-
-    def _all_moved(self, points: tuple[tuple[float, float], ...]) -> list[float]:
-        at: list[float] = []
-        for x, y in points:
-            at += self._moved(x, y)
-        return at
+        self._add("text", role, [(x, y)], (), {"runs": safe, "state": state, "part": part})
 
     def _add(
-        self, shape: str, role: str, at: list[float] | tuple[float, ...], more: dict[str, str]
+        self, shape: str, role: str, points: Points, sizes: tuple[float, ...], more: dict[str, Any]
     ) -> None:
-        place = tuple(round(value) for value in at)
-        self.marks.append(Mark(shape, role, place, self.owner, **more))
+        at: list[int] = []
+        for x, y in points:
+            at += [round(x + self.dx), round(y + self.dy)]
+        self.marks.append(Mark(shape, role, (*at, *map(round, sizes)), self.owner, **more))

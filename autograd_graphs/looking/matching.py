@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from autograd_graphs.data import Edge, Graph
+from autograd_graphs.data import Graph
 from autograd_graphs.looking.statements import Replay, Value, base_name
 from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, may_be_stale, read
 from autograd_graphs.looking.variable_names import named
@@ -323,14 +323,11 @@ class Matcher:
             return False
         claims.values[place[0]] = value
         for part, entry in zip(shape[1:], entries, strict=True):
-            if not self._fits(part, value, self._leads_to(entry), claims, is_top=False):
+            below = None if entry.target is None else (entry.target, entry.input_nr)
+            if not self._fits(part, value, below, claims, is_top=False):
                 return False
         claims.inputs[place[0]] = tuple([operand(value, part) for part in shape[1:]])
         return True
-
-    @staticmethod
-    def _leads_to(entry: Edge) -> tuple[int, int] | None:
-        return None if entry.target is None else (entry.target, entry.input_nr)
 
     def _is_called(self, node: int, name: str) -> bool:
         """Say whether a node is the backward of a function: "MseLossBackward0" of "mse_loss"."""

@@ -243,19 +243,12 @@ def in_capsule(gradient: Gradient | None) -> What:
 
 def room(what: What) -> Size:
     """Return the size of the capsule that something fits into, px."""
-    if isinstance(what, Gradient) and not is_unknown(what):
-        return TILE[0] + AROUND, CAPSULE
-    words = capsule_words(what)
-    return max(36, width(words, TITLE, bold=True) + AROUND), CAPSULE
-
-
-def capsule_words(what: What) -> str:
-    """Return the words in a capsule where there is no tensor to be drawn."""
-    if what is None:
-        return "…"
+    words = what or "…"
     if isinstance(what, Gradient):
-        return shape(what.shape)
-    return what
+        if not is_unknown(what):
+            return TILE[0] + AROUND, CAPSULE
+        words = shape(what.shape)
+    return max(36, width(words, TITLE, bold=True) + AROUND), CAPSULE
 
 
 def wide(what: What) -> int:
