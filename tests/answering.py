@@ -9,6 +9,7 @@ import io
 import re
 import sys
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "answers"
@@ -76,6 +77,7 @@ def evaluated(source: str) -> object:
         return eval(code, namespace)
 
 
+@cache
 def judged(answer: Answer):
     """Return how check judges an answer, as its Verdict, nothing tried before it."""
     from helpers.exercises.exercise import find

@@ -13,10 +13,11 @@ from autograd_graphs.untrusted.plain import is_a
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
 from helpers.exercises import helping
-from helpers.exercises.exercise import Exercise, Misconception, same_as
+from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import choice, number
+from helpers.exercises.recognise import Like, like
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -26,6 +27,7 @@ IDEAS = [
     for e in ALL
     for n, idea in enumerate(e.misconceptions, 1)
 ]
+COMPUTED = [param for param in IDEAS if is_a(param.values[1].when, Like)]
 every_exercise = pytest.mark.parametrize("exercise", ALL, ids=lambda exercise: exercise.id)
 
 
@@ -33,12 +35,6 @@ def run(code: str) -> object:
     namespace = {"torch": torch}
     exec(compile(code, "<exercise>", "exec"), namespace)
     return namespace["answer"]
-
-
-def given(example: object) -> object:
-    """Return the wrong answer of a misconception, running it if it is source text."""
-    is_code = isinstance(example, str) and re.search(r"(?m)^\s*(answer\s*=|def answer\b)", example)
-    return run(example) if is_code else example
 
 
 def answer_texts(exercise: Exercise) -> list[str]:
@@ -79,12 +75,10 @@ def test_a_solution_is_printed_as_it_is_run(exercise, capsys):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise", "idea"), IDEAS)
-def test_a_misconception_is_named_and_no_other(exercise, idea, capsys):
-    check(exercise.id, given(idea.example))
-    printed, _, told = capsys.readouterr().out.partition(f"{exercise.id} ✗ ")
-    assert told == f"{idea.message}\n"
-    assert bool(printed) == ("print(" in str(idea.example))
+@pytest.mark.parametrize(("exercise", "idea"), COMPUTED)
+def test_a_misconception_that_a_program_stands_for_is_named_and_no_other(exercise, idea, capsys):
+    check(exercise.id, run(idea.when.code))
+    assert capsys.readouterr().out == f"{exercise.id} ✗ {idea.message}\n"
 
 
 @pytest.mark.parametrize(("exercise", "idea"), IDEAS)
@@ -124,16 +118,15 @@ def test_hints_come_one_by_one_and_end(exercise, capsys, monkeypatch):
         assert f'solution("{exercise.id}")' in out
 
 
-IDEA = Misconception(1, 1.0, "You took one.")
 PARTS = {
     "id": "99.1",
     "reader": number(),
     "truth": lambda: torch.tensor(2.0) ** 3,
     "right": "Three twos.",
-    "misconceptions": (
-        IDEA,
-        Misconception(6, same_as(lambda: 2 * 3), "You multiplied by the exponent."),
-    ),
+    "known": {
+        "You took one.": 1.0,
+        "You multiplied by the exponent.": like("answer = 2 * 3"),
+    },
     "hints": ("First.", "Second."),
     "solution": "answer = 8",
 }
@@ -157,15 +150,13 @@ def lesson_99(monkeypatch):
 @pytest.mark.parametrize(
     ("parts", "why"),
     [
-        ({"misconceptions": (IDEA,)}, "at least 2"),
+        ({"known": {"You took one.": 1.0}}, "at least 2"),
         ({"hints": ("Only.",)}, "at least 2"),
-        ({"misconceptions": (IDEA, IDEA)}, "words of its own"),
         ({"right": "First."}, "words of its own"),
         ({"right": " "}, "empty"),
         ({"truth": 8}, "truth has to be a function"),
         ({"id": "1"}, "an id is"),
         ({"letters": Letters("idea 1", (("a", "What?"),))}, "neither misconceptions nor"),
-        ({"misconceptions": ()}, "at least 2"),
         ({"solution": "result = 8"}, "define `answer`"),
     ],
 )
@@ -194,14 +185,9 @@ def test_a_kind_of_wrong_answer_that_nobody_foresaw_is_read_back(lesson_99, caps
 def test_a_misconception_matches_by_value_by_truth_and_by_what_cannot_be_read(
     answer, message, lesson_99, capsys
 ):
-    ideas = (*PARTS["misconceptions"], Misconception(None, None, "There is no gradient yet."))
-    ideas = (*ideas, Misconception("error", "error", "It runs."))
-    lesson_99(
-        Exercise(
-            **PARTS
-            | {"misconceptions": ideas, "reader": choice("1", "6", "8"), "truth": lambda: "8"}
-        )
-    )
+    known = PARTS["known"] | {"There is no gradient yet.": None, "It runs.": "error"}
+    others = {"known": known, "reader": choice("1", "6", "8"), "truth": lambda: "8"}
+    lesson_99(Exercise(**PARTS | others))
     check("99.1", answer)
     assert message in capsys.readouterr().out
 
@@ -215,17 +201,11 @@ def test_a_fault_of_the_exercise_is_not_blamed_on_the_student(lesson_99, capsys)
 def doubles(**parts: object) -> Exercise:
     """Return an exercise that asks for a function that doubles."""
     cases = (lambda: torch.tensor([1.0, 2.0]), lambda: (torch.rand(3),))
-    ideas = (
-        Misconception(
-            "answer = lambda x: x", same_as(lambda: lambda x: x), "You returned the input."
-        ),
-        Misconception("answer = lambda x: x * x", same_as(lambda: torch.square), "You squared."),
-    )
-    defaults = {
-        "reader": function(*cases),
-        "truth": lambda: lambda x: 2 * x,
-        "misconceptions": ideas,
+    known = {
+        "You returned the input.": like("answer = lambda x: x"),
+        "You squared.": like("answer = torch.square"),
     }
+    defaults = {"reader": function(*cases), "truth": lambda: lambda x: 2 * x, "known": known}
     return Exercise(**PARTS | defaults | parts)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from autograd_graphs.untrusted.sandbox import guarded
 from helpers import check, hint, solution
 from helpers.exercises import exercise as registry
-from helpers.exercises.exercise import Exercise, Misconception, same_as
+from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.readers import (
     boolean,
@@ -30,6 +30,7 @@ from helpers.exercises.readers import (
     word,
     words,
 )
+from helpers.exercises.recognise import like
 
 pytestmark = pytest.mark.usefixtures("unfolded")
 
@@ -46,15 +47,12 @@ KINDS = (
     (function(lambda: torch.ones(2)), lambda x: x),
 )
 MOST_LINES = 6  # of one reply
-IDEAS = (
-    Misconception(0, lambda seen: seen == "no such reading", "One."),
-    Misconception(0, same_as(lambda: object()), "Two."),
-)
+KNOWN = {"One.": lambda seen, right: seen == "no such reading", "Two.": like("answer = object()")}
 
 
 def kind(at: int) -> Exercise:
     reader, truth = KINDS[at - 1]
-    parts = {"hints": ("Look.", "Try."), "solution": "answer = 0", "misconceptions": IDEAS}
+    parts = {"hints": ("Look.", "Try."), "solution": "answer = 0", "known": KNOWN}
     return Exercise(f"99.{at}", reader, "Yes.", truth=lambda: truth, **parts)
 
 

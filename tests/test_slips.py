@@ -13,7 +13,7 @@ from torch import nn
 from autograd_graphs.untrusted.plain import NotRead
 from helpers import check
 from helpers.exercises import exercise as registry
-from helpers.exercises.exercise import Exercise, Misconception
+from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.readers import number, numbers
 from helpers.exercises.slips import NOTHING, returns
@@ -21,13 +21,13 @@ from helpers.exercises.typed import typed
 from helpers.exercises.verdict import judge
 
 pytestmark = pytest.mark.usefixtures("unfolded")
-IDEAS = (Misconception(1, 1.0, "You took one."), Misconception(2, 2.0, "You took two."))
+KNOWN = {"You took one.": 1.0, "You took two.": 2.0}
 TWO = torch.tensor([1.0, 2.0])
 
 
 def exercise(reader, truth, **parts) -> Exercise:
     texts = {"right": "Yes.", "hints": ("Look.", "Try."), "solution": "answer = 0"}
-    made = {"id": "99.1", "reader": reader, "truth": truth, "misconceptions": IDEAS} | texts | parts
+    made = {"id": "99.1", "reader": reader, "truth": truth, "known": KNOWN} | texts | parts
     return Exercise(**made)
 
 
@@ -110,7 +110,7 @@ def test_a_slip_is_named(made, answer, words):
         (doubles(), lambda x: two_arguments(x)),
         (FIVE, 6),
         (THREE, [3, 2, 1]),
-        (exercise(function(lambda: TWO), lambda: lambda x: None, misconceptions=IDEAS), abs),
+        (exercise(function(lambda: TWO), lambda: lambda x: None), abs),
     ],
 )
 def test_what_is_no_slip_is_not_called_one(made, answer):
@@ -129,8 +129,8 @@ def test_what_is_said_of_none_is_true():
 
 
 def test_a_wrong_value_that_is_known_comes_before_a_slip():
-    ideas = (Misconception([7], [7.0], "You took seven."), Misconception(None, None, "No grad."))
-    made = exercise(numbers(), lambda: [1, 2, 3], misconceptions=ideas)
+    known = {"You took seven.": [7.0], "No grad.": None}
+    made = exercise(numbers(), lambda: [1, 2, 3], known=known)
     assert judge(made, [7]).text == "You took seven."
     assert judge(made, None).text == "No grad."
 

@@ -42,8 +42,13 @@ def separable(source):
     return {
         id
         for id, call in _exercises(tree)
-        if not _reached(tree, _names(call["reader"])) & _names(call["truth"]) & ours
+        if not _reached(tree, _names(call["reader"])) & _truth(call) & ours
     }
+
+
+def _truth(call):
+    """Return the names with which an exercise computes its truth: those of its solution, else."""
+    return _names(call.get("truth") or call["solution"])
 
 
 def rooms(source):

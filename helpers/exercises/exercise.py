@@ -4,50 +4,36 @@ import difflib
 import importlib
 import pkgutil
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from helpers.exercises.letters import Letters
+from helpers.exercises.programs import run
 from helpers.exercises.quantities import Quantities
 from helpers.exercises.readers import Reader
 
 
 @dataclass(frozen=True)
-class SameAs:
-    """Hold a function of no arguments that gives an answer: computed each time, never stored."""
-
-    compute: Callable[[], object]
-
-
-def same_as(compute: Callable[[], object]) -> SameAs:
-    """Match the answer that `compute()` gives; a function matches one that does the same in every
-    case.
-    """
-    return SameAs(compute)
-
-
-@dataclass(frozen=True)
 class Misconception:
-    """Name one wrong idea.
-
-    `example` is an answer that comes of it, or source text that defines `answer`. `when` is that
-    wrong answer, a `same_as(...)`, or a predicate of the reading. `message` says what was thought
-    and what torch does.
+    """Name one wrong idea: `message` says what was thought and what torch does; `when` is the wrong
+    answer itself, `like(code)`, or a predicate of two readings: what was seen, and what is right.
     """
 
-    example: object
-    when: object
     message: str
+    when: object
 
 
 @dataclass(frozen=True)
 class Exercise:
-    """Describe one exercise, whose `truth` gives a right answer, computed each time anew.
+    """Describe one exercise, whose `truth` gives a right answer, computed each time anew: what the
+    solution answers, unless it says otherwise.
 
     `principle` is what to think of where no misconception is recognised: a sentence that follows on
-    "Think of this:". An exercise with `letters` has neither misconceptions nor a principle, and one
-    with `quantities` no misconceptions.
+    "Think of this:". `known` is a table of misconceptions: each message, and when it is said. An
+    exercise with `letters` has neither these nor a principle, and one with `quantities` has one
+    misconception at most, for what is no number.
 
     Raises ValueError when a part is missing, doubled or empty.
     """
@@ -57,16 +43,23 @@ class Exercise:
     right: str
     hints: tuple[str, ...]
     solution: str
-    truth: Callable[[], object]
-    misconceptions: tuple[Misconception, ...] = ()
+    truth: Callable[[], object] | None = None
+    known: Mapping[str, object] = field(default_factory=dict)
     principle: str = ""
     letters: Letters | None = None
     quantities: Quantities | None = None
 
     def __post_init__(self) -> None:
+        if self.truth is None:
+            object.__setattr__(self, "truth", partial(run, self.solution))
         for broken, why in _faults(self):
             if broken:
                 raise ValueError(f"Exercise {self.id!r}: {why}")
+
+    @property
+    def misconceptions(self) -> tuple[Misconception, ...]:
+        """What is known of wrong answers: the first that matches speaks."""
+        return tuple(Misconception(message, when) for message, when in self.known.items())
 
     def variant(self, seed: int) -> "Exercise":
         """Return this exercise with other data, drawn by a seed.
@@ -76,11 +69,11 @@ class Exercise:
         if self.quantities is None:
             raise ValueError(f"Exercise {self.id!r} has no quantities, so it has no variants.")
         other = self.quantities.variant(seed)
-        return replace(self, quantities=other, truth=other.truth, solution=other.code)
+        return replace(self, quantities=other, truth=None, solution=other.code)
 
 
 def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
-    messages = [idea.message for idea in exercise.misconceptions]
+    messages = list(exercise.known)
     texts = [exercise.right, *exercise.hints, *messages]
     return (
         (
@@ -100,8 +93,8 @@ def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:
             "with letters it has neither misconceptions nor a principle: they would tell which.",
         ),
         (
-            exercise.quantities is not None and bool(messages),
-            "with quantities it has no misconceptions: its own words stand with these.",
+            exercise.quantities is not None and len(messages) > 1,
+            "with quantities it has one misconception at most: its own words stand with these.",
         ),
         (len(exercise.hints) < 2, f"it has {len(exercise.hints)} hints; write at least 2."),
         (

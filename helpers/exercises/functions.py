@@ -11,6 +11,7 @@ from types import FunctionType
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
+from helpers.exercises.programs import names_of
 from helpers.exercises.readers import Reader
 
 MOST_PRINTED = 2_000  # characters of what one run prints
@@ -42,18 +43,21 @@ def function(
     observe: Callable | None = None,
     parts: tuple[str, ...] = (),
     rtol: float = 1e-4,
+    around: Callable[[Callable], Callable] | None = None,
 ) -> Reader:
     """Read a function by what it does: the tuple of its outcomes, one a case.
 
     Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An
     outcome is what the function returned, or what `observe(returned, *inputs)` sees in it, as a
     plain value; a Failed where the function raised; an Ours where the exercise did. `parts` names
-    what `observe` lists, in its order.
+    what `observe` lists, in its order. What is run is `around(answer)`, where it is given.
     """
 
     def read(answer: object) -> tuple:
         if is_a(answer, type) or not callable(answer):
             raise NotRead("it is not a function")
+        if around is not None:
+            answer = around(answer)
         return tuple(outcome(answer, case, observe) for case in cases)
 
     return Reader("a function that you define (def answer(...))", read, rtol, cases, parts)
@@ -67,6 +71,21 @@ def written(text: str) -> Callable[[Callable], Callable]:
         return make
 
     return name
+
+
+def made_by(
+    code: str, *names: str, then: Callable[..., object] | None = None
+) -> Callable[[], object]:
+    """Return the case that runs this code, and gives what these names stand for then; or what
+    `then` makes of these.
+    """
+
+    def make() -> object:
+        made = names_of(code)
+        inputs = tuple(made[name] for name in names)
+        return then(*inputs) if then else inputs
+
+    return written(code.strip().replace("\n", "; "))(make)
 
 
 def outcome(
@@ -105,13 +124,6 @@ def listening() -> Iterator[list[Run]]:
         yield runs
     finally:
         _runs.reset(token)
-
-
-def raised(reading: tuple, *fragments: str) -> bool:
-    """Tell whether some case of a reading ended in an error whose words hold one of these texts."""
-    return any(
-        is_a(case, Failed) and any(part in str(case) for part in fragments) for case in reading
-    )
 
 
 def inputs_of(case: Callable[[], object]) -> tuple:

@@ -7,9 +7,11 @@ from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import slips
-from helpers.exercises.exercise import Exercise, Misconception, SameAs
+from helpers.exercises.exercise import Exercise, Misconception
 from helpers.exercises.functions import Ours, Run, is_stub, listening
+from helpers.exercises.programs import run
 from helpers.exercises.readers import Reader
+from helpers.exercises.recognise import Like, agree
 from helpers.exercises.table import expected, of_a_case, of_a_value, row
 from helpers.exercises.values import same
 
@@ -183,11 +185,13 @@ def _slip(trial: _Trial) -> str:
 def _matches(idea: Misconception, trial: _Trial) -> bool:
     reader, reading = trial.exercise.reader, trial.reading
     if callable(idea.when):
-        return reading is not _UNREAD and bool(idea.when(reading))
-    wrong = idea.when.compute() if is_a(idea.when, SameAs) else idea.when
+        return reading is not _UNREAD and bool(idea.when(reading, trial.truth))
+    wrong = run(idea.when.code) if is_a(idea.when, Like) else idea.when
     if reading is _UNREAD:
         return _loose(plain(trial.answer)) == _loose(plain(wrong))
-    return same(reading, _read(reader, wrong)[0], reader.rtol)
+    read = _read(reader, wrong)[0]
+    parts = idea.when.parts if is_a(idea.when, Like) else ()
+    return agree(reading, read, *parts) if parts else same(reading, read, reader.rtol)
 
 
 def _loose(value: object) -> str:

@@ -3,8 +3,7 @@ program of 2017 to port. 01.2 and 01.3 are asked by old copies of the lesson onl
 """
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from random import Random
 
 import torch
@@ -13,14 +12,14 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import type_name
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
-from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, raised
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.letters import Letters
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import Reader, letters, number
+from helpers.exercises.readers import letters, number
+from helpers.exercises.recognise import agree, always, both, fails, like, right_in, shows
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 from helpers.moons import moons
 
 _detach, _clone = torch.Tensor.detach, torch.Tensor.clone
@@ -66,7 +65,6 @@ CUT = Quantities(
 WRAPPER = Exercise(
     id="01.1",
     reader=number(),
-    truth=CUT.truth,
     right="The wrapped factor is a constant for backward, and `z` is that constant times `w`.",
     principle="backward goes only along the arrows. A tensor that was cut off counts as a plain number.",
     quantities=CUT,
@@ -76,13 +74,6 @@ WRAPPER = Exercise(
     ),
     solution=CUT.code,
 )
-
-
-def _answer(code: str) -> object:
-    """Run this code, and return the `answer` that it defines."""
-    names = {"torch": torch}
-    exec(code, names)
-    return names["answer"]
 
 
 _EDITS = """
@@ -108,7 +99,6 @@ for edit in (a, b, c, d, e, f):
 NOTICED = Exercise(
     id="01.2",
     reader=letters("abcdef"),
-    truth=lambda: _answer(_EDITS),
     right="The power saved `x`, and backward compares version counters: it notices those of these"
     " edits at which the counter of `x` ticked.",
     letters=Letters(
@@ -151,7 +141,6 @@ for letter, result in results.items():
 REACHES = Exercise(
     id="01.4",
     reader=letters("abcdef"),
-    truth=lambda: _answer(_RESULTS),
     right="One recorded path back to `x` is enough, whatever else goes into the result.",
     letters=Letters(
         read="the idea “A weight without a gradient”, and draw each result with `show(result)`",
@@ -192,7 +181,7 @@ _LINE = (  # that of old copies: a line, three steps, no guesses
     .replace("100", "3")
     .replace("-= w.grad", "-= w.grad * 0.1")
 )
-_LOSSES, _KINDS, _W, _FLAG, _UPDATES, _NAMES, _GUESSES = range(7)  # the parts of what is seen
+_LOSSES, _KINDS, _W, _, _, _NAMES, _GUESSES = range(7)  # the parts of what is seen
 _PARTS = (
     "the losses",
     "what kind of values they are",
@@ -204,12 +193,10 @@ _PARTS = (
 )
 
 
-def _watching(answer: object) -> object:
+def _watching(answer: Callable) -> Callable:
     """Wrap a function: it returns what `answer` returns, and what was seen of a second run, on copies
     of the inputs.
     """
-    if is_a(answer, type) or not callable(answer):
-        return answer  # the reader says what it wants
 
     def run(w: torch.Tensor, x: torch.Tensor, y: torch.Tensor) -> tuple:
         copies = _clone(_detach(w)).requires_grad_(), _clone(x), _clone(y)
@@ -259,46 +246,6 @@ def _on_moons(count: int, *start: float) -> tuple[torch.Tensor, ...]:
     return torch.tensor(start)[:, None].requires_grad_(), *moons(count)
 
 
-_CASES = {
-    _LINE: (
-        partial(_on_a_line, [0.0], [1.0, 2.0], [3.0, 6.0]),
-        partial(_on_a_line, [1.0, -1.0], [2.0, 1.0], [1.0, 3.0]),
-    ),
-    _MOONS: (partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0)),
-}
-
-
-@cache
-def _reader(loop: str) -> Reader:
-    parts = _PARTS if loop is _MOONS else _PARTS[:_GUESSES]
-    run = function(*_CASES[loop], observe=lambda *seen: _trained(*seen)[: len(parts)], parts=parts)
-    return replace(run, read=lambda answer: run.read(_watching(answer)))
-
-
-@cache
-def _ran(loop: str, code: str) -> tuple:
-    """Return the reading of a function that is written like this."""
-    return _reader(loop).read(_answer(code))
-
-
-def _agree(seen: tuple, others: tuple, *parts: int) -> bool:
-    """Tell whether two readings agree in these parts, in every case."""
-    pairs = zip(seen, others, strict=True)
-    return all(same(did[part], other[part]) for did, other in pairs for part in parts)
-
-
-def _holds(part: int, *words: str) -> Callable[[tuple, tuple], bool]:
-    """Match what has the right numbers, and one of these words in this part of some case."""
-    return lambda seen, right: (
-        _agree(seen, right, _LOSSES, _W)
-        and any(word in case[part] for case in seen for word in words)
-    )
-
-
-def _fails(*words: str) -> Callable[[tuple, tuple], bool]:
-    return lambda seen, right: raised(seen[:1], *words)
-
-
 def _has_no_gradient(seen: tuple, right: tuple) -> bool:
     """Tell whether a case ended because None stood where a gradient was to be used."""
     others = ("append", "iterable", "subscriptable")
@@ -310,111 +257,65 @@ def _is_no_float(seen: tuple, right: tuple) -> bool:
     return any(set(case[_KINDS]) - {"float"} for case in seen if is_a(case[_KINDS], tuple))
 
 
-_UPDATE = "with torch.no_grad():\n            w -= w.grad"
-# Of the port: what to replace, by what, when it is this mistake (None: the numbers of that port), what to say.
-_MISTAKES = (
-    (
-        "loss.item()",
-        "loss.data[0]",
-        _fails("0-dim tensor"),
-        "You kept an index from 2017. Today this loss has no dimension to index. A method gives its number.",
-    ),
-    (
-        _UPDATE,
-        "w -= w.grad",
-        _fails("leaf Variable"),
-        "You wrote into a leaf while autograd was recording. An update is no part of the model.",
-    ),
-    (
-        _UPDATE,
-        "w = w - w.grad",
-        _has_no_gradient,
+def _uses_old_names(seen: tuple, right: tuple) -> bool:
+    return agree(seen, right, _LOSSES, _W) and not agree(seen, right, _NAMES)
+
+
+def _known(loop: str) -> dict[str, object]:
+    """Return what is known of wrong ports of this loop."""
+    return {
+        "You kept an index from 2017. Today this loss has no dimension to index. A method gives its"
+        " number.": fails("0-dim tensor", cases=slice(1)),
+        "You wrote into a leaf while autograd was recording. An update is no part of the model.": fails(
+            "leaf Variable", cases=slice(1)
+        ),
         "None stood where a gradient was wanted. `w.grad` is None until a `backward()` has reached `w`. And"
-        " `w = w - …` gives the name `w` to a new tensor, which has no gradient yet.",
-    ),
-    (
-        _UPDATE,
-        _UPDATE.replace("-=", "= w -"),
-        _fails("does not require grad"),
+        " `w = w - …` gives the name `w` to a new tensor, which has no gradient yet.": _has_no_gradient,
         "A loss had no graph. Either `w` was by then the name of a tensor that asks for no gradient, such as"
-        " `w - …` gives under `no_grad`. Or nothing was recorded while you computed the loss.",
-    ),
-    (
-        _UPDATE,
-        "w.data -= w.grad",
-        _holds(_UPDATES, "not noticed"),
+        " `w - …` gives under `no_grad`. Or nothing was recorded while you computed the loss.": fails(
+            "does not require grad", cases=slice(1)
+        ),
         "The numbers are right, but torch did not notice the update: it went through `.data`, or past torch."
-        " Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed edit can spoil.",
-    ),
-    (
-        "loss.item()",
-        "loss.data.item()",
-        _holds(_NAMES, ".data", "Variable"),
-        "The numbers are right, and an old name was still used while your function ran: `.data`, or `Variable`."
-        " The migration table says what one writes today.",
-    ),
-    (
-        "return losses",
-        "return losses[-1]",
-        lambda seen, right: not any(is_a(case[_KINDS], tuple) for case in seen),
-        "You returned no list of losses. The old loop returned the list with the loss of each step.",
-    ),
-    (
-        "losses.append(loss.item())",
-        "losses.append(loss)",
-        _is_no_float,
+        " Write into `w` itself, under `no_grad`. Lesson 09 shows what an unnoticed edit can spoil.": both(
+            right_in(_LOSSES, _W), shows("not noticed")
+        ),
+        "The numbers are right, and an old name was still used while your function ran: `.data`, or"
+        " `Variable`. The migration table says what one writes today.": _uses_old_names,
+        "You returned no list of losses. The old loop returned the list with the loss of each step.": (
+            lambda seen, _: not any(is_a(case[_KINDS], tuple) for case in seen)
+        ),
         "Something in the list is no plain float. A tensor that has a `grad_fn` keeps its graph alive."
-        " `print(type(losses[0]))` tells what it is.",
-    ),
-    (
-        "losses = []",
-        "losses, w = [], w.detach().clone().requires_grad_()",
-        lambda seen, right: not any(case[_UPDATES] == "noticed" for case in seen),
-        "The `w` that came in is as it was before. Each step has to write into that very tensor. A copy, or a new"
-        " tensor under the same name, does not reach it.",
-    ),
-    (
-        "        w.grad = None\n",
-        "",
-        None,
+        " `print(type(losses[0]))` tells what it is.": _is_no_float,
+        "The `w` that came in is as it was before. Each step has to write into that very tensor. A copy, or"
+        " a new tensor under the same name, does not reach it.": always("not noticed"),
         "Your updates differ from the second step on. `backward()` adds to `w.grad`, and nobody took the old"
-        " gradient away.",
-    ),
-    (
-        "        losses.append(loss.item())\n",
-        "        losses.append(loss.item())\n        break\n",
-        lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES]),
-        "The old loop stored one loss in each step. Count yours, and look how far `return` is indented.",
-    ),
-    (
-        ", guesses",
-        "",
-        lambda seen, right: len(seen[0]) > _GUESSES and seen[0][_GUESSES] is None,
-        "Your function trains, but it returns no sigmoid values. Return two things: the losses, then these values.",
-    ),
-    (
-        "with torch.no_grad():\n        guesses",
-        "guesses",
-        lambda seen, right: len(seen[0]) > _GUESSES and "they have a graph" in seen[0],
-        "The numbers are right, but your sigmoid values have a graph behind them. That is what `volatile` was for.",
-    ),
-)
+        " gradient away.": like(loop.replace("        w.grad = None\n", ""), _LOSSES, _W),
+        "The old loop stored one loss in each step. Count yours, and look how far `return` is indented.": (
+            lambda seen, right: len(seen[0][_LOSSES]) != len(right[0][_LOSSES])
+        ),
+    }
 
 
-def _mistake(loop: str, old: str, new: str, when: Callable | None, message: str) -> Misconception:
-    code = loop.replace(old, new)
-    when = when or (lambda seen, _: _agree(seen, _ran(loop, code), _LOSSES, _W))
-    return Misconception(code, lambda seen: when(seen, _ran(loop, loop)), message)
+_OF_GUESSES = {
+    "Your function trains, but it returns no sigmoid values. Return two things: the losses, then these"
+    " values.": lambda seen, _: seen[0][_GUESSES] is None,
+    "The numbers are right, but your sigmoid values have a graph behind them. That is what `volatile`"
+    " was for.": shows("they have a graph"),
+}
 
 
-def _port(id: str, loop: str) -> Exercise:
+def _port(id: str, loop: str, cases: tuple, parts: tuple, known: dict[str, object]) -> Exercise:
     """Make the exercise that asks for this loop; both train the `w` that they are given."""
     return Exercise(
         id=id,
-        reader=_reader(loop),
-        truth=lambda: _answer(loop),
+        reader=function(
+            *cases,
+            observe=lambda *seen: _trained(*seen)[: len(parts)],
+            parts=parts,
+            around=_watching,
+        ),
         right="Same numbers as in 2017, plain floats in the list, and an update that torch notices.",
-        misconceptions=tuple(_mistake(loop, *one) for one in _MISTAKES if one[0] in loop),
+        known=_known(loop) | known,
         hints=(
             "Drop every `Variable(...)`: a tensor is enough. Then look each remaining `.data` up in the table.",
             "The update belongs under `with torch.no_grad():`, in place; then let go of the gradient.",
@@ -424,4 +325,12 @@ def _port(id: str, loop: str) -> Exercise:
     )
 
 
-EXERCISES = (WRAPPER, NOTICED, _port("01.3", _LINE), REACHES, _port("01.5", _MOONS))
+_LINES = (
+    partial(_on_a_line, [0.0], [1.0, 2.0], [3.0, 6.0]),
+    partial(_on_a_line, [1.0, -1.0], [2.0, 1.0], [1.0, 3.0]),
+)
+_TWO_MOONS = partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0)
+PORT_LINE = _port("01.3", _LINE, _LINES, _PARTS[:_GUESSES], {})
+PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES)
+
+EXERCISES = (WRAPPER, NOTICED, PORT_LINE, REACHES, PORT)

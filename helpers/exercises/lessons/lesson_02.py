@@ -2,8 +2,7 @@
 does.
 """
 
-from collections.abc import Callable, Iterable
-from functools import cache
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import torch
@@ -12,35 +11,21 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, raised
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
+from helpers.exercises.recognise import Like, always, fails, like, right_in, wrong_in
 from helpers.exercises.tensors import readable
-from helpers.exercises.values import same
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
-
-
-def _tracked() -> list[str]:
-    x = torch.ones(2)
-    y = x * 2
-    x.requires_grad_()
-    b = x + y
-    d = b.detach() + 1
-    with torch.no_grad():
-        f = b * 2
-    results = {"a": y + 1, "b": b, "c": b.argmax(), "d": d, "e": d + x, "f": f}
-    return [name for name, result in results.items() if result.requires_grad]
 
 
 WHO = Exercise(
     id="02.1",
     reader=letters("abcdef"),
-    truth=_tracked,
     right="Each operation asked grad mode and its own inputs when it ran; an index and the result of"
     " `detach()` are plain.",
-    misconceptions=(),
     letters=Letters(
         read="the ideas “Must all inputs agree?” and “Half a gradient”",
         about=(
@@ -119,89 +104,37 @@ def _as_it_was(counts: torch.Tensor) -> str:
     return "as it was" if same_kind and _equal(counts, before) else "changed"
 
 
-_RUN = function(
-    _counts(1, 2, 3),
-    _counts(5, dtype=torch.int32),
-    _counts((0, 7), (2, 1)),
-    observe=_look,
-    parts=("what came back", "its values", "its dtype", "its flag", "counts afterwards"),
-)
-
-
-def _refused(seen: tuple) -> bool:
-    """Tell whether torch refused the dtype in every case, or refused to change the flag of what it
-    has.
-    """
-    return all(
-        is_a(outcome, Failed) and "can require gradients" in outcome.text for outcome in seen
-    )
-
-
-def _returned(make: Callable) -> Callable[[tuple], bool]:
-    """Match what returns the same tensor as `make`, whatever became of `counts`."""
-
-    def matches(seen: tuple) -> bool:
-        pairs = zip(seen, _RUN.read(make), strict=True)
-        return all(same(did[:4], wanted[:4]) for did, wanted in pairs)
-
-    return matches
-
-
-def _float(counts: torch.Tensor) -> torch.Tensor:
-    return counts.double().requires_grad_()
-
-
-def _is_right(seen: tuple) -> bool:
-    """Tell whether the values are those of the counts, in every case."""
-    return all(same(did[1], right[1]) for did, right in zip(seen, _RUN.read(_float), strict=True))
-
-
 COUNTS = Exercise(
     id="02.2",
-    reader=_RUN,
-    truth=lambda: _float,
-    right="First a dtype that has gradients, then the flag.",
-    misconceptions=(
-        Misconception(
-            example="def answer(counts):\n    return counts.requires_grad_().float()",
-            when=_refused,
-            message="You raised the flag on a tensor of integers, and torch refused. Between one"
-            " integer and the next there is nothing for a gradient to describe. Another step has to"
-            " come first, and you go on with what it returns.",
-        ),
-        Misconception(
-            example="def answer(counts):\n    x = counts.float()\n    x.required_grad = True\n    return x",
-            when=_returned(lambda counts: counts.float()),
-            message="What you return is a float tensor and could require grad, but it does not. None of these"
-            " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.",
-        ),
-        Misconception(
-            example="def answer(counts):\n    x = counts.float().requires_grad_()\n    return x.long()",
-            when=_returned(lambda counts: counts),
-            message="You return integers. Integer tensors cannot require grad, and torch won't turn them into"
-            " floats for you. A cast back to an integer dtype gives a flag up.",
-        ),
-        Misconception(
-            example="def answer(counts):\n    return counts.float().requires_grad_().tolist()",
-            when=lambda seen: all(case[0] == "not a tensor" for case in seen),
-            message="What you return is not a tensor. Only a tensor has a flag: a list or a number of"
-            " Python's has none, and the flag itself is a bool.",
-        ),
-        Misconception(
-            example="def answer(counts):\n    counts.data = counts.data.float()\n    return counts.requires_grad_()",
-            when=_returned(_float),
-            message="What you return is right, and the tensor that came in is no longer what it"
-            " was. The counter goes on with it: hand back a tensor of your own.",
-        ),
-        Misconception(
-            example="def answer(counts):\n    return counts.float().unsqueeze(0).requires_grad_()",
-            when=lambda seen: (
-                all(case[3] == "requires grad" for case in seen) and not _is_right(seen)
-            ),
-            message="What you return requires grad, and in some case its values or its shape are not"
-            " those that came in: I call your function with other counts than the example has.",
-        ),
+    reader=function(
+        _counts(1, 2, 3),
+        _counts(5, dtype=torch.int32),
+        _counts((0, 7), (2, 1)),
+        observe=_look,
+        parts=("what came back", "its values", "its dtype", "its flag", "counts afterwards"),
     ),
+    right="First a dtype that has gradients, then the flag.",
+    known={
+        "You raised the flag on a tensor of integers, and torch refused. Between one"
+        " integer and the next there is nothing for a gradient to describe. Another step has to"
+        " come first, and you go on with what it returns.": fails("can require gradients"),
+        "What you return is a float tensor and could require grad, but it does not. None of these"
+        " sets the flag: a cast, a comparison, a misspelt attribute, `detach()`, a sum under `no_grad`.": like(
+            "def answer(counts): return counts.float()", *range(4)
+        ),
+        "You return integers. Integer tensors cannot require grad, and torch won't turn them into"
+        " floats for you. A cast back to an integer dtype gives a flag up.": like(
+            "def answer(counts): return counts", *range(4)
+        ),
+        "What you return is not a tensor. Only a tensor has a flag: a list or a number of"
+        " Python's has none, and the flag itself is a bool.": always("not a tensor"),
+        "What you return is right, and the tensor that came in is no longer what it"
+        " was. The counter goes on with it: hand back a tensor of your own.": right_in(*range(4)),
+        "What you return requires grad, and in some case its values or its shape are not"
+        " those that came in: I call your function with other counts than the example has.": always(
+            "requires grad"
+        ),
+    },
     hints=(
         "Two things have to happen to the tensor. Which of them must come first?",
         "`counts.double()` makes a tensor of floats; a method that ends in an underscore sets the flag.",
@@ -252,19 +185,11 @@ answer = [letter for letter, run in people.items() if first_learns(run)]
 """
 
 
-def _who_finds_a_gradient() -> object:
-    namespace: dict[str, object] = {"torch": torch}
-    exec(_CASES, namespace)
-    return namespace["answer"]
-
-
 MIDDLE = Exercise(
     id="02.3",
     reader=letters("abcdef"),
-    truth=_who_finds_a_gradient,
     right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()` nothing"
     " is recorded.",
-    misconceptions=(),
     letters=Letters(
         read="the ideas “A frozen layer in the graph” and “Half a gradient”",
         about=(
@@ -287,47 +212,11 @@ MIDDLE = Exercise(
 _before: WeakKeyDictionary = WeakKeyDictionary()  # of each model: its parameters, and their values
 
 
-def _kept(make: Callable[[], nn.Sequential]) -> Callable[[], nn.Sequential]:
-    """Make a case of a model, and keep what its parameters are before a student's code sees it."""
-
-    def case() -> nn.Sequential:
-        model = make()
-        _before[model] = [
-            (name, parameter, _clone(_detach(parameter)))
-            for name, parameter in model.named_parameters()
-        ]
-        return model
-
-    return case
-
-
-def _small() -> nn.Sequential:
-    return nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
-
-
-def _two() -> nn.Sequential:
-    return nn.Sequential(nn.Linear(2, 1), nn.Linear(1, 1))
-
-
-def _three() -> nn.Sequential:
-    return nn.Sequential(nn.Linear(2, 3), nn.Linear(3, 3, bias=False), nn.Linear(3, 1))
-
-
-def _normed() -> nn.Sequential:
-    """Make layers with one parameter and with two, and two with parameters that are not Linear."""
-    return nn.Sequential(
-        nn.Linear(2, 3, bias=False),
-        nn.LayerNorm(3),
-        nn.Linear(3, 2),
-        nn.BatchNorm1d(2),
-        nn.Linear(2, 1, bias=False),
-    )
-
-
-def _nested() -> nn.Sequential:
-    """Make a model with layers inside its layers, two of them in the last."""
-    block = nn.Sequential(nn.Linear(3, 3), nn.ReLU())
-    return nn.Sequential(nn.Linear(2, 3), block, nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1)))
+def _kept(model: nn.Sequential) -> nn.Sequential:
+    """Keep what the parameters of a model are before a student's code sees it."""
+    named = model.named_parameters()
+    _before[model] = [(name, one, _clone(_detach(one))) for name, one in named]
+    return model
 
 
 class Scale(nn.Module):
@@ -341,17 +230,21 @@ class Scale(nn.Module):
         return x * self.factors
 
 
-def _other_names() -> nn.Sequential:
-    return nn.Sequential(nn.Linear(2, 3), Scale(), nn.Linear(3, 1))
+_MODELS = (
+    "nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1)",
+    "nn.Linear(2, 1), nn.Linear(1, 1)",
+    "nn.Linear(2, 3), nn.Linear(3, 3, bias=False), nn.Linear(3, 1)",
+    "nn.Linear(2, 3, bias=False), nn.LayerNorm(3), nn.Linear(3, 2), nn.BatchNorm1d(2), nn.Linear(2, 1, bias=False)",
+    # layers inside its layers, two of them in the last
+    "nn.Linear(2, 3), nn.Sequential(nn.Linear(3, 3), nn.ReLU()), nn.Sequential(nn.Linear(3, 2), nn.Linear(2, 1))",
+    "nn.Linear(2, 3), Scale(), nn.Linear(3, 1)",
+    "*[nn.Linear(2, 2) for _ in range(11)], nn.Linear(2, 1)",
+)
 
 
-def _long() -> nn.Sequential:
-    return nn.Sequential(*[nn.Linear(2, 2) for _ in range(11)], nn.Linear(2, 1))
-
-
-def _freeze(model: nn.Sequential) -> None:
-    model.requires_grad_(False)
-    model[-1].requires_grad_(True)
+def _model(layers: str) -> Callable[[], nn.Sequential]:
+    text = f"nn.Sequential({layers})"
+    return written(text)(lambda: _kept(eval(text, {"nn": nn, "Scale": Scale})))
 
 
 def _flags(returned: object, model: nn.Sequential) -> list:
@@ -376,143 +269,71 @@ def _otherwise(model: nn.Sequential) -> str:
     return "as it was" if as_before is True else "its parameters have other values"
 
 
-_MODELS = function(
-    *map(_kept, (_small, _two, _three, _normed, _nested, _other_names, _long)),
-    observe=_flags,
-    parts=("frozen", "free", "the model otherwise"),
-)
+def _freezes(what: str) -> Like:
+    """Match what leaves the flags as freezing this part of the model does."""
+    return like(f"def answer(model): {what}.requires_grad_(False)", 0, 1)
 
 
-@cache
-def _outcomes(run: Callable[[nn.Sequential], object]) -> tuple:
-    """Return what a reference of ours does; the flags that it leaves are the same each time."""
-    return _MODELS.read(run)
-
-
-def _freezes(run: Callable[[nn.Sequential], object]) -> Callable[[tuple], bool]:
-    """Match what leaves the flags as `run` does in every case that did not raise."""
-
-    def matches(seen: tuple) -> bool:
-        pairs = zip(seen, _outcomes(run), strict=True)
-        ended = [(did, wanted) for did, wanted in pairs if not is_a(did, Failed)]
-        return bool(ended) and all(did[:2] == wanted[:2] for did, wanted in ended)
-
-    return matches
-
-
-def _freeze_linear(layers: Iterable[nn.Module]) -> None:
-    for layer in layers:
-        if isinstance(layer, nn.Linear):
-            layer.requires_grad_(False)
-
-
-def _freeze_weights(model: nn.Sequential) -> None:
-    for name, parameter in model[:-1].named_parameters():
-        parameter.requires_grad_("weight" not in name)
-
-
-def _freeze_all_but_two_parameters(model: nn.Sequential) -> None:
-    for parameter in list(model.parameters())[:-2]:
-        parameter.requires_grad_(False)
+def _freezes_each(of: str, which: str) -> Like:
+    """Match what leaves the flags as freezing those that pass a test."""
+    return like(
+        f"def answer(model):\n    for name, one in {of}:\n        if {which}: one.requires_grad_(False)",
+        *(0, 1),
+    )
 
 
 FREEZE = Exercise(
     id="02.4",
-    reader=_MODELS,
-    truth=lambda: _freeze,
+    reader=function(
+        *map(_model, _MODELS), observe=_flags, parts=("frozen", "free", "the model otherwise")
+    ),
     right="Each parameter has a flag, and only those of the last layer are still up. So training leaves the"
     " others as they are, unless an old `.grad` still lies there: the optimizer would use it.",
-    misconceptions=(
-        Misconception(
-            example="def answer(model):\n    for i in range(len(model) - 1):\n"
-            "        model[i] = __import__('copy').deepcopy(model[i]).requires_grad_(False)",
-            when=lambda seen: all(case[2] != "as it was" for case in seen),
-            message="The model is no longer the one that came in: it has other layers, other"
-            " parameters or other values. Take flags down in the model that is there, and replace"
-            " nothing in it.",
+    known={
+        "The model is no longer the one that came in: it has other layers, other"
+        " parameters or other values. Take flags down in the model that is there, and replace"
+        " nothing in it.": wrong_in(2),
+        "Not every layer has a weight and a bias: a ReLU has neither, and the bias of"
+        " a Linear may be None. Ask a layer for its `parameters()` and take what there is.": fails(
+            "has no attribute 'weight'",
+            "has no attribute 'bias'",
+            "'NoneType' object has no attribute 'requires_grad",
         ),
-        Misconception(
-            example="def answer(model):\n    for layer in model[:-1]:\n        layer.weight.requires_grad_(False)\n"
-            "        layer.bias.requires_grad_(False)",
-            when=lambda seen: raised(
-                seen,
-                "has no attribute 'weight'",
-                "has no attribute 'bias'",
-                "'NoneType' object has no attribute 'requires_grad",
-            ),
-            message="Not every layer has a weight and a bias: a ReLU has neither, and the bias of"
-            " a Linear may be None. Ask a layer for its `parameters()` and take what there is.",
+        "`parameters()` hands out one parameter after the other and is no list. And"
+        " count layers, for they hold different numbers of parameters.": fails(
+            "'generator' object is not subscriptable"
         ),
-        Misconception(
-            example="def answer(model):\n    for p in model.parameters()[:-2]:\n        p.requires_grad = False",
-            when=lambda seen: raised(seen, "'generator' object is not subscriptable"),
-            message="`parameters()` hands out one parameter after the other and is no list. And"
-            " count layers, for they hold different numbers of parameters.",
+        "Every flag of the model that came in is as it was before. Ask of each of your"
+        " lines which parameter of this model it changes: `eval()`, for one, changes none.": lambda seen, _: (
+            {case[0] for case in seen if is_a(case, tuple)} == {()}
         ),
-        Misconception(
-            example="def answer(model):\n    model[:-1].eval()",
-            when=_freezes(lambda model: None),
-            message="Every flag of the model that came in is as it was before. Ask of each of your"
-            " lines which parameter of this model it changes: `eval()`, for one, changes none.",
+        "You froze the whole model. With a plain input nothing is left that requires"
+        " grad, and `backward()` would raise.": _freezes("model"),
+        "You froze the layer that should stay free, and left the others free.": _freezes(
+            "model[-1]"
         ),
-        Misconception(
-            example="def answer(model):\n    for p in model.parameters():\n        p.requires_grad = False",
-            when=_freezes(lambda model: model.requires_grad_(False)),
-            message="You froze the whole model. With a plain input nothing is left that requires"
-            " grad, and `backward()` would raise.",
+        "You froze the first layer alone. In a longer model there are layers between"
+        " it and the last.": _freezes("model[0]"),
+        "You froze every layer but the first. It is at the other end that one stays"
+        " free.": _freezes("model[1:]"),
+        "Two layers stayed free. A slice or a `range` already leaves out the one at which"
+        " it ends.": _freezes("model[:-2]"),
+        "You left the last two parameters free, whichever layer they belong to. A"
+        " Linear without a bias has one, and a layer that holds others may have four.": _freezes_each(
+            "list(model.named_parameters())[:-2]", "True"
         ),
-        Misconception(
-            example="def answer(model):\n    model[-1].requires_grad_(False)",
-            when=_freezes(lambda model: model[-1].requires_grad_(False)),
-            message="You froze the layer that should stay free, and left the others free.",
+        "You froze what is called a weight. A bias is a parameter too, with a flag of"
+        " its own.": _freezes_each("model[:-1].named_parameters()", "'weight' in name"),
+        "You froze the Linear layers that the model holds itself. Before the last"
+        " layer there may also be a norm, or a block that holds layers of its own, and both"
+        " have parameters.": _freezes_each(
+            "model[:-1].named_children()", "isinstance(one, torch.nn.Linear)"
         ),
-        Misconception(
-            example="def answer(model):\n    model[0].requires_grad_(False)",
-            when=_freezes(lambda model: model[0].requires_grad_(False)),
-            message="You froze the first layer alone. In a longer model there are layers between"
-            " it and the last.",
+        "You froze Linear layers, and no other kind. A norm before the last layer has"
+        " parameters too.": _freezes_each(
+            "model[:-1].named_modules()", "isinstance(one, torch.nn.Linear)"
         ),
-        Misconception(
-            example="def answer(model):\n    model[1:].requires_grad_(False)",
-            when=_freezes(lambda model: model[1:].requires_grad_(False)),
-            message="You froze every layer but the first. It is at the other end that one stays"
-            " free.",
-        ),
-        Misconception(
-            example="def answer(model):\n    model[:-2].requires_grad_(False)",
-            when=_freezes(lambda model: model[:-2].requires_grad_(False)),
-            message="Two layers stayed free. A slice or a `range` already leaves out the one at which"
-            " it ends.",
-        ),
-        Misconception(
-            example="def answer(model):\n    for p in list(model.parameters())[:-2]:\n        p.requires_grad = False",
-            when=_freezes(_freeze_all_but_two_parameters),
-            message="You left the last two parameters free, whichever layer they belong to. A"
-            " Linear without a bias has one, and a layer that holds others may have four.",
-        ),
-        Misconception(
-            example="def answer(model):\n    for name, p in model[:-1].named_parameters():\n"
-            "        if 'weight' in name:\n            p.requires_grad = False",
-            when=_freezes(_freeze_weights),
-            message="You froze what is called a weight. A bias is a parameter too, with a flag of"
-            " its own.",
-        ),
-        Misconception(
-            example="def answer(model):\n    for layer in model[:-1]:\n"
-            "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
-            when=_freezes(lambda model: _freeze_linear(model[:-1])),
-            message="You froze the Linear layers that the model holds itself. Before the last"
-            " layer there may also be a norm, or a block that holds layers of its own, and both"
-            " have parameters.",
-        ),
-        Misconception(
-            example="def answer(model):\n    for layer in model[:-1].modules():\n"
-            "        if isinstance(layer, torch.nn.Linear):\n            layer.requires_grad_(False)",
-            when=_freezes(lambda model: _freeze_linear(model[:-1].modules())),
-            message="You froze Linear layers, and no other kind. A norm before the last layer has"
-            " parameters too.",
-        ),
-    ),
+    },
     hints=(
         "`module.requires_grad_(False)` freezes every parameter inside that module.",
         "`model[-1]` is the last layer, `model[:-1]` all the others.",

@@ -6,31 +6,20 @@ import weakref
 from random import Random
 
 import torch
-from torch.autograd import grad
 
 from autograd_graphs.untrusted.plain import is_a
-from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import letters, numbers
+from helpers.exercises.recognise import always, fails, like, right_in, shows
 from helpers.exercises.tensors import readable
-
-
-def _leaves() -> list[str]:
-    w = torch.ones(2, requires_grad=True)
-    q = w.detach()
-    s = torch.nn.Parameter(torch.ones(2) * 0.1)
-    made = {"w": w, "p": w + 0, "q": q, "r": q * 3, "s": s, "u": s * 2, "v": w[:1], "z": w > 0}
-    return [name for name, tensor in made.items() if tensor.is_leaf]
-
 
 LEAVES = Exercise(
     id="03.1",
     reader=letters("pqrsuvwz"),
-    truth=_leaves,
     right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
-    misconceptions=(),
     letters=Letters(
         read="ideas 1 and 2",
         about=(
@@ -145,7 +134,6 @@ GRADIENTS_OF = Quantities(
 GRADIENTS = Exercise(
     id="03.2",
     reader=numbers(),
-    truth=GRADIENTS_OF.truth,
     right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of `b`.",
     principle="a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
@@ -159,18 +147,6 @@ GRADIENTS = Exercise(
 )
 
 
-@written("inner = torch.tensor(10.0, requires_grad=True).log(); loss = inner * 5")
-def _logarithm() -> tuple[torch.Tensor, torch.Tensor]:
-    inner = torch.tensor(10.0, requires_grad=True).log()
-    return _watched(inner * 5, inner)
-
-
-@written("inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2; loss = (inner**2).sum()")
-def _squares() -> tuple[torch.Tensor, torch.Tensor]:
-    inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2
-    return _watched((inner**2).sum(), inner)
-
-
 _RETAINED: list[bool] = []  # for each backward that passed inner: whether inner retained then
 
 
@@ -180,10 +156,6 @@ def _watched(loss: torch.Tensor, inner: torch.Tensor) -> tuple[torch.Tensor, tor
     seen = weakref.ref(inner)
     inner.register_hook(lambda gradient: _RETAINED.append(seen().retains_grad))
     return loss, inner
-
-
-def _in_the_middle(loss: torch.Tensor, inner: torch.Tensor) -> torch.Tensor:
-    return grad(loss, inner)[0]
 
 
 def _kept(returned: object, loss: torch.Tensor, inner: torch.Tensor) -> object:
@@ -199,72 +171,55 @@ def _kept(returned: object, loss: torch.Tensor, inner: torch.Tensor) -> object:
 
 MIDDLE = Exercise(
     id="03.4",
-    reader=function(_logarithm, _squares, observe=_kept),
-    truth=lambda: _in_the_middle,
+    reader=function(
+        made_by(
+            "inner = torch.tensor(10.0, requires_grad=True).log()\nloss = inner * 5",
+            *("loss", "inner"),
+            then=_watched,
+        ),
+        made_by(
+            "inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2\nloss = (inner**2).sum()",
+            *("loss", "inner"),
+            then=_watched,
+        ),
+        observe=_kept,
+    ),
     right="You asked before the gradient passed, so there was something to return.",
     principle="the gradient of a non-leaf passes during backward, and is kept or returned only if"
     " somebody asked before.",
-    misconceptions=(
-        Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    return inner.grad",
-            when=lambda seen: "not passed" in seen,
-            message="Your function returned None, and no gradient passed the `inner` that came in."
-            " To ask for a gradient does not start a backward, and behind `detach()` there is no"
-            " path to `inner`.",
+    known={
+        "Your function returned None, and no gradient passed the `inner` that came in."
+        " To ask for a gradient does not start a backward, and behind `detach()` there is no"
+        " path to `inner`.": shows("not passed"),
+        "Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had"
+        " asked this very tensor to keep its gradient by then.": shows("dropped"),
+        "Your function returned None. You did ask, but no gradient passed after that.": shows(
+            "late"
         ),
-        Misconception(
-            example="def answer(loss, inner):\n    loss.backward()\n    return inner.grad",
-            when=lambda seen: "dropped" in seen,
-            message="Your function returned None. Backward did pass `inner`, a non-leaf. Nobody had"
-            " asked this very tensor to keep its gradient by then.",
+        "`inner` kept its gradient, but your function returned None. `backward()` itself"
+        " returns None. Return what is in `inner.grad`.": shows("not returned"),
+        "You returned a tuple with the gradient in it, since `torch.autograd.grad` gives"
+        " one gradient for each input. Take it out.": like(
+            "def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)"
         ),
-        Misconception(
-            example="def answer(loss, inner):\n    loss.backward()\n    inner.retain_grad()\n"
-            "    return inner.grad",
-            when=lambda seen: "late" in seen,
-            message="Your function returned None. You did ask, but no gradient passed after that.",
+        "You returned ones: the gradient of a tensor by itself, with which backward"
+        " begins. `inner` comes later.": like(
+            "def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
+            "    return loss.grad"
         ),
-        Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    return loss.backward()",
-            when=lambda seen: "not returned" in seen,
-            message="`inner` kept its gradient, but your function returned None. `backward()` itself"
-            " returns None. Return what is in `inner.grad`.",
+        "You returned the values of `inner`. The gradient says how `loss` changes with them.": like(
+            "def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
+            "    return inner"
         ),
-        Misconception(
-            example="def answer(loss, inner):\n    return torch.autograd.grad(loss, inner)",
-            when=same_as(lambda: lambda loss, inner: grad(loss, inner)),
-            message="You returned a tuple with the gradient in it, since `torch.autograd.grad` gives"
-            " one gradient for each input. Take it out.",
+        "You returned twice the gradient. Each backward adds to a gradient that is kept."
+        " How many of them ran?": like(
+            "def answer(loss, inner):\n    inner.retain_grad()\n"
+            "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad"
         ),
-        Misconception(
-            example="def answer(loss, inner):\n    loss.retain_grad()\n    loss.backward()\n"
-            "    return loss.grad",
-            when=same_as(lambda: lambda loss, inner: grad(loss, loss)[0]),
-            message="You returned ones: the gradient of a tensor by itself, with which backward"
-            " begins. `inner` comes later.",
-        ),
-        Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n    loss.backward()\n"
-            "    return inner",
-            when=same_as(lambda: lambda loss, inner: inner),
-            message="You returned the values of `inner`. The gradient says how `loss` changes with"
-            " them.",
-        ),
-        Misconception(
-            example="def answer(loss, inner):\n    inner.retain_grad()\n"
-            "    loss.backward(retain_graph=True)\n    loss.backward()\n    return inner.grad",
-            when=same_as(lambda: lambda loss, inner: 2 * grad(loss, inner)[0]),
-            message="You returned twice the gradient. Each backward adds to a gradient that is kept."
-            " How many of them ran?",
-        ),
-        Misconception(
-            example="def answer(loss, inner):\n    return torch.autograd.grad(inner, loss)[0]",
-            when=lambda seen: raised(seen, "appears to not have been used in the graph"),
-            message="torch found no path from the output that you gave to the input that you gave."
-            " `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor"
-            " that it was computed from.",
-        ),
-    ),
+        "torch found no path from the output that you gave to the input that you gave."
+        " `torch.autograd.grad(outputs, inputs)` wants the output first, then the very tensor"
+        " that it was computed from.": fails("appears to not have been used in the graph"),
+    },
     hints=(
         "Two calls and a return. You put such calls in order in idea 3.",
         "`inner.retain_grad()` must stand before `loss.backward()`; then `inner.grad` holds the"
@@ -279,12 +234,7 @@ def answer(loss, inner):
 )
 
 
-def _column(values: list[float]) -> torch.Tensor:
-    return torch.nn.Parameter(torch.tensor(values).reshape(-1, 1))
-
-
 _NO_TENSOR = "not a tensor"
-_LEARNS = ("leaf", "requires grad")
 
 
 def _as_seen(weight: object, values: list[float]) -> object:
@@ -297,11 +247,6 @@ def _as_seen(weight: object, values: list[float]) -> object:
         return [leaf, tracked, readable(weight)]
 
 
-def _part(seen: tuple, at: int) -> set[object]:
-    """Return what one part was in the cases where there was a tensor."""
-    return {outcome[at] for outcome in seen if is_a(outcome, tuple)}
-
-
 CASE = Exercise(
     id="03.5",
     reader=function(
@@ -310,42 +255,22 @@ CASE = Exercise(
         observe=_as_seen,
         parts=("kind", "flag", "values"),
     ),
-    truth=lambda: _column,
     right="Your column is a leaf that requires grad. Now put it into the case, and count again.",
     principle="what you do to a weight after its flag went up is recorded, and gives a non-leaf.",
-    misconceptions=(
-        Misconception(
-            example="def answer(values):\n    return torch.tensor(values).reshape(-1, 1).tolist()",
-            when=lambda seen: set(seen) == {_NO_TENSOR},
-            message="What your function returned is no tensor. Only a tensor has a flag and a"
-            " `.grad`: return the weight itself.",
+    known={
+        "What your function returned is no tensor. Only a tensor has a flag and a"
+        " `.grad`: return the weight itself.": always(_NO_TENSOR),
+        "Your column is still the result of a recorded operation, so it is a non-leaf:"
+        " the gradient is for the leaf behind it. `retain_grad()` does not change that. Look at"
+        " the order.": shows("non-leaf"),
+        "Your column is a leaf whose flag is down. As long as it is down, no backward"
+        " fills its `.grad`.": shows("does not require grad"),
+        "Your tensor is a leaf that learns, but it is not the column that was asked for:"
+        " one row for each number of `values`, and that number in it.": right_in(0, 1),
+        "`values` is a list of Python. Make a tensor of it first.": fails(
+            "'list' object has no attribute"
         ),
-        Misconception(
-            example="def answer(values):\n    w = torch.tensor(values,"
-            " requires_grad=True).reshape(-1, 1)\n    w.retain_grad()\n    return w",
-            when=lambda seen: "non-leaf" in _part(seen, 0),
-            message="Your column is still the result of a recorded operation, so it is a non-leaf:"
-            " the gradient is for the leaf behind it. `retain_grad()` does not change that. Look at"
-            " the order.",
-        ),
-        Misconception(
-            example="def answer(values):\n    return torch.tensor(values).reshape(-1, 1)",
-            when=lambda seen: "does not require grad" in _part(seen, 1),
-            message="Your column is a leaf whose flag is down. As long as it is down, no backward"
-            " fills its `.grad`.",
-        ),
-        Misconception(
-            example="def answer(values):\n    return torch.tensor(values, requires_grad=True)",
-            when=lambda seen: all(is_a(one, tuple) and one[:2] == _LEARNS for one in seen),
-            message="Your tensor is a leaf that learns, but it is not the column that was asked for:"
-            " one row for each number of `values`, and that number in it.",
-        ),
-        Misconception(
-            example="def answer(values):\n    return values.reshape(-1, 1).requires_grad_()",
-            when=lambda seen: raised(seen, "'list' object has no attribute"),
-            message="`values` is a list of Python. Make a tensor of it first.",
-        ),
-    ),
+    },
     hints=(
         "Which of the two calls in that line is recorded? The one on a tensor that already requires"
         " grad.",

@@ -3,7 +3,6 @@
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -13,10 +12,11 @@ from torch.autograd.graph import Node
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
-from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import number
+from helpers.exercises.recognise import When, always, fails, like
 from helpers.moons import moons
 
 
@@ -79,7 +79,6 @@ while type(node).__name__ == "MulBackward0":
 LOOP = Exercise(
     id="04.2",
     reader=number(),
-    truth=COUNTED.truth,
     right="Each multiplication that ran left a node. The loop left none.",
     principle="the graph holds what ran: a node for each multiplication, as often as its line ran.",
     quantities=COUNTED,
@@ -91,26 +90,15 @@ LOOP = Exercise(
 )
 
 
-def _graph(code: str) -> Callable[[], object]:
-    """Return the case that runs this code, and gives the `node` that it makes."""
-
-    def made() -> object:
-        names = {"torch": torch}
-        exec(compile(code, "<exercise>", "exec"), names)
-        return names["node"]
-
-    return written(code)(made)
-
-
 _LAST: list[object] = []
-_shared = _graph(
-    "h = torch.tensor([0.5], requires_grad=True).exp(); node = (h.sin() * h).sum().grad_fn"
+_shared = made_by(
+    "h = torch.tensor([0.5], requires_grad=True).exp()\nnode = (h.sin() * h).sum().grad_fn", "node"
 )
 
 
 @written(_shared.written)
 def _first_call() -> object:
-    _LAST[:] = [_shared()]
+    _LAST[:] = _shared()
     return _LAST[0]
 
 
@@ -124,10 +112,8 @@ _LIMIT = 1000  # more lines than any case has; a generator may be endless
 _NO_LINES = "no lines of text"
 
 
-def _listing(answer: object) -> object:
+def _listing(answer: Callable) -> Callable:
     """Let a generator run where the function runs, for it is the function's code."""
-    if is_a(answer, type) or not callable(answer):
-        return answer
 
     def listed(node: object) -> object:
         returned = answer(node)
@@ -179,33 +165,16 @@ def _asked_none(outcome: object) -> bool:
     return asked is not None and hasattr(Node, asked[1])
 
 
-def _only_indents_differ(reading: tuple) -> bool:
-    right = _READER.read(_made(_SOLUTION))
-    bare = [
-        [[line.strip() for line in _lines_of(case)] for case in one] for one in (reading, right)
-    ]
-    return reading != right and bare[0] == bare[1]
+def _only_indents_differ(seen: tuple, right: tuple) -> bool:
+    bare = [[line.strip() for line in _lines_of(case)] for case in seen]
+    return bare == [[line.strip() for line in case] for case in right]
 
 
-def _some_line(reading: tuple, holds: Callable[[str], bool]) -> bool:
-    return any(holds(line.strip()) for case in reading for line in _lines_of(case))
+def _some_line(holds: Callable[[str], bool]) -> When:
+    return lambda seen, _: any(holds(line.strip()) for case in seen for line in _lines_of(case))
 
 
 _NAMESAKES = 4  # the case in which two nodes are of one class
-_LINES = function(
-    _graph("node = ((torch.tensor([1.0, 2.0], requires_grad=True) * 2).sum() + 1).grad_fn"),
-    _first_call,
-    _second_call,
-    _graph("m = torch.ones(2, 2, requires_grad=True); node = torch.trace(m @ m.T).grad_fn"),
-    _graph(
-        "a, b = torch.tensor(1.0, requires_grad=True), torch.tensor(2.0, requires_grad=True)\nnode = (a.sin() + b.sin()).grad_fn"
-    ),
-    _graph(
-        "x = torch.ones(1, requires_grad=True)\nfor _ in range(100): x = x.sin()\nnode = x.sum().grad_fn"
-    ),
-    observe=_seen,
-)
-_READER = replace(_LINES, read=lambda answer: _LINES.read(_listing(answer)))
 _SOLUTION = """
 def answer(node):
     lines, met, waiting = [], set(), [(node, "")]
@@ -228,126 +197,89 @@ def answer(node, depth=0):
 """
 
 
-def _made(source: str) -> Callable:
-    """Return the function that a source text of ours defines."""
-    names = {}
-    exec(compile(source, "<exercise>", "exec"), names)
-    return names["answer"]
-
-
-def _like(example: str, message: str) -> Misconception:
-    """Know a wrong walk by doing what its example does, in every case."""
-    return Misconception(example, same_as(lambda: _made(example)), message)
-
-
 WALK = Exercise(
     id="04.4",
-    reader=_READER,
-    truth=lambda: _made(_SOLUTION),
+    reader=function(
+        made_by(
+            "node = ((torch.tensor([1.0, 2.0], requires_grad=True) * 2).sum() + 1).grad_fn", "node"
+        ),
+        _first_call,
+        _second_call,
+        made_by(
+            "m = torch.ones(2, 2, requires_grad=True)\nnode = torch.trace(m @ m.T).grad_fn", "node"
+        ),
+        made_by(
+            "a, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0))\n"
+            "node = (a.sin() + b.sin()).grad_fn",
+            "node",
+        ),
+        made_by(
+            "x = torch.ones(1, requires_grad=True)\nsines = [x := x.sin() for _ in range(100)]\n"
+            "node = x.sum().grad_fn",
+            "node",
+        ),
+        observe=_seen,
+        around=_listing,
+    ),
     right="It goes to the end of every path, stops at None, and spells a shared node out once.",
     principle="`next_functions` leads one step on, to nodes and to empty entries. You can reach the same node on"
     " several paths.",
-    misconceptions=(
-        Misconception(
-            example=_SOLUTION.replace("(node)", "(node, met=set())", 1)
-            .replace("met, ", "")
-            .replace("set(), ", "", 1),
-            when=lambda seen: seen[1] != seen[2],
-            message="Called twice with one node, your function does not do the same twice: something of the first"
-            " call is still there in the second. Begin each call with a new set and a new list. Python makes a"
-            " default in the `def` line only once.",
+    known={
+        "Called twice with one node, your function does not do the same twice: something of the first"
+        " call is still there in the second. Begin each call with a new set and a new list. Python makes a"
+        " default in the `def` line only once.": lambda seen, _: seen[1] != seen[2],
+        "What you return are no lines. Asked for is a list of texts, one for each line.": always(
+            _NO_LINES
         ),
-        Misconception(
-            example="def answer(node):\n    return node.next_functions",
-            when=lambda seen: set(seen) == {_NO_LINES},
-            message="What you return are no lines. Asked for is a list of texts, one for each line.",
+        "You return one line. The lines that a deeper call makes have to reach that list, too.": lambda seen, _: (
+            all(len(_lines_of(case)) == 1 for case in seen)
         ),
-        Misconception(
-            example=_TREE.replace("lines += answer", "answer"),
-            when=lambda seen: all(len(_lines_of(case)) == 1 for case in seen),
-            message="You return one line. The lines that a deeper call makes have to reach that list, too.",
+        "You took every entry for a node. One of them is None, and you asked it for what only nodes have.": lambda seen, _: (
+            any(map(_asked_none, seen))
         ),
-        Misconception(
-            example=_TREE.replace(" if node else ()", ""),
-            when=lambda seen: any(map(_asked_none, seen)),
-            message="You took every entry for a node. One of them is None, and you asked it for what only nodes have.",
+        "On a graph of four nodes your function calls itself without end. Each call has to go on to an"
+        " entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
+            seen[0] == Failed("RecursionError")
         ),
-        Misconception(
-            example="def answer(node):\n    return answer(node)",
-            when=lambda seen: seen[0] == Failed("RecursionError"),
-            message="On a graph of four nodes your function calls itself without end. Each call has to go on to an"
-            " entry of `next_functions`, and to stop where there is none.",
-        ),
-        _like(
-            """
+        "You went down one level, as the function above does. Visit what lies deeper, too.": like("""
 def answer(node):
     names = [str(child and type(child).__name__) for child, _ in node.next_functions]
     return [type(node).__name__] + ["  " + name for name in names]
-""",
-            "You went down one level, as the function above does. Visit what lies deeper, too.",
+"""),
+        "You took the graph for a tree. A node that two paths reach is spelled out on each of them, and in a long"
+        " chain of such nodes the work would double at every step.": like(_TREE),
+        "You name the entries of the first node, and nothing else. The first line is that node itself, and what"
+        " lies deeper has lines as well.": like(
+            "def answer(node):\n    return [str(child and type(child).__name__) for child, _ in node.next_functions]"
         ),
-        _like(
-            _TREE,
-            "You took the graph for a tree. A node that two paths reach is spelled out on each of them, and in a long"
-            " chain of such nodes the work would double at every step.",
+        "You left out the nodes that you had met before. You need not enter them again, but each gets a line, so"
+        " that the reader sees where the path leads.": like(
+            _SOLUTION.replace("        name =", "        if node in met: continue\n        name =")
         ),
-        _like(
-            "def answer(node):\n    return [str(child and type(child).__name__) for child, _ in node.next_functions]",
-            "You name the entries of the first node, and nothing else. The first line is that node itself, and what"
-            " lies deeper has lines as well.",
+        "Your walk takes the last entry of each node first. The place of an entry says which input it belongs to,"
+        " so keep the order of `next_functions`.": like(
+            _SOLUTION.replace("reversed(entries)", "entries")
         ),
-        _like(
-            _SOLUTION.replace("        name =", "        if node in met: continue\n        name ="),
-            "You left out the nodes that you had met before. You need not enter them again, but each gets a line, so"
-            " that the reader sees where the path leads.",
-        ),
-        _like(
-            _SOLUTION.replace("reversed(entries)", "entries"),
-            "Your walk takes the last entry of each node first. The place of an entry says which input it belongs to,"
-            " so keep the order of `next_functions`.",
-        ),
-        _like(
+        "Your walk goes level by level. Then the line above no longer says what a line hangs from. Follow one path"
+        " to its end before you take the next entry.": like(
             _SOLUTION.replace("waiting.pop()", "waiting.pop(0)").replace(
                 "reversed(entries)", "entries"
-            ),
-            "Your walk goes level by level. Then the line above no longer says what a line hangs from. Follow one path"
-            " to its end before you take the next entry.",
+            )
         ),
-        Misconception(
-            example=_SOLUTION.replace("node is not None and node", "node").replace(
-                "in node.next_functions", "in (node.next_functions if node else [])"
-            ),
-            when=lambda seen: _some_line(seen, lambda line: line == "None (again)"),
-            message="You counted None as a node that you meet again. An empty entry is no node, and its line is"
-            " `None` each time.",
+        "You counted None as a node that you meet again. An empty entry is no node, and its line is"
+        " `None` each time.": _some_line(lambda line: line == "None (again)"),
+        "The line of a node that you meet again ends in `(again)`, in parentheses, as in the exercise.": _some_line(
+            lambda line: "again" in line.casefold() and not line.endswith("(again)")
         ),
-        Misconception(
-            example=_SOLUTION.replace(" (again)", " again"),
-            when=lambda seen: _some_line(
-                seen, lambda line: "again" in line.casefold() and not line.endswith("(again)")
-            ),
-            message="The line of a node that you meet again ends in `(again)`, in parentheses, as in the exercise.",
+        "Your lines and their order are right, and their indents are not. The first line has none, and each"
+        " level has two more spaces than the one before.": _only_indents_differ,
+        "You left out the empty entries. Then nobody can see which input the others belong to.": like(
+            _SOLUTION.replace("next_functions]", "next_functions if child]")
         ),
-        Misconception(
-            example=_SOLUTION.replace('indent + "  "', '"  "'),
-            when=_only_indents_differ,
-            message="Your lines and their order are right, and their indents are not. The first line has none, and each"
-            " level has two more spaces than the one before.",
+        "You know nodes by their names. Two nodes of one class are two nodes, so compare the objects.": lambda seen, _: (
+            {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
         ),
-        _like(
-            _SOLUTION.replace("next_functions]", "next_functions if child]"),
-            "You left out the empty entries. Then nobody can see which input the others belong to.",
-        ),
-        Misconception(
-            example=_SOLUTION.replace("node in met", "type(node) in met")
-            .replace("node not in", "type(node) not in")
-            .replace("add(node)", "add(type(node))"),
-            when=lambda seen: (
-                {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
-            ),
-            message="You know nodes by their names. Two nodes of one class are two nodes, so compare the objects.",
-        ),
-    ),
+    },
     hints=(
         "An inner function `visit(node, depth)` appends one line and calls itself for each entry.",
         "Ask three things in this order: is it None? have I met it before? what does it lead to?",
@@ -376,10 +308,8 @@ def _start(seed: int) -> tuple[nn.Linear, torch.Tensor, torch.Tensor]:
         return nn.Linear(2, 2), *moons()
 
 
-def _training(answer: object) -> object:
+def _training(answer: Callable) -> Callable:
     """Wrap a function that returns a loss: train by that loss, and return the model."""
-    if is_a(answer, type) or not callable(answer):
-        return answer  # the reader says what it wants
 
     def trained(model: nn.Linear, points: torch.Tensor, moon: torch.Tensor) -> object:
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
@@ -407,67 +337,42 @@ def _learned(
     return [_LEARNED if wrong < 30 else _LOST, *reached]
 
 
-_CASES = function(
-    partial(_start, 1),
-    partial(_start, 2),
-    observe=_learned,
-    parts=("of the points", "the weight", "the bias"),
-)
-
-
-def _all(*wanted: str) -> Callable[[tuple], bool]:
-    return lambda seen: all(case == wanted for case in seen)
+def _all(*wanted: str) -> When:
+    return lambda seen, _: set(seen) == {wanted}
 
 
 CASE = Exercise(
     id="04.5",
-    reader=replace(_CASES, read=lambda answer: _CASES.read(_training(answer))),
-    truth=lambda: _made(_MENDED),
+    reader=function(
+        partial(_start, 1),
+        partial(_start, 2),
+        observe=_learned,
+        parts=("of the points", "the weight", "the bias"),
+        around=_training,
+    ),
     right="The mistakes now have a slope, and a path leads from the loss through the model to both parameters.",
     principle="`argmax` and `!=` leave no node. A loss that is to teach has to reach the model on a path of nodes.",
-    misconceptions=(
-        Misconception(
-            example=_BROKEN,
-            when=_all(_LOST, _REACHED, _MISSED),
-            message="The bias still gets no gradient. Backward goes through the part that holds `model.weight` alone,"
-            " and it only makes the weights small. Draw your loss: does a path lead through `model(points)`?",
+    known={
+        "The bias still gets no gradient. Backward goes through the part that holds `model.weight` alone,"
+        " and it only makes the weights small. Draw your loss: does a path lead through `model(points)`?": _all(
+            _LOST, _REACHED, _MISSED
         ),
-        Misconception(
-            example=_BROKEN.replace(" + (model.weight**2).sum()", ""),
-            when=lambda seen: raised(seen, "does not require grad"),
-            message="Your loss has no graph at all, and torch says so. That error is more honest than the silence of"
-            " the case. No path may break off between the loss and `model(points)`.",
+        "Your loss has no graph at all, and torch says so. That error is more honest than the silence of"
+        " the case. No path may break off between the loss and `model(points)`.": fails(
+            "does not require grad"
         ),
-        Misconception(
-            example=_BROKEN.replace(
-                "return misses + (model.weight**2).sum()", "return misses.requires_grad_()"
-            ),
-            when=_all(_LOST, _MISSED, _MISSED),
-            message="Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It does not"
-            " bring back the nodes that `argmax` never left.",
+        "Backward runs, and no parameter gets a gradient. A flag on the result makes a new leaf. It does not"
+        " bring back the nodes that `argmax` never left.": _all(_LOST, _MISSED, _MISSED),
+        "`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
+        " integers. `moon` is a column of floats. Try `moon[:, 0].long()`.": fails(
+            "probabilities", "multi-target", "size mismatch", "Long", "batch_size"
         ),
-        Misconception(
-            example=_MENDED.replace("moon[:, 0].long()", "moon"),
-            when=lambda seen: raised(
-                seen, "probabilities", "multi-target", "size mismatch", "Long", "batch_size"
-            ),
-            message="`cross_entropy` takes the scores, and for each point the number of its moon: a flat row of"
-            " integers. `moon` is a column of floats. Try `moon[:, 0].long()`.",
+        "Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall when"
+        " more points are right?": _all(_LOST, _REACHED, _REACHED),
+        "You return something that is no tensor, and only a tensor knows its node. Return the loss itself.": always(
+            "no tensor"
         ),
-        Misconception(
-            example=_MENDED.replace("return misses", "return -misses"),
-            when=_all(_LOST, _REACHED, _REACHED),
-            message="Both parameters get a gradient, and still 30 points or more are wrong. Does your loss fall when"
-            " more points are right?",
-        ),
-        Misconception(
-            example=_MENDED.replace("sum()", "sum()).item()").replace(
-                "return misses", "return (misses"
-            ),
-            when=lambda seen: set(seen) == {"no tensor"},
-            message="You return something that is no tensor, and only a tensor knows its node. Return the loss itself.",
-        ),
-    ),
+    },
     hints=(
         "Draw `loss` of the first page. Which of its two parts leads on, and where to?",
         "`nn.functional.cross_entropy` takes the scores of the model and the number of each point's moon, as"

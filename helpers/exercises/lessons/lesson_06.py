@@ -8,10 +8,11 @@ import torch
 from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
-from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, raised, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, written
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
+from helpers.exercises.recognise import both, each_has, fails, like, right_in, shows
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 from helpers.moons import moons
@@ -101,7 +102,6 @@ CALLED = Quantities(
 CALLS = Exercise(
     id="06.1",
     reader=numbers(),
-    truth=CALLED.truth,
     right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
     principle="`backward()` adds to what `.grad` holds, and `zero_()` writes zeros over it.",
     quantities=CALLED,
@@ -188,7 +188,6 @@ HELD = Quantities(
 HOLDERS = Exercise(
     id="06.2",
     reader=numbers(),
-    truth=HELD.truth,
     right="Backward or `zero_()` went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
     principle="a name stands for a tensor, so a write to that tensor shows under each of its names, and under no"
     " copy's.",
@@ -241,28 +240,6 @@ def _calls(seen: tuple) -> list[int]:
     return [case[2] for case in seen if is_a(case, tuple)]
 
 
-def _made(source: str) -> Callable:
-    """Return the function that a source defines as `answer`."""
-    names = {"torch": torch}
-    exec(compile(source, "<exercise>", "exec"), names)
-    return names["answer"]
-
-
-def _gave(*sources: str) -> Callable:
-    """Match gradients that one of these functions leaves, however they came to be there."""
-
-    def matches(seen: tuple) -> bool:
-        return any(all(map(partial(_as_by, source), _CASES, seen)) for source in sources)
-
-    return matches
-
-
-def _as_by(source: str, make: Callable, case: object) -> bool:
-    model, portions = make()
-    _made(source)(model, portions)
-    return is_a(case, tuple) and same(case[:2], tuple(_left(None, model, portions)[:2]))
-
-
 def _loop(loss: str, before: str = "model.zero_grad()", each: str = "pass") -> str:
     """Return the source of an answer whose loop goes back from one loss."""
     return f"""
@@ -276,18 +253,6 @@ def answer(model, portions):
 """
 
 
-def _slip(message: str, *sources: str) -> Misconception:
-    return Misconception(example=sources[0], when=_gave(*sources), message=message)
-
-
-_RIGHT = _loop("errors.mean() * len(part) / count")
-_ALL_AT_ONCE = """
-def answer(model, portions):
-    model.zero_grad()
-    points, moon = map(torch.cat, zip(*portions))
-    ((model(points) - moon) ** 2).mean().backward()
-"""
-
 CASE = Exercise(
     id="06.5",
     reader=function(
@@ -295,78 +260,48 @@ CASE = Exercise(
         observe=_left,
         parts=("`model.weight.grad`", "`model.bias.grad`", "calls that arrived", "the weights"),
     ),
-    truth=lambda: _made(_RIGHT),
     right="Each point counts the same, whatever its portion. Now say why the loss exploded.",
     principle="`backward()` adds the gradient of what you call it on, so you decide how much a portion counts when you"
     " scale its loss.",
-    misconceptions=(
-        Misconception(
-            example=_RIGHT + "    torch.optim.SGD(model.parameters(), lr=0.1).step()",
-            when=lambda seen: any(is_a(case, tuple) and case[3] == "changed" for case in seen),
-            message="You changed the weights themselves. Only their gradients are asked for, and the optimizer makes the"
-            " step later.",
+    known={
+        "You changed the weights themselves. Only their gradients are asked for, and the optimizer makes the"
+        " step later.": shows("changed"),
+        "The gradients arrived, and then you emptied them again. Empty them once, before the first portion.": lambda seen, _: (
+            min(_calls(seen), default=0) > 1
+            and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
         ),
-        Misconception(
-            example=_RIGHT + "    model.zero_grad()",
-            when=lambda seen: (
-                min(_calls(seen), default=0) > 1
-                and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
-            ),
-            message="The gradients arrived, and then you emptied them again. Empty them once, before the first portion.",
+        "No call of `backward()` reached the weight. Call it on a loss of the model, once for each portion.": each_has(
+            2, 0
         ),
-        Misconception(
-            example=_RIGHT.replace("backward()", "detach()"),
-            when=lambda seen: _calls(seen) == [0, 0, 0],
-            message="No call of `backward()` reached the weight. Call it on a loss of the model, once for each portion.",
+        "The gradients are right, and you went back once for all points together. Then the graph keeps what"
+        " it saved for all of them until that call. With one call for each portion it keeps a portion's.": both(
+            each_has(2, 1), right_in(0, 1)
         ),
-        Misconception(
-            example=_ALL_AT_ONCE,
-            when=lambda seen: _calls(seen) == [1, 1, 1] and _gave(_RIGHT)(seen),
-            message="The gradients are right, and you went back once for all points together. Then the graph keeps what"
-            " it saved for all of them until that call. With one call for each portion it keeps a portion's.",
+        "Only one call of `backward()` reached the weight, and there are several portions. Does it stand"
+        " inside the loop?": each_has(2, 1),
+        "You added the portions' means in full, as the program of the first page does. In the mean over all points,"
+        " a portion counts for its share of the points.": like(_loop("errors.mean()"), 0, 1),
+        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a portion does not"
+        " count for its share of the points.": like(_loop("errors.mean()", "pass"), 0, 1),
+        "Two things are missing. What an earlier step left in `.grad` is still in your sum. And you divided by the"
+        " number of portions, so a point in a small portion counts too much.": like(
+            _loop("errors.mean() / len(portions)", "pass"), 0, 1
         ),
-        Misconception(
-            example=_RIGHT.replace("        (", "    ("),
-            when=lambda seen: _calls(seen) == [1, 1, 1],
-            message="Only one call of `backward()` reached the weight, and there are several portions. Does it stand"
-            " inside the loop?",
+        "You divided by the number of portions. That is right while they are equal. Here they are not, so a point in"
+        " a small portion counts too much.": like(_loop("errors.mean() / len(portions)"), 0, 1),
+        "You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.": like(
+            _loop("errors.sum() / count", "pass"), 0, 1
         ),
-        _slip(
-            "You added the portions' means in full, as the program of the first page does. In the mean over all points,"
-            " a portion counts for its share of the points.",
-            _loop("errors.mean()"),
+        "You empty `.grad` in every round, so only the last portion is left. Empty it once, before the first one.": like(
+            _loop("errors.sum() / count", each="model.zero_grad()"), 0, 1
         ),
-        _slip(
-            "Two things are missing. What an earlier step left in `.grad` is still in your sum. And a portion does not"
-            " count for its share of the points.",
-            _loop("errors.mean()", "pass"),
-            _loop("errors.mean() / len(portions)", "pass"),
+        "Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss"
+        " is their mean.": like(_loop("errors.sum()"), 0, 1),
+        "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
+        " `model.zero_grad()`, which works in both.": fails(
+            "'NoneType' object has no attribute 'zero_'"
         ),
-        _slip(
-            "You divided by the number of portions. That is right while they are equal. Here they are not, so a point in"
-            " a small portion counts too much.",
-            _loop("errors.mean() / len(portions)"),
-        ),
-        _slip(
-            "You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.",
-            _loop("errors.sum() / count", "pass"),
-        ),
-        _slip(
-            "You empty `.grad` in every round, so only the last portion is left. Empty it once, before the first one.",
-            _loop("errors.sum() / count", each="model.zero_grad()"),
-        ),
-        _slip(
-            "Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss"
-            " is their mean.",
-            _loop("errors.sum()"),
-        ),
-        Misconception(
-            example=_loop("errors.mean()", "model.weight.grad.zero_()"),
-            when=lambda seen: raised(seen, "'NoneType' object has no attribute 'zero_'"),
-            message="`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"
-            " `model.zero_grad()`, which works in both.",
-        ),
-    ),
+    },
     hints=(
         "How much would each portion count in the mean over all points? And what was in `.grad` before you began?",
         "Call `model.zero_grad()`, count all points, and go back from `loss * len(part) / count` for each portion.",

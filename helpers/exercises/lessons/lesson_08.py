@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -10,16 +9,17 @@ import torch
 from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
-from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters
-from helpers.exercises.readers import Reader, letters
+from helpers.exercises.readers import letters
+from helpers.exercises.recognise import like, shows, wrong_in
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 
 # as they are now, whatever becomes of torch's own names for them
 _no_grad, _is_grad_enabled = torch.no_grad, torch.is_grad_enabled
-_set_grad_enabled, _grad, _sigmoid = torch.set_grad_enabled, torch.autograd.grad, torch.sigmoid
+_set_grad_enabled, _grad = torch.set_grad_enabled, torch.autograd.grad
 
 
 _PROGRAM = """
@@ -38,19 +38,11 @@ answer = [name for name, tensor in made.items() if tensor.requires_grad]
 """
 
 
-def _recorded() -> list[str]:
-    names = {"torch": torch}
-    exec(_PROGRAM, names)
-    return names["answer"]
-
-
 RECORDED = Exercise(
     id="08.1",
     reader=letters("abcdefg"),
-    truth=_recorded,
     right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs require grad?"
     " `f` is a leaf, and its flag was set.",
-    misconceptions=(),
     letters=Letters(
         read="ideas 1 and 3: what each way out reaches, and how far",
         about=(
@@ -117,31 +109,16 @@ MODELS = (
 )
 
 
-def _validate(model: nn.Module, x: torch.Tensor) -> torch.Tensor:
-    was_training = model.training
-    model.eval()
-    with _no_grad():
-        y = model(x)
-    model.train(was_training)
-    return y
+def _watched(answer: Callable) -> Callable:
+    """Let a function begin in the grad mode of its case, and note the one that it leaves."""
 
+    def run(model: nn.Module, x: torch.Tensor) -> object:
+        _set_grad_enabled(model.given.is_grad_on)
+        returned = answer(model, x)
+        model.given.is_grad_on_after = _is_grad_enabled()
+        return returned
 
-def _watched(reader: Reader) -> Reader:
-    """Let the function of a reader begin in the grad mode of its case, and note the one it leaves."""
-
-    def read(answer: object) -> object:
-        if is_a(answer, type) or not callable(answer):
-            return reader.read(answer)
-
-        def run(model: nn.Module, x: torch.Tensor) -> object:
-            _set_grad_enabled(model.given.is_grad_on)
-            returned = answer(model, x)
-            model.given.is_grad_on_after = _is_grad_enabled()
-            return returned
-
-        return reader.read(run)
-
-    return replace(reader, read=read)
+    return run
 
 
 def _as_seen(returned: object, model: nn.Module, x: torch.Tensor) -> list[str]:
@@ -179,11 +156,6 @@ def _mode(model: nn.Module, training: bool) -> str:
     return "mixed" if len(modes) > 1 else "train() left" if training is False else "eval() left"
 
 
-def _find(word: str) -> Callable:
-    """Match a reading some case of which shows this word."""
-    return lambda seen: any(is_a(one, tuple) and word in one for one in seen)
-
-
 _VALIDATION = """
 def answer(model, x):
     mode = model.training
@@ -195,96 +167,50 @@ def answer(model, x):
 """
 
 
-def _but(old: str, new: str) -> str:
-    """Return the right validation with a piece of it replaced."""
-    return _VALIDATION.replace(old, new)
-
-
 VALIDATE = Exercise(
     id="08.3",
-    reader=_watched(
-        function(
-            *MODELS,
-            observe=_as_seen,
-            parts=("result", "graph", "later use", "grad mode", "model's mode", "flags", "numbers"),
-        )
+    reader=function(
+        *MODELS,
+        observe=_as_seen,
+        parts=("result", "graph", "later use", "grad mode", "model's mode", "flags", "numbers"),
+        around=_watched,
     ),
-    truth=lambda: _validate,
     right="You set two switches for one call, and set back the one that does not set itself back.",
     principle="`eval()` sets a flag of modules, `no_grad()` the mode of autograd, and neither sets the other.",
-    misconceptions=(
-        Misconception(
-            example=_but("with", "model.requires_grad_(False)\n    with"),
-            when=_find("not as they were"),
-            message="You changed flags of parameters, and somebody had set them. A validation needs no change there.",
+    known={
+        "You changed flags of parameters, and somebody had set them. A validation needs no change there.": shows(
+            "not as they were"
         ),
-        Misconception(
-            example=_but("    model.eval()\n", ""),
-            when=_find("with dropout"),
-            message="Your result still has zeros in it that chance put there. A Dropout reads its own flag `training`:"
-            " `eval()` sets that in each module inside; grad mode and `detach()` do not reach it.",
+        "Your result still has zeros in it that chance put there. A Dropout reads its own flag `training`:"
+        " `eval()` sets that in each module inside; grad mode and `detach()` do not reach it.": shows(
+            "with dropout"
         ),
-        Misconception(
-            example=_but(
-                "    model.eval()", "    with torch.no_grad():\n        model(x)\n    model.eval()"
-            ),
-            when=_find("numbers changed"),
-            message="You leave the model with other numbers. A validation only reads the parameters. And a BatchNorm moves"
-            " its statistics at each call in train mode: Dropout is not the only module with two modes.",
+        "You leave the model with other numbers. A validation only reads the parameters. And a BatchNorm moves"
+        " its statistics at each call in train mode: Dropout is not the only module with two modes.": shows(
+            "numbers changed"
         ),
-        Misconception(
-            example=_but(
-                "with torch.no_grad():\n        y", "torch.set_grad_enabled(False)\n    y"
-            ),
-            when=_find("left off"),
-            message="Grad mode is still off when your function is over, so whatever runs next is not recorded. A `with`"
-            " block ends by itself.",
+        "Grad mode is still off when your function is over, so whatever runs next is not recorded. A `with`"
+        " block ends by itself.": shows("left off"),
+        "Your result requires grad, so a later loss would be recorded through it. `eval()` does not reach autograd.": shows(
+            "requires grad"
         ),
-        Misconception(
-            example="def answer(model, x):\n    model.eval()\n    return model(x)",
-            when=_find("requires grad"),
-            message="Your result requires grad, so a later loss would be recorded through it. `eval()` does not reach autograd.",
+        "Your result is an inference tensor. A later loss that multiplies it by something that requires grad"
+        " would raise. Another block records nothing either, and makes ordinary tensors.": shows(
+            "an inference tensor"
         ),
-        Misconception(
-            example=_but("no_grad", "inference_mode"),
-            when=_find("an inference tensor"),
-            message="Your result is an inference tensor. A later loss that multiplies it by something that requires grad"
-            " would raise. Another block records nothing either, and makes ordinary tensors.",
+        "Your result is right. But a model that was being trained goes on without its dropout.": shows(
+            "eval() left"
         ),
-        Misconception(
-            example=_but("    model.train(mode)\n", ""),
-            when=_find("eval() left"),
-            message="Your result is right. But a model that was being trained goes on without its dropout.",
+        "Your result is right. But a model that was in eval mode before is in train mode now.": shows(
+            "train() left"
         ),
-        Misconception(
-            example=_but("train(mode)", "train()"),
-            when=_find("train() left"),
-            message="Your result is right. But a model that was in eval mode before is in train mode now.",
-        ),
-    ),
+    },
     hints=(
         "There are two switches, one for dropout and one for autograd. Remember how you found the first one.",
         "`model.training` says the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
     ),
     solution=_VALIDATION,
 )
-
-
-def _points() -> tuple[torch.Tensor, torch.Tensor]:
-    points = torch.tensor([[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]])
-    return points, torch.tensor([[0.6], [-0.4]], requires_grad=True)
-
-
-def _one_point() -> tuple[torch.Tensor, torch.Tensor]:
-    return torch.tensor([[0.2, -1.0]]), torch.tensor([[-0.7], [0.5]], requires_grad=True)
-
-
-def _loss(points: torch.Tensor, of_guess: torch.Tensor, of_target: torch.Tensor) -> torch.Tensor:
-    return ((_sigmoid(points @ of_guess) - _sigmoid(3 * points @ of_target)) ** 2).mean()
-
-
-def _fixed_target(points: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-    return _loss(points, w, w.detach())
 
 
 def _learnt(returned: object, points: torch.Tensor, w: torch.Tensor) -> list[object]:
@@ -310,50 +236,39 @@ def answer(points, w):
 CASE = Exercise(
     id="08.5",
     reader=function(
-        _points,
-        _one_point,
+        made_by(
+            "points = torch.tensor([[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]])\n"
+            "w = torch.tensor([[0.6], [-0.4]], requires_grad=True)",
+            *("points", "w"),
+        ),
+        made_by(
+            "points = torch.tensor([[0.2, -1.0]])\n"
+            "w = torch.tensor([[-0.7], [0.5]], requires_grad=True)",
+            *("points", "w"),
+        ),
         observe=_learnt,
         parts=("the loss", "its gradient", "afterwards `w`", "`w.grad`"),
     ),
-    truth=lambda: _fixed_target,
     right="The guess learns, and the target stays where it is. In the case the classifier gets surer now: 76 points are right, and not 56.",
     principle="`detach()` keeps the number, so the loss stays the same. What it cuts off gets no gradient.",
-    misconceptions=(
-        Misconception(
-            example=_BROKEN,
-            when=same_as(lambda: lambda points, w: _loss(points, w, w)),
-            message="The loss is right, but your target still learns: this gradient comes through the target as well.",
+    known={
+        "The loss is right, but your target still learns: this gradient comes through the target as well.": like(
+            _BROKEN
         ),
-        Misconception(
-            example=_BROKEN.replace("guess - target", "guess.detach() - target"),
-            when=same_as(lambda: lambda points, w: _loss(points, w.detach(), w)),
-            message="You cut off the guess. Now the target learns and the guess stays, so they meet at 0.5 all the same.",
+        "You cut off the guess. Now the target learns and the guess stays, so they meet at 0.5 all the same.": like(
+            _BROKEN.replace("guess - target", "guess.detach() - target")
         ),
-        Misconception(
-            example=_BROKEN.replace("return", "w.requires_grad_(False)\n    return"),
-            when=_find("frozen"),
-            message="You took down the flag of `w`. It has to learn in the next step, too.",
+        "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
+        "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls `backward()`.": lambda seen, _: (
+            any(is_a(one, tuple) and one[3] is not None for one in seen)
         ),
-        Misconception(
-            example=_BROKEN.replace("return (", "loss = (")
-            + "    loss.backward(retain_graph=True)\n    return loss",
-            when=lambda seen: any(is_a(one, tuple) and one[3] is not None for one in seen),
-            message="Your function fills `w.grad`. It only has to return the loss. The loop of the case calls `backward()`.",
+        "Your loss is another number than that of `broken`. Cutting off a target changes no number.": wrong_in(
+            0
         ),
-        Misconception(
-            example=_BROKEN.replace("3 * points @ w", "points @ w.detach()"),
-            when=lambda seen: any(
-                is_a(one, tuple) and not same(one[0], readable(_fixed_target(*case())))
-                for one, case in zip(seen, (_points, _one_point), strict=True)
-            ),
-            message="Your loss is another number than that of `broken`. Cutting off a target changes no number.",
+        "Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its history.": shows(
+            "no graph"
         ),
-        Misconception(
-            example=_BROKEN.replace("def", "@torch.no_grad()\ndef"),
-            when=_find("no graph"),
-            message="Nothing leads from your loss back to `w`. Cut off the target alone: the guess needs its history.",
-        ),
-    ),
+    },
     hints=(
         "Two paths lead from the loss to `w`. Which of them should backward not take?",
         "Keep the number in `target`, and leave its history behind.",

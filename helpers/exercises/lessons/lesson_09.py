@@ -4,7 +4,6 @@ leaf, and the case.
 
 from collections.abc import Callable
 from functools import partial
-from itertools import pairwise
 from random import Random
 
 import torch
@@ -12,16 +11,17 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
-from helpers.exercises.exercise import Exercise, Misconception, same_as
-from helpers.exercises.functions import function, raised, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import letters, numbers
+from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
-_relu, _grad, _arange = torch.relu, torch.autograd.grad, torch.arange
+_grad, _arange = torch.autograd.grad, torch.arange
 
 
 _LINES = {"a": "a[0] = 5.0", "b": "b += 1", "c": "c.mul_(3)", "d": "d -= 1"}
@@ -94,7 +94,6 @@ WRITES = Quantities(
 VERSIONS = Exercise(
     id="09.1",
     reader=numbers(),
-    truth=WRITES.truth,
     right="Each counter counts the writes that went through it, and the last line made a tensor with a new one.",
     principle="a counter goes with the tensor and not with its name, and shared memory does not always mean a"
     " shared counter.",
@@ -133,16 +132,9 @@ answer = [name for name, program in programs.items() if breaks(*program)]
 """
 
 
-def _broken() -> list[str]:
-    names = {"torch": torch}
-    exec(compile(_BREAKS, "<exercise>", "exec"), names)
-    return names["answer"]
-
-
 BROKEN = Exercise(
     id="09.2",
     reader=letters("abcdef"),
-    truth=_broken,
     right="In these the edit hit the very tensor that the node had saved.",
     letters=Letters(
         read="idea 2, and the last picture of idea 4",
@@ -155,7 +147,6 @@ BROKEN = Exercise(
             ("f", "What does the derivative of `exp` need, and is that what is edited?"),
         ),
     ),
-    misconceptions=(),
     hints=(
         "For each line: does the node keep the input, the result or nothing? Is that the tensor that is edited?",
         "`show(y)` before the backward: a triangle stands where the version of a saved tensor has moved.",
@@ -191,20 +182,16 @@ def _weighed(returned: torch.Tensor, x: torch.Tensor) -> object:
     return readable(_grad((returned * weights).sum(), x)[0] / weights)
 
 
-def _any(of_case: Callable[[object, object, object, tuple], bool]) -> Callable[[tuple], bool]:
-    """Tell whether some case is so: values, `x` afterwards, gradient, and what `x` held before."""
-    return lambda seen: any(
-        is_a(one, tuple) and of_case(*one, old) for one, old in zip(seen, _VALUES, strict=True)
+def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
+    """Match where some case is so: what is seen of it, what is right, and what `x` held before."""
+    return lambda seen, right: any(
+        is_a(case, tuple) and of_case(case, wanted, old)
+        for case, wanted, old in zip(seen, right, _VALUES, strict=True)
     )
 
 
-def _other_zeros(values: tuple, after: object, gradient: object, old: tuple) -> bool:
-    return any((now == 0) != (one < 0) for one, now in zip(old, values, strict=True))
-
-
-def _is_spoilt(values: tuple, after: object, gradient: object, old: tuple) -> bool:
-    right = [max(one, 0.0) for one in old], [float(one > 0) for one in old]
-    return same(values, tuple(right[0])) and not same(gradient, tuple(right[1]))
+def _other_zeros(case: tuple, right: tuple, old: tuple) -> bool:
+    return any((now == 0) != (one < 0) for one, now in zip(old, case[0], strict=True))
 
 
 _COPY = "def answer(x):\n    y = x.clone()\n    "
@@ -216,60 +203,29 @@ MASKED = Exercise(
         observe=_seen,
         parts=("values", "`x` afterwards", "gradient"),
     ),
-    truth=lambda: _relu,
     right="The leaf kept its values, and its negative elements get no gradient.",
     principle="an edit that is recorded changes the gradient with the values, and a leaf that requires grad takes no"
     " such edit.",
-    misconceptions=(
-        Misconception(
-            example="def answer(x):\n    x[x < 0] = 0.0\n    return x",
-            when=lambda seen: raised(seen, "is being used in an in-place operation"),
-            message="Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a tensor"
-            " that may be edited first.",
+    known={
+        "Your function edits the leaf itself, or a view of it, and torch refuses that line. Make a tensor"
+        " that may be edited first.": fails("is being used in an in-place operation"),
+        "Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you past the"
+        " error. None of them makes a copy.": wrong_in(1),
+        "Your function hands `x` itself back, with the values that it came with. Return the tensor that you"
+        " edited.": shows(_ITSELF),
+        "What your function returns is not one tensor. `backward()` needs one, of the shape of `x`: edit a"
+        " copy of `x`, and return that.": shows(_OTHER),
+        "What your function returns has another shape than `x`. The negative elements stay in their places,"
+        " as 0.": _any(lambda case, right, old: len(case[0]) != len(old)),
+        "No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and leave"
+        " the flag of `x` up.": shows("none"),
+        "Not exactly the negative elements became 0. Print what your function returns for some that are"
+        " close to 0 and some that are far from it, on both sides.": _any(_other_zeros),
+        "The values are right and the gradient is not, and nothing warned you. Was the line recorded that"
+        " made elements 0? To them no gradient belongs, and to the others all of it, unchanged.": _any(
+            lambda case, right, old: same(case[0], right[0]) and not same(case[2], right[2])
         ),
-        Misconception(
-            example="def answer(x):\n    with torch.no_grad():\n        x[x < 0] = 0.0\n    return x",
-            when=_any(lambda values, after, gradient, old: after != old),
-            message="Your function changed the values of `x`. `no_grad`, `detach()`, `.data` and NumPy get you past the"
-            " error. None of them makes a copy.",
-        ),
-        Misconception(
-            example=_COPY + "y[y < 0] = 0.0\n    return x",
-            when=_any(lambda values, *_: values == _ITSELF),
-            message="Your function hands `x` itself back, with the values that it came with. Return the tensor that you"
-            " edited.",
-        ),
-        Misconception(
-            example="def answer(x):\n    return [max(0.0, one) for one in x]",
-            when=_any(lambda values, *_: values == _OTHER),
-            message="What your function returns is not one tensor. `backward()` needs one, of the shape of `x`: edit a"
-            " copy of `x`, and return that.",
-        ),
-        Misconception(
-            example="def answer(x):\n    return x[x >= 0]",
-            when=_any(lambda values, after, gradient, old: len(values) != len(old)),
-            message="What your function returns has another shape than `x`. The negative elements stay in their places,"
-            " as 0.",
-        ),
-        Misconception(
-            example="def answer(x):\n    y = x.detach().clone()\n    y[y < 0] = 0.0\n    return y",
-            when=_any(lambda values, after, gradient, old: gradient == "none"),
-            message="No gradient reaches `x` from what you return. Make the copy in a way that is recorded, and leave"
-            " the flag of `x` up.",
-        ),
-        Misconception(
-            example=_COPY + "y[y < 1] = 0.0\n    return y",
-            when=_any(_other_zeros),
-            message="Not exactly the negative elements became 0. Print what your function returns for some that are"
-            " close to 0 and some that are far from it, on both sides.",
-        ),
-        Misconception(
-            example=_COPY + "y.data[y < 0] = 0.0\n    return y",
-            when=_any(_is_spoilt),
-            message="The values are right and the gradient is not, and nothing warned you. Was the line recorded that"
-            " made elements 0? To them no gradient belongs, and to the others all of it, unchanged.",
-        ),
-    ),
+    },
     hints=(
         "A copy that stays in the graph may be edited. Which of `detach()`, `.data` and `clone()` makes one?",
         "Begin with `y = x.clone()`. Then write into `y`, outside of any `no_grad()`, and return it.",
@@ -292,18 +248,6 @@ _MODELS = (
     _stack("Linear ReLU! Linear"),
     _stack("Linear ReLU! Dropout! Linear Dropout! Linear"),
 )
-_SAVES_ITS_RESULT = (nn.ReLU, nn.Tanh, nn.Sigmoid)
-
-
-def _harmless(model: nn.Sequential) -> None:
-    for before, layer in pairwise(model):
-        if getattr(layer, "inplace", False):
-            layer.inplace = not isinstance(before, _SAVES_ITS_RESULT)
-
-
-def _all_off(model: nn.Sequential) -> None:
-    for layer in model:
-        layer.inplace = False
 
 
 def _switches(returned: object, model: nn.Sequential) -> list[object]:
@@ -314,10 +258,6 @@ def _switches(returned: object, model: nn.Sequential) -> list[object]:
     return [switches, backward, "train()" if model.training else "eval()"]
 
 
-def _cases(seen: tuple) -> list[tuple]:
-    return [case for case in seen if is_a(case, tuple)]
-
-
 _LOOP = "def answer(model):\n    for layer in model:\n        "
 
 CASE = Exercise(
@@ -325,48 +265,25 @@ CASE = Exercise(
     reader=function(
         *_MODELS, observe=_switches, parts=("`inplace`, layer by layer", "backward", "mode")
     ),
-    truth=lambda: _harmless,
     right="Backward runs, and every edit that does no harm still saves memory. Now say why the ReLU of the case is"
     " harmless.",
     principle="an edit does harm where the layer before it has saved its result.",
-    misconceptions=(
-        Misconception(
-            example="def answer(model):\n    model.eval()",
-            when=lambda seen: any(case[2] == "eval()" for case in _cases(seen)),
-            message="You put the model into eval mode. That switches the dropout off, and the case wants to train. Only"
-            " change `inplace`.",
+    known={
+        "You put the model into eval mode. That switches the dropout off, and the case wants to train. Only"
+        " change `inplace`.": shows("eval()"),
+        "Backward runs now, but you switched off every edit in place. Some of them do no harm, and save"
+        " memory. What has the layer before saved?": like(
+            _LOOP + 'if hasattr(layer, "inplace"):\n            layer.inplace = False'
         ),
-        Misconception(
-            example=_LOOP + 'if hasattr(layer, "inplace"):\n            layer.inplace = False',
-            when=same_as(lambda: _all_off),
-            message="Backward runs now, but you switched off every edit in place. Some of them do no harm, and save"
-            " memory. What has the layer before saved?",
+        "The model of the case is right now, and another one is not. Go through the layers of whatever"
+        " model comes, and look at each one with the one before it.": lambda seen, right: (
+            raised(seen, "out of range", "IndexError") or seen[0] == right[0]
         ),
-        Misconception(
-            example="def answer(model):\n    model[4].inplace = False",
-            when=lambda seen: (
-                raised(seen, "out of range", "IndexError")
-                or (is_a(seen[0], tuple) and seen[0] == _RIGHT[0] and seen != _RIGHT)
-            ),
-            message="The model of the case is right now, and another one is not. Go through the layers of whatever"
-            " model comes, and look at each one with the one before it.",
-        ),
-        Misconception(
-            example=_LOOP
-            + "if isinstance(layer, torch.nn.ReLU):\n            layer.inplace = False",
-            when=lambda seen: any(case[1] == "raises" for case in _cases(seen)),
-            message="In one of the models `backward()` still raises. Which layer writes over a result that the layer"
-            " before it has saved?",
-        ),
-        Misconception(
-            example="def answer(model):\n    layers = list(model)\n    for before, layer in zip(layers, layers[1:]):\n"
-            "        if isinstance(layer, torch.nn.ReLU) or not isinstance(before, torch.nn.Linear):\n"
-            "            layer.inplace = False",
-            when=lambda seen: len(_cases(seen)) == len(seen),
-            message="Backward runs everywhere, but you switched off an edit that does no harm. What does the layer"
-            " before it save: what goes in, or what comes out?",
-        ),
-    ),
+        "In one of the models `backward()` still raises. Which layer writes over a result that the layer"
+        " before it has saved?": shows("raises"),
+        "Backward runs everywhere, but you switched off an edit that does no harm. What does the layer"
+        " before it save: what goes in, or what comes out?": shows("runs"),
+    },
     hints=(
         "Which layer comes before each one that edits, and does its node save what comes out?",
         "The nodes of `nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results. Go through pairs of neighbours:"
@@ -382,6 +299,5 @@ def answer(model):
             layer.inplace = False
 """,
 )
-_RIGHT = CASE.reader.read(_harmless)
 
 EXERCISES = (VERSIONS, BROKEN, MASKED, CASE)

@@ -1,6 +1,5 @@
 """Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, and the case."""
 
-from collections.abc import Callable
 from functools import partial
 
 import torch
@@ -8,10 +7,11 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
-from helpers.exercises.exercise import Exercise, Misconception
-from helpers.exercises.functions import function, raised, written
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Letters
 from helpers.exercises.readers import letters
+from helpers.exercises.recognise import When, both, fails, parts_of, raised, wherever_it_ran
 from helpers.moons import moons
 
 _LINES = """
@@ -40,17 +40,9 @@ answer = [name for name, line in lines.items() if raises(line)]
 """
 
 
-def _raising() -> object:
-    namespace: dict[str, object] = {"torch": torch}
-    with torch.device("cpu"):  # whatever the student's default is
-        exec(_LINES, namespace)
-    return namespace["answer"]
-
-
 MIXED = Exercise(
     id="10.1",
     reader=letters("klpqrst"),
-    truth=_raising,
     right="In arithmetic, a CPU tensor without dimensions counts as a plain number. All others have to share a device.",
     letters=Letters(
         read="idea 1",
@@ -64,7 +56,6 @@ MIXED = Exercise(
             ("t", "Which devices have the two tensors that the `+` meets?"),
         ),
     ),
-    misconceptions=(),
     hints=(
         "For each line write down the devices of the tensors that its operation meets.",
         "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU tensors without"
@@ -74,15 +65,7 @@ MIXED = Exercise(
 )
 
 
-# Bound here: a student may have put others in their place.
-_tensor, _ones, _sgd = torch.tensor, torch.ones, torch.optim.SGD
-_loss_of = nn.functional.binary_cross_entropy_with_logits
-
-
-def _leaf(values: list[float], place: object) -> torch.Tensor:
-    return _tensor(values).to(place).requires_grad_()
-
-
+_ones = torch.ones  # as it is now: a student may put another one in its place
 _NO_TENSOR = "not a tensor"
 
 
@@ -105,21 +88,9 @@ _PLACES = (
 )
 
 
-def _seen(seen: tuple, part: int, *words: str) -> bool:
-    """Tell whether each case that did not raise has one of these words in a part, and there is one."""
-    cases = [case for case in seen if is_a(case, tuple)]
-    return bool(cases) and all(case[part] in words for case in cases)
-
-
-def _fails_at(number: int, other: int) -> Callable[[tuple], bool]:
-    """Match a function that is right in one case and raises in another."""
-
-    def matches(seen: tuple) -> bool:
-        return (
-            is_a(seen[number], Failed) and is_a(seen[other], tuple) and seen[other][0] == "a leaf"
-        )
-
-    return matches
+def _fails_at(number: int, other: int) -> When:
+    """Match a function that raises in one case and gives a leaf in another."""
+    return lambda seen, _: is_a(seen[number], Failed) and "a leaf" in parts_of(seen[other])
 
 
 _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
@@ -131,62 +102,37 @@ LEAF = Exercise(
         observe=_as_leaf,
         parts=("kind", "flag", "device", "dtype", "values"),
     ),
-    truth=lambda: _leaf,
     right="You moved first and asked for the gradient last. A move before the flag is not recorded.",
     principle="if something has to move, a recorded `.to()` gives a result, and the leaf stays behind.",
-    misconceptions=(
-        Misconception(
-            example=f"{_MAKE}, requires_grad=True)\n    return w.to(place).is_leaf",
-            when=lambda seen: _seen(seen, 0, _NO_TENSOR),
-            message="You return something that is not a tensor. Return the leaf itself.",
+    known={
+        "You return something that is not a tensor. Return the leaf itself.": wherever_it_ran(
+            _NO_TENSOR
         ),
-        Misconception(
-            example=f"{_MAKE}, requires_grad=True)\n    return w.to(place)",
-            when=lambda seen: _seen(seen[:1], 0, "a leaf") and _seen(seen[1:], 0, "a result"),
-            message="On the CPU your tensor is a leaf, because nothing had to move there. Elsewhere it is a result."
-            " It required grad before you moved it, so the move was recorded.",
+        "On the CPU your tensor is a leaf, because nothing had to move there. Elsewhere it is a result."
+        " It required grad before you moved it, so the move was recorded.": both(
+            wherever_it_ran("a leaf", cases=slice(1)),
+            wherever_it_ran("a result", cases=slice(1, None)),
         ),
-        Misconception(
-            example=f"{_MAKE})\n    return w.to(place)",
-            when=lambda seen: _seen(seen, 1, "plain"),
-            message="Your tensor does not require grad. Who asks for its gradient, and when?",
+        "Your tensor does not require grad. Who asks for its gradient, and when?": wherever_it_ran(
+            "plain"
         ),
-        Misconception(
-            example=f"{_MAKE}, requires_grad=True)\n    w.to(place)\n    return w",
-            when=lambda seen: all(
-                _seen(seen, part, word)
-                for part, word in ((0, "a leaf"), (2, "cpu"), (3, "torch.float32"))
-            ),
-            message="Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what happened to"
-            " that one?",
+        "Your leaf stayed on the CPU as float32. A tensor's `.to()` returns another tensor: what happened to"
+        " that one?": wherever_it_ran("a leaf", "cpu", "torch.float32"),
+        "You go to a GPU whatever `place` says. Your function is told where to go.": lambda seen, right: (
+            raised(seen[:1], "CUDA", "NVIDIA") or wherever_it_ran("cuda")(seen, right)
         ),
-        Misconception(
-            example=f"{_MAKE}).cuda().requires_grad_()\n    return w",
-            when=lambda seen: raised(seen[:1], "CUDA", "NVIDIA") or _seen(seen, 2, "cuda"),
-            message="You go to a GPU whatever `place` says. Your function is told where to go.",
+        "You can go to a device, and a dtype raises. `place` may be either. What takes both?": _fails_at(
+            1, 0
         ),
-        Misconception(
-            example=f"{_MAKE}, device=place, requires_grad=True)\n    return w",
-            when=_fails_at(1, 0),
-            message="You can go to a device, and a dtype raises. `place` may be either. What takes both?",
+        "You can take a dtype, and the device `cpu` raises. `place` may be either. What takes both?": _fails_at(
+            0, 1
         ),
-        Misconception(
-            example=f"{_MAKE}, dtype=place, requires_grad=True)\n    return w",
-            when=_fails_at(0, 1),
-            message="You can take a dtype, and the device `cpu` raises. `place` may be either. What takes both?",
+        "Through `.data` you can change the dtype, and not the kind of device. You need not put the moved"
+        " tensor back into the old one.": fails("incompatible tensor type"),
+        "You return a leaf that requires grad. Is it at `place`, and does it hold `values`?": wherever_it_ran(
+            "a leaf", "requires grad"
         ),
-        Misconception(
-            example=f"{_MAKE})\n    w.data = w.data.to(place)\n    return w.requires_grad_()",
-            when=lambda seen: raised(seen, "incompatible tensor type"),
-            message="Through `.data` you can change the dtype, and not the kind of device. You need not put the moved"
-            " tensor back into the old one.",
-        ),
-        Misconception(
-            example="def answer(values, place):\n    return torch.ones(2).to(place).requires_grad_()",
-            when=lambda seen: _seen(seen, 0, "a leaf") and _seen(seen, 1, "requires grad"),
-            message="You return a leaf that requires grad. Is it at `place`, and does it hold `values`?",
-        ),
-    ),
+    },
     hints=(
         "You do three things: make a tensor, ask for its gradient, move it. Which order is not recorded?",
         "`torch.tensor(values).to(place)` first, `.requires_grad_()` last.",
@@ -218,18 +164,6 @@ def _trained(returned: object, model: nn.Module, points: object, moon: object) -
     with torch._C.DisableTorchFunctionSubclass():
         number = "" if returned.is_meta or returned.numel() != 1 else returned.item()
         return [places, returned.device.type, number, sums]
-
-
-def _repaired(model: nn.Module, points: torch.Tensor, moon: torch.Tensor) -> torch.Tensor:
-    device = next(model.parameters()).device
-    points, moon = points.to(device), moon.to(device)
-    optimizer = _sgd(model.parameters(), lr=0.5)
-    for _ in range(3):
-        optimizer.zero_grad()
-        loss = _loss_of(model(points), moon)
-        torch.autograd.backward(loss)
-        optimizer.step()
-    return loss
 
 
 _LOOP = """def answer(model, points, moon):
@@ -268,51 +202,30 @@ CASE = Exercise(
         observe=_trained,
         parts=("the model is on", "the loss is on", "the loss", "sums of the weights"),
     ),
-    truth=lambda: _repaired,
     right="You asked the model where it lives, and brought the data there. This loop runs on a GPU, too.",
     principle="the data go to where the model is, under names that the loop uses.",
-    misconceptions=(
-        Misconception(
-            example=_with("points.to('meta'), moon.to('meta')"),
-            when=lambda seen: raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS),
-            message="With the model on meta, your loop still meets a tensor on the CPU. There are two to move. Have both"
-            " come along, and do their names lead to what `.to()` returned?",
+    known={
+        "With the model on meta, your loop still meets a tensor on the CPU. There are two to move. Have both"
+        " come along, and do their names lead to what `.to()` returned?": lambda seen, _: (
+            raised(seen[:1], _MEETS) and not raised(seen[1:], _MEETS)
         ),
-        Misconception(
-            example=_with("points, moon = points.to('meta'), moon.to('meta')"),
-            when=lambda seen: not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS),
-            message="You send the data to one device, whatever the model is on. Ask the model where it is.",
+        "You send the data to one device, whatever the model is on. Ask the model where it is.": lambda seen, _: (
+            not raised(seen[:1], _MEETS) and raised(seen[1:], _MEETS)
         ),
-        Misconception(
-            example=_with("model.to('cpu')"),
-            when=lambda seen: raised(seen, "Cannot copy out of meta"),
-            message="You asked for something to leave meta, and there are no numbers to copy. Bring the data to the"
-            " model.",
+        "You asked for something to leave meta, and there are no numbers to copy. Bring the data to the"
+        " model.": fails("Cannot copy out of meta"),
+        "On meta the loss has no number that you could ask for. Return the tensor.": fails(
+            "cannot be called on meta tensors"
         ),
-        Misconception(
-            example=_MENDED.replace("return loss", "return loss.item()"),
-            when=lambda seen: raised(seen, "cannot be called on meta tensors"),
-            message="On meta the loss has no number that you could ask for. Return the tensor.",
+        "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the data to the"
+        " model.": lambda seen, _: "cpu" in _homes(seen[:1]),
+        "Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where it was.": lambda seen, _: (
+            "meta" in _homes(seen[1:])
         ),
-        Misconception(
-            example=_with("model.to_empty(device='cpu')"),
-            when=lambda seen: "cpu" in _homes(seen[:1]),
-            message="Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the data to the"
-            " model.",
+        "You ask for a GPU, and this machine need not have one. Ask the model where it is.": fails(
+            "CUDA", "NVIDIA"
         ),
-        Misconception(
-            example=_with(
-                "model, points, moon = model.to('meta'), points.to('meta'), moon.to('meta')"
-            ),
-            when=lambda seen: "meta" in _homes(seen[1:]),
-            message="Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where it was.",
-        ),
-        Misconception(
-            example=_with("points, moon = points.cuda(), moon.cuda()"),
-            when=lambda seen: raised(seen, "CUDA", "NVIDIA"),
-            message="You ask for a GPU, and this machine need not have one. Ask the model where it is.",
-        ),
-    ),
+    },
     hints=(
         "Which device is `next(model.parameters())` on?",
         "`device = next(model.parameters()).device`, then `points, moon = points.to(device), moon.to(device)`.",

@@ -1,0 +1,101 @@
+"""Recognise what a function did: in words of what is seen of it, by its errors, by where it is right.
+
+Each function here returns a predicate of two readings, what was seen of an answer and what is right:
+tuples of outcomes, one a case. An outcome with named parts is a tuple of these.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed
+from helpers.exercises.values import same
+
+When = Callable[[tuple, tuple], bool]
+
+
+@dataclass(frozen=True)
+class Like:
+    """Match the answer of a program; a function matches one that does the same in every case, in
+    these parts of what is seen, or in all.
+    """
+
+    code: str
+    parts: tuple[int, ...] = ()
+
+
+def like(code: str, *parts: int) -> Like:
+    """Match what this code answers, or parts of it: computed each time, never stored."""
+    return Like(code, parts)
+
+
+def fails(*fragments: str, cases: slice = slice(None)) -> When:
+    """Match where one of these cases ended in an error whose words hold one of these texts."""
+    return lambda seen, right: raised(seen[cases], *fragments)
+
+
+def raised(seen: tuple, *fragments: str) -> bool:
+    """Tell whether some case ended in an error whose words hold one of these texts."""
+    errors = [str(case) for case in seen if is_a(case, Failed)]
+    return any(part in error for error in errors for part in fragments)
+
+
+def shows(*words: str) -> When:
+    """Match where some case shows one of these words."""
+    return lambda seen, right: any(word in parts_of(case) for case in seen for word in words)
+
+
+def always(*words: str) -> When:
+    """Match where every case shows all of these words."""
+    return lambda seen, right: all(word in parts_of(case) for case in seen for word in words)
+
+
+def wherever_it_ran(*words: str, cases: slice = slice(None)) -> When:
+    """Match where each case that did not raise shows all of these words, and there is such a case."""
+    at_all = always(*words)
+    return lambda seen, right: bool(ended(seen[cases])) and at_all(ended(seen[cases]), right)
+
+
+def right_in(*parts: int) -> When:
+    """Match where these parts are right in every case."""
+    return lambda seen, right: agree(seen, right, *parts)
+
+
+def wrong_in(*parts: int) -> When:
+    """Match where some case that did not raise is wrong in one of these parts."""
+    return lambda seen, right: any(
+        is_a(case, tuple) and not agree((case,), (wanted,), *parts)
+        for case, wanted in zip(seen, right, strict=True)
+    )
+
+
+def both(one: When, other: When) -> When:
+    """Match where both match."""
+    return lambda seen, right: one(seen, right) and other(seen, right)
+
+
+def each_has(part: int, value: object) -> When:
+    """Match where one part is this value in each case that did not raise, and there is such a case."""
+    return lambda seen, right: (
+        bool(ended(seen)) and all(same(case[part], value) for case in ended(seen))
+    )
+
+
+def agree(seen: tuple, other: tuple, *parts: int) -> bool:
+    """Tell whether two readings agree in these parts, in every case."""
+    pairs = zip(seen, other, strict=True)
+    return all(
+        is_a(did, tuple) and same(did[part], wanted[part])
+        for did, wanted in pairs
+        for part in parts
+    )
+
+
+def ended(seen: tuple) -> list:
+    """Return the outcomes of the cases that did not raise."""
+    return [case for case in seen if not is_a(case, Failed)]
+
+
+def parts_of(case: object) -> tuple:
+    """Return the parts of an outcome; of one that has none, itself alone."""
+    return case if is_a(case, tuple) else (case,)
