@@ -234,9 +234,8 @@ WALK = Exercise(
         "You return one line. The lines that a deeper call makes have to reach that list, too.": lambda seen, _: (
             all(len(_lines_of(case)) == 1 for case in seen)
         ),
-        "You took every entry for a node. One of them is None, and you asked it for what only nodes have.": lambda seen, _: (
-            any(map(_asked_none, seen))
-        ),
+        "You took every entry for a node. One of them is None, and you asked it for what only"
+        " nodes have.": lambda seen, _: any(map(_asked_none, seen)),
         "On a graph of four nodes your function calls itself without end. Each call has to go on to an"
         " entry of `next_functions`, and to stop where there is none.": lambda seen, _: (
             seen[0] == Failed("RecursionError")
@@ -276,7 +275,8 @@ def answer(node):
         "You left out the empty entries. Then nobody can see which input the others belong to.": like(
             _SOLUTION.replace("next_functions]", "next_functions if child]")
         ),
-        "You know nodes by their names. Two nodes of one class are two nodes, so compare the objects.": lambda seen, _: (
+        "You know nodes by their names. Two nodes of one class are two nodes, so compare the"
+        " objects.": lambda seen, _: (
             {"  SinBackward0", "  SinBackward0 (again)"} <= set(_lines_of(seen[_NAMESAKES]))
         ),
     },

@@ -266,7 +266,8 @@ CASE = Exercise(
     known={
         "You changed the weights themselves. Only their gradients are asked for, and the optimizer makes the"
         " step later.": shows("changed"),
-        "The gradients arrived, and then you emptied them again. Empty them once, before the first portion.": lambda seen, _: (
+        "The gradients arrived, and then you emptied them again. Empty them once, before the first"
+        " portion.": lambda seen, _: (
             min(_calls(seen), default=0) > 1
             and all(is_a(case, tuple) and case[0] in (None, ((0, 0),)) for case in seen)
         ),
@@ -292,9 +293,8 @@ CASE = Exercise(
         "You weighed the portions rightly. But what an earlier step left in `.grad` is still in your sum.": like(
             _loop("errors.sum() / count", "pass"), 0, 1
         ),
-        "You empty `.grad` in every round, so only the last portion is left. Empty it once, before the first one.": like(
-            _loop("errors.sum() / count", each="model.zero_grad()"), 0, 1
-        ),
+        "You empty `.grad` in every round, so only the last portion is left. Empty it once, before"
+        " the first one.": like(_loop("errors.sum() / count", each="model.zero_grad()"), 0, 1),
         "Each point counts the same, which is good. But this is the gradient of a sum over all points, and the loss"
         " is their mean.": like(_loop("errors.sum()"), 0, 1),
         "`zero_()` needs a tensor to write to, and in one of the cases `.grad` is still None. Use"

@@ -209,9 +209,8 @@ APART = Exercise(
     right="You kept the trunk for every call but the last, and left `w.grad` alone.",
     principle="a call frees the saved tensors it passes, unless you retain the graph.",
     known={
-        "One of your calls freed the trunk's saved tensor, and a later one needed it. All the losses share that trunk.": fails(
-            "a second time"
-        ),
+        "One of your calls freed the trunk's saved tensor, and a later one needed it. All the"
+        " losses share that trunk.": fails("a second time"),
         "`torch.autograd.grad(a, b)` gives the gradient of `a` with respect to `b`. You gave `w` first and the"
         " loss second, and `w` was not computed from the loss.": fails(
             "appears to not have been used in the graph"
@@ -222,7 +221,8 @@ APART = Exercise(
         "You return one gradient, that of the sum. That is the cheapest way, but here we want them apart.": like(
             "def answer(losses, w):\n    return list(torch.autograd.grad(sum(losses), w))"
         ),
-        "Each of your gradients is that of the sum of all losses. Each loss has a gradient that belongs to it alone.": like(
+        "Each of your gradients is that of the sum of all losses. Each loss has a gradient that"
+        " belongs to it alone.": like(
             "def answer(losses, w):\n    return len(losses) * list(torch.autograd.grad(sum(losses), w))"
         ),
         "Your list holds tuples: `torch.autograd.grad` gives one gradient for each input, in a tuple.": _each(

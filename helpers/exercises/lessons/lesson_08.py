@@ -191,9 +191,8 @@ VALIDATE = Exercise(
         ),
         "Grad mode is still off when your function is over, so whatever runs next is not recorded. A `with`"
         " block ends by itself.": shows("left off"),
-        "Your result requires grad, so a later loss would be recorded through it. `eval()` does not reach autograd.": shows(
-            "requires grad"
-        ),
+        "Your result requires grad, so a later loss would be recorded through it. `eval()` does"
+        " not reach autograd.": shows("requires grad"),
         "Your result is an inference tensor. A later loss that multiplies it by something that requires grad"
         " would raise. Another block records nothing either, and makes ordinary tensors.": shows(
             "an inference tensor"
@@ -259,8 +258,9 @@ CASE = Exercise(
             _BROKEN.replace("guess - target", "guess.detach() - target")
         ),
         "You took down the flag of `w`. It has to learn in the next step, too.": shows("frozen"),
-        "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls `backward()`.": lambda seen, _: (
-            any(is_a(one, tuple) and one[3] is not None for one in seen)
+        "Your function fills `w.grad`. It only has to return the loss. The loop of the case calls"
+        " `backward()`.": lambda seen, _: any(
+            is_a(one, tuple) and one[3] is not None for one in seen
         ),
         "Your loss is another number than that of `broken`. Cutting off a target changes no number.": wrong_in(
             0

@@ -219,9 +219,8 @@ CASE = Exercise(
         ),
         "Your model is on the CPU afterwards, and its numbers are whatever was in memory. Bring the data to the"
         " model.": lambda seen, _: "cpu" in _homes(seen[:1]),
-        "Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where it was.": lambda seen, _: (
-            "meta" in _homes(seen[1:])
-        ),
+        "Your model began on the CPU and is on meta now, and its numbers are lost. Leave it where"
+        " it was.": lambda seen, _: "meta" in _homes(seen[1:]),
         "You ask for a GPU, and this machine need not have one. Ask the model where it is.": fails(
             "CUDA", "NVIDIA"
         ),
