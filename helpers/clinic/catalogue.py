@@ -34,7 +34,8 @@ class Symptom:
     our words.
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
-    do. `source` is who says so of a symptom that no snippet shows without a GPU, else "".
+    do. `source` is who says so of a symptom that no snippet shows without a GPU, else "". `typed`
+    are words that people type who look for it; nobody is shown them.
     """
 
     kind: str
@@ -45,6 +46,7 @@ class Symptom:
     look: str = ""
     source: str = ""
     also: tuple[str, ...] = ()
+    typed: str = ""
 
     @property
     def mark(self) -> str:
@@ -64,13 +66,15 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Book:
-    """Hold everything: symptoms and terms in the order of the files, and the file name of each
-    lesson.
+    """Hold everything: symptoms and terms in the order of the files, the file name of each lesson,
+    and the words of the course for words of others.
     """
 
     symptoms: tuple[Symptom, ...]
     terms: tuple[Term, ...]
     lessons: dict[str, str] = field(hash=False)
+    synonyms: dict[str, str] = field(hash=False)
+    subject: str
 
     def find(self, types: tuple[str, ...], text: str) -> Symptom | None:
         """Return the symptom whose message stands in `text`, the longest if several do; None if
@@ -97,11 +101,13 @@ def book() -> Book:
     """Read the two files, once."""
     here = files("helpers.clinic")
     table = tomllib.loads((here / "symptoms.toml").read_text(encoding="utf-8"))
-    terms = tomllib.loads((here / "terms.toml").read_text(encoding="utf-8"))["term"]
+    words = tomllib.loads((here / "terms.toml").read_text(encoding="utf-8"))
     return Book(
         tuple(map(_symptom, table["symptom"])),
-        tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in terms),
+        tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in words["term"]),
         table["lessons"],
+        words["synonyms"],
+        words["subject"],
     )
 
 

@@ -27,7 +27,8 @@ LINK = re.compile(r"\[([^]]*)\]\([^)]*\)")
 class Entry:
     """Hold one entry: its section, its heading and the text under it, in Markdown.
 
-    `also` are other words by which it is found: other names, older messages.
+    `also` are other words by which it is found: other names, older messages. `typed` are what people
+    type; nobody is shown them.
     """
 
     section: str
@@ -35,6 +36,7 @@ class Entry:
     text: str
     also: tuple[str, ...]
     lessons: tuple[str, ...]
+    typed: str = ""
 
     @property
     def name(self) -> str:
@@ -50,6 +52,16 @@ class Entry:
     def words(self) -> str:
         """Return the text without marks."""
         return plain(self.text)
+
+    @property
+    def line(self) -> str:
+        """Return what it means and its lessons, in one line of Markdown."""
+        means = re.sub(r"^\*\*\w+\.\*\* ", "", self.text.partition("\n\n")[0])
+        means, also, rest = means.partition(" Also: ")
+        if self.section == "term":
+            return f"{means} {rest[rest.index('[') :]}" if also else means
+        links = dict.fromkeys(re.findall(r"\[lesson \d\d\]\([^)]*\)", self.text))
+        return f"{means} ({', '.join(links)})"
 
     @property
     def cell(self) -> str:
@@ -103,9 +115,8 @@ def _symptom(whole: Book, one: Symptom) -> Entry:
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
     by = f" *{literal(one.mark)}*" if one.mark else ""
     text = f"{kind}{literal(one.means)}{by}{older}\n\n{causes}"
-    return Entry(
-        one.kind, literal(one.message), text, one.also, tuple(cause.lesson for cause in one.causes)
-    )
+    lessons = tuple(cause.lesson for cause in one.causes)
+    return Entry(one.kind, literal(one.message), text, one.also, lessons, one.typed)
 
 
 def _cause(whole: Book, cause: Cause) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from autograd_graphs.text import fold, visible
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import type_name
-from helpers.clinic.entries import Entry
+from helpers.clinic.entries import Entry, plain
 from helpers.clinic.errors import is_error, text_of, types_of
 from helpers.clinic.index import link_from_outside
 from helpers.clinic.search import is_message, messages_in, nearest, search
@@ -20,7 +20,8 @@ LETTER = re.compile(r"\w")
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Hold what `find` has found: a notebook shows it as Markdown, a terminal as text.
+    """Hold what `find` has found: a notebook shows it as Markdown, a terminal as text. The first
+    entry is shown whole, the others with a line each.
 
     `near` are terms to name where nothing was found.
     """
@@ -31,19 +32,23 @@ class Found:
 
     def __repr__(self) -> str:
         said = self.said + ", ".join(one.name for one in self.near)
-        return "\n\n".join(filter(None, [fold(said), *map(_as_text, self.entries)]))
+        shown = [*map(_as_text, self.entries[:1]), *map(_as_line, self.entries[1:])]
+        return "\n\n".join(filter(None, [fold(said), *shown]))
 
     def _repr_markdown_(self) -> str:
         said = _literal(self.said) + ", ".join(link_from_outside(one) for one in self.near)
-        return "\n\n".join(filter(None, [said, *map(_as_markdown, self.entries)]))
+        lines = [f"- {link_from_outside(one)}: {one.line}" for one in self.entries[1:]]
+        shown = [*map(_as_markdown, self.entries[:1]), "\n".join(lines)]
+        return "\n\n".join(filter(None, [said, *shown]))
 
 
 def find(text: object = None) -> Found:
-    """Return what the glossary has on a word, a phrase or a message of an error: the best entries,
-    each with its lesson.
+    """Return what the glossary has on a word, a phrase or a message of an error: the three entries
+    that fit best, each with its lessons.
 
-    Takes text in any case, whole tracebacks and small slips of spelling too, or an exception. Where
-    nothing is found it names the nearest terms. Never raises; an interrupt passes.
+    Takes plain words, words of other frameworks, pieces of messages, whole tracebacks and slips of
+    spelling, or an exception. Where nothing fits it names the nearest terms. Never raises; an
+    interrupt passes.
     """
     try:
         return _found(text)
@@ -94,6 +99,10 @@ def _as_text(entry: Entry) -> str:
     head, *rest = entry.words.splitlines()
     lines = [f"  {line}" for line in (head, *rest) if line]
     return fold("\n".join([entry.name, *lines]))
+
+
+def _as_line(entry: Entry) -> str:
+    return fold(f"{entry.name}\n  {plain(entry.line)}")
 
 
 def _as_markdown(entry: Entry) -> str:

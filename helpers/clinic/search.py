@@ -1,42 +1,58 @@
-"""Search the entries of the glossary by words, phrases and pasted messages. No torch."""
+"""Search the entries of the glossary by words, phrases and pasted messages. No torch.
+
+What somebody types becomes a few *meanings* for each word: the word itself, words that mean the same,
+or a word that is spelt nearly so. An entry gets points for each word that it has: many if the word is
+rare and stands in its name, few if every entry has it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher, get_close_matches
 from functools import cache
+from itertools import pairwise
 from math import log
 
+from helpers.clinic.catalogue import book
 from helpers.clinic.entries import Entry, entries
 
-MOST = 5  # entries that a search shows
+MOST = 3  # entries that a search shows
 _COMMON = (
-    "a an and are as at be but by can do does for from has have how i if in into is it its my no not of on or "
-    "out so that the then there this to was what when where which why will with you your"
+    "a about after again all already also always am an and any anyone are as at be because been before being but by"
+    " can cannot cant could did didnt do does doesnt doing done dont else even every for from get gets getting give"
+    " gives go goes got had has have havent help how i if in instead into is isnt it its just know like make me my"
+    " need needed now of on only or our out please question should so some still such than that the them then"
+    " made say says there they thing this though to too try trying use used using very want was way we were what whats when where"
+    " which while who why will with without wont work works working would wrong you your"
+    " equivalent flax jax keras python pytorch tensorflow tf torch"
 )
 COMMON = set(_COMMON.split())
-WORD = re.compile(r"[a-z0-9_]+(?:-[a-z0-9_]+)*")
+WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*")
+PARTS = re.compile(r"[_-]+|(?<=[a-z])(?=[A-Z])")
 QUOTES = str.maketrans("‘’“”", "''\"\"", "`*")
 RAISED = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Warning|Exception)\b(?=:|$)", re.MULTILINE)
-ENDING = re.compile(r"(?<=\w{3})(?:s|ed)$")
-HUMP = re.compile(r"(?<=[a-z])(?=[A-Z])")
-NAME, SAID, MORE = 4.0, 2.0, 1.0  # what a word counts in a heading, in what it says, in the rest
-ALIKE = 0.8  # of 1: how near a word is that was perhaps misspelt
-ENOUGH = 0.5  # of 1: how many words must be known, and how much of these an entry must speak of
+ENDING = re.compile(r"(?<=\w{3})(?:at(?:e[sd]?|ing|ions?)|ings?|ions?|i?e[sd]|ly|[ey]|(?<!s)s)$")
+DOUBLED = re.compile(r"([bdgmnprt])\1$")
+NAME, TYPED, SAID, MORE = 4.0, 3.0, 2.0, 1.0  # what a word counts, by where it stands
+SAME, ALIKE, PAIR = 0.7, 0.8, 0.5  # what a synonym counts, a word spelt nearly so, two neighbours
+CLOSE = 0.8  # of 1: how near a word is that was perhaps misspelt
+TERM = 0.6  # what a word of the course counts beside a symptom
+ENOUGH, MOSTLY = 0.3, 0.75  # of 1: how much of what was typed an entry must speak of; see below
+MORE_THAN_ALL = 2.0  # an unknown message without a word of our subject is not ours
+UNKNOWN = 3.0  # what an unknown word counts in that
 NEAR_BEST = 0.35  # of 1: what is far worse than the best entry is left out
 
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Hold one entry as it is searched: its texts in lower case, its names without what a reader
-    may leave out, the words of each of its names, and what each of its words counts.
+    """Hold one entry as it is searched: its names in lower case, the stems of each of its names, and
+    what each stem and each pair of neighbours counts.
     """
 
     entry: Entry
     names: tuple[str, ...]
-    whole_names: frozenset[str]
-    said: str
     named: tuple[frozenset[str], ...]
     weights: dict[str, float]
 
@@ -46,13 +62,15 @@ def search(text: str) -> list[Entry]:
 
     A message that the glossary knows, and that stands anywhere in `text`, comes first.
     """
-    known = messages_in(text)
-    asked = normal(decisive(text))
-    scored = [(score(asked, one), one.entry) for one in indexed()]
-    best = max(points for points, _ in scored)
-    chosen = [pair for pair in scored if pair[0] > 0 and pair[0] >= NEAR_BEST * best]
+    typed = words_of(decisive(text))
+    meant = [meanings(word) for word in dict.fromkeys(typed)]
+    pairs = set(_features(decisive(text))) - set(map(stem, typed))
+    needed = coverage_needed(meant, is_message(text))
+    scored = [(score(meant, pairs, one, needed), one.entry) for one in indexed()]
+    least = NEAR_BEST * max(points for points, _ in scored)
+    chosen = [pair for pair in scored if pair[0] and pair[0] >= least]
     ranked = [entry for _, entry in sorted(chosen, key=lambda pair: -pair[0])]
-    return list(dict.fromkeys([*known, *ranked]))[:MOST]
+    return list(dict.fromkeys([*messages_in(text), *_named(text, meant), *ranked]))[:MOST]
 
 
 def messages_in(text: str) -> list[Entry]:
@@ -96,6 +114,18 @@ def normal(text: str) -> str:
     return " ".join(text.translate(QUOTES).lower().split())
 
 
+def words_of(text: str) -> list[str]:
+    """Return the words of a text in lower case, names of code in parts, without the commonest."""
+    written = re.sub(r"(?<=\w)'(?=\w)", "", text.translate(QUOTES))
+    words = [word for word in WORD.findall(written) if word.lower() not in COMMON]
+    return [part.lower() for word in words for part in PARTS.split(word) if part]
+
+
+def stem(word: str) -> str:
+    """Return a word without its ending: "freezing" and "freeze" have one stem."""
+    return DOUBLED.sub(r"\1", ENDING.sub("", word))
+
+
 @cache
 def indexed() -> tuple[Index, ...]:
     """Return all entries as they are searched."""
@@ -104,126 +134,117 @@ def indexed() -> tuple[Index, ...]:
 
 def _index(entry: Entry) -> Index:
     written = (entry.name, *entry.also)
-    names = tuple(map(normal, written))
-    said, _, causes = map(normal, entry.words.partition("\n\n"))
+    said, _, causes = entry.words.partition("\n\n")
     weights: dict[str, float] = {}
-    for text, weight in ((causes, MORE), (said, SAID), (" ".join(map(apart, written)), NAME)):
-        weights |= dict.fromkeys(words_of(text), weight)
-    named = tuple(stems_of(apart(name)) for name in written)
-    whole_names = frozenset(map(whole_name, names))
-    return Index(entry, names, whole_names, f"{said} {causes}", named, weights)
+    fields = (
+        (causes, MORE),
+        (said, SAID),
+        (f"{entry.section} {entry.typed}", TYPED),
+        (" | ".join(written), NAME),
+    )
+    for text, weight in fields:
+        weights |= dict.fromkeys(_features(text), weight)
+    named = tuple(frozenset(map(stem, words_of(name))) for name in written)
+    return Index(entry, tuple(map(normal, written)), named, weights)
 
 
-def whole_name(text: str) -> str:
-    """Return a text in lower case without hyphens and the brackets of a call."""
-    return text.replace("-", "").removesuffix("()")
-
-
-def apart(name: str) -> str:
-    """Return a name in lower case, followed by its parts where it has capitals: "AccumulateGrad"."""
-    return normal(f"{name} {HUMP.sub(' ', name)}") if HUMP.search(name) else normal(name)
-
-
-def words_of(text: str) -> set[str]:
-    """Return the words of a text in lower case; those with _ or - also in parts, and as one."""
-    found = {
-        form for word in WORD.findall(text) for form in (word.strip("_"), word.replace("-", ""))
-    }
-    return (found | parts_of(text)) - COMMON - {""}
-
-
-def parts_of(text: str) -> set[str]:
-    """Return the words of a text in lower case, those with _ or - in parts."""
-    return {part for word in WORD.findall(text) for part in re.split(r"[_-]+", word) if part}
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """Return the words of a text without the commonest endings: a plural has the stem of its word."""
-    return frozenset(ENDING.sub("", word) for word in parts_of(text))
-
-
-def score(asked: str, one: Index) -> float:
-    """Return how well an entry answers; 0 where it does not."""
-    wanted = wanted_words(asked)
-    known = [word for word in wanted if best_word(word)]
-    rareness = {word: rarity(best_word(word)) for word in known}
-    points = {word: one.weights.get(best_word(word), 0.0) for word in known}
-    whole = sum(rareness.values())
-    covered = sum(rareness[word] for word in known if points[word])
-    phrase = phrase_points(asked, one)
-    if ENOUGH * len(wanted) <= len(known) < len(wanted):
-        phrase = max(phrase, named_points(known, one))
-    is_answer = covered and covered >= ENOUGH * whole and len(known) >= ENOUGH * len(wanted)
-    if not phrase and not is_answer:
-        return 0.0
-    return phrase + sum(rareness[word] * points[word] for word in known) / (whole or 1)
-
-
-def wanted_words(asked: str) -> set[str]:
-    """Return the words of a text that are looked for: what is unknown as one is taken in its parts."""
-    wanted = set()
-    for word in WORD.findall(asked):
-        wanted |= {word.strip("_")} if best_word(word.strip("_")) else parts_of(word)
-    return wanted - COMMON - {""}
-
-
-def phrase_points(asked: str, one: Index) -> float:
-    """Return what an entry is worth that bears a text as its name, or has it as it is written."""
-    if whole_name(asked) in one.whole_names:
-        return 5 * NAME
-    if stems_of(" ".join(best_word(word) or word for word in parts_of(asked))) in one.named:
-        return 4 * NAME
-    if len(asked) < 3:
-        return 0.0
-    if any(asked in name for name in one.names):
-        return 2 * NAME
-    return SAID if asked in one.said else 0.0
-
-
-def named_points(words: list[str], one: Index) -> float:
-    """Return what an entry is worth of which a name has just these words, in any order."""
-    return 4 * NAME if stems_of(" ".join(map(best_word, words))) in one.named else 0.0
+def _features(text: str) -> Iterator[str]:
+    """Return the stems of a text, its names of code in one piece, and its pairs of neighbours."""
+    stems = list(map(stem, words_of(text)))
+    yield from stems
+    yield from (f"{one} {other}" for one, other in pairwise(stems))
+    named = (word for word in WORD.findall(text) if PARTS.search(word))
+    yield from (stem(PARTS.sub("", word).lower()) for word in named)
 
 
 @cache
-def vocabulary() -> dict[str, int]:
-    """Return every word of the glossary, and in how many entries it stands."""
+def frequencies() -> dict[str, int]:
+    """Return in how many entries each stem and each pair stands."""
     counts: dict[str, int] = {}
     for one in indexed():
-        for word in one.weights:
-            counts[word] = counts.get(word, 0) + 1
+        for feature in one.weights:
+            counts[feature] = counts.get(feature, 0) + 1
     return counts
 
 
+def rarity(feature: str) -> float:
+    """Return how much a stem tells: one of few entries much."""
+    return log(1 + len(indexed()) / frequencies()[feature])
+
+
 @cache
-def best_word(word: str) -> str | None:
-    """Return the word of the glossary that is meant: the same, its plural or its stem, one that
-    begins so, or one that is spelt nearly so; None where there is none.
+def meanings(word: str) -> dict[str, float]:
+    """Return the stems that a word may mean, and how much each counts; the first is its own."""
+    own = stem(word)
+    found = {own: 1.0}
+    for same in map(stem, words_of(synonyms().get(own, ""))):
+        found.setdefault(same, SAME)
+    if own not in frequencies() and len(found) == 1 and len(word) > 3:
+        near = [one for one in frequencies() if one[0] == word[0] and " " not in one]
+        longer = [one for one in near if one.startswith(own)]
+        for one in longer[:1] or get_close_matches(own, near, n=1, cutoff=CLOSE):
+            found[one] = ALIKE
+    return found
+
+
+@cache
+def synonyms() -> dict[str, str]:
+    """Return the table of words that mean the same, by the stem of what somebody types."""
+    return {stem(typed): same for typed, same in book().synonyms.items()}
+
+
+@cache
+def subject() -> frozenset[str]:
+    """Return the stems that only somebody types who has to do with our subject."""
+    return frozenset(map(stem, words_of(book().subject)))
+
+
+def coverage_needed(meant: list[dict[str, float]], is_message: bool) -> float:
+    """Return how much of what was typed an entry must speak of, as a part of 1."""
+    if any(not subject().isdisjoint(forms) for forms in meant):
+        return ENOUGH
+    return MORE_THAN_ALL if is_message else MOSTLY
+
+
+def score(meant: list[dict[str, float]], pairs: set[str], one: Index, needed: float) -> float:
+    """Return how well an entry answers; 0 where it does not."""
+    points, covered, whole = 0.0, 0.0, 0.0
+    for forms in meant:
+        best = max(_points(form, one) * factor for form, factor in forms.items())
+        known = [form for form in forms if form in frequencies()]
+        rareness = rarity(known[0]) if known else UNKNOWN
+        points, whole = points + best, whole + rareness
+        covered += rareness if best else 0.0
+    if not covered or covered < needed * whole:
+        return 0.0
+    points += PAIR * sum(_points(pair, one) for pair in pairs)
+    return points * (TERM if one.entry.section == "term" else 1.0)
+
+
+def _points(feature: str, one: Index) -> float:
+    weight = one.weights.get(feature, 0.0)
+    return rarity(feature) * weight / (weight + 1) if weight else 0.0
+
+
+def _named(text: str, meant: list[dict[str, float]]) -> list[Entry]:
+    """Return the entries whose name is what was typed: first one that is spelt so, then those with
+    the fewest words beside it.
     """
-    known = vocabulary()
-    if word in known:
-        return word
-    joined = word.replace("-", "")
-    ends = [
-        joined,
-        word + "s",
-        word.removesuffix("s"),
-        word.removesuffix("es"),
-        word.removesuffix("ed"),
-    ]
-    for form in ends:
-        if form in known:
-            return form
-    longer = [one for one in known if len(word) > 3 and one.startswith(word)]
-    if longer:
-        return min(longer, key=lambda one: (len(one), one))
-    close = get_close_matches(word, known, n=1, cutoff=ALIKE) if len(word) > 3 else []
-    return close[0] if close else None
+    asked = normal(text).removesuffix("()")
+    known = [forms for forms in meant if any(form in frequencies() for form in forms)]
+    found = []
+    for one in indexed() if 2 * len(known) >= len(meant) > 0 else ():
+        others = [len(name) - len(known) for name in one.named if _bears(name, known)]
+        if others and (min(others) <= 0 or one.entry.section == "term"):
+            is_spelt_so = asked in [name.removesuffix("()") for name in one.names]
+            found.append((not is_spelt_so, min(others), one.entry))
+    return [entry for _, _, entry in sorted(found, key=lambda row: row[:2])]
 
 
-def rarity(word: str) -> float:
-    """Return how much a word of the glossary tells: one of few entries much."""
-    return log(1 + len(indexed()) / vocabulary()[word])
+def _bears(name: frozenset[str], known: list[dict[str, float]]) -> bool:
+    """Say whether a name has all the known words that were typed: two of them, or all of its own."""
+    is_enough = len(known) >= min(2, len(name)) > 0
+    return is_enough and all(name & set(forms) for forms in known)
 
 
 def likeness(one: str, other: str) -> float:
