@@ -77,7 +77,7 @@ def test_the_entry_that_is_meant_comes_first(asked):
 
 def test_what_people_type_is_among_the_three_that_are_shown():
     missed = [one for one in PHRASINGS if set(one["entry"]).isdisjoint(names(one["typed"]))]
-    assert len(PHRASINGS) >= 160
+    assert len(PHRASINGS) >= 280
     assert {name for one in PHRASINGS for name in one["entry"]} <= {one.name for one in entries()}
     assert len(missed) <= len(PHRASINGS) / 10, missed
 

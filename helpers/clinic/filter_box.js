@@ -22,13 +22,20 @@ function startFilterBox(root) {
     if (names.some((name) => name.startsWith(asked))) return 3;
     if (names.some((name) => name.includes(asked))) return 2;
     if (text.includes(asked)) return 1;
-    return words.every((word) => text.includes(word)) ? 0.5 : 0;
+    const share = weight(words.filter((word) => text.includes(word))) / weight(words);
+    return share > 0.6 ? share / 2 : 0;
+  }
+
+  // How much words tell: one that few entries have tells much.
+  function weight(words) {
+    const counts = words.map((word) => entries.filter(({ text }) => text.includes(word)).length);
+    return counts.reduce((sum, count) => sum + Math.log(1 + entries.length / (count || 1)), 0);
   }
 
   function say(found, asked) {
     const shown = Math.min(found, BEST);
     if (!asked) return `${entries.length} entries: type a word, or paste a message.`;
-    if (!found) return "No entry has all of this. Try fewer words, or find(\"…\") in a cell: it forgives slips of spelling.";
+    if (!found) return "No entry has enough of this. Try fewer words, or find(\"…\") in a cell: it forgives slips of spelling.";
     const some = found > shown ? ` You see the ${shown} that fit best.` : "";
     return `${found} of ${entries.length} entries.${some}`;
   }

@@ -90,7 +90,7 @@ def _text(entry: Entry) -> str:
     lessons = dict.fromkeys(LINK.findall(causes))
     links = ", ".join(f'<a href="{target}">{words}</a>' for words, target in lessons)
     means, older, rest = said.partition(" Also: ")
-    return f"{_linked(means)} ({links})<span hidden> {_words(older + rest)} {_words(causes)}</span>"
+    return f"{_linked(means)} ({links})<span hidden> {_words(f'{older}{rest} {causes}')} {html.escape(entry.typed)}</span>"
 
 
 def _marked(heading: str) -> str:

@@ -20,24 +20,26 @@ from helpers.clinic.entries import Entry, entries
 
 MOST = 3  # entries that a search shows
 _COMMON = (
-    "a about after again all already also always am an and any anyone are as at be because been before being but by"
+    "a about after all already also always am an and any anyone are as at be because been before being but by"
     " can cannot cant could did didnt do does doesnt doing done dont else even every for from get gets getting give"
     " gives go goes got had has have havent help how i if in instead into is isnt it its just know like make me my"
-    " need needed now of on only or our out please question should so some still such than that the them then"
+    " must now of on only or our out please print prints question should so some still such than that the them then"
     " made say says there they thing this though to too try trying use used using very want was way we were what whats when where"
     " which while who why will with without wont work works working would wrong you your"
     " equivalent flax jax keras python pytorch tensorflow tf torch"
 )
 COMMON = set(_COMMON.split())
 WORD = re.compile(r"[^\W\d]\w*(?:-\w+)*")
-PARTS = re.compile(r"[_-]+|(?<=[a-z])(?=[A-Z])")
+PARTS = re.compile(r"[_-]+|(?<=[a-z])(?=[A-Z])|(?<=[a-z]{3})(?=\d+$)")
+INPLACE = re.compile(r"(?<=[\w)\] ])[-+*/]=|(?<=\])\s*=(?!=)")  # x += 1, x[0] = 1
+BRITISH = re.compile(r"is(?=(?:e[drs]?|ing|ations?)$)")
 QUOTES = str.maketrans("‘’“”", "''\"\"", "`*")
 RAISED = re.compile(r"^(?:[\w.]+\.)?\w*(?:Error|Warning|Exception)\b(?=:|$)", re.MULTILINE)
 ENDING = re.compile(r"(?<=\w{3})(?:at(?:e[sd]?|ing|ions?)|ings?|ions?|i?e[sd]|ly|[ey]|(?<!s)s)$")
 DOUBLED = re.compile(r"([bdgmnprt])\1$")
 NAME, TYPED, SAID, MORE = 4.0, 3.0, 2.0, 1.0  # what a word counts, by where it stands
 SAME, ALIKE, PAIR = 0.7, 0.8, 0.5  # what a synonym counts, a word spelt nearly so, two neighbours
-CLOSE = 0.8  # of 1: how near a word is that was perhaps misspelt
+CLOSE = 0.84  # of 1: how near a word is that was perhaps misspelt
 TERM = 0.6  # what a word of the course counts beside a symptom
 ENOUGH, MOSTLY = 0.3, 0.75  # of 1: how much of what was typed an entry must speak of; see below
 MORE_THAN_ALL = 2.0  # an unknown message without a word of our subject is not ours
@@ -117,13 +119,14 @@ def normal(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """Return the words of a text in lower case, names of code in parts, without the commonest."""
     written = re.sub(r"(?<=\w)'(?=\w)", "", text.translate(QUOTES))
+    written = INPLACE.sub(" inplace ", written)
     words = [word for word in WORD.findall(written) if word.lower() not in COMMON]
     return [part.lower() for word in words for part in PARTS.split(word) if part]
 
 
 def stem(word: str) -> str:
     """Return a word without its ending: "freezing" and "freeze" have one stem."""
-    return DOUBLED.sub(r"\1", ENDING.sub("", word))
+    return DOUBLED.sub(r"\1", ENDING.sub("", BRITISH.sub("iz", word)))
 
 
 @cache

@@ -49,7 +49,7 @@ def test_it_filters_without_a_kernel_counts_and_clears(glossary):
     assert glossary.evaluate(SHOWN)[0] == "in-place operation"
     glossary.fill(FIELD, "zeppelin")
     assert glossary.evaluate(SHOWN) == []
-    assert "No entry has all of this" in glossary.inner_text(TOLD)
+    assert "No entry has enough of this" in glossary.inner_text(TOLD)
     glossary.keyboard.press("Escape")
     assert glossary.input_value(FIELD) == ""
     assert glossary.inner_text(TOLD).startswith(f"{COUNT} entries")
