@@ -47,7 +47,7 @@ ELSEWHERE = [
     "install cuda driver",
     "how to center a div",
     "git rebase conflict",
-    "ModuleNotFoundError: No module named 'cv2'",
+    "ImportError: no module 'cv2'",
     "jupyter notebook kernel keeps dying",
     "read csv with semicolon",
     "KeyError: 'label'",

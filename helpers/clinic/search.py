@@ -39,7 +39,7 @@ ENDING = re.compile(r"(?<=\w{3})(?:at(?:e[sd]?|ing|ions?)|ings?|ions?|i?e[sd]|ly
 DOUBLED = re.compile(r"([bdgmnprt])\1$")
 NAME, TYPED, SAID, MORE = 4.0, 3.0, 2.0, 1.0  # what a word counts, by where it stands
 SAME, ALIKE, PAIR = 0.7, 0.8, 0.5  # what a synonym counts, a word spelt nearly so, two neighbours
-CLOSE = 0.84  # of 1: how near a word is that was perhaps misspelt
+CLOSE = 0.83  # of 1: how near a word is that was perhaps misspelt
 TERM = 0.6  # what a word of the course counts beside a symptom
 ENOUGH, MOSTLY = 0.3, 0.75  # of 1: how much of what was typed an entry must speak of; see below
 MORE_THAN_ALL = 2.0  # an unknown message without a word of our subject is not ours
