@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
     from helpers.predicting.prediction import draw, explain, find_line, order, predict
+    from helpers.predicting.reviewing import review
     from helpers.predicting.settling import mended, run_order
 
 __all__ = [
@@ -43,6 +44,7 @@ __all__ = [
     "predict",
     "progress",
     "record",
+    "review",
     "run_order",
     "show",
     "snapshot",
@@ -64,6 +66,7 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "order": "helpers.predicting.prediction",
     "predict": "helpers.predicting.prediction",
     "progress": "helpers.predicting.overview",
+    "review": "helpers.predicting.reviewing",
     "run_order": "helpers.predicting.settling",
     "step_through": "autograd_graphs.stepping",
 }

@@ -62,6 +62,15 @@ def show(card: Card) -> None:
         shell.display_pub.publish({"text/plain": card.text, "text/html": html(card)})
 
 
+def show_markdown(text: str) -> None:
+    """Display Markdown in a notebook; print it anywhere else."""
+    shell = notebook()
+    if shell is None:
+        say(text)
+    else:
+        shell.display_pub.publish({"text/plain": text, "text/markdown": text})
+
+
 def notebook() -> object | None:
     """Return the IPython that this runs in, None where there is none."""
     found = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)

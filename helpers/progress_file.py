@@ -40,6 +40,17 @@ def read() -> dict[str, dict[str, dict]]:
         return {section: {} for section in SECTIONS}
 
 
+def trouble() -> str:
+    """Return a sentence where there is a file that cannot be read, else ""."""
+    try:
+        _read(place())
+    except ValueError:
+        return f"{FILE} holds something else, so I cannot tell what you did. I leave it as it is."
+    except OSError as error:
+        return f"{FILE} could not be read ({error.strerror})."
+    return ""
+
+
 def change(section: str, name: str, changed: Callable[[dict], dict]) -> dict:
     """Replace one record by `changed(record)`, {} where there was none; return the new one.
 

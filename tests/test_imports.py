@@ -23,7 +23,7 @@ FLOORS = [
     "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.torch_version",
     "helpers.predicting helpers.clinic helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises",
-    "helpers.answers helpers.progress_file helpers.plots helpers.moons",
+    "helpers.answers helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons",
     "autograd_graphs",
     "autograd_graphs.torchviz_view autograd_graphs.stepping",
     "autograd_graphs.picture",

@@ -9,6 +9,7 @@ import pytest
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
+from helpers.pace import today
 from helpers.predicting import questions
 from helpers.predicting.attempting import attempt
 from helpers.predicting.kinds import kind_of
@@ -44,6 +45,7 @@ NUMBERS = questions.made(
     },
 )
 QUIZ = questions.made("quiz.9", {"title": "9", "letters": "abc", "settled": "02", "cell": "guess3"})
+TODAY = {"day": today().isoformat()}
 ALL = {one.id: one for one in (LETTERS, NUMBERS, QUIZ)}
 
 
@@ -121,7 +123,7 @@ def test_the_browser_is_told_nothing_of_the_answer_beforehand():
 def test_the_first_guess_is_kept_and_the_second_is_not(capsys):
     assert repr(predict("99.q1", "(A)")) == "99.q1: You said (a). Now run the next cell."
     assert repr(predict("99.q1", "b")) == "99.q1: You said (a). Now run the next cell."
-    assert kept()["predictions"]["99.q1"] == {"first": "a", "sure": False}
+    assert kept()["predictions"]["99.q1"] == {"first": "a", "sure": False, **TODAY}
 
 
 def test_what_the_browser_sends_is_kept_and_what_it_may_not_send_is_not():
@@ -129,7 +131,7 @@ def test_what_the_browser_sends_is_kept_and_what_it_may_not_send_is_not():
     made.choice = "z"
     assert (made.choice, kept()["predictions"]) == ("", {})
     made.set_state({"choice": "c", "sure": True})
-    assert kept()["predictions"]["99.q1"] == {"first": "c", "sure": True}
+    assert kept()["predictions"]["99.q1"] == {"first": "c", "sure": True, **TODAY}
 
 
 def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
@@ -156,6 +158,7 @@ def test_a_guess_that_cannot_be_kept_says_so_and_counts(monkeypatch, tmp_path):
 
 
 SETUP = """
+from helpers.pace import today
 from helpers.predicting import questions
 questions.every = lambda: {every}
 import helpers.predicting.prediction as prediction
@@ -278,7 +281,7 @@ def test_progress_counts_and_says_what_to_look_at_again():
     assert lesson.again == ("99.q1, What does a node compute? (you were sure)", "exercise 99.2")
     assert "99.q1, What does a node compute? (you were sure)" in repr(progress())
     assert "Quiz: 1 guess kept. Lesson 11 asks once more." in repr(progress())
-    assert "<table>" in progress()._repr_mimebundle_()["text/html"]
+    assert "<table " in progress()._repr_mimebundle_()["text/html"]
 
 
 def test_attempt_prints_what_came_whatever_it_was(capsys):

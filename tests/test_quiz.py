@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import predict, progress
+from helpers.pace import today
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
@@ -236,6 +237,7 @@ def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_c
     assert read()[PREDICTIONS]["quiz.4"] == {
         "first": "b",
         "sure": False,
+        "day": today().isoformat(),
         "now": "a",
         "sure_now": True,
     }

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from helpers.lessons import listings
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -105,7 +107,7 @@ def book() -> Book:
     return Book(
         tuple(map(_symptom, table["symptom"])),
         tuple(Term(**one | {"also": tuple(one.get("also", ()))}) for one in words["term"]),
-        table["lessons"],
+        {number: listing.file for number, listing in listings().items()},
         words["synonyms"],
         words["subject"],
     )

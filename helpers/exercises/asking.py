@@ -12,6 +12,8 @@ from helpers.answers import Card, show
 from helpers.exercises.exercise import Exercise, find, nearest
 
 MISSING = object()
+VARIANTS: dict[str, Exercise] = {}  # what is judged in place of the exercise of the lesson
+REVIEWED: set[str] = set()  # what `review` has asked: the next answer counts
 _REFUSED = {"check": "Not checked", "hint": "No hint"}
 
 
@@ -31,7 +33,7 @@ def made(make: Callable[[], Card]) -> Card:
 def with_exercise(exercise: object, caller: str, then: Callable[[Exercise], Card]) -> Card:
     """Find the exercise and go on with it, or say which ids there are."""
     name = _name(exercise)
-    found = find(name)
+    found = VARIANTS.get(name) or find(name)
     if found:
         return then(found)
     near = nearest(name)

@@ -1,14 +1,13 @@
 """Hold `check`: it says what is thought of an answer; it never raises."""
 
-import contextlib
-
 from autograd_graphs.text import fold
 from helpers.answers import Card, bare
 from helpers.exercises.asking import MISSING, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.letters import ASKED_FOR
+from helpers.exercises.noting import note, worked
 from helpers.exercises.verdict import Verdict, judge
-from helpers.progress_file import EXERCISES, NotKept, change, count
+from helpers.progress_file import count
 
 _MARKS = {"stub": ": ", "right": " ✓ "}  # in plain text; the others are wrong
 _WRONG = " ✗ "
@@ -53,28 +52,30 @@ def _judged(exercise: Exercise, answer: object, reveal: bool) -> Card:
             f'{name}: no answer was given. Pass it after the id: check("{name}", answer).'
         )
     verdict = judge(exercise, answer, reveal)
-    _note(name, verdict)
+    noted = _note(name, verdict)
     look, word = _WORDS[verdict.more or verdict.kind]
-    lines = [*verdict.text.split("\n"), *_more(exercise, verdict, reveal)]
+    lines = [*verdict.text.split("\n"), *_more(exercise, verdict, reveal), *noted]
     mark = _MARKS.get(verdict.kind, _WRONG)
     body = "\n".join([sentence(lines[0]), *lines[1:]])
     return Card(look, word, name, body, plainly(f"{name}{mark}", lines), True, verdict.printed)
 
 
-def _note(name: str, verdict: Verdict) -> None:
+def _note(name: str, verdict: Verdict) -> list[str]:
     """Count a try in the progress file; an exercise that is not answered yet, or that stopped by
-    our own fault, is none.
+    our own fault, is none. Return what is to be said of it: at review, when the exercise comes back.
     """
     if verdict.kind in ("stub", "ours") or verdict.more == "unread":
-        return
+        return []
+    is_right = verdict.kind == "right"
+    return note(name, is_right, lambda record: _tried_once_more(record, is_right))
 
-    def counted(record: dict) -> dict:
-        tries = count(record, "tries")
-        solved = record.get("solved") is True
-        return record | {"tries": tries + (not solved), "solved": solved or verdict.kind == "right"}
 
-    with contextlib.suppress(NotKept):
-        change(EXERCISES, name, counted)
+def _tried_once_more(record: dict, is_right: bool) -> dict:
+    """Count a try, until the exercise is solved."""
+    if record.get("solved") is True:
+        return record
+    tries = count(record, "tries") + 1
+    return record | {"tries": tries, "solved": is_right} | worked(record)
 
 
 def plainly(begin: str, lines: list[str]) -> str:

@@ -1,14 +1,13 @@
 """Hold `hint` and `solution`; they never raise."""
 
-import contextlib
-
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.answers import Card, say
 from helpers.exercises.asking import MISSING, made, sentence, show_made, unclear, with_exercise
 from helpers.exercises.exercise import Exercise
-from helpers.progress_file import EXERCISES, NotKept, change, count
+from helpers.exercises.noting import note, worked
+from helpers.progress_file import count
 
 _given: dict[str, int] = {}  # how many hints of each exercise
 
@@ -78,10 +77,11 @@ def _hint(exercise: Exercise, number: int) -> Card:
 
 def _note(name: str, number: int) -> None:
     """Note in the progress file how many hints were taken."""
-    with contextlib.suppress(NotKept):
-        change(
-            EXERCISES, name, lambda record: record | {"hints": max(number, count(record, "hints"))}
-        )
+    note(name, False, lambda record: _hinted_once_more(record, number))
+
+
+def _hinted_once_more(record: dict, number: int) -> dict:
+    return record | {"hints": max(number, count(record, "hints"))} | worked(record)
 
 
 def _solved(exercise: Exercise) -> Card:

@@ -1,17 +1,58 @@
-"""`Again`: ask a question of the quiz once more, and answer it at once, with the guess of lesson 00
-beside it.
+"""Ask a question once more and answer it at once: one of the quiz (`Again`), with the guess of lesson
+00 beside it, or one that was missed in a lesson (`Recall`).
 """
+
+from __future__ import annotations
 
 from dataclasses import replace
 
+from helpers.pace import comes_back, reviewed
 from helpers.predicting.kinds import KEY, kind_of, named
 from helpers.predicting.prediction import Prediction, answer_of
 from helpers.predicting.questions import Question, question
-from helpers.progress_file import PREDICTIONS
+from helpers.progress_file import PREDICTIONS, NotKept, change
 from helpers.progress_file import read as kept
 
 
-class Again(Prediction):
+class Recall(Prediction):
+    """Ask a question of a lesson at review; the first guess stays as it is."""
+
+    kept_as = sure_as = ""  # what was said at review is not kept, only whether it was right
+
+    def __init__(self, asked: Question, guess: str = "") -> None:
+        super().__init__(asked, "", guess)
+
+    def _wait(self) -> None:
+        """Wait for no cell: the answer comes as soon as there is a guess."""
+        self._look()
+
+    def _look(self) -> None:
+        if self.choice and self.answer is None:
+            self.answer = answer_of(self.asked)
+
+    def _keep(self, _: object) -> None:
+        self.choice = self.kind.read(self.asked, self.choice)
+        if self.choice and self.answer is None:
+            self.problem = reviewed_now(self.asked, self.kind.is_right(self.asked, self.choice))
+            self._look()
+
+    def _told(self) -> str:
+        name = self.asked.id
+        if self.answer is not None:
+            return f"{name}: {self.kind.reply(self.asked, self.choice)} {self.problem}".rstrip()
+        call = f'review("{name}", {self.kind.example(self.asked)})'
+        return f"{name}: your answer, {self.kind.wanted(self.asked)}. Without buttons: {call}"
+
+
+def reviewed_now(asked: Question, is_right: bool) -> str:
+    """Keep what came of a question at review; return when it comes back."""
+    try:
+        return comes_back(change(PREDICTIONS, asked.id, lambda record: reviewed(record, is_right)))
+    except NotKept as error:
+        return str(error)
+
+
+class Again(Recall):
     """Show the letters of a question of the quiz as buttons, and what is right after the choice.
 
     `call` is the name of its question in a call, such as "q1". The first letter is kept, under
@@ -19,17 +60,13 @@ class Again(Prediction):
     """
 
     kept_as, sure_as = "now", "sure_now"
+    _keep = Prediction._keep
 
     def __init__(self, call: str, guess: str = "") -> None:
         name = call.replace("q", "quiz.")
         self.call = call
         asked = question(name)
-        super().__init__(replace(asked, right=KEY[name], takeaway=before(asked)), "", guess)
-
-    def _look(self) -> None:
-        """Answer as soon as there is a letter: no cell has to run."""
-        if self.choice and self.answer is None:
-            self.answer = answer_of(self.asked)
+        super().__init__(replace(asked, right=KEY[name], takeaway=before(asked)), guess)
 
     def _told(self) -> str:
         if self.answer is not None:

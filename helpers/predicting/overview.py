@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from autograd_graphs.drawing.svg import safe
-from helpers.answers import marked
+from helpers.answers import say
+from helpers.predicting.due import due, sitting
+from helpers.predicting.handed_over import written
 from helpers.predicting.kinds import KEY, kind_of
+from helpers.predicting.page import page
 from helpers.predicting.questions import Question, every
+from helpers.predicting.reviewing import HOW, remind, things_to_do
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
 
@@ -15,7 +18,7 @@ NOTHING = (
     "Nothing is kept yet. Your guesses, your tries at exercises and the hints that you ask for will be "
     "counted here. They stay in progress.json, beside the notebook; deleting it is harmless."
 )
-COLUMNS = ("Lesson", "Right at first guess", "Exercises solved", "Hints", "Look again at")
+COLUMNS = ("Lesson", "Right at first guess", "Exercises solved", "Hints")
 
 
 @dataclass(frozen=True)
@@ -41,21 +44,25 @@ class Progress:
     """
 
     def __init__(
-        self, lessons: tuple[Lesson, ...], quiz: tuple[bool, ...] = (), now: tuple[bool, ...] = ()
+        self,
+        lessons: tuple[Lesson, ...],
+        quiz: tuple[bool, ...],
+        now: tuple[bool, ...],
+        sections: dict[str, dict[str, dict]],
     ) -> None:
-        self.lessons, self.quiz, self.now = lessons, quiz, now
+        self.lessons, self.quiz, self.now, self.sections = lessons, quiz, now, sections
 
     def __repr__(self) -> str:
         if not self.lessons:
             return self._quiz() or NOTHING
-        rows = [COLUMNS[:-1], *[cells(lesson) for lesson in self.lessons]]
+        rows = [COLUMNS, *[cells(lesson) for lesson in self.lessons]]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
         again = [text for lesson in self.lessons for text in lesson.again]
         if again:
             lines += ["", "Look again at:"]
             lines += [f"  - {text}".replace("`", "") for text in again]
-        return "\n".join([*lines, *filter(None, [self._quiz()])])
+        return "\n".join([*lines, *filter(None, [self._quiz(), self._due().replace("`", "")])])
 
     def _quiz(self) -> str:
         """Return how many guesses of the quiz are kept, and how many were right once lesson 11 has told;
@@ -69,24 +76,45 @@ class Progress:
         return kept_now if many else ""
 
     def _repr_mimebundle_(self, **kwargs: object) -> dict[str, str]:
-        if not self.lessons:
-            return {"text/plain": repr(self)}
-        return {"text/plain": repr(self), "text/html": self._table()}
+        data = {"text/plain": repr(self)}
+        if self.lessons:
+            again = [text for lesson in self.lessons for text in lesson.again]
+            summary = [self._counts(), self._quiz(), self._due()]
+            data["text/html"] = page(self.sections, summary, again)
+        return data
 
-    def _table(self) -> str:
-        head = "".join(f'<th scope="col" style="text-align:left">{title}</th>' for title in COLUMNS)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(map(row, self.lessons))}</tbody></table>{safe(self._quiz())}"
+    def _counts(self) -> str:
+        right = share(
+            sum(one.right for one in self.lessons), sum(one.guesses for one in self.lessons)
+        )
+        solved = share(
+            sum(one.solved for one in self.lessons), sum(one.tried for one in self.lessons)
+        )
+        return f"Right at first guess: {right}. Exercises solved: {solved}."
+
+    def _due(self) -> str:
+        """Say how much is due today; "" if nothing is."""
+        asked = sitting(due(self.sections))
+        if not asked:
+            return ""
+        return f"Today: {things_to_do(asked)}. {HOW}"
 
 
-def progress() -> Progress:
-    """Show, for each lesson, predictions right at first guess, exercises solved, hints taken, and what
-    to look at again.
+def progress(export: bool = False) -> Progress | None:
+    """Show, for each lesson, predictions right at first guess, exercises solved, hints taken, what is
+    due today, and what to look at again.
+
+    With `export=True` write a small text file instead, which you may hand to a teacher.
     """
     sections = kept()
+    if export:
+        say(written(sections))
+        return None
     names = [name for section in sections.values() for name in section]
     numbers = sorted({number_of(name) for name in names} - {""})
     lessons = tuple(lesson(number, sections) for number in numbers)
-    return Progress(lessons, of_quiz(sections, "first"), of_quiz(sections, "now"))
+    quiz, now = of_quiz(sections, "first"), of_quiz(sections, "now")
+    return Progress(lessons, quiz, now, sections)
 
 
 def of_quiz(sections: dict[str, dict], when: str) -> tuple[bool, ...]:
@@ -153,8 +181,4 @@ def share(part: int, all_of_it: int) -> str:
     return f"{part} of {all_of_it}" if all_of_it else "–"
 
 
-def row(lesson: Lesson) -> str:
-    number, *counts = cells(lesson)
-    again = "<br>".join(map(marked, lesson.again))
-    data = "".join(f'<td style="text-align:left">{text}</td>' for text in [*counts, again])
-    return f'<tr><th scope="row" style="text-align:left">{number}</th>{data}</tr>'
+remind()  # at the set-up of a lesson, which imports `progress`

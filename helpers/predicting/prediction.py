@@ -17,6 +17,7 @@ from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from helpers.answers import Card, show
+from helpers.pace import answered_today
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of, lines_of, named
@@ -63,7 +64,11 @@ class Prediction(anywidget.AnyWidget):
         )
         self.observe(self._keep, "choice")
         self.choice = self.choice or guess
-        ran.call_after_runs(asked, self._look)
+        self._wait()
+
+    def _wait(self) -> None:
+        """Look now, and after each run of a cell."""
+        ran.call_after_runs(self.asked, self._look)
         self._look()
 
     def _look(self) -> None:
@@ -85,7 +90,7 @@ class Prediction(anywidget.AnyWidget):
         """Keep the first guess; what cannot be meant as one is taken back."""
         self.choice = self.kind.read(self.asked, self.choice)
         if self.choice:
-            self._note({self.kept_as: self.choice, self.sure_as: self.sure})
+            self._note({self.kept_as: self.choice, self.sure_as: self.sure, **answered_today()})
             self._look()
 
     def _note(self, news: dict) -> None:

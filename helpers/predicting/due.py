@@ -1,0 +1,119 @@
+"""Find what is to be reviewed: questions that were missed at first guess, and exercises that took
+hints or a second try; and choose from it what fits into ten minutes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from zlib import crc32
+
+from helpers import pace
+from helpers.exercises.exercise import find
+from helpers.lessons import exercise_minutes, is_in_lesson
+from helpers.predicting.kinds import kind_of
+from helpers.predicting.questions import Question, every
+from helpers.progress_file import EXERCISES, PREDICTIONS, count
+
+MOST = 10  # minutes of one review
+LONG = 5  # minutes: what takes longer would push all else out of a review
+MINUTES = {"choose": 1, "number": 1.5, "draw": 2, "find_line": 2, "order": 2, "explain": 2}
+UNKNOWN = 5  # minutes of an exercise whose lesson cannot be read
+
+
+@dataclass(frozen=True)
+class Due:
+    """Hold something that is to be reviewed: its section and name in the progress file, its record,
+    and for how many days it has waited (less than 0: it is not due yet).
+    """
+
+    section: str
+    name: str
+    record: dict
+    days: int
+
+    @property
+    def lesson(self) -> str:
+        return self.name[:2]
+
+    @property
+    def lateness(self) -> float:
+        return self.days / pace.DAYS[pace.box_of(self.record)]
+
+    @property
+    def is_long(self) -> bool:
+        return self.minutes > LONG
+
+    @property
+    def minutes(self) -> float:
+        if self.section == EXERCISES:
+            return exercise_minutes(self.name, UNKNOWN)
+        return MINUTES[every()[self.name].kind]
+
+
+def waiting(sections: dict[str, dict[str, dict]]) -> list[Due]:
+    """Return all that was missed and is not learnt yet, first what has waited longest for the time
+    that it should have waited. What has waited equally long is mixed.
+    """
+    missed = [
+        *_missed(PREDICTIONS, sections[PREDICTIONS], was_missed),
+        *_missed(EXERCISES, sections[EXERCISES], took_help),
+    ]
+    return sorted(missed, key=lambda item: (-item.lateness, crc32(item.name.encode())))
+
+
+def due(sections: dict[str, dict[str, dict]]) -> list[Due]:
+    """Return what is due today, in the order of `waiting`."""
+    return [item for item in waiting(sections) if item.days >= 0]
+
+
+def sitting(items: Iterable[Due]) -> list[Due]:
+    """Return what of these fits into one review, mixed: the first ones, as far as there is time,
+    and nothing long.
+    """
+    chosen, minutes = [], 0.0
+    for item in items:
+        if not item.is_long and minutes + item.minutes <= MOST:
+            chosen.append(item)
+            minutes += item.minutes
+    return mixed(chosen)
+
+
+def mixed(items: list[Due]) -> list[Due]:
+    """Put items in an order in which no two neighbours are from one lesson, where that can be."""
+    left, found = list(items), []
+    while left:
+        many = Counter(item.lesson for item in left)
+        before = found[-1].lesson if found else ""
+        others = [item for item in left if item.lesson != before] or left
+        found.append(max(others, key=lambda item: many[item.lesson]))
+        left.remove(found[-1])
+    return found
+
+
+def _missed(section: str, records: dict, is_missed: Callable[[str, dict], bool]) -> list[Due]:
+    found = []
+    for name, record in records.items():
+        if pace.box_of(record) < pace.LEARNT and is_missed(name, record):
+            found.append(Due(section, name, record, pace.overdue(record)))
+    return found
+
+
+def was_missed(name: str, record: dict) -> bool:
+    """Tell whether the first guess on a question was wrong. Nobody grades an explanation."""
+    asked = every().get(name)
+    return asked is not None and bool(asked.right) and is_wrong(asked, record)
+
+
+def is_wrong(asked: Question, record: dict) -> bool:
+    kind = kind_of(asked)
+    first = kind.read(asked, record.get("first", ""))
+    return bool(first) and not kind.is_right(asked, first)
+
+
+def took_help(name: str, record: dict) -> bool:
+    """Tell whether an exercise took hints, or was not solved at the first try."""
+    tries, is_solved = count(record, "tries"), record.get("solved") is True
+    was_easy = count(record, "hints") == 0 and (tries == 0 or (tries == 1 and is_solved))
+    return not was_easy and find(name) is not None and is_in_lesson(name)
