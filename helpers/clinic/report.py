@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_graphs.looking.refusals import is_plain_words
+from autograd_graphs.looking.torch_private import quietly
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
@@ -23,6 +24,8 @@ from helpers.clinic.errors import (
     traceback_of,
     types_of,
 )
+from helpers.clinic.causes import found_in
+from helpers.clinic.facts import Facts
 from helpers.clinic.failing_line import scene
 from helpers.clinic.message_clues import clue
 
@@ -111,19 +114,45 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
     """
     for one in family(error):
         text = text_of(one)
-        if found := book().find(types_of(one), text):
-            origin = (
-                [] if one is error or is_plain_words(error) else [f"It is behind {_head(error)}"]
-            )
-            asks = "does not require grad" in text
-            seen = scene(traceback_of(one), found.look, asks, is_past)
-            seen = seen or scene(traceback_of(error), found.look, asks, is_past)
-            seen = seen or _no_scene(error)
-            page = [note, *_page(found, clue(text), [*origin, *seen])]
-            first = [note, *seen[:1], _means(found), *seen[1:2], *_advice(found)]
-            return _of_head(error if is_plain_words(error) else one, page, first)
+        symptom = book().find(types_of(one), text)
+        told = _finding(one, error, is_past)
+        if not symptom and not told:
+            continue
+        head = error if is_plain_words(error) else one
+        origin = [] if one is head or is_plain_words(error) else [f"It is behind {_head(error)}"]
+        origin = [] if one is error else origin
+        look, asks = symptom.look if symptom else "", "does not require grad" in text
+        seen = scene(traceback_of(one), look, asks, is_past)
+        seen = seen or scene(traceback_of(error), look, asks, is_past) or _no_scene(error)
+        if told:
+            return _of_head(head, [note, *told, *origin, *_rest(symptom, seen)], [note, *told])
+        page = [note, *_page(symptom, clue(text), [*origin, *seen])]
+        first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom)]
+        return _of_head(head, page, first)
     seen = scene(traceback_of(error), is_past=is_past) or _no_scene(error)
     return _of_head(error, [note, _UNKNOWN, *seen])
+
+
+def _rest(symptom: Symptom | None, seen: list[str]) -> list[str]:
+    """Return what stands behind a finding: what the message means, the line as it is, the lesson."""
+    seen = [line for line in seen if not line.startswith("Perhaps ")]
+    if symptom is None:
+        return seen
+    return [*seen, _means(symptom), f"Lesson {symptom.causes[0].lesson} teaches this."]
+
+
+def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[str]:
+    """Return what the facts say of an error: what happened, where, and what to try."""
+    traceback = traceback_of(one) or traceback_of(error)
+    try:
+        with quietly():
+            found = found_in(Facts(text_of(one), traceback, is_past))
+    except Exception:  # whatever a program is like: what is known without it is still said
+        return []
+    if found is None:
+        return []
+    lines = [f"Look at {line}" for line in found.lines]
+    return [found.what, *lines, f"Try: {found.remedy}."]
 
 
 def _no_scene(error: BaseException) -> list[str]:

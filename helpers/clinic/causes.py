@@ -1,0 +1,621 @@
+"""Hold the table of causes: for a message, how to find in the facts which tensor and which line of
+the learner's it tells of, and what to do.
+
+A cause that the facts do not show is not told.
+"""
+
+from __future__ import annotations
+
+import ast
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.saved_tensors import Memory, saved
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import (
+    device_name,
+    dtype_name,
+    is_module,
+    is_tensor,
+    leaf_of,
+    may_be_stale,
+    of_node,
+    read,
+    shape,
+    shows_flag_of_base,
+    type_name,
+)
+from autograd_graphs.text import visible
+from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers
+from helpers.clinic.earlier_lines import Past
+from helpers.clinic.errors import frames_of
+from helpers.clinic.facts import Facts, Finding, assigned, in_sources, listed, made_at, names_in
+from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
+from helpers.clinic.reach import name_of
+from helpers.clinic.values import CUTTING, Event, dotted
+
+Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
+RULES: list[tuple[re.Pattern[str], Rule]] = []
+CONVERTED = "Convert it where you make it, for example with .float()"
+
+
+def rule(pattern: str) -> Callable[[Rule], Rule]:
+    """Enter a function under the messages that it knows."""
+
+    def enter(function: Rule) -> Rule:
+        RULES.append((re.compile(pattern), function))
+        return function
+
+    return enter
+
+
+def found_in(facts: Facts) -> Finding | None:
+    """Return the first finding that the message and the facts allow."""
+    for pattern, function in RULES:
+        if match := pattern.search(facts.text):
+            found = function(facts, match)
+            if found is not None:
+                return found
+    return None
+
+
+# ---------------------------------------------------------------- graphs that were freed
+
+
+@rule("Trying to backward through the graph a second time")
+def freed(facts: Facts, _: Any) -> Finding | None:
+    spot = facts.spot
+    call = failed_backward(frames_of(facts.traceback))
+    if spot is None or call is None or facts.is_past:
+        return None
+    carried = carried_state(facts)
+    if carried is not None:
+        return Finding(
+            f"{code(carried.name)} carries the graph of an earlier round on. This backward() "
+            "walked back into that round, and what its graph had saved was freed by then.",
+            (str(carried),),
+            f"begin each round with {carried.name} = {carried.name}.detach(). For a tuple of "
+            "states detach each of them",
+        )
+    past = Past(spot.frame, spot.stmt.lineno)
+    lines, is_sure = freers(past, call.roots)
+    led = tuple(map(str, lines)) if is_sure else ()
+    for root in call.roots:
+        if len(call.roots) == 1 and is_wholly_freed(facts, call, past):
+            name = name_of(root, facts.names) or "this tensor"
+            return Finding(
+                f"You went back from {code(name)} before, and that freed what its graph had saved.",
+                led,
+                "run the forward lines again before each backward(). If you do want to go back "
+                "twice over the same values, write retain_graph=True in the first call",
+            )
+    return shared(facts, call, past, led)
+
+
+def carried_state(facts: Facts) -> Event | None:
+    """Return where a loop that the error came in hands a value with a graph to its next round."""
+    around = {id(block) for spot in facts.spots for block in spot.scope.body[spot.nr][1]}
+    for event in facts.of("carry"):
+        is_attribute = event.loops == (event.stmt,)
+        if event.ids and (is_attribute or any(id(loop) in around for loop in event.loops)):
+            return event
+    return None
+
+
+def freed_before(call: Any, past: Past) -> list[Any]:
+    """Return the nodes of the roots' graphs that were surely freed before the call."""
+    perhaps = perhaps_freed_by(call, freed_by_earlier_lines(past))
+    if perhaps is None:
+        return []
+    own = {id(one) for one in perhaps}
+    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    return [one for one in nodes if is_freed(one) and id(one) not in own]
+
+
+def is_wholly_freed(facts: Facts, call: Any, past: Past) -> bool:
+    """Say whether no node of the graph still holds what it saved, and the first was freed before."""
+    before = {id(one) for one in freed_before(call, past)}
+    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    saving = [one for one in nodes if saved(one, nameless, (), Memory(()))]
+    return bool(saving) and all(id(one) in before for one in saving)
+
+
+def shared(facts: Facts, call: Any, past: Past, led: tuple[str, ...]) -> Finding | None:
+    """Tell of two losses through one forward: the tensor that both went through."""
+    before = {id(one) for one in freed_before(call, past)}
+    roots = {id(read(one, "grad_fn")) for one in call.roots}
+    by_node = {}
+    for name, tensor in facts.names:
+        if not may_be_stale(tensor) and (node := read(tensor, "grad_fn")) is not None:
+            by_node.setdefault(id(node), name)
+    for node in Walk(call.roots).met:
+        if id(node) in before and id(node) in by_node and id(node) not in roots:
+            name = by_node[id(node)]
+            made = made_at(facts.spot, name)
+            lines = led or ((made[1].line(made[0]),) if made else ())
+            return Finding(
+                f"Two losses share {code(name)}. An earlier backward() went back through "
+                f"{code(name)} and freed what its graph had saved, and now the second one needs it.",
+                lines,
+                f"if the first loss should not train what made {name}, give it {name}.detach(). "
+                "If both should, add the losses and go back once, or compute "
+                f"{name} again for the second. The last way out is retain_graph=True in the first "
+                "backward(), and then no optimizer step before the second",
+            )
+    return None
+
+
+# ---------------------------------------------------------------- edits in place
+
+
+_MAKER = re.compile(r"which is output \d+ of (\w+?)(?:Backward\d*)?,")
+# what torch calls a recorded edit, and the words that do it
+EDITS = {
+    "Add": {"Add", "Sub", "add_", "sub_"},
+    "Sub": {"Sub", "sub_"},
+    "Mul": {"Mult", "mul_", "Dropout", "dropout"},
+    "Div": {"Div", "div_"},
+    "Pow": {"Pow", "pow_"},
+    "CopySlices": {"assign", "Add", "Sub", "Mult", "Div"},
+    "IndexPut": {"assign", "index_put_"},
+    "MaskedFill": {"masked_fill_", "assign"},
+}
+
+
+@rule("has been modified by an inplace operation")
+def modified(facts: Facts, _: Any) -> Finding | None:
+    spot = facts.spot
+    call = failed_backward(frames_of(facts.traceback))
+    if spot is None or call is None or facts.is_past:
+        return None
+    maker = _MAKER.search(facts.text)
+    names = edited_names(facts, call)
+    steps = [one for one in stepped(facts, call) if one]
+    events = [one for one in facts.of("edit") if one.ids]
+    word = maker[1] if maker else ""
+    if word and word not in ("AsStrided", "T", "View", "Unsafe"):
+        exact = [one for one in events if fits_maker(one.word, word)]
+        events = exact or events
+        if events:
+            return edit_finding(events, names)
+    if steps:
+        name = f"{code(names[0])} is a weight that" if names else "A weight"
+        name = name if names else "A weight that"
+        return Finding(
+            f"{name} the graph had saved, and the optimizer's step() changed it in place before "
+            "this backward() needed it.",
+            tuple(steps),
+            "call every backward() before the first step(), or compute this loss again after the "
+            "step",
+        )
+    return edit_finding(events, names) if events else None
+
+
+def edit_finding(events: Sequence[Event], names: Sequence[str]) -> Finding:
+    lines = tuple(dict.fromkeys(map(str, events)))
+    name = next((one.name for one in events if one.name), names[0] if names else "")
+    what = code(name) if name else "A tensor that the graph had saved"
+    how = "by a module with inplace=True" if events[0].word[:1].isupper() and is_class(
+        events[0].word
+    ) else "there"
+    sure = "was edited in place" if len(lines) == 1 else "was edited in place on one of these lines"
+    remedy = f"write {name or 'y'} = {name or 'y'} + 1 and not {name or 'y'} += 1: a new tensor "
+    remedy += "leaves the saved one as it was. Without inplace=True a module makes a new one, too"
+    return Finding(
+        f"{what} {sure}{' ' + how if how != 'there' else ''}, and an operation before had saved "
+        "it for backward().",
+        lines,
+        remedy,
+    )
+
+
+def is_class(word: str) -> bool:
+    return isinstance(getattr(torch.nn, word, None), type)
+
+
+def fits_maker(word: str, maker: str) -> bool:
+    return word in EDITS.get(maker, ()) or word.rstrip("_").lower() == maker.lower()
+
+
+def edited_names(facts: Facts, call: Any) -> list[str]:
+    """Return what the learner calls the tensors that were edited since the graph saved them."""
+    memory, spoilt = Memory(()), []
+    for node in Walk(call.roots).met:
+        if not is_tensor(node):
+            spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
+    numbers = {storage.number for one in spoilt for storage in one.storages}
+    places = {place for place, number in memory.numbers.items() if number in numbers}
+    return [name for name, one in facts.names if places & {(at(one))}]
+
+
+def at(tensor: torch.Tensor) -> int | None:
+    from autograd_graphs.looking.torch_private import memory_of
+
+    place = memory_of(tensor)
+    return place[0] if place else None
+
+
+def stepped(facts: Facts, call: Any) -> list[str]:
+    """Return the lines with an optimizer's step that may have edited what the graph saved."""
+    found = []
+    for spot in facts.spots:
+        lines, _ = editors(Past(spot.frame, spot.stmt.lineno), call.roots)
+        found += [str(one) for one in lines if "step" in one.text]
+    return found
+
+
+# ---------------------------------------------------------------- graphs that were lost
+
+
+@rule("does not require grad and does not have a grad_fn")
+@rule(r"'(?:float|int|numpy\.\w+|ndarray|list|NoneType)' object has no attribute 'backward'")
+@rule("can't retain_grad on Tensor that has requires_grad=False")
+@rule("cannot register a hook on a tensor that doesn't require gradient")
+def lost(facts: Facts, _: Any) -> Finding | None:
+    cuts = facts.of("cut")
+    if not cuts or facts.spot is None:
+        return frozen(facts)
+    start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
+    first = cuts[0]
+    operand = f" {code(first.name)}" if first.name else " a value"
+    lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
+    where = "here" if len(lines) == 1 else "on these lines"
+    return Finding(
+        f"{code(start) if start else 'The loss'} has no graph. It came from{operand}, and the "
+        f"graph ended {where}: {CUTTING[first.word]}.",
+        lines,
+        remedy_of_cut(first),
+    )
+
+
+def remedy_of_cut(cut: Event) -> str:
+    return REMEDIES.get(cut.word, "leave that call out on the way to the loss")
+
+
+REMEDIES = {
+    "item": "keep the tensor on the way to the loss, and call item() only for what you print",
+    "float()": "keep the tensor on the way to the loss, and call float() only for what you print",
+    "tolist": "keep the tensors on the way to the loss",
+    "numpy": "compute with torch on the way to the loss, and not with numpy",
+    "tensor": "put tensors together with torch.stack(...) or add them up. Both keep the graph",
+    "FloatTensor": "put tensors together with torch.stack(...). It keeps the graph",
+    "compare": "compute the loss from the values themselves, without a threshold",
+    "argmax": "compute the loss from the values themselves, not from their order",
+    "sample": "call rsample() and not sample()",
+    "no_grad": "take what the loss needs out of no_grad()",
+    "inference_mode": "take what the loss needs out of inference_mode()",
+    "detach": "leave detach() out, or detach only what should not learn",
+    "data": "leave .data out",
+}
+
+
+def frozen(facts: Facts) -> Finding | None:
+    """Tell that nothing asked for gradients: a model that is frozen, or grad mode off."""
+    if facts.spot is None:
+        return None
+    if not torch.is_grad_enabled():
+        lines = [
+            place.line(ast.Expr(node, lineno=node.lineno))
+            for node, place in in_sources(facts.spot.frame, ast.Call)
+            if dotted(node.func).endswith("set_grad_enabled")
+        ]
+        return Finding(
+            "Grad mode is off in this session, so torch records no graph.",
+            tuple(lines[:1]),
+            "call torch.set_grad_enabled(True)",
+        )
+    space = facts.spot.scope.space
+    models = {name: one for name, one in space.items() if is_module(one) and one.parameters}
+    still = [
+        name
+        for name, one in models.items()
+        if (flags := [p.requires_grad for p in one.parameters()]) and not any(flags)
+    ]
+    if not still or len(still) < len(models):
+        return None
+    lines = [
+        place.line(stmt)
+        for stmt, place in in_sources(facts.spot.frame, (ast.Assign, ast.Expr))
+        if any("requires_grad" in name for name in names_in(stmt))
+    ]
+    return Finding(
+        f"All parameters of {listed(still)} are frozen (requires_grad=False), so nothing here asks "
+        "for a gradient, and there is no graph.",
+        tuple(lines[:2]),
+        "set requires_grad_(True) on what should learn, or give the model a new layer that does",
+    )
+
+
+# ---------------------------------------------------------------- empty gradients
+
+
+@rule(r"'NoneType' object (?:has no attribute|is not subscriptable)|'NoneType'")
+def empty_gradient(facts: Facts, _: Any) -> Finding | None:
+    spot = facts.spot
+    if spot is None or "grad" not in ast.unparse(spot.stmt):
+        return None
+    owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
+    for spot in facts.spots:
+        for owner in owners:
+            tensor = spot.scope.space.get(owner)
+            if not is_tensor(tensor):
+                tensor = dict(facts.names).get(owner)
+            if is_tensor(tensor) and read(tensor, "grad") is None:
+                return Finding(*why_empty(facts, owner, tensor))
+    return None
+
+
+def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tuple[str, ...], str]:
+    """Say why a tensor has no gradient, as far as it tells itself."""
+    longer = [name for name, one in facts.names if one is tensor and name != owner]
+    longer = sorted(longer, key=lambda name: (name.startswith("self."), -len(name)))
+    also = f", which is {code(longer[0])}," if longer else ""
+    line = (str(facts.spot),)
+    if not read(tensor, "requires_grad"):
+        why = "it does not require grad, so backward() leaves it alone"
+    elif not read(tensor, "is_leaf"):
+        why = "it is not a leaf, and backward() keeps gradients of leaves alone"
+        return (
+            f"{code(owner)}{also} has no gradient (.grad is None): {why}.",
+            line,
+            "call retain_grad() on it before backward(), or make it a leaf: detach() it first and "
+            "then call requires_grad_()",
+        )
+    else:
+        why = "no backward() reached it since the last zero_grad(). Either the loss does not use "
+        why += "it, or backward() has not run yet"
+    return (
+        f"{code(owner)}{also} has no gradient (.grad is None): {why}.",
+        line,
+        "skip it where p.grad is None. If it should learn, use it in forward, or call backward() "
+        "first",
+    )
+
+
+# ---------------------------------------------------------------- numbers of two types, two devices
+
+
+@rule(r"must have the same dtype|[Ee]xpected scalar type|Found dtype|to have the same dtype")
+@rule(r"expected .* dtype|should be the same$|same dtype|not implemented for '(?:Long|Half|Int)'")
+@rule(r"can't be cast|expected (?:m1|scalar)|Input type")
+def two_types(facts: Facts, _: Any) -> Finding | None:
+    return odd_one(facts, lambda one: dtype_name(read(one, "dtype")), "numbers of the type", TYPES)
+
+
+TYPES = (
+    "NumPy makes float64, torch makes float32: convert the data where you make it, for example with "
+    "x.float() or dtype=torch.float32"
+)
+DEVICES = (
+    "send the one that was left behind to the same device, with .to(device). A tensor that belongs "
+    "to a model moves along with model.to(device) only as a parameter or a buffer: "
+    "register_buffer(...)"
+)
+
+
+@rule(r"same device|expected device|Expected all tensors|device type|meta tensor")
+def two_devices(facts: Facts, _: Any) -> Finding | None:
+    return odd_one(facts, lambda one: device_name(read(one, "device")), "on the device", DEVICES)
+
+
+def odd_one(facts: Facts, kind_of: Any, words: str, remedy: str) -> Finding | None:
+    """Tell which tensors of the failing lines are of another kind than the others."""
+    kinds: dict[str, list[str]] = {}
+    seen: set[int] = set()
+    for name, tensor in facts.line_names:
+        if id(tensor) in seen or name.endswith(".grad"):
+            continue
+        seen.add(id(tensor))
+        kind = kind_of(tensor)
+        if words.startswith("on") or read(tensor, "dtype").is_floating_point:
+            kinds.setdefault(kind, []).append(name)
+    if len(kinds) < 2:
+        return None
+    told = [f"{listed(shortest(names))} {plural(names)} {words} {kind}" for kind, names in kinds.items()]
+    odd = min(kinds.values(), key=len)
+    return Finding("; ".join(told) + ".", origin(facts, odd), remedy)
+
+
+def plural(names: Sequence[str]) -> str:
+    return "is" if len(names) == 1 else "are"
+
+
+def shortest(names: Sequence[str]) -> list[str]:
+    return sorted(names, key=lambda name: (name.count("."), names.index(name)))
+
+
+def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the failing line, and the lines that made the tensors of these names."""
+    lines = [str(facts.spot)] if facts.spot else []
+    for name in names[:3]:
+        for spot in facts.spots:
+            if made := made_at(spot, name):
+                lines.append(made[1].line(made[0]))
+                break
+        else:
+            if "." in name and facts.spot:
+                lines += list(assigned(facts.spot.frame, name.rpartition(".")[2]))[:1]
+    return tuple(dict.fromkeys(lines))[:3]
+
+
+# ---------------------------------------------------------------- own Functions
+
+
+_FUNCTION = re.compile(r"[Ff]unction (\w+?)Backward|function (\w+)Backward")
+
+
+@rule(r"returned an (?:invalid gradient|incorrect number of gradients)|expected Variable or None")
+def own_function(facts: Facts, _: Any) -> Finding | None:
+    match = _FUNCTION.search(facts.text)
+    if match is None or facts.spot is None:
+        return None
+    name = match[1] or match[2]
+    for node, place in in_sources(facts.spot.frame, ast.ClassDef):
+        if node.name == name:
+            return of_function(facts, name, node, place)
+    return None
+
+
+def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Finding | None:
+    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    forward, backward = methods.get("forward"), methods.get("backward")
+    if forward is None or backward is None:
+        return None
+    inputs = [one.arg for one in forward.args.args]
+    inputs = inputs[1:] if inputs[:1] == ["ctx"] or "setup_context" not in methods else inputs
+    returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)]
+    lines = tuple(place.line(one) for one in returns[-2:])
+    if count := re.search(r"expected (\d+), got (\d+)", facts.text):
+        return Finding(
+            f"The backward of your Function {code(name)} returned {count[2]} gradients, and its "
+            f"forward takes {len(inputs)} inputs ({', '.join(inputs)}). It must return one for each "
+            "input.",
+            lines,
+            "return one gradient per input, in the order of forward, and None for an input that "
+            "needs none, such as a number",
+        )
+    index = re.search(r"at index (\d+)", facts.text)
+    which = inputs[int(index[1])] if index and int(index[1]) < len(inputs) else ""
+    shapes = re.search(r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text)
+    told = f"The gradient for {code(which) if which else 'an input'}, which the backward of your "
+    told += f"Function {code(name)} returned, does not fit"
+    if shapes:
+        told += f": its shape is {shapes[1]}, and the input's shape is {shapes[2]}"
+    return Finding(
+        told + ".",
+        lines,
+        "return for each input a gradient of its own shape, dtype and device. Where forward "
+        "broadcast an input, sum over the dimensions that it was broadcast along",
+    )
+
+
+# ---------------------------------------------------------------- copies, views, inference tensors
+
+
+@rule("Only Tensors created explicitly by the user")
+def deep_copy(facts: Facts, _: Any) -> Finding | None:
+    results = [pair for pair in facts.line_names if read(pair[1], "grad_fn") is not None]
+    if not results:
+        return None
+    names = [name for name, _ in results]
+    kept = names[0].rpartition(".")[2]
+    lines = [str(facts.spot), *list(assigned(facts.spot.frame, kept))[:1]]
+    return Finding(
+        f"{listed(names)} has a graph: it is the result of an operation and no leaf, and deepcopy() "
+        "copies only leaves.",
+        tuple(lines),
+        f"keep it without its graph: {kept}.detach(). Or copy the model's state_dict() alone",
+    )
+
+
+@rule("Inference tensors cannot be saved|Inplace update to inference tensor|[Ii]nference tensor")
+def inference(facts: Facts, _: Any) -> Finding | None:
+    found = [name for name, one in facts.line_names if torch.is_inference(one)]
+    if not found:
+        return None
+    return Finding(
+        f"{listed(found)} {plural(found)} made under inference_mode(). Such a tensor takes no part "
+        "in a graph, and outside the block nobody may edit it.",
+        origin(facts, found),
+        f"make it under no_grad(), or take a copy outside the block: {found[0]}.clone()",
+    )
+
+
+@rule("view of a leaf Variable that requires grad")
+def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
+    if facts.spot is None:
+        return None
+    for name, tensor in facts.line_names:
+        if shows_flag_of_base(tensor):
+            return Finding(
+                f"{code(name)} is a view that was made under no_grad(). It shows the same numbers "
+                "as a leaf that requires grad, and an edit of it here would change the leaf.",
+                origin(facts, [name]),
+                "do the edit under no_grad(), too, if it should change the leaf. Else take "
+                f"{name}.clone() first",
+            )
+    return None
+
+
+# ---------------------------------------------------------------- NaN
+
+
+_NAN = r"Function '(\w+?)(Backward\d*)' returned nan values in its (\d+)"
+DANGERS = {
+    "Sqrt": "At 0 its slope is infinite, and infinite times 0 is NaN. Below 0, for negative "
+    "numbers, it is NaN itself",
+    "Log": "At 0 its slope is infinite, and for negative numbers it is NaN",
+    "Div": "Dividing by 0 gives an infinite slope, and infinite times 0 is NaN",
+    "Pow": "At 0 an exponent below 1 has an infinite slope, and a negative number to a broken "
+    "power is NaN",
+    "Norm": "At a vector of zeros its slope is 0 / 0, which is NaN",
+    "LinalgVectorNorm": "At a vector of zeros its slope is 0 / 0, which is NaN",
+    "Acos": "At 1 and -1 its slope is infinite",
+    "Asin": "At 1 and -1 its slope is infinite",
+    "Exp": "For large numbers it is infinite, and infinite times 0 is NaN",
+}
+SAFER = {
+    "Sqrt": "add a small number under the root, as in torch.sqrt(x + 1e-8), or clamp(min=1e-8) first",
+    "Log": "clamp first, as in torch.log(x.clamp(min=1e-8)), or use log_softmax",
+    "Div": "add a small number below the line, as in a / (b + 1e-8)",
+    "Norm": "add a small number before the root is taken",
+}
+WORDS = {"Sqrt": {"sqrt", "Pow"}, "Norm": {"norm"}, "LinalgVectorNorm": {"norm", "vector_norm"}}
+WORDS |= {"Log": {"log"}, "Pow": {"pow", "Pow"}, "Div": {"Div", "div"}}
+
+
+@rule(_NAN)
+def anomaly(facts: Facts, match: Any) -> Finding | None:
+    call = failed_backward(frames_of(facts.traceback))
+    if call is None or facts.spot is None:
+        return None
+    name = match[1] + match[2]
+    nodes = [one for one in Walk(call.roots).met if not is_tensor(one) and type_name(one) == name]
+    lines = [line for line in map(recorded_line, nodes) if line] if len(nodes) == 1 else []
+    events = [one for one in facts.of("op") if one.word in words_of(match[1])]
+    lines = [*lines, *map(str, events)] if not lines else lines
+    named = next((one.name for one in events if one.name and str(one) in lines), "")
+    named = named or next((one.name for one in events if one.name), "")
+    is_nan = any(torch.isnan(one.detach()).any().item() for one in call.roots if one.numel() < 1e6)
+    where = "The forward gave NaN already" if is_nan else "The loss itself is a number"
+    what = f" of {code(named)}" if named else ""
+    return Finding(
+        f"The gradient of {match[1].lower()}{what} is NaN. {where}. "
+        f"{DANGERS.get(match[1], 'Its formula has no number there')}.",
+        tuple(dict.fromkeys(lines))[:3],
+        SAFER.get(match[1], "keep the values away from the place where the slope has no number"),
+    )
+
+
+def words_of(maker: str) -> set[str]:
+    return WORDS.get(maker, {maker.lower()})
+
+
+def recorded_line(node: Any) -> str:
+    """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
+    from helpers.clinic.sources import is_learners_file
+
+    found = ""
+    for entry in of_node(node, "metadata").get("traceback_", ()):
+        match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
+        if match and is_learners_file(match[1]) and match[3]:
+            found = f"line {match[2]}: {visible(match[3].strip(), 90)}"
+    return found
+
+
+# ---------------------------------------------------------------- gradients that were asked for
+
+
+@rule(r"Tensor at index (\d+) appears to not have been used|differentiated Tensors appears to not")
+def unused(facts: Facts, match: Any) -> Finding | None:
+    return None
+
+
+def code(text: str) -> str:
+    from helpers.answers import code as mark
+
+    return mark(text)

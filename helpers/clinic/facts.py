@@ -1,0 +1,211 @@
+"""Gather what is known about an error: its frames, the tensors in reach, and the way of the values
+that the failing line used.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from types import FrameType, TracebackType
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.source import call_at
+from autograd_graphs.looking.statements import lines_of
+from autograd_graphs.looking.torch_private import is_tensor
+from autograd_graphs.looking.variable_names import variables
+from helpers.clinic.reach import reached
+from helpers.clinic.sources import (
+    Place,
+    body_of,
+    cells_before,
+    cells_in,
+    is_learners_file,
+)
+from helpers.clinic.values import Event, Scope, Values, dotted, flat, targets
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Hold a diagnosis: what happened, on which lines of the learner's, and what to try."""
+
+    what: str
+    lines: tuple[str, ...]
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Hold a line of a frame: the scope that its names are looked up in, and its statement there."""
+
+    frame: FrameType
+    scope: Scope
+    nr: int
+
+    @property
+    def stmt(self) -> ast.stmt:
+        return self.scope.body[self.nr][0]
+
+    def __str__(self) -> str:
+        return self.scope.body[self.nr][2].line(self.stmt)
+
+    def called(self) -> str:
+        """Return what the learner calls the first tensor of this line; "" where it names none."""
+        names = names_in(self.stmt)
+        return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
+
+
+def spot_of(frame: FrameType, number: int) -> Spot | None:
+    """Return the statement at a line of a frame, with all that ran before it."""
+    cells = cells_in(frame.f_globals)
+    found = body_of(frame.f_code, cells)
+    if found is None:
+        return None
+    place, tree = found
+    own = tuple(line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename))
+    body = []
+    if isinstance(tree, ast.Module):
+        for earlier in cells_before(frame, place.cell or len(cells)):
+            if tuple(earlier.text.lines) != own:
+                body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
+    here = Place(place.text, 0)
+    body += [(stmt, blocks, here) for stmt, blocks in flat(tree.body)]
+    at = [
+        nr
+        for nr, (stmt, _, where) in enumerate(body)
+        if where is here and stmt.lineno <= number <= stmt.end_lineno
+    ]
+    if not at:
+        return None
+    return Spot(frame, Scope(here, body, dict(variables(frame))), at[-1])
+
+
+class Facts:
+    """Hold what is known about an error; each part is found when it is asked for."""
+
+    def __init__(self, text: str, traceback: TracebackType | None, is_past: bool) -> None:
+        self.text, self.traceback, self.is_past = text, traceback, is_past
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """Return the learner's lines in the traceback, the innermost first."""
+        found, one = [], self.traceback
+        while one is not None:
+            frame = one.tb_frame
+            file = frame.f_code.co_filename
+            if is_learners_file(file, frame.f_globals.get("__name__")):
+                found.append(spot_of(frame, one.tb_lineno or 0))
+            one = one.tb_next
+        return [spot for spot in reversed(found) if spot is not None]
+
+    @property
+    def spot(self) -> Spot | None:
+        return self.spots[0] if self.spots else None
+
+    @cached_property
+    def names(self) -> list[tuple[str, torch.Tensor]]:
+        return list(reached(spot.frame for spot in self.spots))
+
+    @cached_property
+    def line_names(self) -> list[tuple[str, torch.Tensor]]:
+        """Return the tensors that the names in the failing lines lead to, the innermost first."""
+        found = []
+        for spot in self.spots:
+            here = names_in(spot.stmt)
+            begin = {name.partition(".")[0] for name in here}
+            pairs = [pair for pair in reached([spot.frame]) if head(pair[0]) in begin]
+            found += sorted(pairs, key=lambda pair: pair[0] not in here)
+        return found
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """Return what the values of the failing lines went through."""
+        values = Values()
+        for nr, spot in enumerate(self.spots):
+            if nr + 1 < len(self.spots):
+                bind_arguments(values, spot, self.spots[nr + 1])
+            values.statement(spot.scope, spot.nr)
+        return values.events
+
+    def of(self, kind: str) -> list[Event]:
+        return [one for one in self.events if one.kind == kind]
+
+
+def bind_arguments(values: Values, spot: Spot, caller: Spot) -> None:
+    """Give a function's arguments what the call in the frame above gave them."""
+    call = call_at(caller.scope.place.text, caller.frame)
+    found = body_of(spot.frame.f_code, ())
+    if call is None or found is None or isinstance(found[1], ast.Module):
+        return
+    names = [one.arg for one in found[1].args.args]
+    if isinstance(call.func, ast.Attribute) or (names and names[0] == "self"):
+        names = names[1:]
+    for name, one in zip(names, call.args, strict=False):
+        spot.scope.given[name] = values.at(caller.scope, one, caller.nr)
+
+
+def head(name: str) -> str:
+    return name.replace("[", ".").partition(".")[0]
+
+
+def names_in(tree: ast.AST) -> list[str]:
+    """Return the names, plain and dotted, that a statement reads, without those of blocks in it."""
+    found = []
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, (ast.Name, ast.Attribute)) and dotted(node):
+            found.append(dotted(node))
+        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+    return list(dict.fromkeys(found))
+
+
+def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
+    """Return the last statement before a spot that gave a name its value."""
+    for stmt, _, place in reversed(spot.scope.body[: spot.nr]):
+        if any(target == name for target, _ in targets(stmt)) and isinstance(
+            stmt, (ast.Assign, ast.AnnAssign, ast.For)
+        ):
+            return stmt, place
+    return None
+
+
+def places(frame: FrameType) -> list[Place]:
+    """Return all sources of the learner's that a frame can know: its own, and all cells."""
+    cells = cells_in(frame.f_globals)
+    found = cells_before(frame, len(cells))
+    own = body_of(frame.f_code, cells)
+    return found or ([own[0]] if own else [])
+
+
+def in_sources(frame: FrameType, kind: type) -> Iterator[tuple[Any, Place]]:
+    """Yield the syntax nodes of a kind in all of the learner's sources, the newest first."""
+    for place in reversed(places(frame)):
+        for node in ast.walk(place.text.tree):
+            if isinstance(node, kind):
+                yield node, place
+
+
+def assigned(frame: FrameType, attribute: str) -> Iterable[str]:
+    """Return the lines that give an attribute of that name a value."""
+    found = []
+    for stmt, place in in_sources(frame, ast.Assign):
+        for target in stmt.targets:
+            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in parts):
+                found.append(place.line(stmt))
+    return list(dict.fromkeys(found))
+
+
+def listed(items: Iterable[str], most: int = 3) -> str:
+    """Return "a, b and c"; of many the first few."""
+    found = [f"`{one}`" for one in dict.fromkeys(items)]
+    more = len(found) - most
+    if more > 0:
+        found = [*found[:most], f"{more} more"]
+    return found[0] if len(found) == 1 else ", ".join(found[:-1]) + f" and {found[-1]}"

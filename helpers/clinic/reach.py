@@ -1,0 +1,82 @@
+"""Find the tensors that a learner's variables lead to: themselves, entries of lists and dicts,
+attributes of models and of plain objects. Nothing of the learner's runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, memory_of
+from autograd_graphs.looking.variable_names import named, variables
+from autograd_graphs.text import visible
+
+MOST = 5_000  # things that are looked at
+MOST_ENTRIES = 100  # of one list or dict
+DEEPEST = 5
+
+
+def reached(frames: Iterable[FrameType]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors that the variables of frames lead to, with what the learner calls them;
+    those that a short name leads to come first.
+    """
+    waiting = [(name, thing, 0) for frame in frames for name, thing in variables(frame)]
+    seen: set[int] = set()
+    for count, (name, thing, depth) in enumerate(waiting):  # the list grows as we go
+        if count > MOST:
+            return
+        if is_tensor(thing):
+            yield visible(name), thing
+        elif id(thing) not in seen and depth < DEEPEST:
+            seen.add(id(thing))
+            waiting += [(inner, one, depth + 1) for inner, one in parts(name, thing)]
+
+
+def parts(name: str, thing: Any) -> list[tuple[str, Any]]:
+    """Return what a container or an object holds, each with its name."""
+    if is_a(thing, dict):
+        pairs = list(dict.items(thing))[:MOST_ENTRIES]
+        return [(f"{name}[{key!r}]", one) for key, one in pairs if type(key) in (str, int)]
+    if is_a(thing, (list, tuple)):
+        return [(f"{name}[{nr}]", one) for nr, one in enumerate(list(thing)[:MOST_ENTRIES])]
+    if is_module(thing):
+        return [(f"{name}.{inner}".removeprefix("."), one) for inner, one in inside(thing)]
+    if is_plain_object(thing):
+        return [(f"{name}.{inner}", one) for inner, one in attributes(thing)]
+    return []
+
+
+def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yield parameters, buffers and parts of a module, and what else it has as attributes."""
+    for inner, thing in attributes(module):
+        if inner in ("_parameters", "_buffers", "_modules"):
+            yield from named(thing)
+        elif not inner.startswith("_"):
+            yield inner, thing
+
+
+def attributes(thing: Any) -> list[tuple[str, Any]]:
+    try:
+        found = object.__getattribute__(thing, "__dict__")
+    except Exception:
+        return []
+    return named(found)[:MOST_ENTRIES] if type(found) is dict else []
+
+
+def is_plain_object(thing: Any) -> bool:
+    """Say whether a thing is of a class that the learner wrote in a cell or script."""
+    if isinstance(thing, type):
+        return False
+    return type.__dict__["__module__"].__get__(type(thing)) == "__main__"
+
+
+def name_of(tensor: torch.Tensor, names: Iterable[tuple[str, torch.Tensor]]) -> str:
+    """Return what the learner calls a tensor, by itself, else by its memory; "" where nobody does."""
+    pairs = list(names)
+    same = [name for name, one in pairs if one is tensor]
+    place = memory_of(tensor)
+    alike = [name for name, one in pairs if place and memory_of(one) == place]
+    return next(iter(same + alike), "")

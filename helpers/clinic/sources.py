@@ -1,0 +1,104 @@
+"""Find the learner's source: the cells that ran, the functions and classes in them, and which cell
+a line stands in.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import sysconfig
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+from autograd_graphs.looking.cells import cells_of
+from autograd_graphs.looking.source import scope_of
+from autograd_graphs.looking.statements import Text, lines_of
+from autograd_graphs.text import visible
+from helpers.answers import code
+
+LONGEST = 90  # characters of a line that are shown
+THEIRS = {"torch", "autograd_graphs", "helpers", "IPython", "ipykernel", "numpy", "importlib"}
+THEIRS |= {"contextlib"}
+_PATHS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
+# of the second kind is code that torch.fx wrote
+NOT_THEIRS = ("<frozen ", "<eval_with_key>", *(path + os.sep for path in _PATHS))
+PACKAGES = {"site-packages", "dist-packages"}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Hold a source and how its lines are called: `cell` is its number, 0 of a file or the cell at
+    hand.
+    """
+
+    text: Text
+    cell: int = 0
+
+    def line(self, stmt: ast.stmt) -> str:
+        """Return where a statement stands and its first line."""
+        return f"{self.where(stmt)}: {code(self.words(stmt))}"
+
+    def where(self, stmt: ast.stmt) -> str:
+        return f"line {stmt.lineno}" + (f" of cell [{self.cell}]" if self.cell else "")
+
+    def words(self, stmt: ast.stmt) -> str:
+        return visible(self.text.lines[stmt.lineno - 1].strip(), LONGEST)
+
+
+def is_learners_file(file: str, module: object = None) -> bool:
+    """Say whether code is the learner's: not Python's own, of no installed package, and not ours."""
+    if type(module) is str and module.split(".")[0] in THEIRS:
+        return False
+    return not file.startswith(NOT_THEIRS) and not PACKAGES & set(Path(file).parts)
+
+
+def place_of_function(function: Any) -> tuple[Place, Any] | None:
+    """Return the source of a function of the learner's and its syntax tree; None of any other."""
+    while isinstance(getattr(function, "__wrapped__", None), FunctionType):
+        function = function.__wrapped__
+    if not isinstance(function, FunctionType):
+        return None
+    made = function.__code__
+    if not is_learners_file(made.co_filename, function.__globals__.get("__name__")):
+        return None
+    return body_of(made, cells_in(function.__globals__))
+
+
+def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:
+    """Return the source that a code stands in, and its function or module."""
+    place = place_of(tuple(lines_of(made.co_filename)), cells)
+    if place is None:
+        return None
+    tree = scope_of(place.text.tree, made)
+    return None if tree is None else (place, tree)
+
+
+@lru_cache(maxsize=256)
+def place_of(lines: tuple[str, ...], cells: tuple[str, ...]) -> Place | None:
+    bare = [line.rstrip("\r\n") for line in lines]
+    try:
+        text = Text(bare)
+    except (SyntaxError, ValueError):
+        return None
+    same = [nr for nr, cell in enumerate(cells) if bare and cell.splitlines() == bare]
+    return Place(text, same[-1] if same else 0) if bare else None
+
+
+def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
+    cells = dict.get(space, "In")
+    if type(cells) is not list or any(type(cell) is not str for cell in cells):
+        return ()
+    return tuple(cells)
+
+
+def cells_before(frame: FrameType, number: int) -> list[Place]:
+    """Return the sources of cells up to one with a number."""
+    found = []
+    for order, cell in enumerate(cells_of(frame)[:number]):
+        place = place_of(tuple(cell.splitlines()), tuple(cells_of(frame)[: order + 1]))
+        if place is not None:
+            found.append(Place(place.text, order))
+    return found

@@ -1,0 +1,569 @@
+"""Follow a value through a learner's source, back from the loss: which parameters it comes from,
+where that is lost, what edits it, and which operations it passes.
+
+Source is read and never run. Names are looked up in what the program holds now.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from types import FunctionType, MethodType
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.statements import SCOPES, bodies
+from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, read
+from autograd_graphs.looking.variable_names import parameters
+from autograd_graphs.text import visible
+from helpers.clinic.sources import Place, place_of_function
+
+DEEPEST = 24  # calls within calls
+MOST_EVENTS = 300
+CUTTING = {
+    "detach": "detach() cuts it off from its graph",
+    "detach_": "detach_() cuts it off from its graph",
+    "item": "item() takes a plain Python number out of it",
+    "tolist": "tolist() takes plain Python numbers out of it",
+    "numpy": "numpy() takes the values out of it, without the graph",
+    "float()": "float() takes a plain Python number out of it",
+    "int()": "int() takes a plain Python number out of it",
+    "tensor": "torch.tensor() copies the values into a new tensor, without the graph",
+    "FloatTensor": "FloatTensor() copies the values into a new tensor, without the graph",
+    "from_numpy": "from_numpy() makes a new tensor of the values, without the graph",
+    "Variable": "Variable() makes a new tensor without the graph",
+    "data": ".data is the tensor without its graph",
+    "argmax": "argmax() gives whole numbers, and those have no gradient",
+    "argmin": "argmin() gives whole numbers, and those have no gradient",
+    "argsort": "argsort() gives whole numbers, and those have no gradient",
+    "multinomial": "multinomial() draws whole numbers, and those have no gradient",
+    "sample": "sample() draws its numbers, and no gradient goes through that. rsample() does it so "
+    "that gradients come through",
+    "bernoulli": "bernoulli() draws its numbers, and no gradient goes through that",
+    "long": "long() casts to whole numbers, and those have no gradient",
+    "int": "int() casts to whole numbers, and those have no gradient",
+    "bool": "bool() casts to True and False, and those have no gradient",
+    "compare": "a comparison gives True or False, and those have no gradient",
+    "no_grad": "no_grad() records no graph",
+    "inference_mode": "inference_mode() records no graph",
+    "set_grad_enabled": "set_grad_enabled(False) records no graph",
+}
+MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
+BUILTINS = {"float": "float()", "int": "int()"}
+METHODS_ONLY = {"sample", "long", "int", "bool", "item", "tolist", "numpy", "detach", "detach_", "data"}
+ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
+ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Hold something that a value goes through: a "cut", an "edit", an "op" or a "carry".
+
+    `word` is the name of the operation, `name` what the learner calls the tensor there, `ids` are
+    of the parameters that it came from, `loops` those from round to round of which it is carried.
+    """
+
+    kind: str
+    word: str
+    place: Place
+    stmt: ast.stmt
+    name: str
+    ids: frozenset[int] = frozenset()
+    loops: tuple[ast.stmt, ...] = ()
+
+    def __str__(self) -> str:
+        return self.place.line(self.stmt)
+
+
+@dataclass
+class Scope:
+    """Hold the statements that names are looked up in, and what else is known of the names.
+
+    `given` are a function's arguments, `inner` the names of a comprehension.
+    """
+
+    place: Place
+    body: list[tuple[ast.stmt, tuple[ast.stmt, ...], Place]]
+    space: dict[str, Any]
+    given: dict[str, frozenset[int]] = field(default_factory=dict)
+    inner: dict[str, frozenset[int]] = field(default_factory=dict)
+    modes: tuple[str, ...] = ()
+
+
+def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterator[tuple]:
+    """Yield statements in order, each with the compound ones that it stands in."""
+    for stmt in body:
+        yield stmt, blocks
+        if not isinstance(stmt, SCOPES):
+            for inner in bodies(stmt):
+                yield from flat(inner, (*blocks, stmt))
+
+
+def dotted(expr: ast.AST | None) -> str:
+    """Return "a.b" of a name or an attribute, of what a subscript takes from; else ""."""
+    if isinstance(expr, ast.Name):
+        return expr.id
+    if isinstance(expr, (ast.Subscript, ast.Starred)):
+        return dotted(expr.value)
+    if isinstance(expr, ast.Attribute):
+        inner = dotted(expr.value)
+        return f"{inner}.{expr.attr}" if inner else ""
+    if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
+        return dotted(expr.func.value)
+    return ""
+
+
+def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
+    """Yield each name that a statement gives a value to, with the expression of that value."""
+    if isinstance(stmt, ast.Assign):
+        for target in stmt.targets:
+            yield from paired(target, stmt.value)
+    elif isinstance(stmt, (ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
+        yield dotted(stmt.target), stmt.value
+    elif isinstance(stmt, (ast.For, ast.AsyncFor)):
+        for node in ast.walk(stmt.target):
+            if isinstance(node, ast.Name):
+                yield node.id, stmt.iter
+    elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+        func = stmt.value.func
+        is_method = isinstance(func, ast.Attribute)
+        if is_method and func.attr in ("append", "extend") and stmt.value.args:
+            yield dotted(func.value), stmt.value.args[0]
+        elif is_method and func.attr.endswith("_") and not func.attr.endswith("__"):
+            yield dotted(func.value), stmt.value
+    for node in ast.walk(stmt) if isinstance(stmt, (ast.Expr, ast.Assign, ast.If)) else ():
+        if isinstance(node, ast.NamedExpr):
+            yield node.target.id, node.value
+
+
+def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if not isinstance(target, (ast.Tuple, ast.List)):
+        yield dotted(target), value
+        return
+    parts = target.elts
+    if isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(parts):
+        for one, other in zip(parts, value.elts, strict=True):
+            yield from paired(one, other)
+        return
+    for one in parts:
+        yield from paired(one, value)
+
+
+class Values:
+    """Follow expressions, and keep what happens to them as `events`, the latest first."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._busy: set[tuple[int, str, int]] = set()
+        self._done: dict[tuple[int, str, int], frozenset[int]] = {}
+        self._depth = 0
+        self._here: list[tuple[Place, ast.stmt]] = []
+
+    def of(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
+        """Return the ids of the tensors that ask for gradients and that a value comes from, with
+        all of its way recorded; `stop` is the number of the statement that uses it.
+        """
+        if isinstance(expr, ast.Name):
+            return self._name(scope, expr.id, stop)
+        if isinstance(expr, ast.Call):
+            return self._call(scope, expr, stop)
+        if isinstance(expr, ast.Attribute):
+            return self._attribute(scope, expr, stop)
+        if isinstance(expr, ast.Compare):
+            return self._cut(scope, "compare", expr, self._all(scope, expr, stop))
+        if isinstance(expr, (ast.Lambda, ast.Constant)):
+            return frozenset()
+        if isinstance(expr, (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)):
+            return self._comprehension(scope, expr, stop)
+        if isinstance(expr, ast.BinOp):
+            word = type(expr.op).__name__
+            if word in ("Div", "Pow"):
+                self._note("op", word, self._operand(expr))
+        if isinstance(expr, ast.Subscript):
+            return self.of(scope, expr.value, stop)
+        if isinstance(expr, ast.IfExp):
+            return self.of(scope, expr.body, stop) | self.of(scope, expr.orelse, stop)
+        return self._all(scope, expr, stop)
+
+    def at(self, scope: Scope, expr: ast.AST, nr: int) -> frozenset[int]:
+        """Follow an expression that stands in a statement."""
+        stmt, _, place = scope.body[nr]
+        self._here.append((place, stmt))
+        found = self.of(scope, expr, nr)
+        self._here.pop()
+        return found
+
+    def statement(self, scope: Scope, nr: int) -> None:
+        """Follow all that a statement reads."""
+        stmt = scope.body[nr][0]
+        for name, value in targets(stmt):
+            self._statement(scope, nr, name, value)
+        for child in ast.iter_child_nodes(stmt):
+            if isinstance(child, ast.expr):
+                self.at(scope, child, nr)
+
+    def _all(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
+        found: frozenset[int] = frozenset()
+        for child in ast.iter_child_nodes(expr):
+            if isinstance(child, (ast.expr, ast.keyword, ast.comprehension)):
+                found |= self.of(scope, child, stop)
+        return found
+
+    def _comprehension(self, scope: Scope, expr: Any, stop: int) -> frozenset[int]:
+        inner = dict(scope.inner)
+        for part in expr.generators:
+            came = self.of(scope, part.iter, stop)
+            for node in ast.walk(part.target):
+                if isinstance(node, ast.Name):
+                    inner[node.id] = came
+        within = replace(scope, inner=inner)
+        parts = [expr.value] if isinstance(expr, ast.DictComp) else [expr.elt]
+        return self.of(within, parts[0], stop)
+
+    def _name(self, scope: Scope, name: str, stop: int) -> frozenset[int]:
+        if name in scope.inner:
+            return scope.inner[name]
+        key = (id(scope.body), name, stop)
+        if key in self._busy:
+            return frozenset()
+        if key in self._done:
+            return self._done[key]
+        self._busy.add(key)
+        found, is_bound = self._bindings(scope, name, stop)
+        self._busy.discard(key)
+        if not is_bound:
+            found = scope.given[name] if name in scope.given else ids_of(scope.space.get(name))
+        self._done[key] = found
+        return found
+
+    def _bindings(self, scope: Scope, name: str, stop: int) -> tuple[frozenset[int], bool]:
+        """Return what the statements before `stop`, that give a name its value, make of it."""
+        found, is_bound = frozenset(), False
+        loops = [one for one in self._blocks(scope, stop) if isinstance(one, (ast.For, ast.While))]
+        for nr in range(len(scope.body) - 1, -1, -1):
+            stmt, blocks, place = scope.body[nr]
+            is_later = nr >= stop
+            if is_later and not any(loop in blocks for loop in loops):
+                continue
+            for target, value in targets(stmt):
+                if target != name:
+                    continue
+                is_bound = True
+                found |= self._statement(scope, nr, name, value)
+                is_whole = isinstance(stmt, ast.Assign) and not holds_subscript(stmt, name)
+                same = [one for one in blocks if not isinstance(one, (ast.With, ast.Try))]
+                if is_whole and not is_later and all(one in loops for one in same):
+                    return found, True
+        return found, is_bound
+
+    def _blocks(self, scope: Scope, stop: int) -> tuple[ast.stmt, ...]:
+        return scope.body[stop][1] if 0 <= stop < len(scope.body) else ()
+
+    def _statement(self, scope: Scope, nr: int, name: str, value: ast.expr) -> frozenset[int]:
+        stmt, blocks, place = scope.body[nr]
+        self._here.append((place, stmt))
+        found = self.of(scope, value, nr)
+        if isinstance(stmt, ast.AugAssign):
+            before = self._name(scope, name, nr)
+            if isinstance(stmt.op, (ast.Div, ast.Pow)):
+                self._note("op", type(stmt.op).__name__, name)
+            self._note("edit", type(stmt.op).__name__, name, found | before)
+            found |= before
+        if isinstance(stmt, ast.Assign):
+            if holds_subscript(stmt, name):
+                found |= self._name(scope, name, nr)
+                self._note("edit", "assign", name, found)
+            elif mentions(value, name) and (loops := carrying_loops(scope, nr, name)):
+                self._note("carry", "", name, found, loops)
+        for mode in (*scope.modes, *modes_of(blocks)):
+            if mode == "enable_grad":
+                break
+            found = self._cut(scope, mode, value, found, name)
+        self._here.pop()
+        return found
+
+    def _attribute(self, scope: Scope, expr: ast.Attribute, stop: int) -> frozenset[int]:
+        if expr.attr in ABOUT:
+            return frozenset()
+        if expr.attr == "data":
+            return self._cut(scope, "data", expr.value, self.of(scope, expr.value, stop))
+        path = dotted(expr)
+        thing = self.thing(scope, expr)
+        if path and any(path == target for one in scope.body for target, _ in targets(one[0])):
+            return self._name(scope, path, stop) or ids_of(thing)
+        if is_tensor(thing):
+            return ids_of(thing)
+        return self.of(scope, expr.value, stop)
+
+    def _call(self, scope: Scope, call: ast.Call, stop: int) -> frozenset[int]:
+        func = call.func
+        is_method = isinstance(func, ast.Attribute)
+        word = func.attr if is_method else getattr(func, "id", "")
+        thing = self.thing(scope, func)
+        given = [self.of(scope, one, stop) for one in call.args]
+        named = {one.arg: self.of(scope, one.value, stop) for one in call.keywords}
+        came = frozenset().union(*given, *named.values())
+        if word in ABOUT:
+            return frozenset()
+        if is_module(thing):
+            self._edits_by_module(thing, call, came)
+            return self._module(scope, thing, given, named, came)
+        made = self._function(scope, thing, given, named, is_method)
+        if made is not None:
+            return made
+        if is_method and (not is_torch(thing) or thing is None):
+            came |= self.of(scope, func.value, stop)
+        if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
+            self._note("edit", word, dotted(func) if not is_method else dotted(func.value), came)
+        for one in call.keywords:
+            if one.arg == "inplace" and getattr(one.value, "value", False) is True:
+                self._note("edit", word, dotted(call.args[0]) if call.args else "", came)
+        self._note("op", word, self._operand(call), came)
+        is_cut = word in CUTTING and (is_method or word not in METHODS_ONLY)
+        word = word if is_cut else BUILTINS.get(word, "") if not is_method else ""
+        return self._cut(scope, word, call, came) if word else came
+
+    def _edits_by_module(self, module: Any, call: ast.Call, came: frozenset[int]) -> None:
+        for path, part in inplace_parts(module):
+            name = dotted(call.args[0]) if call.args and not path else ""
+            self._note("edit", type(part).__name__, name, came)
+
+    def _module(
+        self, scope: Scope, module: Any, given: list, named: dict, came: frozenset[int]
+    ) -> frozenset[int]:
+        forward = type(module).__dict__.get("forward") or getattr(type(module), "forward", None)
+        made = self._run(forward, [frozenset(), *given], named, module)
+        if made is not None:
+            return made
+        inner = object.__getattribute__(module, "__dict__").get("_modules", {})
+        found = came | {id(one) for _, one in parameters(module) if read(one, "requires_grad")}
+        for part in inner.values():
+            if is_module(part):
+                found |= self._module(scope, part, [found], {}, found)
+        return found
+
+    def _function(
+        self, scope: Scope, thing: Any, given: list, named: dict, is_method: bool
+    ) -> frozenset[int] | None:
+        if isinstance(thing, MethodType):
+            owner = thing.__self__
+            if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
+                return None
+            return self._run(thing.__func__, [frozenset(), *given], named, owner)
+        return self._run(thing, given, named) if isinstance(thing, FunctionType) else None
+
+    def _run(
+        self, function: Any, given: list, named: dict, owner: Any = None
+    ) -> frozenset[int] | None:
+        """Follow what a function of the learner's returns; None where it is not theirs."""
+        found = place_of_function(function)
+        if found is None or self._depth > DEEPEST:
+            return None
+        place, tree = found
+        names = [one.arg for one in (*tree.args.posonlyargs, *tree.args.args)]
+        known = dict.fromkeys(names, frozenset())
+        known.update(zip(names, given, strict=False))
+        known.update(named)
+        for one in (tree.args.vararg, tree.args.kwarg):
+            if one is not None:
+                known[one.arg] = frozenset().union(*given, *named.values())
+        space = {**function.__globals__, **closure_of(function)}
+        if owner is not None and names:
+            known.pop(names[0], None)
+            space[names[0]] = owner
+        body = [(stmt, blocks, place) for stmt, blocks in flat(tree.body)]
+        return self._returned(Scope(place, body, space, known, {}, modes_of_decorators(tree)))
+
+    def _returned(self, scope: Scope) -> frozenset[int]:
+        self._depth += 1
+        found: frozenset[int] = frozenset()
+        for nr, (stmt, blocks, place) in reversed(list(enumerate(scope.body))):
+            if isinstance(stmt, ast.Return) and stmt.value is not None:
+                self._here.append((place, stmt))
+                came = self.of(scope, stmt.value, nr)
+                for mode in (*scope.modes, *modes_of(blocks)):
+                    if mode != "enable_grad":
+                        came = self._cut(scope, mode, stmt.value, came)
+                self._here.pop()
+                found |= came
+        self._depth -= 1
+        return found
+
+    def thing(self, scope: Scope, expr: ast.AST) -> Any:
+        """Return what a name or an attribute stands for now, without running anything; else None."""
+        if isinstance(expr, ast.Name):
+            return scope.space.get(expr.id, getattr(scope.space.get("__builtins__"), expr.id, None))
+        if isinstance(expr, ast.Subscript) and isinstance(expr.slice, ast.Constant):
+            return entry(self.thing(scope, expr.value), expr.slice.value)
+        if isinstance(expr, ast.Attribute):
+            return attribute(self.thing(scope, expr.value), expr.attr)
+        return None
+
+    def _cut(
+        self, scope: Scope, word: str, expr: ast.AST, ids: frozenset[int], name: str = ""
+    ) -> frozenset[int]:
+        if ids:
+            self._note("cut", word, self._operand(expr) or name, ids)
+        return frozenset()
+
+    def _operand(self, expr: ast.AST) -> str:
+        """Return the name of the tensor that an operation works on, as far as it has one."""
+        if isinstance(expr, ast.Call):
+            is_method = isinstance(expr.func, ast.Attribute)
+            path = dotted(expr.func.value) if is_method else ""
+            if path and path not in ("torch", "F", "nn.functional", "np", "math", "torch.autograd"):
+                return path
+            return next(filter(None, map(self._operand, expr.args)), "")
+        if isinstance(expr, (ast.Name, ast.Attribute, ast.Subscript)):
+            return dotted(expr)
+        inner = map(self._operand, ast.iter_child_nodes(expr))
+        return next(filter(None, inner), "")
+
+    def _note(
+        self,
+        kind: str,
+        word: str,
+        name: str,
+        ids: frozenset[int] = frozenset(),
+        loops: tuple[ast.stmt, ...] = (),
+    ) -> None:
+        if self._here and len(self.events) < MOST_EVENTS:
+            event = Event(kind, word, *self._here[-1], visible(name), ids, loops)
+            if event not in self.events:
+                self.events.append(event)
+
+
+NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
+
+
+def carrying_loops(scope: Scope, nr: int, name: str) -> tuple[ast.stmt, ...]:
+    """Return the loops in which a statement gets a name's value from the round before: no line of
+    such a loop sets the name first. An attribute lives longer than its function: then the
+    statement itself stands for the rounds.
+    """
+    earlier = scope.body[:nr]
+    if "." in name and is_module(scope.space.get(name.partition(".")[0])):
+        is_set = any(target == name for one in earlier for target, _ in targets(one[0]))
+        return () if is_set else (scope.body[nr][0],)
+    found = []
+    for loop in scope.body[nr][1]:
+        same = [one for one in earlier if loop in one[1]]
+        is_set = any(target == name for one in same for target, _ in targets(one[0]))
+        if isinstance(loop, (ast.For, ast.While)) and not is_set:
+            found.append(loop)
+    return tuple(found)
+
+
+def holds_subscript(stmt: ast.Assign, name: str) -> bool:
+    return any(isinstance(one, ast.Subscript) and dotted(one) == name for one in stmt.targets)
+
+
+def mentions(expr: ast.AST, name: str) -> bool:
+    nodes = [one for one in ast.walk(expr) if isinstance(one, (ast.Name, ast.Attribute))]
+    return any(dotted(one) == name for one in nodes)
+
+
+def modes_of(blocks: Sequence[ast.stmt]) -> list[str]:
+    """Return the grad modes that blocks set, the innermost first."""
+    found = []
+    for block in reversed(blocks):
+        for item in reversed(getattr(block, "items", ())):
+            word = mode_of(item.context_expr)
+            if word:
+                found.append(word)
+    return found
+
+
+def modes_of_decorators(tree: Any) -> tuple[str, ...]:
+    return tuple(filter(None, map(mode_of, tree.decorator_list)))
+
+
+def mode_of(expr: ast.expr) -> str:
+    func = expr.func if isinstance(expr, ast.Call) else expr
+    word = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    given = expr.args[0] if isinstance(expr, ast.Call) and expr.args else None
+    is_false = isinstance(given, ast.Constant) and given.value is False
+    if word == "set_grad_enabled":
+        return word if is_false else ""
+    if word == "inference_mode" and is_false:
+        return ""
+    return word if word in MODES or word == "enable_grad" else ""
+
+
+def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parts of a module, of torch's own classes, that edit their input in place."""
+    if attribute(module, "inplace") is True:
+        yield "", module
+    inner = object.__getattribute__(module, "__dict__").get("_modules", {})
+    if type(module) is torch.nn.Sequential:
+        for path, part in inner.items():
+            if is_module(part) and attribute(part, "inplace") is True:
+                yield path, part
+
+
+def is_torch(thing: Any) -> bool:
+    module = getattr(thing, "__module__", "") if isinstance(thing, FunctionType) else ""
+    return str(module or "").startswith("torch")
+
+
+def closure_of(function: FunctionType) -> dict[str, Any]:
+    found = {}
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not filled yet
+            continue
+    return found
+
+
+def attribute(thing: Any, name: str) -> Any:
+    """Return an attribute as it is stored: of a module, a plain object, a class, a namespace."""
+    if thing is None or is_tensor(thing):
+        return None
+    try:
+        inside = object.__getattribute__(thing, "__dict__")
+    except Exception:
+        return None
+    if name in inside and not isinstance(thing, type):
+        return inside[name]
+    for part in ("_modules", "_parameters", "_buffers"):
+        if is_module(thing) and name in inside.get(part, {}):
+            return inside[part][name]
+    kind = thing if isinstance(thing, type) else type(thing)
+    for base in type.__dict__["__mro__"].__get__(kind):
+        if name in base.__dict__:
+            found = base.__dict__[name]
+            if isinstance(found, (staticmethod, classmethod)):
+                return found.__func__
+            is_plain = isinstance(found, FunctionType) and not isinstance(thing, type)
+            return MethodType(found, thing) if is_plain else found
+    return None
+
+
+def entry(thing: Any, key: Any) -> Any:
+    """Return an entry of a list, a dict, a Sequential or a ModuleList."""
+    if is_module(thing):
+        inner = object.__getattribute__(thing, "__dict__").get("_modules", {})
+        names = list(inner)
+        if type(key) is int and -len(names) <= key < len(names):
+            return inner[names[key]]
+        return inner.get(key) if type(key) is str else None
+    if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
+        return thing[key]
+    return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
+
+
+def ids_of(thing: Any) -> frozenset[int]:
+    """Return the id of a tensor that requires grad, or those of the ones in a list or a model."""
+    if is_tensor(thing):
+        return frozenset([id(thing)] if read(thing, "requires_grad") else [])
+    if is_module(thing):
+        found = [one for _, one in parameters(thing)]
+        return frozenset(id(one) for one in found if read(one, "requires_grad"))
+    if type(thing) in (list, tuple):
+        return frozenset().union(*map(ids_of, thing[:100]))
+    if type(thing) is dict:
+        return frozenset().union(*map(ids_of, list(thing.values())[:100]))
+    return frozenset()

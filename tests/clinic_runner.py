@@ -1,0 +1,106 @@
+"""Run programs as people do, cell by cell in a real IPython shell, and say what diagnose answers."""
+
+import contextlib
+import io
+import json
+import sys
+import tomllib
+import warnings
+from pathlib import Path
+
+import torch
+from IPython.core.interactiveshell import InteractiveShell
+
+HERE = Path(__file__).parent / "clinic_programs"
+
+
+def programs(folder=HERE):
+    """Return the programs of every file, in the order of the files."""
+    found = []
+    for file in sorted(folder.glob("*.toml")):
+        found += tomllib.loads(file.read_text())["program"]
+    for file in sorted(folder.glob("*.json")):
+        found += json.loads(file.read_text())
+    return found
+
+
+def answer(program):
+    """Return what is shown when diagnose follows the cells of a program."""
+    call = "diagnose()"
+    if program["kind"] == "silent":
+        given = [program.get("model"), program.get("loss"), program.get("optimizer")]
+        call = f"diagnose({', '.join(map(str, given))})"
+    return shown([*program["cells"], call])
+
+
+def shown(cells):
+    """Run cells in a shell of their own; return what the last one prints."""
+    for name in ("last_exc", "last_value", "last_type", "last_traceback"):
+        setattr(sys, name, None)
+    shell = InteractiveShell.instance()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("default")
+            with torch.random.fork_rng():
+                return _shown(shell, cells)
+    finally:
+        torch.autograd.set_detect_anomaly(False)
+        torch.set_grad_enabled(True)
+        shell.history_manager.end_session()
+        InteractiveShell.clear_instance()
+
+
+def _shown(shell, cells):
+    quiet = io.StringIO()
+    with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+        shell.run_cell("from helpers import diagnose", store_history=True)
+        for cell in cells[:-1]:
+            shell.run_cell(cell.strip() + "\n", store_history=True)
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        shell.run_cell(cells[-1], store_history=True)
+    return out.getvalue()
+
+
+def verdict(program, text):
+    """Say of an answer whether it recognises the cause, and names the tensor and the line."""
+    flat = " ".join(text.split())
+    low = flat.lower()
+    is_known = "will not guess" not in low and "traceback" not in low[:200]
+    recognised = is_known and all(any(w.lower() in low for w in ws) for ws in program["cause_words"])
+    return recognised, _named(program.get("tensor"), flat), _line(program.get("line"), flat)
+
+
+def _line(wanted, text):
+    if wanted is None:
+        return None
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    return any(" ".join(line.split())[:85] in text for line in wanted)
+
+
+def _named(wanted, text):
+    if wanted is None:
+        return None
+    wanted = [wanted] if isinstance(wanted, str) else wanted
+    import re
+
+    bare = re.sub(r"(?:[Ii]n your line|line \d+)[^:]*: .*?(?= {2}|$)", " ", text)
+    return any(re.search(rf"(?<![\w.]){re.escape(one)}(?![\w])", text) for one in wanted)
+
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
+    only = sys.argv[2:] 
+    totals = []
+    for program in programs(folder):
+        if only and program["id"] not in only:
+            continue
+        text = answer(program)
+        result = verdict(program, text)
+        totals.append(result)
+        marks = ["·" if one is None else "+" if one else "-" for one in result]
+        print("".join(marks), program["kind"], program["id"])
+        if only or "-" in marks and "-v" in sys.argv:
+            print(text)
+    for nr, what in enumerate(("recognised", "tensor", "line")):
+        have = [one[nr] for one in totals if one[nr] is not None]
+        print(what, sum(have), "of", len(have))
