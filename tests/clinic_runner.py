@@ -66,7 +66,9 @@ def verdict(program, text):
     flat = " ".join(text.split())
     low = flat.lower()
     is_known = "will not guess" not in low and "traceback" not in low[:200]
-    recognised = is_known and all(any(w.lower() in low for w in ws) for ws in program["cause_words"])
+    recognised = is_known and all(
+        any(w.lower() in low for w in ws) for ws in program["cause_words"]
+    )
     return recognised, _named(program.get("tensor"), flat), _line(program.get("line"), flat)
 
 
@@ -89,7 +91,7 @@ def _named(wanted, text):
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    only = sys.argv[2:] 
+    only = sys.argv[2:]
     totals = []
     for program in programs(folder):
         if only and program["id"] not in only:

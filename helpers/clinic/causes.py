@@ -7,36 +7,38 @@ A cause that the facts do not show is not told.
 from __future__ import annotations
 
 import ast
-import math
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
-from autograd_graphs.looking.saved_tensors import Memory, saved
+from autograd_graphs.looking.saved_tensors import Memory, saved, values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,
     is_module,
+    is_plain,
     is_tensor,
-    leaf_of,
     may_be_stale,
+    memory_of,
     of_node,
+    ran_as,
     read,
-    shape,
     shows_flag_of_base,
     type_name,
 )
 from autograd_graphs.text import visible
+from helpers.answers import code
 from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers
 from helpers.clinic.earlier_lines import Past
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import Facts, Finding, assigned, in_sources, listed, made_at, names_in
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
 from helpers.clinic.reach import name_of
-from helpers.clinic.values import CUTTING, Event, dotted
+from helpers.clinic.sources import is_learners_file
+from helpers.clinic.values import CUTTING, Event, dotted, targets
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
@@ -177,17 +179,15 @@ def modified(facts: Facts, _: Any) -> Finding | None:
     steps = [one for one in stepped(facts, call) if one]
     events = [one for one in facts.of("edit") if one.ids]
     word = maker[1] if maker else ""
-    if word and word not in ("AsStrided", "T", "View", "Unsafe"):
-        exact = [one for one in events if fits_maker(one.word, word)]
-        events = exact or events
+    if word not in ("", "AsStrided", "T"):
+        events = edits_of(facts, events, word)
         if events:
             return edit_finding(events, names)
     if steps:
-        name = f"{code(names[0])} is a weight that" if names else "A weight"
-        name = name if names else "A weight that"
+        what = f"{listed(names)} {plural(names)} in the graph" if names else "The graph has weights"
         return Finding(
-            f"{name} the graph had saved, and the optimizer's step() changed it in place before "
-            "this backward() needed it.",
+            f"{what}, and the optimizer's step() changed weights in place before this backward() "
+            "needed what the graph had saved of them.",
             tuple(steps),
             "call every backward() before the first step(), or compute this loss again after the "
             "step",
@@ -195,22 +195,46 @@ def modified(facts: Facts, _: Any) -> Finding | None:
     return edit_finding(events, names) if events else None
 
 
+def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
+    """Return those edits that fit what made the saved tensor: the edit itself, or else the
+    operation whose result it was.
+    """
+    exact = [one for one in events if fits_maker(one.word, maker)]
+    made = [one.stmt for one in facts.of("op") if one.word.rstrip("_").lower() == maker.lower()]
+    names = {target for stmt in made for target, _ in targets(stmt)}
+    return exact or [one for one in events if one.name in names] or events
+
+
 def edit_finding(events: Sequence[Event], names: Sequence[str]) -> Finding:
+    """Tell of edits in place, one or several that may have been it."""
     lines = tuple(dict.fromkeys(map(str, events)))
-    name = next((one.name for one in events if one.name), names[0] if names else "")
-    what = code(name) if name else "A tensor that the graph had saved"
-    how = "by a module with inplace=True" if events[0].word[:1].isupper() and is_class(
-        events[0].word
-    ) else "there"
-    sure = "was edited in place" if len(lines) == 1 else "was edited in place on one of these lines"
-    remedy = f"write {name or 'y'} = {name or 'y'} + 1 and not {name or 'y'} += 1: a new tensor "
-    remedy += "leaves the saved one as it was. Without inplace=True a module makes a new one, too"
+    name = next((one.name for one in events if one.name), "".join(names[:1]))
+    which = "here" if len(lines) == 1 else "on one of these lines"
     return Finding(
-        f"{what} {sure}{' ' + how if how != 'there' else ''}, and an operation before had saved "
-        "it for backward().",
+        f"{code(name) if name else 'A tensor'} was edited in place {which}. An operation above had "
+        "saved it for backward(), and the saved one has other numbers now.",
         lines,
-        remedy,
+        instead_of_edit(events[0], name or "y"),
     )
+
+
+def instead_of_edit(event: Event, name: str) -> str:
+    if is_class(event.word):
+        return f"make the module without inplace=True: {event.word}()"
+    if event.word == "assign":
+        return (
+            f"make a new tensor and leave {name} as it is: {name}.masked_fill(mask, value), "
+            f"torch.where(...), or edit {name}.clone()"
+        )
+    if event.word.endswith("_"):
+        return f"write {name} = {name}.{event.word.rstrip('_')}(...), without the _ at the end"
+    if event.word in SIGNS:
+        sign = SIGNS[event.word]
+        return f"write {name} = {name} {sign} ... and not {name} {sign}= ..."
+    return "leave inplace=True out"
+
+
+SIGNS = {"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "Pow": "**", "MatMult": "@"}
 
 
 def is_class(word: str) -> bool:
@@ -229,14 +253,8 @@ def edited_names(facts: Facts, call: Any) -> list[str]:
             spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
     numbers = {storage.number for one in spoilt for storage in one.storages}
     places = {place for place, number in memory.numbers.items() if number in numbers}
-    return [name for name, one in facts.names if places & {(at(one))}]
-
-
-def at(tensor: torch.Tensor) -> int | None:
-    from autograd_graphs.looking.torch_private import memory_of
-
-    place = memory_of(tensor)
-    return place[0] if place else None
+    found = [(name, memory_of(one)) for name, one in facts.names]
+    return [name for name, memory in found if memory and memory[0] in places]
 
 
 def stepped(facts: Facts, call: Any) -> list[str]:
@@ -287,6 +305,7 @@ REMEDIES = {
     "argmax": "compute the loss from the values themselves, not from their order",
     "sample": "call rsample() and not sample()",
     "no_grad": "take what the loss needs out of no_grad()",
+    "grad": "write create_graph=True in that call",
     "inference_mode": "take what the loss needs out of inference_mode()",
     "detach": "leave detach() out, or detach only what should not learn",
     "data": "leave .data out",
@@ -297,7 +316,7 @@ def frozen(facts: Facts) -> Finding | None:
     """Tell that nothing asked for gradients: a model that is frozen, or grad mode off."""
     if facts.spot is None:
         return None
-    if not torch.is_grad_enabled():
+    if not facts.records:
         lines = [
             place.line(ast.Expr(node, lineno=node.lineno))
             for node, place in in_sources(facts.spot.frame, ast.Call)
@@ -415,7 +434,9 @@ def odd_one(facts: Facts, kind_of: Any, words: str, remedy: str) -> Finding | No
             kinds.setdefault(kind, []).append(name)
     if len(kinds) < 2:
         return None
-    told = [f"{listed(shortest(names))} {plural(names)} {words} {kind}" for kind, names in kinds.items()]
+    told = [
+        f"{listed(shortest(names))} {plural(names)} {words} {kind}" for kind, names in kinds.items()
+    ]
     odd = min(kinds.values(), key=len)
     return Finding("; ".join(told) + ".", origin(facts, odd), remedy)
 
@@ -480,7 +501,9 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
         )
     index = re.search(r"at index (\d+)", facts.text)
     which = inputs[int(index[1])] if index and int(index[1]) < len(inputs) else ""
-    shapes = re.search(r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text)
+    shapes = re.search(
+        r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text
+    )
     told = f"The gradient for {code(which) if which else 'an input'}, which the backward of your "
     told += f"Function {code(name)} returned, does not fit"
     if shapes:
@@ -525,7 +548,7 @@ def inference(facts: Facts, _: Any) -> Finding | None:
     )
 
 
-@rule("view of a leaf Variable that requires grad")
+@rule("view of a leaf Variable that requires grad|view was created in no_grad mode")
 def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
     if facts.spot is None:
         return None
@@ -573,22 +596,50 @@ def anomaly(facts: Facts, match: Any) -> Finding | None:
     call = failed_backward(frames_of(facts.traceback))
     if call is None or facts.spot is None:
         return None
-    name = match[1] + match[2]
-    nodes = [one for one in Walk(call.roots).met if not is_tensor(one) and type_name(one) == name]
-    lines = [line for line in map(recorded_line, nodes) if line] if len(nodes) == 1 else []
-    events = [one for one in facts.of("op") if one.word in words_of(match[1])]
-    lines = [*lines, *map(str, events)] if not lines else lines
-    named = next((one.name for one in events if one.name and str(one) in lines), "")
-    named = named or next((one.name for one in events if one.name), "")
-    is_nan = any(torch.isnan(one.detach()).any().item() for one in call.roots if one.numel() < 1e6)
-    where = "The forward gave NaN already" if is_nan else "The loss itself is a number"
-    what = f" of {code(named)}" if named else ""
+    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    begun = first_nan(nodes)
+    if begun is not None:
+        maker, said = type_name(begun), "The forward gave NaN already, and this is where it began"
+        nodes = [begun]
+    else:
+        maker, said = match[1] + match[2], "The forward gave numbers, and backward made the NaN"
+        nodes = [one for one in nodes if type_name(one) == maker]
+    lines = [recorded_line(one) for one in nodes] if len(nodes) == 1 else []
+    return nan_finding(facts.of("op"), maker, [line for line in lines if line], said)
+
+
+def nan_finding(events: Sequence[Event], maker: str, lines: list[str], said: str) -> Finding:
+    """Tell at which operation a NaN began; `lines` are where it surely was, else all that fit."""
+    maker = re.sub(r"Backward\d*$", "", maker)
+    events = [one for one in events if one.word in words_of(maker)]
+    exact = [one for one in events if lines and one.place.words(one.stmt) in lines[0]]
+    events = exact or ([] if lines else list(events))
+    lines = [str(one) for one in events] or lines
+    name = next((one.name for one in events if one.name), "")
     return Finding(
-        f"The gradient of {match[1].lower()}{what} is NaN. {where}. "
-        f"{DANGERS.get(match[1], 'Its formula has no number there')}.",
+        f"NaN comes from {maker.lower()}{' of ' + code(name) if name else ''}. {said}. "
+        f"{DANGERS.get(maker, 'Its formula has no number there')}.",
         tuple(dict.fromkeys(lines))[:3],
-        SAFER.get(match[1], "keep the values away from the place where the slope has no number"),
+        SAFER.get(maker, "keep the values away from the place where the slope has no number"),
     )
+
+
+def first_nan(nodes: Sequence[Any]) -> Any:
+    """Return the node whose operation was the first to make NaN, as far as results are saved."""
+    for node in sorted(nodes, key=ran_as):
+        held = values_held(node)
+        result = held.get("result")
+        if has_nan(result):
+            return node
+        if any(map(has_nan, held.values())):
+            return None
+    return None
+
+
+def has_nan(thing: Any) -> bool:
+    if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
+        return False
+    return is_plain(thing) and not thing.is_meta and bool(torch.isnan(thing.detach()).any())
 
 
 def words_of(maker: str) -> set[str]:
@@ -597,8 +648,6 @@ def words_of(maker: str) -> set[str]:
 
 def recorded_line(node: Any) -> str:
     """Return the learner's line that anomaly mode has kept of a node's forward; "" without one."""
-    from helpers.clinic.sources import is_learners_file
-
     found = ""
     for entry in of_node(node, "metadata").get("traceback_", ()):
         match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
@@ -613,9 +662,3 @@ def recorded_line(node: Any) -> str:
 @rule(r"Tensor at index (\d+) appears to not have been used|differentiated Tensors appears to not")
 def unused(facts: Facts, match: Any) -> Finding | None:
     return None
-
-
-def code(text: str) -> str:
-    from helpers.answers import code as mark
-
-    return mark(text)

@@ -129,7 +129,9 @@ def within(
         if inner or not holds_stop:
             yield line_of(text, stmt, f"line {stmt.lineno}{where}", is_sure)
         for part in inner:
-            yield from within(text, part, where, stop, is_sure and runs_whole(stmt))
+            # of the part that the error came in, the lines above it ran in this round
+            here = holds_stop and part[0].lineno <= stop <= part[-1].end_lineno
+            yield from within(text, part, where, stop, is_sure and (here or runs_whole(stmt)))
 
 
 def runs_whole(stmt: ast.stmt) -> bool:

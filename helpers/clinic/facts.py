@@ -90,6 +90,7 @@ class Facts:
 
     def __init__(self, text: str, traceback: TracebackType | None, is_past: bool) -> None:
         self.text, self.traceback, self.is_past = text, traceback, is_past
+        self.records = torch.is_grad_enabled()
 
     @cached_property
     def spots(self) -> list[Spot]:

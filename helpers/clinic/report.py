@@ -14,6 +14,7 @@ from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
 from helpers.answers import Card, bare, show
 from helpers.clinic.catalogue import Cause, Symptom, book
+from helpers.clinic.causes import found_in
 from helpers.clinic.errors import (
     cell_of,
     cells_ran_since,
@@ -24,7 +25,6 @@ from helpers.clinic.errors import (
     traceback_of,
     types_of,
 )
-from helpers.clinic.causes import found_in
 from helpers.clinic.facts import Facts
 from helpers.clinic.failing_line import scene
 from helpers.clinic.message_clues import clue
@@ -145,8 +145,9 @@ def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[st
     """Return what the facts say of an error: what happened, where, and what to try."""
     traceback = traceback_of(one) or traceback_of(error)
     try:
+        facts = Facts(text_of(one), traceback, is_past)
         with quietly():
-            found = found_in(Facts(text_of(one), traceback, is_past))
+            found = found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
     if found is None:

@@ -15,7 +15,7 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.statements import SCOPES, bodies
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, read
+from autograd_graphs.looking.torch_private import is_module, is_tensor, read
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.clinic.sources import Place, place_of_function
@@ -47,12 +47,25 @@ CUTTING = {
     "bool": "bool() casts to True and False, and those have no gradient",
     "compare": "a comparison gives True or False, and those have no gradient",
     "no_grad": "no_grad() records no graph",
+    "grad": "autograd.grad() without create_graph=True gives a gradient that has no graph, so nobody "
+    "can differentiate it a second time",
     "inference_mode": "inference_mode() records no graph",
     "set_grad_enabled": "set_grad_enabled(False) records no graph",
 }
 MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
 BUILTINS = {"float": "float()", "int": "int()"}
-METHODS_ONLY = {"sample", "long", "int", "bool", "item", "tolist", "numpy", "detach", "detach_", "data"}
+METHODS_ONLY = {
+    "sample",
+    "long",
+    "int",
+    "bool",
+    "item",
+    "tolist",
+    "numpy",
+    "detach",
+    "detach_",
+    "data",
+}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
 ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
 
@@ -179,7 +192,7 @@ class Values:
             return self._comprehension(scope, expr, stop)
         if isinstance(expr, ast.BinOp):
             word = type(expr.op).__name__
-            if word in ("Div", "Pow"):
+            if word in ("Div", "Pow", "Sub"):
                 self._note("op", word, self._operand(expr))
         if isinstance(expr, ast.Subscript):
             return self.of(scope, expr.value, stop)
@@ -305,6 +318,8 @@ class Values:
         given = [self.of(scope, one, stop) for one in call.args]
         named = {one.arg: self.of(scope, one.value, stop) for one in call.keywords}
         came = frozenset().union(*given, *named.values())
+        if thing is torch.autograd.grad:
+            return came if is_kept(call, "create_graph") else self._cut(scope, word, call, came)
         if word in ABOUT:
             return frozenset()
         if is_module(thing):
@@ -337,6 +352,7 @@ class Values:
         made = self._run(forward, [frozenset(), *given], named, module)
         if made is not None:
             return made
+        self._note("op", type(module).__name__, "", came)
         inner = object.__getattribute__(module, "__dict__").get("_modules", {})
         found = came | {id(one) for _, one in parameters(module) if read(one, "requires_grad")}
         for part in inner.values():
@@ -463,6 +479,12 @@ def holds_subscript(stmt: ast.Assign, name: str) -> bool:
 def mentions(expr: ast.AST, name: str) -> bool:
     nodes = [one for one in ast.walk(expr) if isinstance(one, (ast.Name, ast.Attribute))]
     return any(dotted(one) == name for one in nodes)
+
+
+def is_kept(call: ast.Call, option: str) -> bool:
+    """Say whether a call sets an option to anything but False."""
+    values = [one.value for one in call.keywords if one.arg in (option, None)]
+    return any(not isinstance(one, ast.Constant) or bool(one.value) for one in values)
 
 
 def modes_of(blocks: Sequence[ast.stmt]) -> list[str]:
