@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_graphs.looking.refusals import is_plain_words
-from autograd_graphs.looking.torch_private import quietly
+from autograd_graphs.looking.torch_private import is_module, quietly
+from autograd_graphs.looking.variable_names import caller
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
@@ -27,6 +28,7 @@ from helpers.clinic.errors import (
 )
 from helpers.clinic.facts import Facts
 from helpers.clinic.failing_line import scene
+from helpers.clinic.health import examined
 from helpers.clinic.message_clues import clue
 
 _NOTHING = (
@@ -42,6 +44,10 @@ _PERHAPS_OLDER = (
     'If you mean a warning, give its words: diagnose("…").'
 )
 _NO_TRACEBACK = "This exception has no traceback, so nobody knows which line raised it."
+_NO_LOSS = (
+    "diagnose(model, loss) needs the loss, too: the tensor that you would call backward() on. Compute "
+    "it once more, and do not call backward() before."
+)
 _NO_LINE = "The traceback has no line of yours that can be read, so none is shown here."
 _UNKNOWN = (
     "The course does not treat this error, so I will not guess. Read the last line of the traceback, then "
@@ -49,15 +55,17 @@ _UNKNOWN = (
 )
 
 
-def diagnose(error: object = None) -> None:
+def diagnose(error: object = None, loss: object = None, optimizer: object = None) -> None:
     """Show what an error means, which tensor, operation and line it tells of, what to try, and the
-    lesson.
+    lesson; or, as `diagnose(model, loss, optimizer)`, how healthy one training step is.
 
-    Takes an exception, a warning, or the text of a message; without one, the last error of this
-    session. Says so where the message is unknown. Never raises; an interrupt passes.
+    Takes an exception, a warning, or the text of a message; without one, the last error or warning
+    of this session. With a loss nothing is changed: no gradient, no weight, no random number. Says
+    so where it does not know. Never raises; an interrupt passes.
     """
     try:
-        card = _diagnosed(error)
+        is_step = loss is not None or is_module(error)
+        card = _checked(error, loss, optimizer) if is_step else _diagnosed(error)
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
@@ -65,6 +73,20 @@ def diagnose(error: object = None) -> None:
         text = f"diagnose stopped ({name}). That is its own fault, not yours. Please report it."
         card = Card("wrong", "Stopped", "", text, text)
     show(card)
+
+
+def _checked(model: object, loss: object, optimizer: object) -> Card:
+    """Make the card of a health check."""
+    if loss is None:
+        return _nothing(_NO_LOSS)
+    found, figures = examined(model, loss, optimizer, caller())
+    lines = []
+    for one in found:
+        lines += [one.what, *[f"Look at {line}" for line in one.lines], f"Try: {one.remedy}."]
+    look = "partly" if found else "right"
+    count = "one thing" if len(found) == 1 else f"{len(found)} things"
+    word = f"I found {count}" if found else "I found nothing wrong in this step"
+    return _card(look, word, "", [f"{word}.", *lines, *figures])
 
 
 def _diagnosed(error: object) -> Card:

@@ -1,0 +1,836 @@
+"""Check the health of one training step: which parameters the loss reaches, what their gradients
+are, what the optimizer holds, and which lines of the learner's explain it.
+
+It changes nothing: gradients are computed beside `.grad`, and no hook of a parameter or a module
+runs. Where computing them would run one, they are left out, and that is said.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from types import FrameType
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.saved_tensors import Memory, saved, values_held
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import (
+    is_a,
+    is_custom,
+    is_module,
+    is_tensor,
+    of_node,
+    quietly,
+    read,
+    shape,
+    type_name,
+)
+from autograd_graphs.looking.variable_names import parameters, submodules, variables
+from helpers.answers import code
+from helpers.clinic.causes import first_nan, nan_finding, remedy_of_cut
+from helpers.clinic.facts import (
+    Finding,
+    Spot,
+    assigned,
+    in_sources,
+    listed,
+    made_at,
+    names_in,
+    places,
+)
+from helpers.clinic.failed_backward import is_freed, nameless
+from helpers.clinic.reach import attributes, parts, reached
+from helpers.clinic.rounds import in_rounds
+from helpers.clinic.values import CUTTING, Event, Scope, Values, dotted, flat
+
+HUGE = 1e4  # a gradient this many times as long as its weight is told
+MOST_GRADIENTS = 50_000_000  # elements
+
+
+class Health:
+    """Hold what is known of a step; each part is found when it is asked for."""
+
+    def __init__(self, model: Any, loss: Any, optimizer: Any, frame: FrameType) -> None:
+        self.model, self.loss, self.optimizer, self.frame = model, loss, optimizer, frame
+        self.records = torch.is_grad_enabled()
+        self.problem = ""  # why there are no gradients to look at
+
+    @cached_property
+    def parameters(self) -> dict[str, torch.Tensor]:
+        if is_module(self.model):
+            return dict(parameters(self.model))
+        held = {id(one) for one in self.held}
+        named = {id(one): name for name, one in reversed(self.names) if id(one) in held}
+        return {named.get(id(one), f"parameter {nr}"): one for nr, one in enumerate(self.held)}
+
+    @cached_property
+    def groups(self) -> list[dict[str, Any]]:
+        if not is_a(self.optimizer, torch.optim.Optimizer):
+            return []
+        return list(object.__getattribute__(self.optimizer, "__dict__").get("param_groups", ()))
+
+    @cached_property
+    def held(self) -> list[torch.Tensor]:
+        """Return the tensors that the optimizer steps."""
+        return [one for group in self.groups for one in group["params"] if is_tensor(one)]
+
+    @cached_property
+    def names(self) -> list[tuple[str, torch.Tensor]]:
+        return list(reached([self.frame]))
+
+    @cached_property
+    def walk(self) -> Walk:
+        return Walk([self.loss])
+
+    @cached_property
+    def nodes(self) -> list[Any]:
+        return [one for one in self.walk.met if not is_tensor(one)]
+
+    @cached_property
+    def kinds(self) -> set[str]:
+        return {type_name(one).partition("Backward")[0] for one in self.nodes}
+
+    @cached_property
+    def used(self) -> set[int]:
+        """Return the ids of the leaves that the loss leads back to."""
+        return {id(one) for one in self.walk.met if is_tensor(one)}
+
+    @cached_property
+    def unreached(self) -> dict[str, torch.Tensor]:
+        asked = self.parameters.items()
+        return {
+            name: one
+            for name, one in asked
+            if read(one, "requires_grad") and id(one) not in self.used
+        }
+
+    @cached_property
+    def spot(self) -> Spot:
+        """Return the place of the question: after all that ran."""
+        body = [
+            (stmt, blocks, place)
+            for place in places(self.frame)
+            for stmt, blocks in flat(place.text.tree.body)
+        ]
+        place = body[-1][2] if body else None
+        return Spot(self.frame, Scope(place, body, dict(variables(self.frame))), len(body))
+
+    @cached_property
+    def loss_name(self) -> str:
+        found = [name for name, one in variables(self.frame) if one is self.loss]
+        return found[0] if found else "the loss"
+
+    @cached_property
+    def events(self) -> list[Event]:
+        """Return what the loss went through, as the learner's lines tell it."""
+        values, spot = Values(), self.spot
+        for nr in range(len(spot.scope.body) - 1, -1, -1):
+            stmt = spot.scope.body[nr][0]
+            if self.loss_name in [name for name, _ in targets_of(stmt)]:
+                values.statement(spot.scope, nr)
+                break
+        return values.events
+
+    def of(self, kind: str) -> list[Event]:
+        return [one for one in self.events if one.kind == kind]
+
+    @cached_property
+    def gradients(self) -> dict[str, torch.Tensor | None]:
+        """Return the gradient of each parameter that the loss reaches, computed beside `.grad`."""
+        wanted = {
+            name: one
+            for name, one in self.parameters.items()
+            if id(one) in self.used and read(one, "requires_grad")
+        }
+        self.problem = self.why_not(wanted.values())
+        if self.problem or not wanted:
+            return {}
+        begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
+        with torch.random.fork_rng(devices=[]):
+            found = torch.autograd.grad(
+                self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
+            )
+        return dict(zip(wanted, found, strict=True))
+
+    def why_not(self, wanted: Iterable[torch.Tensor]) -> str:
+        """Say why computing the gradients would change something, or fail; "" if it would not."""
+        hooked = [one for one in wanted if one._backward_hooks]
+        hooked += (
+            [one for _, one in submodules(self.model) if has_hooks(one)]
+            if is_module(self.model)
+            else []
+        )
+        hooked += [one for _, one in self.names if one._backward_hooks]
+        if hooked:
+            return "Hooks of yours would run, so I did not compute the gradients."
+        if any(is_freed(one) for one in self.nodes):
+            return (
+                "backward() has freed the graph of this loss, so I could not compute the gradients. "
+                "Give me a loss that was just computed."
+            )
+        states = [one.state for node in self.nodes for one in saved(node, nameless, (), Memory(()))]
+        if "packed" in states or "modified" in states:
+            return "Its saved tensors are packed or edited, so I did not compute the gradients."
+        if self.walk.is_cut or sum(one.numel() for one in wanted) > MOST_GRADIENTS:
+            return "The graph is too large to compute the gradients here."
+        return ""
+
+
+def has_hooks(module: torch.nn.Module) -> bool:
+    inside = object.__getattribute__(module, "__dict__")
+    return any(inside.get(name) for name in ("_backward_hooks", "_backward_pre_hooks"))
+
+
+def targets_of(stmt: ast.stmt) -> list[tuple[str, Any]]:
+    from helpers.clinic.values import targets
+
+    return list(targets(stmt))
+
+
+def findings(health: Health) -> list[Finding]:
+    """Return all that is found to be wrong, the gravest first."""
+    checks = (
+        no_tensor,
+        no_graph,
+        plain_attributes,
+        cut_off,
+        unused,
+        not_held,
+        strange_flags,
+        not_finite,
+        zeros,
+        large,
+        broadcast,
+        twice_normalized,
+        target_with_graph,
+        modes,
+        hooked,
+        kept_graphs,
+        steps,
+        in_loops,
+    )
+    found: list[Finding] = []
+    for check in checks:
+        found += list(check(health))
+        if found and check in (no_tensor, no_graph):
+            break
+    return found
+
+
+def no_tensor(health: Health) -> Iterator[Finding]:
+    """The loss is a number of Python's or NumPy's."""
+    if is_tensor(health.loss):
+        return
+    cuts = health.of("cut")
+    lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
+    why = f": {CUTTING[cuts[0].word]}" if cuts else ""
+    name = health.loss_name
+    remedy = remedy_of_cut(cuts[0]) if cuts else "give diagnose the tensor before it became one"
+    yield Finding(
+        f"{code(name)} is a {type_name(health.loss)} and no tensor, so it has no graph{why}.",
+        lines,
+        remedy,
+    )
+
+
+def no_graph(health: Health) -> Iterator[Finding]:
+    """The loss is a tensor that nothing leads back from."""
+    if not is_tensor(health.loss) or read(health.loss, "requires_grad"):
+        return
+    name, cuts = code(health.loss_name), health.of("cut")
+    if cuts:
+        for cut in cuts[:2]:
+            yield Finding(
+                f"{name} has no graph, so no parameter can get a gradient. The graph ended at "
+                f"{code(cut.name) if cut.name else 'this line'}: {CUTTING[cut.word]}.",
+                (str(cut),),
+                remedy_of_cut(cut),
+            )
+        return
+    if not health.records:
+        yield Finding(
+            f"{name} has no graph, and grad mode is off in this session.",
+            calls_of(health, "set_grad_enabled"),
+            "call torch.set_grad_enabled(True), and compute the loss again",
+        )
+        return
+    if health.parameters and not any(read(p, "requires_grad") for p in health.parameters.values()):
+        yield Finding(
+            f"All parameters of the model are frozen (requires_grad=False), so {name} has no graph.",
+            lines_with(health, "requires_grad")[:2],
+            "call requires_grad_(True) on the part that should learn",
+        )
+        return
+    yield Finding(
+        f"{name} has no graph: nothing that it was computed from requires grad.",
+        (),
+        "look at how it was made. print(t.grad_fn) for each tensor shows where the graph ends",
+    )
+
+
+def calls_of(health: Health, name: str) -> tuple[str, ...]:
+    """Return the lines with a call of that name, in all of the learner's sources."""
+    found = [
+        place.line(stmt)
+        for stmt, place in in_sources(health.frame, ast.stmt)
+        if any(one.rpartition(".")[2] == name for one in called_in(stmt))
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def called_in(stmt: ast.stmt) -> list[str]:
+    """Return the names of what a statement calls, without those of blocks in it."""
+    found, waiting = [], [stmt]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call):
+            func = node.func
+            found.append(func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", ""))
+        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+    return found
+
+
+def lines_with(health: Health, word: str) -> tuple[str, ...]:
+    found = [
+        place.line(stmt)
+        for stmt, place in in_sources(health.frame, (ast.Assign, ast.Expr))
+        if any(word in name for name in names_in(stmt))
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def plain_attributes(health: Health) -> Iterator[Finding]:
+    """What a module has as an attribute, and not as a part: model.parameters() misses it."""
+    if not is_module(health.model):
+        return
+    known = {id(one) for one in health.parameters.values()}
+    modules = {id(one) for _, one in submodules(health.model)}
+    for path, module in submodules(health.model):
+        for name, thing in attributes(module):
+            full = f"{path}.{name}".removeprefix(".")
+            lost = [one for _, one in within(name, thing) if is_lost(one, known, modules)]
+            if not lost or name.startswith("_"):
+                continue
+            lines = tuple(assigned(health.frame, name))[:2]
+            if is_tensor(thing):
+                made = "the result of an operation" if read(thing, "grad_fn") else "a plain tensor"
+                yield Finding(
+                    f"{code(full)} is {made} and no Parameter, so it is not registered in the "
+                    "model: model.parameters() does not have it, and the optimizer never moves it.",
+                    lines,
+                    f"finish the computation inside: self.{name} = nn.Parameter(...)",
+                )
+            else:
+                yield Finding(
+                    f"{code(full)} is a plain {type_name(thing)}. Its layers are not registered in "
+                    "the model, so model.parameters() does not have them and the optimizer never "
+                    "moves them.",
+                    lines,
+                    "put them into nn.ModuleList, nn.ModuleDict or nn.ParameterList",
+                )
+
+
+def within(name: str, thing: Any) -> list[tuple[str, Any]]:
+    if type(thing) in (list, tuple, dict):
+        return parts(name, thing)
+    return [(name, thing)] if is_tensor(thing) else []
+
+
+def is_lost(thing: Any, known: set[int], modules: set[int]) -> bool:
+    """Say whether a tensor or layer asks for gradients and is no part of the model."""
+    if is_module(thing):
+        return id(thing) not in modules and any(
+            read(p, "requires_grad") for _, p in parameters(thing)
+        )
+    if not is_tensor(thing) or id(thing) in known or not read(thing, "requires_grad"):
+        return False
+    return True
+
+
+def cut_off(health: Health) -> Iterator[Finding]:
+    """Parameters that forward uses, and whose graph a line ends."""
+    missing = {id(one): name for name, one in health.unreached.items()}
+    for cut in health.of("cut"):
+        names = [
+            missing.pop(one) for one in sorted(cut.ids & set(missing), key=list(missing).index)
+        ]
+        if names:
+            yield Finding(
+                f"The loss does not reach {listed(names)}: no gradient gets there. The graph ends at "
+                f"{code(cut.name) if cut.name else 'this line'}: {CUTTING[cut.word]}.",
+                (str(cut),),
+                remedy_of_cut(cut),
+            )
+    health.explained = set(health.unreached) - set(missing.values())
+
+
+def unused(health: Health) -> Iterator[Finding]:
+    """Parameters that the loss does not use at all, as far as the lines tell."""
+    left = [name for name in health.unreached if name not in health.explained]
+    if not left:
+        return
+    lines = []
+    for name in left:
+        owner = name.rpartition(".")[0].partition(".")[0] or name
+        lines += list(assigned(health.frame, owner))[:1]
+    yield Finding(
+        f"{listed(left)} {'gets' if len(left) == 1 else 'get'} no gradient: nothing on the way to "
+        f"{code(health.loss_name)} uses {'it' if len(left) == 1 else 'them'}, so the loss does not "
+        "reach that part of the model.",
+        tuple(dict.fromkeys(lines))[:2],
+        "call that part in forward, or add its output to the loss. If it should rest in this step, "
+        "all is well",
+    )
+
+
+def not_held(health: Health) -> Iterator[Finding]:
+    """Parameters that learn and that the optimizer does not have; what it has instead."""
+    if not health.groups:
+        return
+    held = {id(one) for one in health.held}
+    missing = [
+        name
+        for name, one in health.parameters.items()
+        if id(one) not in held and read(one, "requires_grad")
+    ]
+    own = {id(one) for one in health.parameters.values()}
+    strange = [one for one in health.held if id(one) not in own]
+    if not missing:
+        return
+    is_all = len(missing) == len(health.parameters)
+    lines = [*made_lines(health), *later_lines(health)]
+    instead = ""
+    if strange and id_of_used(health, strange):
+        instead = " It steps other tensors, which this loss does use."
+    elif strange:
+        count = "one tensor" if len(strange) == 1 else f"{len(strange)} tensors"
+        instead = (
+            f" It holds {count} that this model does not have, such as a layer that was replaced."
+        )
+    what = "any parameter of this model" if is_all else listed(missing)
+    yield Finding(
+        f"The optimizer does not hold {what}, so step() never updates "
+        f"{'it' if len(missing) == 1 else 'them'}.{instead}",
+        tuple(dict.fromkeys(lines))[:3],
+        "make the optimizer after the model is finished, or give it the rest with "
+        "optimizer.add_param_group(...)",
+    )
+
+
+def id_of_used(health: Health, tensors: Sequence[torch.Tensor]) -> bool:
+    return any(id(one) in health.used for one in tensors)
+
+
+def optimizer_name(health: Health) -> str:
+    found = [name for name, one in variables(health.frame) if one is health.optimizer]
+    return found[0] if found else ""
+
+
+def made_lines(health: Health) -> list[str]:
+    made = made_at(health.spot, optimizer_name(health))
+    return [made[1].line(made[0])] if made else []
+
+
+def later_lines(health: Health) -> list[str]:
+    """Return the lines that changed the model's parts or flags after the optimizer was made."""
+    made = made_at(health.spot, optimizer_name(health))
+    model = next((name for name, one in variables(health.frame) if one is health.model), None)
+    if made is None or model is None:
+        return []
+    body = health.spot.scope.body
+    after = [nr for nr, one in enumerate(body) if one[0] is made[0]][-1]
+    found = []
+    for stmt, _, place in body[after + 1 :]:
+        is_new = isinstance(stmt, ast.Assign) and any(
+            dotted(one).partition(".")[0] == model and not isinstance(one, ast.Name)
+            for one in stmt.targets
+        )
+        is_flag = isinstance(stmt, (ast.Assign, ast.Expr)) and any(
+            "requires_grad" in one for one in names_in(stmt)
+        )
+        is_again = isinstance(stmt, ast.Assign) and any(
+            dotted(one) == model for one in stmt.targets
+        )
+        if is_new or is_flag or is_again:
+            found.append(place.line(stmt))
+    return found
+
+
+def strange_flags(health: Health) -> Iterator[Finding]:
+    """Attributes that look like a flag and are none."""
+    if not is_module(health.model):
+        return
+    for path, module in submodules(health.model):
+        for name, value in attributes(module):
+            if name == "requires_grad" and type(value) is bool:
+                yield Finding(
+                    f"{code(path or 'the model')}.requires_grad = {value} only made an attribute of "
+                    "that name. It freezes and unfreezes nothing: a module has no such flag.",
+                    tuple(assigned(health.frame, "requires_grad"))[:1],
+                    f"call requires_grad_({value}) on the module",
+                )
+    for name, one in health.parameters.items():
+        for wrong in ("required_grad", "require_grad", "requires_gradient"):
+            if wrong in getattr(one, "__dict__", {}):
+                yield Finding(
+                    f"{code(name)} has an attribute {code(wrong)}. Torch does not know that name: "
+                    "the flag is requires_grad.",
+                    tuple(assigned(health.frame, wrong))[:1],
+                    "write requires_grad",
+                )
+
+
+def not_finite(health: Health) -> Iterator[Finding]:
+    """NaN or infinity in the loss or in gradients, and where it began."""
+    loss = health.loss.detach()
+    is_bad = not bool(torch.isfinite(loss).all())
+    bad = [
+        name
+        for name, one in health.gradients.items()
+        if one is not None and not bool(torch.isfinite(one).all())
+    ]
+    if not is_bad and not bad:
+        return
+    begun = first_nan(health.nodes) if is_bad else None
+    maker = type_name(begun) if begun is not None else "" if is_bad else bad_in_backward(health)
+    told = f"The gradient of {listed(bad)} is NaN or infinite" if bad else "The loss is not finite"
+    if is_bad:
+        told = f"{code(health.loss_name)} itself is NaN or infinite. {told if bad else ''}".strip()
+        said = "The forward made it"
+    else:
+        told += f", although {code(health.loss_name)} is a number"
+        said = "The forward gave numbers, and backward made the NaN"
+    if not maker:
+        yield Finding(f"{told}.", (), "look for log, sqrt, a division or exp of large numbers")
+        return
+    found = nan_finding(health.of("op"), maker, [], said)
+    yield Finding(f"{told}. {found.what}", found.lines, found.remedy)
+
+
+def bad_in_backward(health: Health) -> str:
+    """Return the name of the node at which NaN first comes out, found by torch's anomaly mode."""
+    leaves = [health.parameters[name] for name in health.gradients]
+    try:
+        with torch.autograd.set_detect_anomaly(True, check_nan=True):
+            torch.autograd.grad(health.loss, leaves, retain_graph=True, allow_unused=True)
+    except RuntimeError as error:
+        words = str(error).split("'")
+        return words[1] if len(words) > 1 and "returned nan" in str(error) else ""
+    return ""
+
+
+FLAT = {"Round": "round()", "Floor": "floor()", "Ceil": "ceil()", "Sign": "sign()", "Sgn": "sgn()"}
+FLAT |= {"Trunc": "trunc()", "Heaviside": "heaviside()"}
+
+
+def zeros(health: Health) -> Iterator[Finding]:
+    """Gradients that are 0 everywhere, or that an own Function did not give."""
+    found = health.gradients
+    none = [name for name, one in found.items() if one is None]
+    if none:
+        own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
+        yield Finding(
+            f"{listed(none)} {'gets' if len(none) == 1 else 'get'} None, although the graph leads "
+            f"there. The backward of {listed(own) if own else 'an own Function'} returns None.",
+            (),
+            "return a gradient for each input that should learn",
+        )
+    zero = [name for name, one in found.items() if one is not None and not bool(one.any())]
+    if not zero:
+        return
+    why, lines, remedy = why_zero(health)
+    yield Finding(f"The gradient of {listed(zero)} is 0 everywhere. {why}", lines, remedy)
+
+
+def why_zero(health: Health) -> tuple[str, tuple[str, ...], str]:
+    for kind, word in FLAT.items():
+        if kind in health.kinds:
+            events = [one for one in health.of("op") if one.word.rstrip("_") == word[:-2]]
+            return (
+                f"{word} is flat nearly everywhere, so its slope is 0.",
+                tuple(map(str, events))[:2],
+                "compute the loss without it, or use a soft version",
+            )
+    for node in health.nodes:
+        kind, held = type_name(node).partition("Backward")[0], values_held(node)
+        result = held.get("result")
+        if kind == "Relu" and is_tensor(result) and not bool(result.any()):
+            return (
+                "Every value that goes into one relu is below 0, so it lets no gradient through.",
+                tuple(str(one) for one in health.of("op") if one.word.lower() == "relu")[:2],
+                "look at the scale of the data, the learning rate and the start values of that layer",
+            )
+        if kind in ("Sigmoid", "Tanh") and is_tensor(result) and is_saturated(result, kind):
+            return (
+                f"{kind.lower()} is at its end for every value, and there its slope is 0.",
+                tuple(str(one) for one in health.of("op") if one.word.lower() == kind.lower())[:2],
+                "scale the data, or start with smaller weights",
+            )
+    return "Something on the way multiplies by 0.", (), "look for a weight or a mask that is all 0"
+
+
+def is_saturated(result: torch.Tensor, kind: str) -> bool:
+    slope = result * (1 - result) if kind == "Sigmoid" else 1 - result * result
+    return not bool(slope.any())
+
+
+def large(health: Health) -> Iterator[Finding]:
+    for name, one in health.gradients.items():
+        if one is None or not bool(torch.isfinite(one).all()):
+            continue
+        weight = health.parameters[name].detach()
+        length, size = float(one.norm()), float(weight.norm())
+        if length > HUGE * max(size, 1.0):
+            yield Finding(
+                f"The gradient of {code(name)} is {length:.3g} long, and the weight itself is "
+                f"{size:.3g} long. One step throws it far away: the gradients explode.",
+                calls_of(health, "backward")[:1],
+                "clip the gradients between backward() and step(), lower the learning rate, or "
+                "scale the data",
+            )
+            return
+
+
+def made_shapes(node: Any) -> list[tuple[int, ...]]:
+    return [found for one in of_node(node, "_input_metadata") if (found := shape(one)) is not None]
+
+
+PAIRWISE = {"Sub", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "Add", "Mul"}
+
+
+def broadcast(health: Health) -> Iterator[Finding]:
+    """A column minus a row: every prediction is compared with every target."""
+    for nr, node in enumerate(health.walk.met):
+        kind = type_name(node).partition("Backward")[0]
+        if is_tensor(node) or kind not in ("Sub", "MseLoss", "L1Loss"):
+            continue
+        outer = made_shapes(node)[0] if made_shapes(node) else ()
+        for edge in health.walk.edges:
+            if edge.source != nr or edge.target is None:
+                continue
+            child = health.walk.met[edge.target]
+            inner = shape(child) if is_tensor(child) else (*made_shapes(child), ())[0]
+            grown = is_square(inner, outer) or (kind != "Sub" and is_square_loss(node, inner))
+            if grown:
+                yield broadcast_finding(health, kind, inner, outer)
+                return
+
+
+def is_square(inner: Any, outer: Any) -> bool:
+    """Say whether n values in a row or a column became n times n."""
+    if inner is None or len(outer) != 2 or outer[0] != outer[1] or outer[0] < 2:
+        return False
+    return inner in ((outer[0], 1), (1, outer[0]), (outer[0],))
+
+
+def is_square_loss(node: Any, inner: Any) -> bool:
+    """Say whether a loss saw a column and a row of as many values."""
+    held = [tuple(one.shape) for one in values_held(node).values() if is_tensor(one)]
+    count = inner[0] if inner else 0
+    return count > 1 and any(
+        one != inner and {one, inner} <= {(count, 1), (count,), (1, count)} for one in held
+    )
+
+
+def broadcast_finding(health: Health, kind: str, inner: Any, outer: Any) -> Finding:
+    count = max(inner)
+    words = {"Sub": {"Sub", "sub"}, "MseLoss": {"mse_loss", "MSELoss"}}.get(
+        kind, {"l1_loss", "L1Loss"}
+    )
+    events = [one for one in health.of("op") if one.word in words]
+    name = next((one.name for one in events if one.name), "")
+    return Finding(
+        f"{code(name) if name else 'One side of the loss'} has shape {inner}, and the other side has "
+        f"not. The two were broadcast to ({count}, {count}), so every prediction is compared with "
+        "every target.",
+        tuple(dict.fromkeys(map(str, events)))[:2],
+        "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
+    )
+
+
+TWICE = {
+    "Softmax": "Softmax",
+    "LogSoftmax": "LogSoftmax",
+    "Sigmoid": "Sigmoid",
+}
+
+
+def twice_normalized(health: Health) -> Iterator[Finding]:
+    """A loss that normalizes itself gets what was normalized before."""
+    for edge in health.walk.edges:
+        if edge.target is None:
+            continue
+        outer = type_name(health.walk.met[edge.source]).partition("Backward")[0]
+        inner = type_name(health.walk.met[edge.target]).partition("Backward")[0]
+        if outer == "LogSoftmax" and inner in ("Softmax", "LogSoftmax"):
+            loss, word = "cross_entropy", "softmax"
+        elif outer == "BinaryCrossEntropyWithLogits" and inner == "Sigmoid":
+            loss, word = "binary_cross_entropy_with_logits", "sigmoid"
+        else:
+            continue
+        same = {word, f"log_{word}", "Softmax", "LogSoftmax", "Sigmoid"}
+        events = [one for one in health.of("op") if one.word in same]
+        name = next((one.name for one in events if one.name), "")
+        yield Finding(
+            f"The loss {loss} applies {word} itself, and {code(name) if name else 'its input'} has "
+            f"been through {word} already. Twice makes the gradients small, and it learns slowly.",
+            tuple(dict.fromkeys(map(str, events)))[:2],
+            f"give the loss the raw outputs (logits), and leave that {word} out",
+        )
+        return
+
+
+def target_with_graph(health: Health) -> Iterator[Finding]:
+    for node in health.nodes:
+        kind = type_name(node).partition("Backward")[0]
+        if kind not in ("MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss"):
+            continue
+        children = of_node(node, "next_functions")
+        if len(children) > 1 and all(child is not None for child, _ in children[:2]):
+            events = [
+                one for one in health.of("op") if one.word.lower().replace("_", "") == kind.lower()
+            ]
+            yield Finding(
+                "The target of the loss has a graph, too, so gradients also go through the target "
+                "and train what made it.",
+                tuple(dict.fromkeys(map(str, events)))[:2],
+                "if the target should stand still, compute it under no_grad() or give the loss "
+                "target.detach()",
+            )
+            return
+
+
+MOODY = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._BatchNorm)
+
+
+def modes(health: Health) -> Iterator[Finding]:
+    if not is_module(health.model):
+        return
+    moody = [(path, one) for path, one in submodules(health.model) if is_a(one, MOODY)]
+    still = [path or type_name(one) for path, one in moody if not one.training]
+    if still:
+        yield Finding(
+            f"{listed(still)} {'is' if len(still) == 1 else 'are'} in eval mode: dropout drops nothing, "
+            "and batch norm uses its running averages and does not update them.",
+            calls_of(health, "eval")[:2],
+            "call model.train() at the start of each round of training, if that part should learn",
+        )
+
+
+def hooked(health: Health) -> Iterator[Finding]:
+    """Hooks that change gradients, or that pile up."""
+    with_hook = [name for name, one in health.parameters.items() if one._backward_hooks]
+    if with_hook:
+        yield Finding(
+            f"{listed(with_hook)} {'has' if len(with_hook) == 1 else 'have'} a hook of yours. What a "
+            "hook returns takes the place of the gradient.",
+            calls_of(health, "register_hook")[:2],
+            "look at what it returns. handle.remove() takes the hook away",
+        )
+    if not is_module(health.model):
+        return
+    for path, module in submodules(health.model):
+        inside = object.__getattribute__(module, "__dict__")
+        for kind in ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks"):
+            hooks = list((inside.get(kind) or {}).values())
+            codes = [getattr(one, "__code__", one) for one in hooks]
+            most = max((codes.count(one) for one in codes), default=0)
+            if most > 1:
+                lines = calls_of(health, "register_forward_hook")
+                lines += calls_of(health, "register_full_backward_hook")
+                yield Finding(
+                    f"{code(path or 'the model')} has the same hook {most} times. Each one runs in "
+                    "every forward, and what it keeps stays in memory.",
+                    lines[:2],
+                    "register it once, before the loop, or call handle.remove() in each round",
+                )
+
+
+def kept_graphs(health: Health) -> Iterator[Finding]:
+    """Tensors besides the loss that keep graphs alive: in lists, or summed up over rounds."""
+    inner: dict[str, list[str]] = {}
+    for name, one in health.names:
+        if one is health.loss or read(one, "grad_fn") is None or "[" not in name:
+            continue
+        if is_module(health.spot.scope.space.get(name.partition("[")[0])):
+            continue
+        inner.setdefault(name.partition("[")[0], []).append(name)
+    sums = {event for event in in_rounds(health) if event.kind == "kept"}
+    for base, names in inner.items():
+        lines = [one.line for one in sums if one.name == base]
+        if len(names) > 1 or lines:
+            count = "a tensor" if len(names) == 1 else f"{len(names)} tensors"
+            yield Finding(
+                f"{code(base)} holds {count} with a graph, and each keeps all that its forward had "
+                "saved. With every round memory grows.",
+                tuple(lines)[:2],
+                "keep numbers: loss.item(), or loss.detach() for a tensor",
+            )
+    for event in sums:
+        thing = health.spot.scope.space.get(event.name)
+        if event.name not in inner and is_tensor(thing) and read(thing, "grad_fn") is not None:
+            yield Finding(
+                f"{code(event.name)} is a sum of losses with their graphs, so the graphs of all rounds "
+                "stay alive and memory grows.",
+                (event.line,),
+                "add loss.item(), or loss.detach()",
+            )
+
+
+def steps(health: Health) -> Iterator[Finding]:
+    """What the optimizer's settings say."""
+    for group in health.groups:
+        rate = group.get("lr")
+        if isinstance(rate, (int, float)) and rate < 1e-10:
+            yield Finding(
+                f"The learning rate of the optimizer is {rate:.3g}, so step() moves nothing.",
+                tuple(made_lines(health)),
+                "give it a larger lr, or look at what the scheduler made of it",
+            )
+            return
+    for finding in decayed(health):
+        yield finding
+
+
+def decayed(health: Health) -> Iterator[Finding]:
+    return iter(())
+
+
+def in_loops(health: Health) -> Iterator[Finding]:
+    for event in in_rounds(health):
+        if event.kind != "kept":
+            yield Finding(event.what, (event.line,), event.remedy)
+
+
+def summary(health: Health) -> list[str]:
+    """Return what is known of the step in figures."""
+    told = []
+    count = len(health.parameters)
+    asked = [one for one in health.parameters.values() if read(one, "requires_grad")]
+    if is_tensor(health.loss) and count:
+        got = sum(id(one) in health.used for one in asked)
+        frozen = f"; {count - len(asked)} are frozen" if count > len(asked) else ""
+        told.append(
+            f"The loss reaches {got} of {len(asked)} parameters that ask for a gradient{frozen}."
+        )
+    lengths = [float(one.norm()) for one in health.gradients.values() if one is not None]
+    if lengths:
+        told.append(f"Their gradients are {min(lengths):.3g} to {max(lengths):.3g} long.")
+    if health.problem:
+        told.append(health.problem)
+    return told
+
+
+def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:
+    """Return the findings about a step, and its figures."""
+    health = Health(model, loss, optimizer, frame)
+    health.explained = set()
+    if is_tensor(loss):
+        health.gradients  # computed with grad mode as it is
+    with quietly():
+        found = findings(health)
+        told = summary(health)
+    return found, told

@@ -1,0 +1,213 @@
+"""Read the learner's training loops: in which order a round empties gradients, goes backward and
+steps, and what it keeps. Source is read and never run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from helpers.clinic.facts import places
+from helpers.clinic.sources import Place
+from helpers.clinic.values import dotted, flat
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+@dataclass(frozen=True)
+class Habit:
+    """Hold something that a loop does in every round: a "wrong" order, or what is "kept"."""
+
+    kind: str
+    name: str
+    line: str
+    what: str = ""
+    remedy: str = ""
+
+
+@dataclass(frozen=True)
+class Act:
+    """Hold a call of a round that matters: "zero", "backward", "step", "clip" or "schedule"."""
+
+    kind: str
+    name: str
+    stmt: ast.stmt
+    call: ast.Call
+    block: tuple[ast.stmt, ...]
+
+
+def in_rounds(health: Any) -> list[Habit]:
+    """Return what the loops of the learner's sources do that costs them, each once."""
+    found: list[Habit] = []
+    for place in places(health.frame):
+        for loop, body in loops(place.text.tree):
+            found += habits(place, loop, body)
+    return list(dict.fromkeys(found))
+
+
+def loops(tree: ast.AST) -> Iterator[tuple[Any, list[tuple[ast.stmt, tuple[ast.stmt, ...]]]]]:
+    """Yield the innermost loops that go backward, or keep something, with their statements."""
+    for loop in ast.walk(tree):
+        if isinstance(loop, LOOPS):
+            yield loop, list(flat(loop.body))
+
+
+def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
+    acts = list(acts_in(body))
+    if not any(act.kind == "backward" for act in acts):
+        return
+    inner = [stmt for stmt, _ in body if isinstance(stmt, LOOPS)]
+    is_outer = any(
+        act.kind == "backward" and any(one in act.block for one in inner) for act in acts
+    )
+    yield from kept(place, body)
+    if not is_outer:
+        yield from order(place, acts, body)
+
+
+def acts_in(body: list) -> Iterator[Act]:
+    for stmt, block in body:
+        if isinstance(stmt, (ast.FunctionDef, ast.ClassDef)):
+            continue
+        for call in own_calls(stmt):
+            kind = kind_of(call)
+            if kind:
+                name = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+                yield Act(kind, name, stmt, call, block)
+
+
+def own_calls(stmt: ast.stmt) -> Iterator[ast.Call]:
+    waiting: list[ast.AST] = [stmt]
+    while waiting:
+        node = waiting.pop(0)
+        if isinstance(node, ast.Call):
+            yield node
+        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+
+
+def kind_of(call: ast.Call) -> str:
+    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    owner = dotted(call.func.value).lower() if isinstance(call.func, ast.Attribute) else ""
+    if word == "step":
+        return "schedule" if "sched" in owner else "step"
+    known = {"zero_grad": "zero", "backward": "backward"}
+    if word.startswith("clip_grad_"):
+        return "clip"
+    return known.get(word, "")
+
+
+def order(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
+    """Tell of a round whose calls stand in an order that loses something."""
+    kinds = [act.kind for act in acts]
+    if "backward" in kinds and "step" in kinds:
+        back = kinds.index("backward")
+        step = kinds.index("step", back) if "step" in kinds[back:] else -1
+        if step > back:
+            yield from between(place, acts[back + 1 : step])
+            if "zero" not in kinds and not empties(body):
+                yield never_emptied(place, acts[back])
+        yield from clipped_late(place, acts)
+    elif "backward" in kinds and not steps_by_hand(body):
+        uncalled = [stmt for stmt, _ in body if is_uncalled_step(stmt)]
+        for stmt in uncalled:
+            yield Habit(
+                "wrong",
+                "",
+                place.line(stmt),
+                "step is named here and never called: the parentheses are missing.",
+                "write optimizer.step()",
+            )
+    for act in acts:
+        if act.kind == "backward" and keeps_graph(act.call):
+            yield Habit(
+                "wrong",
+                act.name,
+                place.line(act.stmt),
+                "backward(retain_graph=True) keeps the graph of every round until its loss is gone. "
+                "That costs memory, and it hides that a second backward() goes back through an old "
+                "graph.",
+                "leave retain_graph out, if nothing goes back through this graph again",
+            )
+
+
+def between(place: Place, acts: list[Act]) -> Iterator[Habit]:
+    for act in acts:
+        if act.kind == "zero":
+            yield Habit(
+                "wrong",
+                act.name,
+                place.line(act.stmt),
+                "zero_grad() stands between backward() and step(). It throws the gradients away "
+                "before step() can use them, so nothing learns.",
+                "empty the gradients before backward(), or after step()",
+            )
+
+
+def never_emptied(place: Place, act: Act) -> Habit:
+    return Habit(
+        "wrong",
+        act.name,
+        place.line(act.stmt),
+        "This loop never empties the gradients: no zero_grad() stands in it. backward() adds to "
+        ".grad, so each step uses the sum of all rounds so far.",
+        "call optimizer.zero_grad() in each round, before backward()",
+    )
+
+
+def clipped_late(place: Place, acts: list[Act]) -> Iterator[Habit]:
+    kinds = [act.kind for act in acts]
+    if "clip" not in kinds:
+        return
+    clip, step, back = kinds.index("clip"), kinds.index("step"), kinds.index("backward")
+    if clip > step > back or clip < back:
+        where = "after step()" if clip > step else "before backward()"
+        yield Habit(
+            "wrong",
+            "",
+            place.line(acts[clip].stmt),
+            f"The gradients are clipped {where}, so step() uses the gradients as they were without it.",
+            "clip between backward() and step()",
+        )
+
+
+def empties(body: list) -> bool:
+    """Say whether a loop empties gradients in another way: p.grad = None, or zero_()."""
+    for stmt, _ in body:
+        for node in ast.walk(stmt):
+            if isinstance(node, ast.Attribute) and node.attr == "grad":
+                return True
+    return False
+
+
+def steps_by_hand(body: list) -> bool:
+    return empties(body)
+
+
+def is_uncalled_step(stmt: ast.stmt) -> bool:
+    is_name = isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Attribute)
+    return is_name and stmt.value.attr in ("step", "zero_grad", "backward")
+
+
+def keeps_graph(call: ast.Call) -> bool:
+    return any(
+        one.arg == "retain_graph" and getattr(one.value, "value", None) is True
+        for one in call.keywords
+    )
+
+
+def kept(place: Place, body: list) -> Iterator[Habit]:
+    """Tell what a loop collects: a list that grows, a sum that goes on."""
+    for stmt, _ in body:
+        if isinstance(stmt, ast.AugAssign) and isinstance(stmt.op, ast.Add):
+            yield Habit("kept", dotted(stmt.target), place.line(stmt))
+        if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
+            func = stmt.value.func
+            if isinstance(func, ast.Attribute) and func.attr in ("append", "extend"):
+                yield Habit("kept", dotted(func.value), place.line(stmt))
+        if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.BinOp):
+            names = {dotted(one) for one in ast.walk(stmt.value) if isinstance(one, ast.Name)}
+            for target in stmt.targets:
+                if dotted(target) in names:
+                    yield Habit("kept", dotted(target), place.line(stmt))
