@@ -11,6 +11,8 @@ from pathlib import Path
 import torch
 from IPython.core.interactiveshell import InteractiveShell
 
+from helpers.clinic import heard
+
 HERE = Path(__file__).parent / "clinic_programs"
 
 
@@ -41,6 +43,8 @@ def shown(cells):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("default")
+            warnings.showwarning = warnings._showwarning_orig
+            heard.listen()
             with torch.random.fork_rng():
                 return _shown(shell, cells)
     finally:
@@ -52,6 +56,7 @@ def shown(cells):
 
 def _shown(shell, cells):
     quiet = io.StringIO()
+    heard._LAST.clear()
     with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
         shell.run_cell("from helpers import diagnose", store_history=True)
         for cell in cells[:-1]:

@@ -111,7 +111,12 @@ def variables(frame: FrameType | None) -> list[tuple[str, Any]]:
     for name, thing in named(frame.f_globals):
         if name not in local:
             found.setdefault(name, thing)
-    return [(name, thing) for name, thing in found.items() if not _IPYTHON.fullmatch(name)]
+    return [(name, thing) for name, thing in found.items() if not is_ipythons(name)]
+
+
+def is_ipythons(name: str) -> bool:
+    """Say whether IPython keeps something of its own under a name, such as `In` or `_3`."""
+    return _IPYTHON.fullmatch(name) is not None
 
 
 def named(space: dict[Any, Any]) -> list[tuple[str, Any]]:

@@ -26,6 +26,7 @@ from autograd_graphs.looking.torch_private import (
     of_node,
     ran_as,
     read,
+    shape,
     shows_flag_of_base,
     type_name,
 )
@@ -70,10 +71,10 @@ def found_in(facts: Facts) -> Finding | None:
 
 @rule("Trying to backward through the graph a second time")
 def freed(facts: Facts, _: Any) -> Finding | None:
-    spot = facts.spot
     call = failed_backward(frames_of(facts.traceback))
-    if spot is None or call is None or facts.is_past:
+    if not facts.framed or call is None or facts.is_past:
         return None
+    frame, spot = facts.framed[0]
     carried = carried_state(facts)
     if carried is not None:
         return Finding(
@@ -83,7 +84,7 @@ def freed(facts: Facts, _: Any) -> Finding | None:
             f"begin each round with {carried.name} = {carried.name}.detach(). For a tuple of "
             "states detach each of them",
         )
-    past = Past(spot.frame, spot.stmt.lineno)
+    past = Past(frame, spot.stmt.lineno)
     lines, is_sure = freers(past, call.roots)
     led = tuple(map(str, lines)) if is_sure else ()
     for root in call.roots:
@@ -170,9 +171,8 @@ EDITS = {
 
 @rule("has been modified by an inplace operation")
 def modified(facts: Facts, _: Any) -> Finding | None:
-    spot = facts.spot
     call = failed_backward(frames_of(facts.traceback))
-    if spot is None or call is None or facts.is_past:
+    if not facts.framed or call is None or facts.is_past:
         return None
     maker = _MAKER.search(facts.text)
     names = edited_names(facts, call)
@@ -260,8 +260,8 @@ def edited_names(facts: Facts, call: Any) -> list[str]:
 def stepped(facts: Facts, call: Any) -> list[str]:
     """Return the lines with an optimizer's step that may have edited what the graph saved."""
     found = []
-    for spot in facts.spots:
-        lines, _ = editors(Past(spot.frame, spot.stmt.lineno), call.roots)
+    for frame, spot in facts.framed:
+        lines, _ = editors(Past(frame, spot.stmt.lineno), call.roots)
         found += [str(one) for one in lines if "step" in one.text]
     return found
 
@@ -319,7 +319,7 @@ def frozen(facts: Facts) -> Finding | None:
     if not facts.records:
         lines = [
             place.line(ast.Expr(node, lineno=node.lineno))
-            for node, place in in_sources(facts.spot.frame, ast.Call)
+            for node, place in in_sources(facts.spot.globals, ast.Call)
             if dotted(node.func).endswith("set_grad_enabled")
         ]
         return Finding(
@@ -338,7 +338,7 @@ def frozen(facts: Facts) -> Finding | None:
         return None
     lines = [
         place.line(stmt)
-        for stmt, place in in_sources(facts.spot.frame, (ast.Assign, ast.Expr))
+        for stmt, place in in_sources(facts.spot.globals, (ast.Assign, ast.Expr))
         if any("requires_grad" in name for name in names_in(stmt))
     ]
     return Finding(
@@ -459,7 +459,7 @@ def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
                 break
         else:
             if "." in name and facts.spot:
-                lines += list(assigned(facts.spot.frame, name.rpartition(".")[2]))[:1]
+                lines += list(assigned(facts.spot.globals, name.rpartition(".")[2]))[:1]
     return tuple(dict.fromkeys(lines))[:3]
 
 
@@ -475,7 +475,7 @@ def own_function(facts: Facts, _: Any) -> Finding | None:
     if match is None or facts.spot is None:
         return None
     name = match[1] or match[2]
-    for node, place in in_sources(facts.spot.frame, ast.ClassDef):
+    for node, place in in_sources(facts.spot.globals, ast.ClassDef):
         if node.name == name:
             return of_function(facts, name, node, place)
     return None
@@ -526,7 +526,7 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         return None
     names = [name for name, _ in results]
     kept = names[0].rpartition(".")[2]
-    lines = [str(facts.spot), *list(assigned(facts.spot.frame, kept))[:1]]
+    lines = [str(facts.spot), *list(assigned(facts.spot.globals, kept))[:1]]
     return Finding(
         f"{listed(names)} has a graph: it is the result of an operation and no leaf, and deepcopy() "
         "copies only leaves.",
@@ -656,9 +656,56 @@ def recorded_line(node: Any) -> str:
     return found
 
 
-# ---------------------------------------------------------------- gradients that were asked for
+# ---------------------------------------------------------------- warnings
 
 
-@rule(r"Tensor at index (\d+) appears to not have been used|differentiated Tensors appears to not")
-def unused(facts: Facts, match: Any) -> Finding | None:
+@rule("The .grad attribute of a Tensor that is not a leaf")
+def grad_of_result(facts: Facts, _: Any) -> Finding | None:
+    spot = facts.spot
+    owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
+    for owner in owners:
+        made = made_at(spot, owner)
+        lines = [str(spot), *([made[1].line(made[0])] if made else [])]
+        return Finding(
+            f"{code(owner)} is not a leaf: an operation made it. backward() keeps the gradients of "
+            f"leaves alone, so {code(owner + '.grad')} is None.",
+            tuple(lines),
+            f"call {owner}.retain_grad() before backward(), or ask the tensor that it was made from",
+        )
     return None
+
+
+@rule(r"lr_scheduler\.step\(\)` before `optimizer\.step")
+def scheduler_first(facts: Facts, _: Any) -> Finding | None:
+    return Finding(
+        "The scheduler stepped before the optimizer did, so the first learning rate of its plan was "
+        "never used.",
+        (str(facts.spot),),
+        "call optimizer.step() first, and scheduler.step() after it",
+    )
+
+
+@rule("Using a target size")
+def sizes(facts: Facts, _: Any) -> Finding | None:
+    pairs = [
+        (name, shape(one)) for name, one in facts.line_names if name in names_in(facts.spot.stmt)
+    ]
+    told = " and ".join(f"{code(name)} has shape {size}" for name, size in pairs[:2])
+    return Finding(
+        f"{told or 'Prediction and target differ in shape'}. The loss broadcasts the two, so every "
+        "prediction is compared with every target.",
+        (str(facts.spot),),
+        "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
+    )
+
+
+@rule("To copy construct from a tensor")
+def copied(facts: Facts, _: Any) -> Finding | None:
+    name = facts.spot.called()
+    return Finding(
+        f"torch.tensor() copied the values of {code(name) if name else 'a tensor'}. The copy has no "
+        "graph, so no gradient goes back through it.",
+        (str(facts.spot),),
+        "use the tensor itself, or torch.stack(...) for several. Where you do want a copy without "
+        "the graph, write x.detach().clone()",
+    )

@@ -8,7 +8,8 @@ import ast
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from types import FrameType, TracebackType
+from itertools import pairwise
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ from helpers.clinic.sources import (
     cells_before,
     cells_in,
     is_learners_file,
+    place_of,
 )
 from helpers.clinic.values import Event, Scope, Values, dotted, flat, targets
 
@@ -41,9 +43,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Spot:
-    """Hold a line of a frame: the scope that its names are looked up in, and its statement there."""
+    """Hold a line that ran: the namespace of its module, the scope that its names are looked up in, and its statement there."""
 
-    frame: FrameType
+    globals: dict[str, Any]
     scope: Scope
     nr: int
 
@@ -62,16 +64,22 @@ class Spot:
 
 def spot_of(frame: FrameType, number: int) -> Spot | None:
     """Return the statement at a line of a frame, with all that ran before it."""
-    cells = cells_in(frame.f_globals)
-    found = body_of(frame.f_code, cells)
+    return spot_in(frame.f_code, number, frame.f_globals, dict(variables(frame)))
+
+
+def spot_in(
+    made: CodeType, number: int, space: dict[str, Any], known: dict[str, Any]
+) -> Spot | None:
+    """Return the statement at a line of a code that runs in a namespace; `known` are its names."""
+    cells = cells_in(space)
+    found = body_of(made, cells)
     if found is None:
         return None
     place, tree = found
-    own = tuple(line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename))
     body = []
     if isinstance(tree, ast.Module):
-        for earlier in cells_before(frame, place.cell or len(cells)):
-            if tuple(earlier.text.lines) != own:
+        for earlier in cells_before(cells[: place.cell or len(cells)]):
+            if earlier.text.lines != place.text.lines:
                 body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
     here = Place(place.text, 0)
     body += [(stmt, blocks, here) for stmt, blocks in flat(tree.body)]
@@ -80,9 +88,7 @@ def spot_of(frame: FrameType, number: int) -> Spot | None:
         for nr, (stmt, _, where) in enumerate(body)
         if where is here and stmt.lineno <= number <= stmt.end_lineno
     ]
-    if not at:
-        return None
-    return Spot(frame, Scope(here, body, dict(variables(frame))), at[-1])
+    return Spot(space, Scope(here, body, known), at[-1]) if at else None
 
 
 class Facts:
@@ -91,18 +97,24 @@ class Facts:
     def __init__(self, text: str, traceback: TracebackType | None, is_past: bool) -> None:
         self.text, self.traceback, self.is_past = text, traceback, is_past
         self.records = torch.is_grad_enabled()
+        self.heard: Spot | None = None  # where a warning came from
 
     @cached_property
-    def spots(self) -> list[Spot]:
-        """Return the learner's lines in the traceback, the innermost first."""
+    def framed(self) -> list[tuple[FrameType, Spot]]:
+        """Return the learner's frames in the traceback and their lines, the innermost first."""
         found, one = [], self.traceback
         while one is not None:
             frame = one.tb_frame
             file = frame.f_code.co_filename
             if is_learners_file(file, frame.f_globals.get("__name__")):
-                found.append(spot_of(frame, one.tb_lineno or 0))
+                found.append((frame, spot_of(frame, one.tb_lineno or 0)))
             one = one.tb_next
-        return [spot for spot in reversed(found) if spot is not None]
+        return [(frame, spot) for frame, spot in reversed(found) if spot is not None]
+
+    @cached_property
+    def spots(self) -> list[Spot]:
+        """Return the learner's lines, the innermost first."""
+        return [self.heard] if self.heard else [spot for _, spot in self.framed]
 
     @property
     def spot(self) -> Spot | None:
@@ -110,7 +122,7 @@ class Facts:
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
-        return list(reached(spot.frame for spot in self.spots))
+        return list(reached([spot.scope.space for spot in self.spots]))
 
     @cached_property
     def line_names(self) -> list[tuple[str, torch.Tensor]]:
@@ -119,7 +131,7 @@ class Facts:
         for spot in self.spots:
             here = names_in(spot.stmt)
             begin = {name.partition(".")[0] for name in here}
-            pairs = [pair for pair in reached([spot.frame]) if head(pair[0]) in begin]
+            pairs = [pair for pair in reached([spot.scope.space]) if head(pair[0]) in begin]
             found += sorted(pairs, key=lambda pair: pair[0] not in here)
         return found
 
@@ -127,9 +139,9 @@ class Facts:
     def events(self) -> list[Event]:
         """Return what the values of the failing lines went through."""
         values = Values()
-        for nr, spot in enumerate(self.spots):
-            if nr + 1 < len(self.spots):
-                bind_arguments(values, spot, self.spots[nr + 1])
+        for inner, outer in pairwise(self.framed):
+            bind_arguments(values, inner, outer)
+        for spot in self.spots:
             values.statement(spot.scope, spot.nr)
         return values.events
 
@@ -137,10 +149,13 @@ class Facts:
         return [one for one in self.events if one.kind == kind]
 
 
-def bind_arguments(values: Values, spot: Spot, caller: Spot) -> None:
+def bind_arguments(
+    values: Values, inner: tuple[FrameType, Spot], outer: tuple[FrameType, Spot]
+) -> None:
     """Give a function's arguments what the call in the frame above gave them."""
-    call = call_at(caller.scope.place.text, caller.frame)
-    found = body_of(spot.frame.f_code, ())
+    (frame, spot), (above, caller) = inner, outer
+    call = call_at(caller.scope.place.text, above)
+    found = body_of(frame.f_code, ())
     if call is None or found is None or isinstance(found[1], ast.Module):
         return
     names = [one.arg for one in found[1].args.args]
@@ -176,26 +191,28 @@ def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
     return None
 
 
-def places(frame: FrameType) -> list[Place]:
-    """Return all sources of the learner's that a frame can know: its own, and all cells."""
-    cells = cells_in(frame.f_globals)
-    found = cells_before(frame, len(cells))
-    own = body_of(frame.f_code, cells)
-    return found or ([own[0]] if own else [])
+def places(space: dict[str, Any]) -> list[Place]:
+    """Return all sources of the learner's that a namespace tells of: its cells, or its file."""
+    found = cells_before(cells_in(space))
+    file = space.get("__file__")
+    if found or type(file) is not str:
+        return found
+    own = place_of(tuple(lines_of(file)), ())
+    return [own] if own else []
 
 
-def in_sources(frame: FrameType, kind: type) -> Iterator[tuple[Any, Place]]:
+def in_sources(space: dict[str, Any], kind: type) -> Iterator[tuple[Any, Place]]:
     """Yield the syntax nodes of a kind in all of the learner's sources, the newest first."""
-    for place in reversed(places(frame)):
+    for place in reversed(places(space)):
         for node in ast.walk(place.text.tree):
             if isinstance(node, kind):
                 yield node, place
 
 
-def assigned(frame: FrameType, attribute: str) -> Iterable[str]:
+def assigned(space: dict[str, Any], attribute: str) -> Iterable[str]:
     """Return the lines that give an attribute of that name a value."""
     found = []
-    for stmt, place in in_sources(frame, ast.Assign):
+    for stmt, place in in_sources(space, ast.Assign):
         for target in stmt.targets:
             parts = target.elts if isinstance(target, ast.Tuple) else [target]
             if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in parts):

@@ -54,7 +54,8 @@ class Health:
     """Hold what is known of a step; each part is found when it is asked for."""
 
     def __init__(self, model: Any, loss: Any, optimizer: Any, frame: FrameType) -> None:
-        self.model, self.loss, self.optimizer, self.frame = model, loss, optimizer, frame
+        self.model, self.loss, self.optimizer = model, loss, optimizer
+        self.known, self.space = dict(variables(frame)), frame.f_globals
         self.records = torch.is_grad_enabled()
         self.problem = ""  # why there are no gradients to look at
 
@@ -79,11 +80,11 @@ class Health:
 
     @cached_property
     def names(self) -> list[tuple[str, torch.Tensor]]:
-        return list(reached([self.frame]))
+        return list(reached([self.known]))
 
     @cached_property
     def walk(self) -> Walk:
-        return Walk([self.loss])
+        return Walk([self.loss] if is_tensor(self.loss) else [])
 
     @cached_property
     def nodes(self) -> list[Any]:
@@ -112,15 +113,15 @@ class Health:
         """Return the place of the question: after all that ran."""
         body = [
             (stmt, blocks, place)
-            for place in places(self.frame)
+            for place in places(self.space)
             for stmt, blocks in flat(place.text.tree.body)
         ]
         place = body[-1][2] if body else None
-        return Spot(self.frame, Scope(place, body, dict(variables(self.frame))), len(body))
+        return Spot(self.space, Scope(place, body, self.known), len(body))
 
     @cached_property
     def loss_name(self) -> str:
-        found = [name for name, one in variables(self.frame) if one is self.loss]
+        found = [name for name, one in self.known.items() if one is self.loss]
         return found[0] if found else "the loss"
 
     @cached_property
@@ -192,28 +193,9 @@ def targets_of(stmt: ast.stmt) -> list[tuple[str, Any]]:
 
 def findings(health: Health) -> list[Finding]:
     """Return all that is found to be wrong, the gravest first."""
-    checks = (
-        no_tensor,
-        no_graph,
-        plain_attributes,
-        cut_off,
-        unused,
-        not_held,
-        strange_flags,
-        not_finite,
-        zeros,
-        large,
-        broadcast,
-        twice_normalized,
-        target_with_graph,
-        modes,
-        hooked,
-        kept_graphs,
-        steps,
-        in_loops,
-    )
+    checks = (no_tensor, no_graph, *OF_GRAPH) if health.loss is not None else ()
     found: list[Finding] = []
-    for check in checks:
+    for check in (*checks, *OF_STATE):
         found += list(check(health))
         if found and check in (no_tensor, no_graph):
             break
@@ -275,7 +257,7 @@ def calls_of(health: Health, name: str) -> tuple[str, ...]:
     """Return the lines with a call of that name, in all of the learner's sources."""
     found = [
         place.line(stmt)
-        for stmt, place in in_sources(health.frame, ast.stmt)
+        for stmt, place in in_sources(health.space, ast.stmt)
         if any(one.rpartition(".")[2] == name for one in called_in(stmt))
     ]
     return tuple(dict.fromkeys(found))
@@ -296,7 +278,7 @@ def called_in(stmt: ast.stmt) -> list[str]:
 def lines_with(health: Health, word: str) -> tuple[str, ...]:
     found = [
         place.line(stmt)
-        for stmt, place in in_sources(health.frame, (ast.Assign, ast.Expr))
+        for stmt, place in in_sources(health.space, (ast.Assign, ast.Expr))
         if any(word in name for name in names_in(stmt))
     ]
     return tuple(dict.fromkeys(found))
@@ -314,7 +296,7 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
             lost = [one for _, one in within(name, thing) if is_lost(one, known, modules)]
             if not lost or name.startswith("_"):
                 continue
-            lines = tuple(assigned(health.frame, name))[:2]
+            lines = tuple(assigned(health.space, name))[:2]
             if is_tensor(thing):
                 made = "the result of an operation" if read(thing, "grad_fn") else "a plain tensor"
                 yield Finding(
@@ -370,12 +352,12 @@ def cut_off(health: Health) -> Iterator[Finding]:
 def unused(health: Health) -> Iterator[Finding]:
     """Parameters that the loss does not use at all, as far as the lines tell."""
     left = [name for name in health.unreached if name not in health.explained]
-    if not left:
+    if not left or not is_tensor(health.loss):
         return
     lines = []
     for name in left:
         owner = name.rpartition(".")[0].partition(".")[0] or name
-        lines += list(assigned(health.frame, owner))[:1]
+        lines += list(assigned(health.space, owner))[:1]
     yield Finding(
         f"{listed(left)} {'gets' if len(left) == 1 else 'get'} no gradient: nothing on the way to "
         f"{code(health.loss_name)} uses {'it' if len(left) == 1 else 'them'}, so the loss does not "
@@ -425,7 +407,7 @@ def id_of_used(health: Health, tensors: Sequence[torch.Tensor]) -> bool:
 
 
 def optimizer_name(health: Health) -> str:
-    found = [name for name, one in variables(health.frame) if one is health.optimizer]
+    found = [name for name, one in health.known.items() if one is health.optimizer]
     return found[0] if found else ""
 
 
@@ -437,7 +419,7 @@ def made_lines(health: Health) -> list[str]:
 def later_lines(health: Health) -> list[str]:
     """Return the lines that changed the model's parts or flags after the optimizer was made."""
     made = made_at(health.spot, optimizer_name(health))
-    model = next((name for name, one in variables(health.frame) if one is health.model), None)
+    model = next((name for name, one in health.known.items() if one is health.model), None)
     if made is None or model is None:
         return []
     body = health.spot.scope.body
@@ -469,7 +451,7 @@ def strange_flags(health: Health) -> Iterator[Finding]:
                 yield Finding(
                     f"{code(path or 'the model')}.requires_grad = {value} only made an attribute of "
                     "that name. It freezes and unfreezes nothing: a module has no such flag.",
-                    tuple(assigned(health.frame, "requires_grad"))[:1],
+                    tuple(assigned(health.space, "requires_grad"))[:1],
                     f"call requires_grad_({value}) on the module",
                 )
     for name, one in health.parameters.items():
@@ -478,7 +460,7 @@ def strange_flags(health: Health) -> Iterator[Finding]:
                 yield Finding(
                     f"{code(name)} has an attribute {code(wrong)}. Torch does not know that name: "
                     "the flag is requires_grad.",
-                    tuple(assigned(health.frame, wrong))[:1],
+                    tuple(assigned(health.space, wrong))[:1],
                     "write requires_grad",
                 )
 
@@ -791,18 +773,17 @@ def steps(health: Health) -> Iterator[Finding]:
                 "give it a larger lr, or look at what the scheduler made of it",
             )
             return
-    for finding in decayed(health):
-        yield finding
-
-
-def decayed(health: Health) -> Iterator[Finding]:
-    return iter(())
 
 
 def in_loops(health: Health) -> Iterator[Finding]:
     for event in in_rounds(health):
         if event.kind != "kept":
             yield Finding(event.what, (event.line,), event.remedy)
+
+
+OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, twice_normalized, target_with_graph)
+OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs, steps)
+OF_STATE += (in_loops,)
 
 
 def summary(health: Health) -> list[str]:

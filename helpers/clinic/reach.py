@@ -5,13 +5,12 @@ attributes of models and of plain objects. Nothing of the learner's runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from types import FrameType
 from typing import Any
 
 import torch
 
 from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, memory_of
-from autograd_graphs.looking.variable_names import named, variables
+from autograd_graphs.looking.variable_names import named
 from autograd_graphs.text import visible
 
 MOST = 5_000  # things that are looked at
@@ -19,11 +18,11 @@ MOST_ENTRIES = 100  # of one list or dict
 DEEPEST = 5
 
 
-def reached(frames: Iterable[FrameType]) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors that the variables of frames lead to, with what the learner calls them;
+def reached(spaces: Iterable[dict[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield the tensors that the variables of namespaces lead to, with what the learner calls them;
     those that a short name leads to come first.
     """
-    waiting = [(name, thing, 0) for frame in frames for name, thing in variables(frame)]
+    waiting = [(name, thing, 0) for space in spaces for name, thing in named(space)]
     seen: set[int] = set()
     for count, (name, thing, depth) in enumerate(waiting):  # the list grows as we go
         if count > MOST:

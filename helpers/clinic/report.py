@@ -5,11 +5,12 @@ It never raises.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.torch_private import is_module, quietly
-from autograd_graphs.looking.variable_names import caller
+from autograd_graphs.looking.variable_names import caller, is_ipythons, named
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import first_sentence, type_name
@@ -26,10 +27,12 @@ from helpers.clinic.errors import (
     traceback_of,
     types_of,
 )
-from helpers.clinic.facts import Facts
+from helpers.clinic.facts import Facts, Finding, Spot, spot_in
 from helpers.clinic.failing_line import scene
 from helpers.clinic.health import examined
+from helpers.clinic.heard import Heard, last_warning, listen
 from helpers.clinic.message_clues import clue
+from helpers.clinic.sources import cells_in
 
 _NOTHING = (
     "There is no error to look at. Run the cell that fails, and call diagnose() in the next one. "
@@ -45,14 +48,17 @@ _PERHAPS_OLDER = (
 )
 _NO_TRACEBACK = "This exception has no traceback, so nobody knows which line raised it."
 _NO_LOSS = (
-    "diagnose(model, loss) needs the loss, too: the tensor that you would call backward() on. Compute "
-    "it once more, and do not call backward() before."
+    "I had no loss, so I could not look at gradients. Compute the loss once more, do not call "
+    "backward() on it, and call diagnose(model, loss, optimizer)."
 )
 _NO_LINE = "The traceback has no line of yours that can be read, so none is shown here."
 _UNKNOWN = (
     "The course does not treat this error, so I will not guess. Read the last line of the traceback, then "
     "go up to the line of your own cell. The glossary lists the errors that the course knows, and find() searches it."
 )
+
+
+listen()
 
 
 def diagnose(error: object = None, loss: object = None, optimizer: object = None) -> None:
@@ -64,7 +70,8 @@ def diagnose(error: object = None, loss: object = None, optimizer: object = None
     so where it does not know. Never raises; an interrupt passes.
     """
     try:
-        is_step = loss is not None or is_module(error)
+        listen()
+        is_step = loss is not None or optimizer is not None or is_module(error)
         card = _checked(error, loss, optimizer) if is_step else _diagnosed(error)
     except KeyboardInterrupt:
         raise
@@ -77,22 +84,23 @@ def diagnose(error: object = None, loss: object = None, optimizer: object = None
 
 def _checked(model: object, loss: object, optimizer: object) -> Card:
     """Make the card of a health check."""
-    if loss is None:
-        return _nothing(_NO_LOSS)
     found, figures = examined(model, loss, optimizer, caller())
     lines = []
     for one in found:
-        lines += [one.what, *[f"Look at {line}" for line in one.lines], f"Try: {one.remedy}."]
+        lines += _lines_of(one)
     look = "partly" if found else "right"
     count = "one thing" if len(found) == 1 else f"{len(found)} things"
     word = f"I found {count}" if found else "I found nothing wrong in this step"
-    return _card(look, word, "", [f"{word}.", *lines, *figures])
+    note = _NO_LOSS if loss is None else ""
+    return _card(look, word, "", [f"{word}.", *lines, *figures, note])
 
 
 def _diagnosed(error: object) -> Card:
     was_given = error is not None
     if not was_given:
-        error = last_error()
+        error, warned = last_error(), last_warning()
+        if warned is not None and is_newer(warned, error):
+            return _of_warning(warned)
     if error is None:
         return _nothing(_NOTHING)
     if issubclass(type(error), str):
@@ -101,6 +109,49 @@ def _diagnosed(error: object) -> Card:
         return _nothing(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
     is_past = cells_ran_since(error)
     return _of_error(error, "" if was_given else _age(error, is_past), is_past is not False)
+
+
+def is_newer(warned: Heard, error: BaseException | None) -> bool:
+    """Say whether a warning came after an error: in a later cell, or in one that ended well."""
+    if error is None:
+        return True
+    if sys.exc_info()[1] is error:
+        return False
+    number = cell_of(error)
+    if not warned.cell or number is None:
+        return cells_ran_since(error) is True
+    return warned.cell > number
+
+
+def _of_warning(warned: Heard) -> Card:
+    """Make the card of a warning: what it means, and the line that it came from."""
+    kind, text = type_name(warned.category), warned.text[:10_000]
+    kinds = tuple(map(type_name, warned.category.__mro__))
+    symptom = book().find(kinds, text)
+    spot = spot_of_warning(warned)
+    facts = Facts(text, None, False)
+    facts.heard = spot
+    with quietly():
+        told = _lines_of(found_in(facts)) if spot else []
+    head = f"{kind}: {first_sentence(text)}"
+    where = [f"Look at {spot}"] if spot and not told else []
+    if told:
+        rest = _rest(symptom, [])
+    else:
+        rest = [_UNKNOWN] if symptom is None else [_means(symptom), *_advice(symptom)]
+    now = len(cells_in(warned.space)) - 2
+    is_old = warned.cell and warned.cell < now
+    note = f"The cell before this one gave no warning. This one is from cell [{warned.cell}]."
+    lines = [note if is_old else "", *told, *where, *rest]
+    return _card("partly", kind, first_sentence(text), [head, *lines], [*told, *where, *rest])
+
+
+def spot_of_warning(warned: Heard) -> Spot | None:
+    """Return the learner's line that a warning came from; None where nobody knows."""
+    known = {name: one for name, one in named(warned.space) if not is_ipythons(name)}
+    if warned.made is not None:
+        return spot_in(warned.made, warned.line, warned.space, known)
+    return None
 
 
 def _age(error: BaseException, is_past: bool | None) -> str:
@@ -172,6 +223,10 @@ def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[st
             found = found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
+    return _lines_of(found)
+
+
+def _lines_of(found: Finding | None) -> list[str]:
     if found is None:
         return []
     lines = [f"Look at {line}" for line in found.lines]

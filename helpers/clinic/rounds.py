@@ -41,7 +41,7 @@ class Act:
 def in_rounds(health: Any) -> list[Habit]:
     """Return what the loops of the learner's sources do that costs them, each once."""
     found: list[Habit] = []
-    for place in places(health.frame):
+    for place in places(health.space):
         for loop, body in loops(place.text.tree):
             found += habits(place, loop, body)
     return list(dict.fromkeys(found))

@@ -10,10 +10,9 @@ import sysconfig
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from types import CodeType, FrameType, FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
-from autograd_graphs.looking.cells import cells_of
 from autograd_graphs.looking.source import scope_of
 from autograd_graphs.looking.statements import Text, lines_of
 from autograd_graphs.text import visible
@@ -94,11 +93,11 @@ def cells_in(space: dict[str, Any]) -> tuple[str, ...]:
     return tuple(cells)
 
 
-def cells_before(frame: FrameType, number: int) -> list[Place]:
-    """Return the sources of cells up to one with a number."""
+def cells_before(cells: tuple[str, ...]) -> list[Place]:
+    """Return the sources of cells, in order, those that can be read."""
     found = []
-    for order, cell in enumerate(cells_of(frame)[:number]):
-        place = place_of(tuple(cell.splitlines()), tuple(cells_of(frame)[: order + 1]))
+    for order, cell in enumerate(cells):
+        place = place_of(tuple(cell.splitlines()), ())
         if place is not None:
             found.append(Place(place.text, order))
     return found

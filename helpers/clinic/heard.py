@@ -1,0 +1,82 @@
+"""Remember the last warning that was shown, and the learner's line that it came from.
+
+A warning is shown as before. What is kept is its text, a line, and the namespace of the notebook.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CodeType, FrameType
+from typing import Any
+
+from helpers.clinic.sources import cells_in, is_learners_file
+
+
+@dataclass(frozen=True)
+class Heard:
+    """Hold a warning: its class and words, the code and line of the learner's that was running, and
+    the number of the cell; 0 outside of a notebook.
+    """
+
+    category: type
+    text: str
+    made: CodeType | None
+    line: int
+    cell: int
+    space: dict[str, Any]
+
+
+_LAST: list[Heard] = []
+_SHOWS: list[Callable[..., None]] = []
+
+
+def listen() -> None:
+    """Hear of each warning that is shown from now on; again, where somebody took that away."""
+    if warnings.showwarning is not _show:
+        _SHOWS[:] = [warnings.showwarning]
+        warnings.showwarning = _show
+
+
+def last_warning() -> Heard | None:
+    """Return the last warning of this notebook or script."""
+    return _LAST[-1] if _LAST else _registered()
+
+
+def _show(message: Any, category: type, filename: str, lineno: int, *rest: Any) -> None:
+    _SHOWS[0](message, category, filename, lineno, *rest)
+    try:
+        frame = _learners(sys._getframe(1))
+        if frame is not None:
+            cell = len(cells_in(frame.f_globals)) - 1
+            heard = Heard(
+                category, str(message), frame.f_code, frame.f_lineno, max(cell, 0), frame.f_globals
+            )
+            _LAST[:] = [heard]
+    except Exception:  # a warning must never fail
+        return
+
+
+def _learners(frame: FrameType | None) -> FrameType | None:
+    """Return the innermost frame of a notebook or script that is the learner's."""
+    while frame is not None:
+        is_theirs = is_learners_file(frame.f_code.co_filename, frame.f_globals.get("__name__"))
+        if is_theirs and frame.f_globals.get("__name__") == "__main__":
+            return frame
+        frame = frame.f_back
+    return None
+
+
+def _registered() -> Heard | None:
+    """Return the newest warning that Python itself has noted for a notebook, which was shown before
+    anybody listened; only its words and its line are known.
+    """
+    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
+    space = getattr(getattr(shell, "_instance", None), "user_ns", {})
+    noted = [key for key in space.get("__warningregistry__", ()) if type(key) is tuple]
+    if not noted or len(noted[-1]) != 3:
+        return None
+    text, category, line = noted[-1]
+    return Heard(category, str(text), None, line, 0, space)
