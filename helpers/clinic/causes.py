@@ -13,18 +13,16 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.saved_tensors import Memory, saved, values_held
+from autograd_graphs.looking.saved_tensors import Memory, saved
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,
     is_module,
-    is_plain,
     is_tensor,
     may_be_stale,
     memory_of,
     of_node,
-    ran_as,
     read,
     shape,
     shows_flag_of_base,
@@ -32,12 +30,12 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.text import visible
 from helpers.answers import code
-from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers
-from helpers.clinic.earlier_lines import Past
+from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
+from helpers.clinic.earlier_lines import Line, Past
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import Facts, Finding, assigned, in_sources, listed, made_at, names_in
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
-from helpers.clinic.reach import name_of
+from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
 from helpers.clinic.sources import is_learners_file
 from helpers.clinic.values import CUTTING, Event, dotted, targets
 
@@ -87,15 +85,14 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     past = Past(frame, spot.stmt.lineno)
     lines, is_sure = freers(past, call.roots)
     led = tuple(map(str, lines)) if is_sure else ()
-    for root in call.roots:
-        if len(call.roots) == 1 and is_wholly_freed(facts, call, past):
-            name = name_of(root, facts.names) or "this tensor"
-            return Finding(
-                f"You went back from {code(name)} before, and that freed what its graph had saved.",
-                led,
-                "run the forward lines again before each backward(). If you do want to go back "
-                "twice over the same values, write retain_graph=True in the first call",
-            )
+    again = next((name for name in gone_back(lines) if is_root(facts, call, name)), "")
+    if again and is_wholly_freed(call):
+        return Finding(
+            f"You went back from {code(again)} before, and that freed what its graph had saved.",
+            led,
+            "run the forward lines again before each backward(). If you do want to go back twice "
+            "over the same values, write retain_graph=True in the first call",
+        )
     return shared(facts, call, past, led)
 
 
@@ -119,12 +116,20 @@ def freed_before(call: Any, past: Past) -> list[Any]:
     return [one for one in nodes if is_freed(one) and id(one) not in own]
 
 
-def is_wholly_freed(facts: Facts, call: Any, past: Past) -> bool:
-    """Say whether no node of the graph still holds what it saved, and the first was freed before."""
-    before = {id(one) for one in freed_before(call, past)}
+def gone_back(lines: Sequence[Line]) -> list[str]:
+    """Return the names from which lines went backward."""
+    return [dotted(root) for line in lines for root, _ in walked(line.node) if dotted(root)]
+
+
+def is_root(facts: Facts, call: Any, name: str) -> bool:
+    return any(one is root for root in call.roots for known, one in facts.names if known == name)
+
+
+def is_wholly_freed(call: Any) -> bool:
+    """Say whether no node of the graph still holds what it saved before the call."""
     nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
     saving = [one for one in nodes if saved(one, nameless, (), Memory(()))]
-    return bool(saving) and all(id(one) in before for one in saving)
+    return bool(saving) and all(map(is_freed, saving))
 
 
 def shared(facts: Facts, call: Any, past: Past, led: tuple[str, ...]) -> Finding | None:
@@ -184,10 +189,13 @@ def modified(facts: Facts, _: Any) -> Finding | None:
         if events:
             return edit_finding(events, names)
     if steps:
-        what = f"{listed(names)} {plural(names)} in the graph" if names else "The graph has weights"
+        what = (
+            f"{listed(names)} {plural(names)} in this graph" if names else "A tensor of this graph"
+        )
+        line = "the optimizer's step()" if len(steps) == 1 else "one of these lines"
         return Finding(
-            f"{what}, and the optimizer's step() changed weights in place before this backward() "
-            "needed what the graph had saved of them.",
+            f"{what}, and most likely {line} changed it in place before this backward() needed "
+            "what the graph had saved of it.",
             tuple(steps),
             "call every backward() before the first step(), or compute this loss again after the "
             "step",
@@ -262,7 +270,8 @@ def stepped(facts: Facts, call: Any) -> list[str]:
     found = []
     for frame, spot in facts.framed:
         lines, _ = editors(Past(frame, spot.stmt.lineno), call.roots)
-        found += [str(one) for one in lines if "step" in one.text]
+        is_step = any("step" in one.text for one in lines)
+        found += [str(one) for one in lines if is_step]
     return found
 
 
@@ -567,83 +576,21 @@ def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
 # ---------------------------------------------------------------- NaN
 
 
-_NAN = r"Function '(\w+?)(Backward\d*)' returned nan values in its (\d+)"
-DANGERS = {
-    "Sqrt": "At 0 its slope is infinite, and infinite times 0 is NaN. Below 0, for negative "
-    "numbers, it is NaN itself",
-    "Log": "At 0 its slope is infinite, and for negative numbers it is NaN",
-    "Div": "Dividing by 0 gives an infinite slope, and infinite times 0 is NaN",
-    "Pow": "At 0 an exponent below 1 has an infinite slope, and a negative number to a broken "
-    "power is NaN",
-    "Norm": "At a vector of zeros its slope is 0 / 0, which is NaN",
-    "LinalgVectorNorm": "At a vector of zeros its slope is 0 / 0, which is NaN",
-    "Acos": "At 1 and -1 its slope is infinite",
-    "Asin": "At 1 and -1 its slope is infinite",
-    "Exp": "For large numbers it is infinite, and infinite times 0 is NaN",
-}
-SAFER = {
-    "Sqrt": "add a small number under the root, as in torch.sqrt(x + 1e-8), or clamp(min=1e-8) first",
-    "Log": "clamp first, as in torch.log(x.clamp(min=1e-8)), or use log_softmax",
-    "Div": "add a small number below the line, as in a / (b + 1e-8)",
-    "Norm": "add a small number before the root is taken",
-}
-WORDS = {"Sqrt": {"sqrt", "Pow"}, "Norm": {"norm"}, "LinalgVectorNorm": {"norm", "vector_norm"}}
-WORDS |= {"Log": {"log"}, "Pow": {"pow", "Pow"}, "Div": {"Div", "div"}}
-
-
-@rule(_NAN)
+@rule(r"Function '(\w+)' returned nan values")
 def anomaly(facts: Facts, match: Any) -> Finding | None:
     call = failed_backward(frames_of(facts.traceback))
     if call is None or facts.spot is None:
         return None
-    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
-    begun = first_nan(nodes)
-    if begun is not None:
-        maker, said = type_name(begun), "The forward gave NaN already, and this is where it began"
-        nodes = [begun]
-    else:
-        maker, said = match[1] + match[2], "The forward gave numbers, and backward made the NaN"
-        nodes = [one for one in nodes if type_name(one) == maker]
-    lines = [recorded_line(one) for one in nodes] if len(nodes) == 1 else []
-    return nan_finding(facts.of("op"), maker, [line for line in lines if line], said)
-
-
-def nan_finding(events: Sequence[Event], maker: str, lines: list[str], said: str) -> Finding:
-    """Tell at which operation a NaN began; `lines` are where it surely was, else all that fit."""
-    maker = re.sub(r"Backward\d*$", "", maker)
-    events = [one for one in events if one.word in words_of(maker)]
-    exact = [one for one in events if lines and one.place.words(one.stmt) in lines[0]]
-    events = exact or ([] if lines else list(events))
-    lines = [str(one) for one in events] or lines
-    name = next((one.name for one in events if one.name), "")
-    return Finding(
-        f"NaN comes from {maker.lower()}{' of ' + code(name) if name else ''}. {said}. "
-        f"{DANGERS.get(maker, 'Its formula has no number there')}.",
-        tuple(dict.fromkeys(lines))[:3],
-        SAFER.get(maker, "keep the values away from the place where the slope has no number"),
+    walk = Walk(call.roots)
+    nodes = [one for one in walk.met if not is_tensor(one)]
+    same = [one for one in nodes if type_name(one) == match[1]]
+    begun = dangerous(nodes) or before_it(walk, match[1]) or (same[0] if len(same) == 1 else None)
+    is_forward = any(map(has_nan, call.roots))
+    told = (
+        "The forward gave NaN already." if is_forward else "The loss is a number, its gradient NaN."
     )
-
-
-def first_nan(nodes: Sequence[Any]) -> Any:
-    """Return the node whose operation was the first to make NaN, as far as results are saved."""
-    for node in sorted(nodes, key=ran_as):
-        held = values_held(node)
-        result = held.get("result")
-        if has_nan(result):
-            return node
-        if any(map(has_nan, held.values())):
-            return None
-    return None
-
-
-def has_nan(thing: Any) -> bool:
-    if not is_tensor(thing) or not read(thing, "dtype").is_floating_point:
-        return False
-    return is_plain(thing) and not thing.is_meta and bool(torch.isnan(thing.detach()).any())
-
-
-def words_of(maker: str) -> set[str]:
-    return WORDS.get(maker, {maker.lower()})
+    kind = kind_of(begun) if begun is not None else re.sub(r"Backward\d*$", "", match[1])
+    return nan_finding(facts.of("op"), kind, recorded_line(begun) if begun else "", told)
 
 
 def recorded_line(node: Any) -> str:

@@ -127,12 +127,15 @@ class Facts:
     @cached_property
     def line_names(self) -> list[tuple[str, torch.Tensor]]:
         """Return the tensors that the names in the failing lines lead to, the innermost first."""
-        found = []
+        found, seen = [], set()
         for spot in self.spots:
             here = names_in(spot.stmt)
             begin = {name.partition(".")[0] for name in here}
             pairs = [pair for pair in reached([spot.scope.space]) if head(pair[0]) in begin]
-            found += sorted(pairs, key=lambda pair: pair[0] not in here)
+            for name, one in sorted(pairs, key=lambda pair: pair[0] not in here):
+                if id(one) not in seen:
+                    seen.add(id(one))
+                    found.append((name, one))
         return found
 
     @cached_property

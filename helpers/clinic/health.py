@@ -8,6 +8,8 @@ runs. Where computing them would run one, they are left out, and that is said.
 from __future__ import annotations
 
 import ast
+import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from types import FrameType
@@ -30,7 +32,7 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code
-from helpers.clinic.causes import first_nan, nan_finding, remedy_of_cut
+from helpers.clinic.causes import remedy_of_cut
 from helpers.clinic.facts import (
     Finding,
     Spot,
@@ -42,6 +44,7 @@ from helpers.clinic.facts import (
     places,
 )
 from helpers.clinic.failed_backward import is_freed, nameless
+from helpers.clinic.nans import dangerous, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached
 from helpers.clinic.rounds import in_rounds
 from helpers.clinic.values import CUTTING, Event, Scope, Values, dotted, flat
@@ -476,31 +479,31 @@ def not_finite(health: Health) -> Iterator[Finding]:
     ]
     if not is_bad and not bad:
         return
-    begun = first_nan(health.nodes) if is_bad else None
-    maker = type_name(begun) if begun is not None else "" if is_bad else bad_in_backward(health)
-    told = f"The gradient of {listed(bad)} is NaN or infinite" if bad else "The loss is not finite"
+    told = f"The gradient of {listed(bad)} is NaN or infinite" if bad else ""
     if is_bad:
-        told = f"{code(health.loss_name)} itself is NaN or infinite. {told if bad else ''}".strip()
-        said = "The forward made it"
+        told = f"{code(health.loss_name)} itself is NaN or infinite."
     else:
-        told += f", although {code(health.loss_name)} is a number"
-        said = "The forward gave numbers, and backward made the NaN"
-    if not maker:
-        yield Finding(f"{told}.", (), "look for log, sqrt, a division or exp of large numbers")
-        return
-    found = nan_finding(health.of("op"), maker, [], said)
-    yield Finding(f"{told}. {found.what}", found.lines, found.remedy)
+        told += f", although {code(health.loss_name)} is a number."
+    begun = dangerous(health.nodes)
+    kind = kind_of(begun) if begun is not None else bad_in_backward(health)
+    if kind:
+        yield nan_finding(health.of("op"), kind, "", told)
+    else:
+        yield Finding(told, (), "look at log, sqrt, divisions and exp of large numbers on the way")
 
 
 def bad_in_backward(health: Health) -> str:
-    """Return the name of the node at which NaN first comes out, found by torch's anomaly mode."""
+    """Return the name of the operation whose backward first gives NaN, as anomaly mode tells it."""
     leaves = [health.parameters[name] for name in health.gradients]
+    if not leaves:
+        return ""
     try:
-        with torch.autograd.set_detect_anomaly(True, check_nan=True):
+        with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True, check_nan=True):
+            warnings.simplefilter("ignore")
             torch.autograd.grad(health.loss, leaves, retain_graph=True, allow_unused=True)
     except RuntimeError as error:
-        words = str(error).split("'")
-        return words[1] if len(words) > 1 and "returned nan" in str(error) else ""
+        found = re.search(r"Function '(\w+?)Backward\d*' returned nan", str(error))
+        return found[1] if found else ""
     return ""
 
 

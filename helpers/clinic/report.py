@@ -192,8 +192,8 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         if not symptom and not told:
             continue
         head = error if is_plain_words(error) else one
-        origin = [] if one is head or is_plain_words(error) else [f"It is behind {_head(error)}"]
-        origin = [] if one is error else origin
+        is_same = one is error or is_plain_words(error)
+        origin = [] if is_same else [f"It is behind {_head(error)}"]
         look, asks = symptom.look if symptom else "", "does not require grad" in text
         seen = scene(traceback_of(one), look, asks, is_past)
         seen = seen or scene(traceback_of(error), look, asks, is_past) or _no_scene(error)
@@ -208,7 +208,6 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
 
 def _rest(symptom: Symptom | None, seen: list[str]) -> list[str]:
     """Return what stands behind a finding: what the message means, the line as it is, the lesson."""
-    seen = [line for line in seen if not line.startswith("Perhaps ")]
     if symptom is None:
         return seen
     return [*seen, _means(symptom), f"Lesson {symptom.causes[0].lesson} teaches this."]

@@ -192,7 +192,8 @@ class Values:
             return self._comprehension(scope, expr, stop)
         if isinstance(expr, ast.BinOp):
             word = type(expr.op).__name__
-            if word in ("Div", "Pow", "Sub"):
+            power = expr.right.value if isinstance(expr.right, ast.Constant) else 0
+            if word in ("Div", "Sub") or (word == "Pow" and power < 1):
                 self._note("op", word, self._operand(expr))
         if isinstance(expr, ast.Subscript):
             return self.of(scope, expr.value, stop)
@@ -280,8 +281,8 @@ class Values:
         found = self.of(scope, value, nr)
         if isinstance(stmt, ast.AugAssign):
             before = self._name(scope, name, nr)
-            if isinstance(stmt.op, (ast.Div, ast.Pow)):
-                self._note("op", type(stmt.op).__name__, name)
+            if isinstance(stmt.op, ast.Div):
+                self._note("op", "Div", name)
             self._note("edit", type(stmt.op).__name__, name, found | before)
             found |= before
         if isinstance(stmt, ast.Assign):
