@@ -96,7 +96,7 @@ def _named(wanted, text):
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1]) if len(sys.argv) > 1 else HERE
-    only = sys.argv[2:]
+    only = [one for one in sys.argv[2:] if one != "-v"]
     totals = []
     for program in programs(folder):
         if only and program["id"] not in only:

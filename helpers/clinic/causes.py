@@ -18,6 +18,7 @@ from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     device_name,
     dtype_name,
+    is_custom,
     is_module,
     is_tensor,
     may_be_stale,
@@ -85,7 +86,7 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     past = Past(frame, spot.stmt.lineno)
     lines, is_sure = freers(past, call.roots)
     led = tuple(map(str, lines)) if is_sure else ()
-    again = next((name for name in gone_back(lines) if is_root(facts, call, name)), "")
+    again = next((name for name in gone_back(past, lines) if is_root(facts, call, name)), "")
     if again and is_wholly_freed(call):
         return Finding(
             f"You went back from {code(again)} before, and that freed what its graph had saved.",
@@ -93,7 +94,7 @@ def freed(facts: Facts, _: Any) -> Finding | None:
             "run the forward lines again before each backward(). If you do want to go back twice "
             "over the same values, write retain_graph=True in the first call",
         )
-    return shared(facts, call, past, led)
+    return shared(facts, call, past, lines, led) or above_the_loop(facts, call, past)
 
 
 def carried_state(facts: Facts) -> Event | None:
@@ -116,9 +117,10 @@ def freed_before(call: Any, past: Past) -> list[Any]:
     return [one for one in nodes if is_freed(one) and id(one) not in own]
 
 
-def gone_back(lines: Sequence[Line]) -> list[str]:
-    """Return the names from which lines went backward."""
-    return [dotted(root) for line in lines for root, _ in walked(line.node) if dotted(root)]
+def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
+    """Return the names from which lines went backward, those that still hold the same tensor."""
+    roots = [(dotted(root), line) for line in lines for root, _ in walked(line.node)]
+    return [name for name, line in roots if is_tensor(past.still(name, line))]
 
 
 def is_root(facts: Facts, call: Any, name: str) -> bool:
@@ -132,27 +134,61 @@ def is_wholly_freed(call: Any) -> bool:
     return bool(saving) and all(map(is_freed, saving))
 
 
-def shared(facts: Facts, call: Any, past: Past, led: tuple[str, ...]) -> Finding | None:
+def shared(
+    facts: Facts, call: Any, past: Past, lines: Sequence[Line], led: tuple[str, ...]
+) -> Finding | None:
     """Tell of two losses through one forward: the tensor that both went through."""
-    before = {id(one) for one in freed_before(call, past)}
-    roots = {id(read(one, "grad_fn")) for one in call.roots}
-    by_node = {}
+    roots = [past.still(name, line) for line in lines for name in gone_back(past, [line])]
+    first = {id(one) for one in Walk([one for one in roots if not may_be_stale(one)]).met}
+    nodes = first or {id(one) for one in freed_before(call, past)}
+    name = first_named(facts, call, nodes)
+    if not name:
+        return None
+    made = made_at(facts.spot, name)
+    here = tuple(map(str, lines)) if first else (made[1].line(made[0]),) if made else ()
+    return Finding(
+        f"Two losses share {code(name)}. An earlier backward() went back through it and freed what "
+        "its graph had saved, and now the second one needs that again.",
+        led or here,
+        f"if one of the losses should not train what made {name}, give that one {name}.detach(). If "
+        f"both should, add the losses and go back once, or compute {name} again for the second. The last "
+        "way out is retain_graph=True in the first backward(), and then no optimizer step before "
+        "the second",
+    )
+
+
+def first_named(facts: Facts, call: Any, nodes: set[int]) -> str:
+    """Return the name of the first tensor behind the roots that one of some nodes made."""
+    names: dict[int, str] = {}
     for name, tensor in facts.names:
         if not may_be_stale(tensor) and (node := read(tensor, "grad_fn")) is not None:
-            by_node.setdefault(id(node), name)
-    for node in Walk(call.roots).met:
-        if id(node) in before and id(node) in by_node and id(node) not in roots:
-            name = by_node[id(node)]
-            made = made_at(facts.spot, name)
-            lines = led or ((made[1].line(made[0]),) if made else ())
+            names.setdefault(id(node), name)
+    roots = {id(read(one, "grad_fn")) for one in call.roots}
+    found = [id(one) for one in Walk(call.roots).met if id(one) in nodes - roots]
+    return next((names[one] for one in found if one in names), "")
+
+
+def above_the_loop(facts: Facts, call: Any, past: Past) -> Finding | None:
+    """Tell of a tensor that was computed once, above the loop, and that each round goes back
+    through.
+    """
+    before = {id(one) for one in freed_before(call, past)}
+    spot = facts.spot
+    loops = [one for one in spot.scope.body[spot.nr][1] if isinstance(one, (ast.For, ast.While))]
+    for name, tensor in facts.names if loops else ():
+        made = made_at(spot, name)
+        inside = [one[0] for one in spot.scope.body if loops[-1] in one[1]]
+        if made is None or any(made[0] is one for one in inside) or may_be_stale(tensor):
+            continue
+        if read(tensor, "grad_fn") is None or any(tensor is one for one in call.roots):
+            continue
+        if before & {id(one) for one in Walk([tensor]).met}:
             return Finding(
-                f"Two losses share {code(name)}. An earlier backward() went back through "
-                f"{code(name)} and freed what its graph had saved, and now the second one needs it.",
-                lines,
-                f"if the first loss should not train what made {name}, give it {name}.detach(). "
-                "If both should, add the losses and go back once, or compute "
-                f"{name} again for the second. The last way out is retain_graph=True in the first "
-                "backward(), and then no optimizer step before the second",
+                f"{code(name)} was computed once, above the loop. The first round went back through "
+                "it and freed what its graph had saved. The next round needs that again.",
+                (made[1].line(made[0]), str(spot)),
+                f"move the line that makes {name} into the loop, so that each round computes it "
+                f"again. If it should stay fixed, write {name} = {name}.detach() above the loop",
             )
     return None
 
@@ -372,9 +408,16 @@ def empty_gradient(facts: Facts, _: Any) -> Finding | None:
             tensor = spot.scope.space.get(owner)
             if not is_tensor(tensor):
                 tensor = dict(facts.names).get(owner)
-            if is_tensor(tensor) and read(tensor, "grad") is None:
+            if is_tensor(tensor) and has_no_grad(tensor):
                 return Finding(*why_empty(facts, owner, tensor))
     return None
+
+
+def has_no_grad(tensor: torch.Tensor) -> bool:
+    """Say whether .grad is None, without asking a result for it: torch would warn."""
+    if read(tensor, "is_leaf") or read(tensor, "retains_grad"):
+        return read(tensor, "grad") is None
+    return True
 
 
 def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tuple[str, ...], str]:
@@ -386,12 +429,13 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
     if not read(tensor, "requires_grad"):
         why = "it does not require grad, so backward() leaves it alone"
     elif not read(tensor, "is_leaf"):
-        why = "it is not a leaf, and backward() keeps gradients of leaves alone"
+        made = made_at(facts.spot, owner)
         return (
-            f"{code(owner)}{also} has no gradient (.grad is None): {why}.",
-            line,
-            "call retain_grad() on it before backward(), or make it a leaf: detach() it first and "
-            "then call requires_grad_()",
+            f"{code(owner)}{also} has no gradient (.grad is None): it is not a leaf but the result of "
+            "an operation, and backward() keeps gradients of leaves alone.",
+            (*line, *([made[1].line(made[0])] if made else [])),
+            f"to update a weight, keep the same tensor: with torch.no_grad(): {owner} -= ... Else call "
+            f"{owner}.retain_grad() before backward()",
         )
     else:
         why = "no backward() reached it since the last zero_grad(). Either the loss does not use "
@@ -407,15 +451,30 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
 # ---------------------------------------------------------------- numbers of two types, two devices
 
 
-@rule(r"must have the same dtype|[Ee]xpected scalar type|Found dtype|to have the same dtype")
-@rule(r"expected .* dtype|should be the same$|same dtype|not implemented for '(?:Long|Half|Int)'")
-@rule(r"can't be cast|expected (?:m1|scalar)|Input type")
+@rule(r"target dtype to be Long|expected scalar type Long but found|not implemented for 'Float'")
+def class_numbers(facts: Facts, _: Any) -> Finding | None:
+    """The target of cross_entropy is to hold the numbers of classes."""
+    for name, tensor in reversed(facts.line_names):
+        is_data = name in names_in(facts.spot.stmt) and not read(tensor, "requires_grad")
+        if is_data and read(tensor, "dtype").is_floating_point:
+            return Finding(
+                f"{code(name)} holds numbers of the type {dtype_name(read(tensor, 'dtype'))}, that is "
+                "float. This loss wants the numbers of classes as whole numbers (int64, long).",
+                origin(facts, [name]),
+                f"give it {name}.long()",
+            )
+    return None
+
+
+@rule(r"same dtype|[Ee]xpected scalar type|Found dtype|expected .* dtype|should be the same$")
+@rule(r"not implemented for '(?:Long|Half|Int)'|can't be cast|Input type")
 def two_types(facts: Facts, _: Any) -> Finding | None:
-    return odd_one(facts, lambda one: dtype_name(read(one, "dtype")), "numbers of the type", TYPES)
+    return odd_one(facts, lambda one: dtype_name(read(one, "dtype")), "of the type", TYPES)
 
 
+WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
 TYPES = (
-    "NumPy makes float64, torch makes float32: convert the data where you make it, for example with "
+    "Python and torch make whole numbers int64 (long), NumPy makes float64, torch makes float32: convert the data where you make it, for example with "
     "x.float() or dtype=torch.float32"
 )
 DEVICES = (
@@ -439,7 +498,11 @@ def odd_one(facts: Facts, kind_of: Any, words: str, remedy: str) -> Finding | No
             continue
         seen.add(id(tensor))
         kind = kind_of(tensor)
-        if words.startswith("on") or read(tensor, "dtype").is_floating_point:
+        if (
+            words.startswith("on")
+            or WHOLE.search(facts.text)
+            or read(tensor, "dtype").is_floating_point
+        ):
             kinds.setdefault(kind, []).append(name)
     if len(kinds) < 2:
         return None
@@ -472,6 +535,23 @@ def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))[:3]
 
 
+@rule(r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)")
+def two_shapes(facts: Facts, match: Any) -> Finding | None:
+    given, wanted = int(match[2]), int(match[3])
+    shapes = [(name, shape(one)) for name, one in facts.line_names if name.endswith("weight")]
+    layers = [
+        name.removesuffix(".weight") for name, size in shapes if size and size[-1:] == (wanted,)
+    ]
+    what = f"The layer {listed(layers)}" if layers else "The layer"
+    return Finding(
+        f"{what} expects {wanted} features in the last dimension of its input, and it got {given}. The "
+        "shapes do not fit.",
+        (str(facts.spot),),
+        f"make the layer for {given} features, or change what comes before it. print(x.shape) shows "
+        "what arrives",
+    )
+
+
 # ---------------------------------------------------------------- own Functions
 
 
@@ -480,14 +560,20 @@ _FUNCTION = re.compile(r"[Ff]unction (\w+?)Backward|function (\w+)Backward")
 
 @rule(r"returned an (?:invalid gradient|incorrect number of gradients)|expected Variable or None")
 def own_function(facts: Facts, _: Any) -> Finding | None:
-    match = _FUNCTION.search(facts.text)
-    if match is None or facts.spot is None:
+    match, call = _FUNCTION.search(facts.text), failed_backward(frames_of(facts.traceback))
+    if facts.spot is None or (match is None and call is None):
         return None
-    name = match[1] or match[2]
+    names = {match[1] or match[2]} if match else own_names(call)
     for node, place in in_sources(facts.spot.globals, ast.ClassDef):
-        if node.name == name:
-            return of_function(facts, name, node, place)
+        if node.name in names and len(names) == 1:
+            return of_function(facts, node.name, node, place)
     return None
+
+
+def own_names(call: Any) -> set[str]:
+    """Return the names of the learner's Functions in the graph that a call went back through."""
+    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    return {type_name(one).removesuffix("Backward") for one in nodes if is_custom(one)}
 
 
 def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Finding | None:
@@ -507,6 +593,13 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
             lines,
             "return one gradient per input, in the order of forward, and None for an input that "
             "needs none, such as a number",
+        )
+    if wrong := re.search(r"expected Variable or None \(got (\w+)\)", facts.text):
+        return Finding(
+            f"The backward of your Function {code(name)} returned a {wrong[1]}. It must return a "
+            "tensor for each input, or None.",
+            lines,
+            "return tensors, and compute with torch alone in backward",
         )
     index = re.search(r"at index (\d+)", facts.text)
     which = inputs[int(index[1])] if index and int(index[1]) < len(inputs) else ""

@@ -88,7 +88,7 @@ def spot_in(
         for nr, (stmt, _, where) in enumerate(body)
         if where is here and stmt.lineno <= number <= stmt.end_lineno
     ]
-    return Spot(space, Scope(here, body, known), at[-1]) if at else None
+    return Spot(space, Scope(here, body, known, is_live=True), at[-1]) if at else None
 
 
 class Facts:

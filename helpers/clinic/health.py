@@ -12,6 +12,7 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -120,7 +121,7 @@ class Health:
             for stmt, blocks in flat(place.text.tree.body)
         ]
         place = body[-1][2] if body else None
-        return Spot(self.space, Scope(place, body, self.known), len(body))
+        return Spot(self.space, Scope(place, body, self.known, is_live=True), len(body))
 
     @cached_property
     def loss_name(self) -> str:
@@ -545,16 +546,35 @@ def why_zero(health: Health) -> tuple[str, tuple[str, ...], str]:
         if kind == "Relu" and is_tensor(result) and not bool(result.any()):
             return (
                 "Every value that goes into one relu is below 0, so it lets no gradient through.",
-                tuple(str(one) for one in health.of("op") if one.word.lower() == "relu")[:2],
+                (*op_lines(health, "relu"), *start_lines(health))[:3],
                 "look at the scale of the data, the learning rate and the start values of that layer",
             )
         if kind in ("Sigmoid", "Tanh") and is_tensor(result) and is_saturated(result, kind):
             return (
                 f"{kind.lower()} is at its end for every value, and there its slope is 0.",
-                tuple(str(one) for one in health.of("op") if one.word.lower() == kind.lower())[:2],
+                (*op_lines(health, kind.lower()), *start_lines(health))[:3],
                 "scale the data, or start with smaller weights",
             )
+    blank = [
+        name for name, one in health.parameters.items() if one.dim() > 1 and not bool(one.any())
+    ]
+    if blank:
+        return (
+            f"All values of {listed(blank)} are 0, so nothing comes back through such a weight.",
+            start_lines(health),
+            "start with small random weights. Torch's own start values are a good choice",
+        )
     return "Something on the way multiplies by 0.", (), "look for a weight or a mask that is all 0"
+
+
+def start_lines(health: Health) -> tuple[str, ...]:
+    """Return the lines that set start values to a constant."""
+    found = [calls_of(health, name) for name in ("zeros_", "constant_", "fill_", "zero_")]
+    return tuple(chain.from_iterable(found))[:2]
+
+
+def op_lines(health: Health, word: str) -> list[str]:
+    return list(dict.fromkeys(str(one) for one in health.of("op") if one.word.lower() == word))[:2]
 
 
 def is_saturated(result: torch.Tensor, kind: str) -> bool:
@@ -563,20 +583,23 @@ def is_saturated(result: torch.Tensor, kind: str) -> bool:
 
 
 def large(health: Health) -> Iterator[Finding]:
-    for name, one in health.gradients.items():
-        if one is None or not bool(torch.isfinite(one).all()):
-            continue
-        weight = health.parameters[name].detach()
-        length, size = float(one.norm()), float(weight.norm())
-        if length > HUGE * max(size, 1.0):
-            yield Finding(
-                f"The gradient of {code(name)} is {length:.3g} long, and the weight itself is "
-                f"{size:.3g} long. One step throws it far away: the gradients explode.",
-                calls_of(health, "backward")[:1],
-                "clip the gradients between backward() and step(), lower the learning rate, or "
-                "scale the data",
-            )
-            return
+    found = {
+        name: float(one.double().norm())
+        for name, one in health.gradients.items()
+        if one is not None and bool(torch.isfinite(one).all())
+    }
+    size = {name: float(health.parameters[name].detach().norm()) for name in found}
+    names = [name for name in found if found[name] > HUGE * max(size[name], 1.0)]
+    if names:
+        most = max(names, key=found.get)
+        carried = [str(one) for one in health.of("carry")]
+        yield Finding(
+            f"The gradients of {listed(names)} explode: that of {code(most)} is {found[most]:.3g} "
+            f"long, and the weight itself is {size[most]:.3g} long.",
+            tuple(carried[:1]) or calls_of(health, "backward")[:1],
+            "clip the gradients between backward() and step(), lower the learning rate, or scale "
+            "the data",
+        )
 
 
 def made_shapes(node: Any) -> list[tuple[int, ...]]:
@@ -800,7 +823,7 @@ def summary(health: Health) -> list[str]:
         told.append(
             f"The loss reaches {got} of {len(asked)} parameters that ask for a gradient{frozen}."
         )
-    lengths = [float(one.norm()) for one in health.gradients.values() if one is not None]
+    lengths = [float(one.double().norm()) for one in health.gradients.values() if one is not None]
     if lengths:
         told.append(f"Their gradients are {min(lengths):.3g} to {max(lengths):.3g} long.")
     if health.problem:

@@ -109,6 +109,7 @@ def order(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
             if "zero" not in kinds and not empties(body):
                 yield never_emptied(place, acts[back])
         yield from clipped_late(place, acts)
+        yield from not_divided(place, acts, body)
     elif "backward" in kinds and not steps_by_hand(body):
         uncalled = [stmt for stmt, _ in body if is_uncalled_step(stmt)]
         for stmt in uncalled:
@@ -170,6 +171,27 @@ def clipped_late(place: Place, acts: list[Act]) -> Iterator[Habit]:
             f"The gradients are clipped {where}, so step() uses the gradients as they were without it.",
             "clip between backward() and step()",
         )
+
+
+def not_divided(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
+    """Tell of gradients of several rounds that are added up, where nothing divides the loss."""
+    step = next(act for act in acts if act.kind == "step")
+    back = next(act for act in acts if act.kind == "backward")
+    tests = [one.test for one in step.block if isinstance(one, ast.If)]
+    is_each = not any(isinstance(node, ast.Mod) for test in tests for node in ast.walk(test))
+    if is_each or len(back.block) >= len(step.block):
+        return
+    for stmt, _ in body:
+        if any(isinstance(node, ast.Div) for node in ast.walk(stmt)):
+            return
+    yield Habit(
+        "wrong",
+        back.name,
+        place.line(back.stmt),
+        "This loop adds up the gradients of several rounds before each step(), and nothing divides "
+        "the loss by their number. The sum is that many times as large as the mean.",
+        "write (loss / number_of_rounds).backward()",
+    )
 
 
 def empties(body: list) -> bool:

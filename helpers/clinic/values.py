@@ -94,7 +94,8 @@ class Event:
 class Scope:
     """Hold the statements that names are looked up in, and what else is known of the names.
 
-    `given` are a function's arguments, `inner` the names of a comprehension.
+    `given` are a function's arguments, `inner` the names of a comprehension. One that `is_live` has
+    in `space` what its own names hold now.
     """
 
     place: Place
@@ -103,6 +104,7 @@ class Scope:
     given: dict[str, frozenset[int]] = field(default_factory=dict)
     inner: dict[str, frozenset[int]] = field(default_factory=dict)
     modes: tuple[str, ...] = ()
+    is_live: bool = False
 
 
 def flat(body: Sequence[ast.stmt], blocks: tuple[ast.stmt, ...] = ()) -> Iterator[tuple]:
@@ -247,6 +249,8 @@ class Values:
         self._busy.add(key)
         found, is_bound = self._bindings(scope, name, stop)
         self._busy.discard(key)
+        if is_bound and scope.is_live:
+            found |= leaf_id(scope.space.get(name))
         if not is_bound:
             found = scope.given[name] if name in scope.given else ids_of(scope.space.get(name))
         self._done[key] = found
@@ -576,6 +580,12 @@ def entry(thing: Any, key: Any) -> Any:
     if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
         return thing[key]
     return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
+
+
+def leaf_id(thing: Any) -> frozenset[int]:
+    """Return the id of a leaf that requires grad: whatever line made it, gradients end there."""
+    is_leaf = is_tensor(thing) and read(thing, "is_leaf") and read(thing, "requires_grad")
+    return frozenset([id(thing)] if is_leaf else [])
 
 
 def ids_of(thing: Any) -> frozenset[int]:
