@@ -1,0 +1,237 @@
+"""On programs as people post them diagnose names the cause, the tensor and the line; on healthy ones
+nothing; a health check leaves no trace.
+"""
+
+import threading
+
+import pytest
+import torch
+from clinic_runner import answer, programs, shown, verdict
+from torch import nn
+
+from helpers import diagnose
+from helpers.clinic.heard import last_warning
+
+PROGRAMS = {one["id"]: one for one in programs()}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_cause_the_tensor_and_the_line_are_named(name):
+    text = answer(PROGRAMS[name])
+    assert False not in verdict(PROGRAMS[name], text), text
+
+
+HEALTHY = {
+    "an autoencoder": """
+net = torch.nn.Sequential(torch.nn.Linear(8, 3), torch.nn.ReLU(), torch.nn.Linear(3, 8))
+opt = torch.optim.Adam(net.parameters(), lr=1e-3)
+losses = []
+for epoch in range(3):
+    x = torch.randn(16, 8)
+    loss = torch.nn.functional.mse_loss(net(x), x)
+    opt.zero_grad()
+    loss.backward()
+    opt.step()
+    losses.append(loss.item())
+loss = torch.nn.functional.mse_loss(net(x), x)""",
+    "a state that is detached": """
+net = torch.nn.LSTM(3, 4)
+opt = torch.optim.AdamW(net.parameters())
+state = None
+for t in range(3):
+    out, state = net(torch.randn(2, 1, 3), state)
+    state = tuple(one.detach() for one in state)
+    loss = out.pow(2).mean()
+    opt.zero_grad(set_to_none=False)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+    opt.step()
+loss = net(torch.randn(2, 1, 3), state)[0].pow(2).mean()""",
+    "the generator of a GAN": """
+net, critic = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)
+opt = torch.optim.Adam(net.parameters())
+other = torch.optim.Adam(critic.parameters())
+for i in range(2):
+    fake = net(torch.randn(4, 2))
+    critic_loss = critic(fake.detach()).mean() - critic(torch.randn(4, 2)).mean()
+    other.zero_grad(); critic_loss.backward(); other.step()
+    loss = -critic(fake).mean()
+    opt.zero_grad(); loss.backward(); opt.step()
+loss = -critic(net(torch.randn(4, 2))).mean()""",
+    "a frozen part": """
+net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1))
+net[0].requires_grad_(False)
+opt = torch.optim.SGD(net[1].parameters(), lr=0.1)
+loss = net(torch.randn(3, 4)).pow(2).mean()""",
+    "gradients of several rounds, divided": """
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for i in range(8):
+    loss = net(torch.randn(2, 4)).pow(2).mean() / 4
+    loss.backward()
+    if (i + 1) % 4 == 0:
+        opt.step()
+        opt.zero_grad()
+loss = net(torch.randn(2, 4)).pow(2).mean()""",
+}
+
+
+@pytest.mark.parametrize("name", HEALTHY)
+def test_of_a_healthy_step_nothing_is_said_to_be_wrong(name):
+    text = shown(["import torch", HEALTHY[name], "diagnose(net, loss, opt)"])
+    assert text.startswith("I found nothing wrong in this step."), text
+
+
+def state(model, optimizer, loss):
+    """Return all that a health check could disturb, to the bit."""
+    tensors = [*model.parameters(), *model.buffers()]
+    grads = [None if one.grad is None else one.grad.tolist() for one in model.parameters()]
+    hooks = [len(one._backward_hooks or ()) for one in tensors]
+    hooks += [len(one._forward_hooks) + len(one._backward_hooks) for one in model.modules()]
+    return (
+        [one.detach().clone().tolist() for one in tensors],
+        [one._version for one in tensors],
+        grads,
+        hooks,
+        [one.training for one in model.modules()],
+        str(optimizer.state_dict()),
+        torch.get_rng_state().tolist(),
+        loss.item(),
+        loss._version,
+        torch.is_grad_enabled(),
+        torch.is_anomaly_enabled(),
+    )
+
+
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * torch.rand(())  # draws
+
+
+@pytest.mark.parametrize("is_nan", [False, True])
+def test_a_health_check_changes_nothing(is_nan, capsys):
+    model = nn.Sequential(nn.Linear(3, 4), nn.BatchNorm1d(4), nn.Dropout(0.5), nn.Linear(4, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(2):
+        model(torch.randn(5, 3)).mean().backward()
+        optimizer.step()
+    out = Own.apply(model(torch.randn(5, 3)))
+    loss = (out * 0).sqrt().sum() if is_nan else out.mean()
+    before = state(model, optimizer, loss)
+    diagnose(model, loss, optimizer)
+    assert state(model, optimizer, loss) == before
+    loss.backward()  # the graph is still whole
+
+
+def test_hooks_of_the_learners_do_not_run(capsys):
+    heard = []
+    model = nn.Linear(2, 1)
+    model.weight.register_hook(heard.append)
+    diagnose(model, model(torch.ones(1, 2)).sum())
+    assert heard == []
+    assert "Hooks of yours would run, so I did not compute the gradients." in flat(capsys)
+
+
+def test_grad_of_a_result_is_not_asked_for(recwarn):
+    source = "w = torch.ones(2, requires_grad=True)\nw = w * 2\nw.grad.zero_()"
+    text = shown(["import torch, warnings", source, "warnings.simplefilter('error')\ndiagnose()"])
+    assert "w has no gradient (.grad is None)" in text
+
+
+def flat(capsys):
+    return " ".join(capsys.readouterr().out.split())
+
+
+def deep():
+    x = torch.ones(1, requires_grad=True)
+    for _ in range(10_000):
+        x = x.sin()
+    return x.sum()
+
+
+BAD = {
+    "no loss": (
+        lambda: diagnose(nn.Linear(2, 1)),
+        "I had no loss, so I could not look at gradients.",
+    ),
+    "a freed graph": (lambda: after_backward(), "backward() has freed the graph of this loss"),
+    "a number": (lambda: diagnose(None, 3.0), "is a float and no tensor, so it has no graph"),
+    "no graph": (lambda: diagnose(None, torch.ones(())), "nothing that it was computed from"),
+    "deep": (lambda: diagnose(None, deep()), "I found nothing wrong in this step."),
+    "another optimizer": (lambda: diagnose(nn.Linear(2, 1), torch.ones(()), 3), "has no graph"),
+    "a class": (lambda: diagnose(nn.Linear, torch.ones(())), "has no graph"),
+    "a group": (lambda: diagnose(caught(lambda: group())), "RuntimeError: element 0 of tensors"),
+    "an interrupt": (lambda: diagnose(KeyboardInterrupt()), "KeyboardInterrupt The course"),
+    "another thread": (lambda: diagnose(elsewhere()), "does not require grad"),
+}
+
+
+def after_backward():
+    model = nn.Sequential(nn.Linear(2, 1), nn.Sigmoid())
+    loss = model(torch.ones(1, 2)).sum()
+    loss.backward()
+    diagnose(model, loss)
+
+
+def caught(function):
+    try:
+        function()
+    except BaseException as error:
+        return error
+
+
+def group():
+    error = caught(lambda: torch.ones(1).backward())
+    raise ExceptionGroup("two", [ValueError("no"), error])
+
+
+def elsewhere():
+    found = []
+    run = threading.Thread(target=lambda: found.append(caught(torch.ones(1).backward)))
+    run.start()
+    run.join()
+    return found[0]
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_a_true_sentence(name, capsys):
+    call, words = BAD[name]
+    call()
+    text = flat(capsys)
+    assert words in text
+    assert "stopped" not in text
+
+
+def test_an_interrupt_of_the_cell_before_is_no_error_of_autograd():
+    text = shown(["import torch", "raise KeyboardInterrupt", "diagnose()"])
+    assert "stopped" not in text
+    assert "Try:" not in text
+
+
+def test_a_repr_that_fails_does_not_matter():
+    cells = (
+        "import torch\nclass Odd:\n    def __repr__(self):\n        raise ValueError('no')\nodd = Odd()",
+        "loss = torch.ones(2).sum()\nloss.backward()",
+    )
+    assert "does not require grad" in shown([*cells, "diagnose()"])
+
+
+def test_the_newest_of_a_warning_and_an_error_is_meant():
+    fails = "1 / 0"
+    warns = "(torch.ones(2, requires_grad=True) * 2).grad"
+    head = "import torch\ntorch.set_warn_always(True)"
+    assert shown([head, fails, warns, "diagnose()"]).startswith("UserWarning")
+    assert shown([head, warns, fails, "diagnose()"]).startswith("ZeroDivisionError")
+
+
+def test_a_warning_is_shown_as_before(recwarn):
+    import warnings
+
+    warnings.warn("hm", stacklevel=1)
+    assert [str(one.message) for one in recwarn] == ["hm"]
+    assert last_warning() is None or last_warning().text != "hm"
