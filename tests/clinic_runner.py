@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import sys
 import tomllib
 import warnings
@@ -88,9 +89,6 @@ def _named(wanted, text):
     if wanted is None:
         return None
     wanted = [wanted] if isinstance(wanted, str) else wanted
-    import re
-
-    bare = re.sub(r"(?:[Ii]n your line|line \d+)[^:]*: .*?(?= {2}|$)", " ", text)
     return any(re.search(rf"(?<![\w.]){re.escape(one)}(?![\w])", text) for one in wanted)
 
 
@@ -106,7 +104,7 @@ if __name__ == "__main__":
         totals.append(result)
         marks = ["·" if one is None else "+" if one else "-" for one in result]
         print("".join(marks), program["kind"], program["id"])
-        if only or "-" in marks and "-v" in sys.argv:
+        if only or ("-" in marks and "-v" in sys.argv):
             print(text)
     for nr, what in enumerate(("recognised", "tensor", "line")):
         have = [one[nr] for one in totals if one[nr] is not None]

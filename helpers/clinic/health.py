@@ -331,9 +331,7 @@ def is_lost(thing: Any, known: set[int], modules: set[int]) -> bool:
         return id(thing) not in modules and any(
             read(p, "requires_grad") for _, p in parameters(thing)
         )
-    if not is_tensor(thing) or id(thing) in known or not read(thing, "requires_grad"):
-        return False
-    return True
+    return is_tensor(thing) and id(thing) not in known and bool(read(thing, "requires_grad"))
 
 
 def cut_off(health: Health) -> Iterator[Finding]:
@@ -836,7 +834,7 @@ def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[l
     health = Health(model, loss, optimizer, frame)
     health.explained = set()
     if is_tensor(loss):
-        health.gradients  # computed with grad mode as it is
+        _ = health.gradients  # computed with grad mode as it is
     with quietly():
         found = findings(health)
         told = summary(health)

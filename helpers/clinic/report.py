@@ -198,7 +198,9 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         seen = scene(traceback_of(one), look, asks, is_past)
         seen = seen or scene(traceback_of(error), look, asks, is_past) or _no_scene(error)
         if told:
-            return _of_head(head, [note, *told, *origin, clue(text), *_rest(symptom, seen)], [note, *told])
+            return _of_head(
+                head, [note, *told, *origin, clue(text), *_rest(symptom, seen)], [note, *told]
+            )
         page = [note, *_page(symptom, clue(text), [*origin, *seen])]
         first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom)]
         return _of_head(head, page, first)

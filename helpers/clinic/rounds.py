@@ -43,8 +43,22 @@ def in_rounds(health: Any) -> list[Habit]:
     found: list[Habit] = []
     for place in places(health.space):
         for loop, body in loops(place.text.tree):
-            found += habits(place, loop, body)
+            if is_about(health, list(acts_in(body))):
+                found += habits(place, loop, body)
     return list(dict.fromkeys(found))
+
+
+def is_about(health: Any, acts: list[Act]) -> bool:
+    """Say whether a loop steps the optimizer in question, or goes back from the loss."""
+    known = health.known
+    for act in acts:
+        if act.kind == "backward" and act.name == health.loss_name:
+            return True
+        # a name within a function is not known here
+        is_it = act.name not in known or known[act.name] is health.optimizer
+        if act.kind == "step" and health.groups and is_it:
+            return True
+    return False
 
 
 def loops(tree: ast.AST) -> Iterator[tuple[Any, list[tuple[ast.stmt, tuple[ast.stmt, ...]]]]]:

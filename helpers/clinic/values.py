@@ -138,19 +138,24 @@ def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(stmt, (ast.AnnAssign, ast.AugAssign)) and stmt.value is not None:
         yield dotted(stmt.target), stmt.value
     elif isinstance(stmt, (ast.For, ast.AsyncFor)):
-        for node in ast.walk(stmt.target):
-            if isinstance(node, ast.Name):
-                yield node.id, stmt.iter
+        names = [node.id for node in ast.walk(stmt.target) if isinstance(node, ast.Name)]
+        yield from ((name, stmt.iter) for name in names)
     elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
-        func = stmt.value.func
-        is_method = isinstance(func, ast.Attribute)
-        if is_method and func.attr in ("append", "extend") and stmt.value.args:
-            yield dotted(func.value), stmt.value.args[0]
-        elif is_method and func.attr.endswith("_") and not func.attr.endswith("__"):
-            yield dotted(func.value), stmt.value
+        yield from filled(stmt.value)
     for node in ast.walk(stmt) if isinstance(stmt, (ast.Expr, ast.Assign, ast.If)) else ():
         if isinstance(node, ast.NamedExpr):
             yield node.target.id, node.value
+
+
+def filled(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
+    """Yield what a call gives a name: append() to a list, a method in `_` to a tensor."""
+    func = call.func
+    if not isinstance(func, ast.Attribute):
+        return
+    if func.attr in ("append", "extend") and call.args:
+        yield dotted(func.value), call.args[0]
+    elif func.attr.endswith("_") and not func.attr.endswith("__"):
+        yield dotted(func.value), call
 
 
 def paired(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
@@ -175,6 +180,13 @@ class Values:
         self._done: dict[tuple[int, str, int], frozenset[int]] = {}
         self._depth = 0
         self._here: list[tuple[Place, ast.stmt]] = []
+        self._kinds: dict[type, Any] = {
+            ast.Call: self._call,
+            ast.Attribute: self._attribute,
+            ast.BinOp: self._arithmetic,
+        }
+        for kind in (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp):
+            self._kinds[kind] = self._comprehension
 
     def of(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
         """Return the ids of the tensors that ask for gradients and that a value comes from, with
@@ -182,25 +194,20 @@ class Values:
         """
         if isinstance(expr, ast.Name):
             return self._name(scope, expr.id, stop)
-        if isinstance(expr, ast.Call):
-            return self._call(scope, expr, stop)
-        if isinstance(expr, ast.Attribute):
-            return self._attribute(scope, expr, stop)
-        if isinstance(expr, ast.Compare):
-            return self._cut(scope, "compare", expr, self._all(scope, expr, stop))
         if isinstance(expr, (ast.Lambda, ast.Constant)):
             return frozenset()
-        if isinstance(expr, (ast.GeneratorExp, ast.ListComp, ast.SetComp, ast.DictComp)):
-            return self._comprehension(scope, expr, stop)
-        if isinstance(expr, ast.BinOp):
-            word = type(expr.op).__name__
-            power = expr.right.value if isinstance(expr.right, ast.Constant) else 0
-            if word in ("Div", "Sub") or (word == "Pow" and power < 1):
-                self._note("op", word, self._operand(expr))
         if isinstance(expr, ast.Subscript):
             return self.of(scope, expr.value, stop)
-        if isinstance(expr, ast.IfExp):
-            return self.of(scope, expr.body, stop) | self.of(scope, expr.orelse, stop)
+        if isinstance(expr, ast.Compare):
+            return self._cut(scope, "compare", expr, self._all(scope, expr, stop))
+        follow = self._kinds.get(type(expr), self._all)
+        return follow(scope, expr, stop)
+
+    def _arithmetic(self, scope: Scope, expr: ast.BinOp, stop: int) -> frozenset[int]:
+        word = type(expr.op).__name__
+        power = expr.right.value if isinstance(expr.right, ast.Constant) else 0
+        if word in ("Div", "Sub") or (word == "Pow" and power < 1):
+            self._note("op", word, self._operand(expr))
         return self._all(scope, expr, stop)
 
     def at(self, scope: Scope, expr: ast.AST, nr: int) -> frozenset[int]:
@@ -261,7 +268,7 @@ class Values:
         found, is_bound = frozenset(), False
         loops = [one for one in self._blocks(scope, stop) if isinstance(one, (ast.For, ast.While))]
         for nr in range(len(scope.body) - 1, -1, -1):
-            stmt, blocks, place = scope.body[nr]
+            stmt, blocks, _ = scope.body[nr]
             is_later = nr >= stop
             if is_later and not any(loop in blocks for loop in loops):
                 continue
@@ -327,23 +334,26 @@ class Values:
             return came if is_kept(call, "create_graph") else self._cut(scope, word, call, came)
         if word in ABOUT:
             return frozenset()
-        if is_module(thing):
-            self._edits_by_module(thing, call, came)
-            return self._module(scope, thing, given, named, came)
-        made = self._function(scope, thing, given, named, is_method)
+        made = self._learners(scope, thing, call, given, named)
         if made is not None:
             return made
         if is_method and (not is_torch(thing) or thing is None):
             came |= self.of(scope, func.value, stop)
-        if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
-            self._note("edit", word, dotted(func) if not is_method else dotted(func.value), came)
-        for one in call.keywords:
-            if one.arg == "inplace" and getattr(one.value, "value", False) is True:
-                self._note("edit", word, dotted(call.args[0]) if call.args else "", came)
+        self._edits_by_call(call, word, came)
         self._note("op", word, self._operand(call), came)
         is_cut = word in CUTTING and (is_method or word not in METHODS_ONLY)
-        word = word if is_cut else BUILTINS.get(word, "") if not is_method else ""
+        if not is_cut:
+            word = "" if is_method else BUILTINS.get(word, "")
         return self._cut(scope, word, call, came) if word else came
+
+    def _edits_by_call(self, call: ast.Call, word: str, came: frozenset[int]) -> None:
+        func, first = call.func, dotted(call.args[0]) if call.args else ""
+        if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
+            owner = dotted(func.value) if isinstance(func, ast.Attribute) else first
+            self._note("edit", word, owner, came)
+        for one in call.keywords:
+            if one.arg == "inplace" and getattr(one.value, "value", False) is True:
+                self._note("edit", word, first, came)
 
     def _edits_by_module(self, module: Any, call: ast.Call, came: frozenset[int]) -> None:
         for path, part in inplace_parts(module):
@@ -365,9 +375,14 @@ class Values:
                 found |= self._module(scope, part, [found], {}, found)
         return found
 
-    def _function(
-        self, scope: Scope, thing: Any, given: list, named: dict, is_method: bool
+    def _learners(
+        self, scope: Scope, thing: Any, call: ast.Call, given: list, named: dict
     ) -> frozenset[int] | None:
+        """Follow a call of a module, or of a function or method of the learner's; else None."""
+        if is_module(thing):
+            came = frozenset().union(*given, *named.values())
+            self._edits_by_module(thing, call, came)
+            return self._module(scope, thing, given, named, came)
         if isinstance(thing, MethodType):
             owner = thing.__self__
             if isinstance(owner, type) and issubclass(owner, torch.autograd.Function):
@@ -558,13 +573,18 @@ def attribute(thing: Any, name: str) -> Any:
     for part in ("_modules", "_parameters", "_buffers"):
         if is_module(thing) and name in inside.get(part, {}):
             return inside[part][name]
-    kind = thing if isinstance(thing, type) else type(thing)
-    for base in type.__dict__["__mro__"].__get__(kind):
+    return of_class(thing, name)
+
+
+def of_class(thing: Any, name: str) -> Any:
+    """Return what a class, or that of an object, has under a name; a method bound to the object."""
+    is_class = isinstance(thing, type)
+    for base in type.__dict__["__mro__"].__get__(thing if is_class else type(thing)):
         if name in base.__dict__:
             found = base.__dict__[name]
             if isinstance(found, (staticmethod, classmethod)):
                 return found.__func__
-            is_plain = isinstance(found, FunctionType) and not isinstance(thing, type)
+            is_plain = isinstance(found, FunctionType) and not is_class
             return MethodType(found, thing) if is_plain else found
     return None
 
