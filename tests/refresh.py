@@ -23,6 +23,7 @@ from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 from normal_form import stored_text
 from notebook_rules.duration import count_minutes
 from notebook_rules.lesson import Lesson
+from slide_programs import store_graphs
 
 from helpers import progress_file
 
@@ -63,6 +64,7 @@ def refresh(path):
         else:
             questions.write(Lesson(path.name, stored_text(notebook)))
             count_minutes(path.name, notebook)
+            store_graphs(Lesson(path.name, stored_text(notebook)), notebook)
         after = stored_text(executed(notebook, path.parent))
     except (CannotBeAsked, CannotBeDrawn) as error:
         print(f"{path.name}: NOT refreshed.\n{error}", file=sys.stderr)

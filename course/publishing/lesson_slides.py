@@ -12,6 +12,8 @@ from course.publishing import notes, pace
 from course.publishing.faces import Faces, heading
 from course.publishing.round_text import FENCE, TABLE, Reason, question, reason
 from course.publishing.rounds import ENDS
+from course.publishing.slide_drawings import chart, lanes
+from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
 from helpers.exercises.exercise import find
 from helpers.predicting.kinds import lines_of
@@ -26,7 +28,10 @@ OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to 
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 WIDEST = 72  # letters of a symptom on a slide
 CASE = "**The case.**"  # the last exercise repairs it
+EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
+HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
+SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
 
 
@@ -35,54 +40,72 @@ def role(cell: NotebookNode) -> str:
 
 
 def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
-    """Return the slides of a lesson, in order; its title has the lesson's first picture of a graph."""
+    """Return the slides of a lesson, in order; its title has the last graph that a round shows."""
     made: list[Slide] = []
-    title = "Slide"
+    title, case = "Slide", ""
     for group in grouped(cells):
-        new = slides_of(group, faces, title)
+        if made and is_said(group):
+            words = "".join(faces.text(cell.source) for cell in group)
+            made[-1] = with_last_note(made[-1], words)
+            continue
+        new = slides_of(group, faces, title, case)
         if new:
             title = new[-1].title
+        if role(group[0]) == "case":
+            case = "\n".join(cell.source for cell in with_role(group, "run"))
         made += new
     if made and isinstance(made[0], Opening):
-        made[0] = replace(made[0], picture=first_picture(made))
+        made[0] = replace(made[0], picture=last_picture(made))
     return made
 
 
-def first_picture(slides: list[Slide]) -> Result | None:
-    """Return a result with the first graph that slides show, without what was printed beside it."""
+def last_picture(slides: list[Slide]) -> Result | None:
+    """Return a result with the last graph that rounds show, without what was printed beside it."""
     results = [slide.result.html for slide in slides if isinstance(slide, Round)]
-    found = next(filter(None, map(DRAWN.search, results)), None)
-    return Result(f'<div class="pic">{found[0]}</div>', "picture") if found else None
+    found = DRAWN.findall("".join(results))
+    return Result(f'<div class="pic">{found[-1]}</div>', "picture") if found else None
 
 
 def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
     """Return the cells of each round, lab, text, exercise and so on."""
     groups: list[list[NotebookNode]] = []
     for cell in cells:
-        if role(cell) in ENDS or not groups:
+        goes_on = groups and all(map(is_exercise, (groups[-1][0], cell)))
+        if not groups or (role(cell) in ENDS and not goes_on):
             groups.append([])
         groups[-1].append(cell)
     return groups
 
 
-def slides_of(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
-    """Return the slides of one group of cells; `title` is the one before."""
-    first = role(group[0])
+def is_solved(group: list[NotebookNode]) -> bool:
+    """Tell whether a group repairs the case, in an exercise that the package knows."""
+    found = CHECKED.search(group[1].source) if len(group) > 1 else None
+    is_case = role(group[0]) == "exercise" and CASE in group[0].source
+    return is_case and bool(found and find(found[1]))
+
+
+def is_exercise(cell: NotebookNode) -> bool:
+    """Tell whether a cell asks for work at home; the case is solved on a slide."""
+    return role(cell) == "exercise" and CASE not in cell.source
+
+
+def slides_of(group: list[NotebookNode], faces: Faces, title: str, case: str) -> list[Slide]:
+    """Return the slides of one group of cells; `title` is the one before, `case` its program."""
     if group[0].metadata.course.get("slide", {}).get("skip"):
         return []  # it says why: what only a reader at a keyboard needs
-    if first == "title":
-        return opening(group, faces)
-    if first == "case":
-        return case_slides(group, faces)
-    if first == "question":
-        return round_slides(group, faces)
-    if first == "lab":
-        return lab_slides(group, faces)
-    if first == "recap":
-        return recap_slides(group, faces)
-    if first == "exercise" and CASE in group[0].source:
-        return solved_slides(group, faces, title)
-    return text_slides(group, faces, title)
+    if is_solved(group):
+        return solved_slides(group, faces, case)
+    if is_exercise(group[0]):
+        return [exercises(group, faces, title)]
+    makers = {
+        "title": opening,
+        "case": case_slides,
+        "question": round_slides,
+        "lab": lab_slides,
+        "recap": recap_slides,
+    }
+    make = makers.get(role(group[0]))
+    return make(group, faces) if make else text_slides(group, faces, title)
 
 
 def said_in(group: list[NotebookNode]) -> list[str]:
@@ -120,25 +143,27 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title, lead = faces.line(text.title), faces.line(text.set_up)
     told = "".join(map(faces.text, said_in(group))) or EXPECTED
     runs = with_role(group, "run")
-    shown = [run_slide(cell, faces, title, lead, told) for cell in runs]
-    made: list[Slide] = [replace(slide, notes=(told, told)) for slide in shown]
+    own = group[0].metadata.course.get("slide", {})
+    made: list[Slide] = []
+    for cell in runs:
+        drawn = drawing(own, cell, faces) if cell is runs[0] else ""
+        shown = run_slide(cell, faces, title, lead, told)
+        made.append(replace(shown, notes=(told,) * (3 if drawn else 2), drawing=drawn))
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
-def solved_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Slide]:
+def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Slide]:
     """Return the slide that closes the case: its program, then the one that is mended, whose new
-    lines are marked.
+    lines are marked. Where the exercise has no program, it is that of the `case`.
     """
-    asked = [CHECKED.search(cell.source) for cell in with_role(group, "stub")]
-    solved = find(asked[0][1]) if asked and asked[0] else None
-    broken = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
-    if not solved or not broken:
-        return text_slides(group, faces, title)
-    told = "<p>Let somebody say which line has to change, and into what.</p>"
-    mended = solved.solution.strip("\n")
-    old = broken.split("\n")
+    stub = group[1]
+    solved = find(CHECKED.search(stub.source)[1])
+    given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
+    broken, mended = (given or case).strip("\n"), solved.solution.strip("\n")
+    old = (given or mended).split("\n")
     rows = enumerate(mended.split("\n"), 1)
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
+    told = "<p>Let somebody say which line has to change, and into what.</p>"
     return [
         Round(
             title="The case again",
@@ -146,11 +171,23 @@ def solved_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[S
             notes=(told, told, told),
             seconds=60,
             ask="Which line has to change?",
-            code=faces.code(broken.strip("\n")),
+            code=faces.code(broken),
             result=Result(faces.code(mended, lit=new)),
             takeaway=faces.line(sentence(solved.principle)),
+            drawing=slide_graph(stub.metadata.course.get("graph", "")),
         )
     ]
+
+
+def exercises(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
+    """Return the slide of the exercises, which are done at home: of each what it begins with."""
+    found = [EXERCISE.search(cell.source) for cell in group if is_exercise(cell)]
+    rows = [tuple(map(faces.line, one.groups())) for one in found if one]
+    told = "".join(faces.text(cell.source) for cell in group if is_exercise(cell))
+    told += "".join(map(notes.solved, group))
+    named = heading(group[0])
+    title = faces.line(named[1]) if named else title
+    return Table(title=title, cell=group[0].id, notes=(told,), head=HEAD, rows=tuple(rows))
 
 
 def sentence(words: str) -> str:
@@ -170,6 +207,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     )  # words of its own, where the notebook's are long
     title, takeaway = faces.line(text.title), faces.line(own.get("takeaway", why.takeaway))
     told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
+    drawn = drawing(own, runs[0], faces) if runs and takeaway else ""
     result = faces.result(runs[0]) if runs else Result("")
     options = options_of(asked, text.options, own)
     made: list[Slide] = [
@@ -187,12 +225,25 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             right=asked.right if asked and asked.letters else "",
             is_question=True,
             takeaway=takeaway,
+            drawing=drawn,
         )
     ]
     made += tables(reasons, faces, title, group[0].id, last)
     going_on = last.removeprefix(notes.right_line(asked))
     made += [run_slide(cell, faces, title, takeaway, going_on) for cell in runs[1:]]
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
+
+
+def drawing(own: dict, run: NotebookNode, faces: Faces) -> str:
+    """Return what a slide shows at its end: the graph of its program, lanes, or curves of what it
+    printed; "" for none.
+    """
+    if "graph" in run.metadata.course:
+        return slide_graph(run.metadata.course.graph)
+    if "lanes" in own:
+        return lanes(own["lanes"])
+    printed = "".join(output.text for output in run.outputs if output.output_type == "stream")
+    return chart(printed, own["chart"]) if "chart" in own else ""
 
 
 def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[str, str]:
@@ -225,6 +276,18 @@ def left_over(
     rest = [cell for cell in group if cell not in used and role(cell) not in quiet]
     rest = [cell for cell in rest if not FOR_ONE.fullmatch(cell.source)]
     return [flow(rest, faces, title)] if rest else []
+
+
+def is_said(group: list[NotebookNode]) -> bool:
+    """Tell whether a group is words alone that go on from the slide before: the speaker says them."""
+    shown = [cell for cell in group if role(cell) != "notes"]
+    has_none = [cell.cell_type == "markdown" and not SHOWN.search(cell.source) for cell in shown]
+    return role(group[0]) == "text" and not heading(group[0]) and all(has_none)
+
+
+def with_last_note(slide: Slide, words: str) -> Slide:
+    """Return a slide at whose end the speaker is told more."""
+    return replace(slide, notes=(*slide.notes[:-1], slide.notes[-1] + words))
 
 
 def told_first(own: dict, set_up: str, source: str, faces: Faces) -> str:

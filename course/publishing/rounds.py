@@ -30,6 +30,7 @@ SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
 SLIDE = {
+    "skip": str,
     "lead": str,
     "ask": str,
     "takeaway": str,
@@ -37,6 +38,9 @@ SLIDE = {
     "asked": list,
     "answers": list,
     "presses": list,
+    "graph": str,
+    "lanes": list,
+    "chart": list,
 }
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
@@ -56,6 +60,8 @@ def course_of(cell: NotebookNode) -> NotebookNode:
         kept.role = role
     if isinstance(name, str) and ID.fullmatch(name):
         kept.id = name
+    if isinstance(said.get("graph"), str):
+        kept.graph = said["graph"]
     for key, most in SENTENCES.items():
         words = said.get(key)
         if isinstance(words, str) and 0 < len(words) <= most:

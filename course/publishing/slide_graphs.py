@@ -15,7 +15,7 @@ FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, wit
 LARGEST, READABLE = 2.0, 1.385  # times: then names have 30 px, or the smallest words 18
 
 
-def slide_graph(text: str, alt: str) -> str:
+def slide_graph(text: str, alt: str = "") -> str:
     """Return a graph that was stored beside its picture as inline SVG; "" where it cannot be read
     or has no cards.
     """
@@ -49,7 +49,7 @@ def svg(drawing: Drawing, alt: str) -> str:
     most = f"max-width:{round(wide * LARGEST)}px;max-height:{round(high * LARGEST)}px"
     body = "".join(map(element, drawing.marks))
     return (
-        f'<svg class="graph" role="img" aria-label="{escape(alt)}" viewBox="0 0 {wide} {high}"'
+        f'<svg class="graph" role="img" aria-label="{escape(alt or drawing.alt)}" viewBox="0 0 {wide} {high}"'
         f' width="{wide}" height="{high}" style="{most}">{body}</svg>'
     )
 

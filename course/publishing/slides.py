@@ -59,7 +59,7 @@ class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
     `run` is the id of the cell of its code. `options` are (letter, words); `right` is a letter, or "". What only goes on from a question is
-    none itself.
+    none itself. `drawing` is an SVG that covers the slide at its last step.
     """
 
     lead: str = ""
@@ -70,6 +70,7 @@ class Round(Slide):
     options: tuple[tuple[str, str], ...] = ()
     right: str = ""
     takeaway: str = ""
+    drawing: str = ""
     is_question: bool = False
     kind = "round"
 

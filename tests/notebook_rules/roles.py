@@ -12,7 +12,10 @@ CARRIES = {  # besides the role itself
     "question": {"id", "kind", "right", "answer", "tolerance", "minutes", "settled", "slide"},
     "lab": {"id", "minutes", "slide"},
     "text": {"slide"},
-    "run": {"ask", "caption", "expects"},
+    "case": {"slide"},
+    "exercise": {"slide"},
+    "run": {"ask", "caption", "expects", "graph"},  # `make refresh` writes the graph
+    "stub": {"graph"},
 }
 OF_A_KIND = {  # besides these
     "draw": {"decoys"},

@@ -136,7 +136,7 @@ function fitPlayers(out, high) {
 
 // Pictures fill the room that what was printed leaves; then their words must be large enough.
 function fitPictures(slide, note) {
-  for (const out of every(".stage .out, .opening .out", slide)) {
+  for (const out of every(".stage .out, .opening .out, .drawn", slide)) {
     const pictures = every("img, svg.graph", out).filter((one) => !one.closest(".player"));
     if (!pictures.length) continue;
     const texts = every(":scope>pre, :scope>.err", out);
@@ -156,7 +156,7 @@ function zoom(picture, wide, high) {
   const times = Math.max(0.2, Math.min(picture.viewBox ? MOST : 2.4, wide / size.width, high / size.height));
   picture.style.width = `${Math.floor(size.width * times)}px`;
   picture.style.height = `${Math.floor(size.height * times)}px`;
-  return Math.round((picture.viewBox ? 13 : wordsIn(picture)) * times * 10) / 10;
+  return Math.round((picture.viewBox && !picture.dataset.words ? 13 : wordsIn(picture)) * times * 10) / 10;
 }
 
 // The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).

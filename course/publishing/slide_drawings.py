@@ -1,0 +1,82 @@
+"""Draw for a slide what no graph shows: what happens to each thing over the lines of a program, and
+numbers that a program printed, as curves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+
+WIDE, NAMES, HEAD, LANE, BOX = 1136, 150, 56, 92, 60  # px of a slide
+LETTER = 10.4  # px of a letter of code, of 20 px
+SPAN = re.compile(r"(\d+)(?:-(\d+))? (!?)(.+)")  # "2-4 !at version 2": columns, alarm, words
+NUMBERS = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
+HIGH, LEFT, TOP = 440, 90, 30  # of a chart
+
+
+def lanes(rows: Sequence[str]) -> str:
+    """Return a drawing of lanes over the lines of a program; "" where rows are not written so.
+
+    The first row has the lines, "| a = x * 2 | a += 1"; each other one a name and its boxes,
+    "a | 1 version 0 | 2-3 !version 1".
+    """
+    head, *others = [[words.strip() for words in row.split("|")] for row in rows]
+    wide = (WIDE - NAMES) / max(1, len(head) - 1)
+    marks = [
+        text(NAMES + wide * (place + 0.5), 30, words, "head")
+        for place, words in enumerate(head[1:])
+    ]
+    for nr, (name, *boxes) in enumerate(others):
+        top = HEAD + LANE * nr
+        middle = top + LANE / 2
+        marks.append(text(0, middle + 9, name, "name"))
+        marks.append(f'<path class="lane" d="M{NAMES} {middle:g}H{WIDE}"/>')
+        marks += [box(found, wide, middle) for found in map(SPAN.fullmatch, boxes) if found]
+    return framed("lanes", marks, HEAD + LANE * len(others), rows)
+
+
+def box(found: re.Match, wide: float, middle: float) -> str:
+    """Return a box over some columns, with its words."""
+    first, last = int(found[1]), int(found[2] or found[1])
+    left, across = NAMES + wide * (first - 1) + 4, wide * (last - first + 1) - 8
+    kind = "box alarm" if found[3] else "box"
+    place = f'x="{left:g}" y="{middle - BOX / 2:g}" width="{across:g}" height="{BOX}"'
+    return f'<rect class="{kind}" {place} rx="10"/>' + text(
+        left + across / 2, middle + 8, found[4], kind
+    )
+
+
+def chart(printed: str, names: Sequence[str]) -> str:
+    """Return curves of the numbers in the columns that a program printed; "" for fewer than 3 rows."""
+    rows = [[float(number) for number in NUMBERS.findall(line)] for line in printed.split("\n")]
+    rows = [row for row in rows if len(row) == len(names)]
+    if len(rows) < 3 or not names:
+        return ""
+    most = max(max(row) for row in rows) or 1.0
+    least = min(0.0, *[min(row) for row in rows])
+    across, high = (WIDE - LEFT - 320) / (len(rows) - 1), HIGH - 2 * TOP
+
+    def place(nr: int, number: float) -> tuple[float, float]:
+        return LEFT + across * nr, TOP + high * (most - number) / (most - least)
+
+    marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - 320}"/>']
+    marks += [
+        text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "tick") for value in (least, most)
+    ]
+    for column, name in enumerate(names):
+        points = [place(nr, row[column]) for nr, row in enumerate(rows)]
+        path = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)
+        marks.append(f'<polyline class="curve c{column}" points="{path}"/>')
+        marks.append(text(points[-1][0] + 20, points[-1][1] + 9, name, f"end c{column}"))
+    return framed("chart", marks, HIGH, [", ".join(names), printed])
+
+
+def text(x: float, y: float, words: str, kind: str) -> str:
+    return f'<text class="{kind}" x="{x:g}" y="{y:g}">{escape(words)}</text>'
+
+
+def framed(kind: str, marks: list[str], high: float, said: Sequence[str]) -> str:
+    alt = escape("; ".join(said).replace("\n", "; "))
+    size = f'viewBox="0 0 {WIDE} {high:g}" width="{WIDE}" height="{high:g}"'
+    return f'<svg class="graph {kind}" role="img" aria-label="{alt}" data-words="20" {size}>{"".join(marks)}</svg>'
