@@ -17,6 +17,7 @@ from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
 from helpers.exercises.exercise import find
 from helpers.predicting.kinds import lines_of
+from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
@@ -208,7 +209,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     title, takeaway = faces.line(text.title), faces.line(own.get("takeaway", why.takeaway))
     told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
     drawn = drawing(own, runs[0], faces) if runs and takeaway else ""
-    result = faces.result(runs[0]) if runs else Result("")
+    result = settled(asked, runs[0], faces) if runs else Result("")
     options = options_of(asked, text.options, own)
     made: list[Slide] = [
         Round(
@@ -244,6 +245,34 @@ def drawing(own: dict, run: NotebookNode, faces: Faces) -> str:
         return lanes(own["lanes"])
     printed = "".join(output.text for output in run.outputs if output.output_type == "stream")
     return chart(printed, own["chart"]) if "chart" in own else ""
+
+
+def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
+    """Return what settles a question: a program that was mended or put in order, and below it what
+    it printed; else what the cell put out.
+    """
+    if not asked or asked.kind not in ("find_line", "order"):
+        return result_of(run, faces)
+    printed = "".join(output.text for output in run.outputs)
+    if asked.kind == "order":
+        program, mended = in_this_order(asked.shown, asked.right), {}
+        printed = "\n".join(line for line in printed.split("\n")[1:] if line[:4].strip())
+    else:
+        mended = asked.told["mend"]
+        program = cured("\n".join(asked.shown["lines"]), mended)
+        printed = printed.partition("\n\n")[2]
+    return Result(faces.code(program, lit=set(map(int, mended))) + faces.printed(printed, "stdout"))
+
+
+def result_of(run: NotebookNode, faces: Faces) -> Result:
+    """Return what a cell put out; whether a GPU showed it, or who promises it, is said in the foot."""
+    last = run.outputs[-1] if "@on_gpu(" in run.source and run.outputs else None
+    if last is None or last.output_type != "stream":
+        return faces.result(run)
+    shown, _, source = last.text.rstrip().rpartition("\n")
+    kept = NotebookNode(run)
+    kept.outputs = [*run.outputs[:-1], NotebookNode(last | {"text": shown})]
+    return replace(faces.result(kept), source=source)
 
 
 def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[str, str]:
@@ -312,7 +341,7 @@ def asked_in_group(group: list[NotebookNode]) -> Question | None:
 
 def run_slide(cell: NotebookNode, faces: Faces, title: str, lead: str, told: str) -> Slide:
     """Return the slide of a further run: its code and what it asks, then what came of it."""
-    result = faces.result(cell)
+    result = result_of(cell, faces)
     usual = "What will be drawn?" if result.kind == "picture" else "And now?"
     return Round(
         title=title,
@@ -364,7 +393,10 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     rest = TABLE.sub("", source[found.end() :] if found else source)
     made = tables(group[:1], faces, title, group[0].id, faces.text(rest))
     if not made:
-        return [flow(group, faces, title)]
+        source, _, rest = source.partition("\n**")  # where one goes on from here
+        shown = NotebookNode(group[0] | {"source": source})
+        made = [with_last_note(flow([shown, *group[1:]], faces, title), faces.text(f"**{rest}"))]
+        return made
     return made + left_over(group, group[:1], faces, title)
 
 

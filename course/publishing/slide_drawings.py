@@ -8,11 +8,10 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-WIDE, NAMES, HEAD, LANE, BOX = 1136, 150, 56, 92, 60  # px of a slide
-LETTER = 10.4  # px of a letter of code, of 20 px
+WIDE, HIGH, HEAD, BOX = 1136, 470, 60, 76  # px of a slide
+LEFT, TOP, ENDS = 90, 30, 320  # of a chart
 SPAN = re.compile(r"(\d+)(?:-(\d+))? (!?)(.+)")  # "2-4 !at version 2": columns, alarm, words
 NUMBERS = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
-HIGH, LEFT, TOP = 440, 90, 30  # of a chart
 
 
 def lanes(rows: Sequence[str]) -> str:
@@ -22,29 +21,31 @@ def lanes(rows: Sequence[str]) -> str:
     "a | 1 version 0 | 2-3 !version 1".
     """
     head, *others = [[words.strip() for words in row.split("|")] for row in rows]
-    wide = (WIDE - NAMES) / max(1, len(head) - 1)
+    left = max([14 * len(name) + 24 for name, *_ in others], default=0)
+    wide = (WIDE - left) / max(1, len(head) - 1)
+    size = "" if max(map(len, head)) * 13 + 8 < wide else " small"
+    apart = min(130, (HIGH - HEAD) // max(1, len(others)))
     marks = [
-        text(NAMES + wide * (place + 0.5), 30, words, "head")
+        text(left + wide * (place + 0.5), 32, words, f"head{size}")
         for place, words in enumerate(head[1:])
     ]
     for nr, (name, *boxes) in enumerate(others):
-        top = HEAD + LANE * nr
-        middle = top + LANE / 2
+        middle = HEAD + apart * (nr + 0.5)
         marks.append(text(0, middle + 9, name, "name"))
-        marks.append(f'<path class="lane" d="M{NAMES} {middle:g}H{WIDE}"/>')
-        marks += [box(found, wide, middle) for found in map(SPAN.fullmatch, boxes) if found]
-    return framed("lanes", marks, HEAD + LANE * len(others), rows)
+        marks.append(f'<path class="lane" d="M{left} {middle:g}H{WIDE}"/>')
+        marks += [box(found, left, wide, middle) for found in map(SPAN.fullmatch, boxes) if found]
+    return framed("lanes", marks, HEAD + apart * len(others), rows)
 
 
-def box(found: re.Match, wide: float, middle: float) -> str:
-    """Return a box over some columns, with its words."""
+def box(found: re.Match, left: float, wide: float, middle: float) -> str:
+    """Return a box over some columns, with its words as large as they fit."""
     first, last = int(found[1]), int(found[2] or found[1])
-    left, across = NAMES + wide * (first - 1) + 4, wide * (last - first + 1) - 8
+    start, across = left + wide * (first - 1) + 4, wide * (last - first + 1) - 8
     kind = "box alarm" if found[3] else "box"
-    place = f'x="{left:g}" y="{middle - BOX / 2:g}" width="{across:g}" height="{BOX}"'
-    return f'<rect class="{kind}" {place} rx="10"/>' + text(
-        left + across / 2, middle + 8, found[4], kind
-    )
+    place = f'x="{start:g}" y="{middle - BOX / 2:g}" width="{across:g}" height="{BOX}"'
+    size = "" if len(found[4]) * 16 + 16 < across else " small"
+    words = text(start + across / 2, middle + (7 if size else 10), found[4], kind + size)
+    return f'<rect class="{kind}" {place} rx="10"/>{words}'
 
 
 def chart(printed: str, names: Sequence[str]) -> str:
@@ -55,12 +56,12 @@ def chart(printed: str, names: Sequence[str]) -> str:
         return ""
     most = max(max(row) for row in rows) or 1.0
     least = min(0.0, *[min(row) for row in rows])
-    across, high = (WIDE - LEFT - 320) / (len(rows) - 1), HIGH - 2 * TOP
+    across, high = (WIDE - LEFT - ENDS) / (len(rows) - 1), HIGH - 2 * TOP
 
     def place(nr: int, number: float) -> tuple[float, float]:
         return LEFT + across * nr, TOP + high * (most - number) / (most - least)
 
-    marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - 320}"/>']
+    marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - ENDS}"/>']
     marks += [
         text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "tick") for value in (least, most)
     ]

@@ -12,7 +12,7 @@ from autograd_graphs.stored import read
 
 ROOM = 1136, 470  # px of a slide's body
 FORMS = (True, False), (False, False), (True, True), (False, True)  # lying, with short cards
-LARGEST, READABLE = 2.0, 1.385  # times: then names have 30 px, or the smallest words 18
+LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest words 20
 
 
 def slide_graph(text: str, alt: str = "") -> str:

@@ -30,13 +30,15 @@ class Slide:
 @dataclass(frozen=True)
 class Result:
     """What a cell put out: `kind` is "text", "picture" or "player"; `failed` is the number of the
-    line that raised, 0 where none did; `turns` are those of a backward that a player steps through.
+    line that raised, 0 where none did; `turns` are those of a backward that a player steps through;
+    `source` says of a GPU's output where it is from.
     """
 
     html: str
     kind: str = "text"
     failed: int = 0
     turns: tuple[Turn, ...] = ()
+    source: str = ""
 
     @property
     def walk(self) -> str:

@@ -63,9 +63,10 @@ function fitBand(slide, note) {
   }
 }
 
-// Options stand beside the code, or in a row below it; a text that has no room below its code covers it.
-const FORMS = [["beside", false], ["row", false], ["beside", true], ["row", true]];
-const PLAIN = [["whole", false], ["whole", true]];
+// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room takes the place of what
+// was told first, or covers the code.
+const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", true], ["row", true]];
+const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
   const parts = {
@@ -86,7 +87,7 @@ function fitStage(slide, note) {
 // The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = (parts.votes ? FORMS : PLAIN).filter(([, covers]) => !isDrawn || covers);
+  const forms = (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true : covers !== "lead" || parts.lead));
   for (let at = 0; at < WORDS.length; at += 1) {
     for (const wraps of [false, true]) {
       for (const [form, covers] of forms) {
@@ -107,7 +108,7 @@ function culprit({ body, votes, lead }) {
 
 function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, size, words }) {
   slide.dataset.form = form;
-  if (covers) slide.dataset.covers = stage.dataset.kind;
+  if (covers) slide.dataset.covers = covers === true ? stage.dataset.kind : covers;
   else delete slide.dataset.covers;
   stage.classList.toggle("wrapped", wraps);
   stage.classList.toggle("wrapped-out", wraps);
@@ -122,8 +123,9 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { covers })
   if (source && stage.offsetTop + source.parentElement.offsetHeight > body.clientHeight + 1) return false;
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
-  if (covers && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
-  return !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
+  if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
+  const fits = !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
+  return fits && (covers !== "lead" || out.offsetHeight <= lead.offsetHeight + 8);
 }
 
 // Tell players how high they may be.
