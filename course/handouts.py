@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from course.publish import publish
@@ -39,8 +40,13 @@ def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
         ) from None
     with tempfile.TemporaryDirectory() as there:
         pages = pages_of(notebook, Path(there))
-        for kind, address in pages.items():
-            chromium.print_page(program, address, path_of(notebook, folder, kind))
+        with ThreadPoolExecutor() as pool:  # Chromium takes its time to start
+            jobs = [
+                pool.submit(chromium.print_page, program, page, path_of(notebook, folder, kind))
+                for kind, page in pages.items()
+            ]
+        for job in jobs:
+            job.result()
     for kind in worksheets.KINDS:
         if kind not in pages:
             path_of(notebook, folder, kind).unlink(missing_ok=True)  # of the lesson as it was

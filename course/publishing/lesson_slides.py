@@ -27,7 +27,7 @@ GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
-WIDEST = 72  # letters of a symptom on a slide
+WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
@@ -265,13 +265,16 @@ def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
 
 
 def result_of(run: NotebookNode, faces: Faces) -> Result:
-    """Return what a cell put out; whether a GPU showed it, or who promises it, is said in the foot."""
-    last = run.outputs[-1] if "@on_gpu(" in run.source and run.outputs else None
-    if last is None or last.output_type != "stream":
-        return faces.result(run)
-    shown, _, source = last.text.rstrip().rpartition("\n")
-    kept = NotebookNode(run)
-    kept.outputs = [*run.outputs[:-1], NotebookNode(last | {"text": shown})]
+    """Return what a cell put out, a long warning cut; whether a GPU showed it, or who promises it,
+    is said in the foot.
+    """
+    kept, source = NotebookNode(run), ""
+    kept.outputs = [NotebookNode(output) for output in run.outputs]
+    for output in kept.outputs:
+        if output.get("name") == "stderr":
+            output.text = shorten(output.text, LONGEST, placeholder=" …")
+        elif "@on_gpu(" in run.source and output.output_type == "stream":
+            output.text, _, source = output.text.rstrip().rpartition("\n")
     return replace(faces.result(kept), source=source)
 
 

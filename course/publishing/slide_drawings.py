@@ -63,7 +63,7 @@ def chart(printed: str, names: Sequence[str]) -> str:
 
     marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - ENDS}"/>']
     marks += [
-        text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "tick") for value in (least, most)
+        text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "scale") for value in (least, most)
     ]
     for column, name in enumerate(names):
         points = [place(nr, row[column]) for nr, row in enumerate(rows)]

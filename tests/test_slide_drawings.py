@@ -1,0 +1,83 @@
+"""Drawings of slides: lanes and curves hold what was written and printed, and each deck closes on its
+case.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+import torch
+
+from course.publishing.faces import Faces
+from course.publishing.lesson_slides import lesson_slides
+from course.publishing.prepare import prepared
+from course.publishing.slide_drawings import chart, lanes
+from course.publishing.source import opened
+
+NOTEBOOKS = sorted(Path("notebooks").resolve().glob("[01][0-9]_*.ipynb"))
+DRAWN = re.compile(r'<svg class="graph|<img |class="player-slot')
+
+
+def slides(path):
+    return lesson_slides(prepared(opened(path), notes=True).cells, Faces(path.parent))
+
+
+def test_lanes_put_boxes_over_their_columns_and_make_no_html_of_words():
+    drawn = lanes(["| a = 1 | a += 1", "a | 1 <b>0 | 2 !version 1"])
+    left, right = [float(x) for x in re.findall(r'<rect [^>]*?x="([\d.]+)"', drawn)]
+    assert left < right
+    assert 'class="box alarm"' in drawn
+    assert "&lt;b&gt;0" in drawn
+    assert "<b>" not in drawn
+
+
+def test_a_chart_has_a_curve_for_each_column_that_was_printed():
+    drawn = chart("1.5 0.5\n1.0 0.6\n0.5 0.7\n(False, True)", ["loss", "wrong"])
+    first, second = [points.split() for points in re.findall(r'points="([^"]+)"', drawn)]
+    heights = [float(point.split(",")[1]) for point in first]
+    assert heights == sorted(heights)
+    assert len(second) == 3
+    assert chart("nothing to draw", ["loss"]) == ""
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
+def test_half_of_the_slides_have_a_picture_and_the_deck_closes_on_its_case(path):
+    made = slides(path)
+    drawn = [DRAWN.search(str(vars(slide))) for slide in made]
+    assert 2 * sum(map(bool, drawn)) >= len(made)
+    assert [slide.title for slide in made].count("The case again") == 1
+    assert [slide.kind for slide in made if slide.title == "Exercises"] == ["table"]
+
+
+def test_the_versions_that_lesson_09_draws_are_those_that_torch_counts():
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    a = x * 2
+    counted = [a._version]
+    a += 1
+    counted.append(a._version)
+    b = a**2
+    saved = b.grad_fn._raw_saved_self
+    counted += [a._version, b._version]
+    b += 1
+    a += 1
+    counted += [a._version, b._version]
+    assert counted == [0, 1, 1, 0, 2, 1]
+    assert saved is not None
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("09"))
+    cells = json.loads(path.read_text("utf-8"))["cells"]
+    (said,) = [
+        c["metadata"]["course"] for c in cells if c["metadata"]["course"].get("id") == "09.f1"
+    ]
+    assert said["slide"]["lanes"][1:] == [
+        "a | 1 version 0 | 2-4 version 1 | 5-6 !version 2",
+        "a, saved | 3-6 saved for b at version 1",
+        "b | 3 version 0 | 4-6 version 1",
+    ]
+
+
+def test_who_promises_a_gpus_output_stands_in_the_foot():
+    path = next(path for path in NOTEBOOKS if path.stem.startswith("10"))
+    (result,) = [s.result for s in slides(path) if getattr(s, "result", None) and s.result.source]
+    assert result.source.startswith(("promised by", "recorded on"))
+    assert result.source not in result.html
