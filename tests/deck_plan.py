@@ -48,7 +48,7 @@ def question_pages(lesson):
     asked, count = set(), 0
     for slide in slides(lesson):
         is_round = isinstance(slide, Round) and slide.is_question
-        is_table = isinstance(slide, Table) and slide.cell not in asked
+        is_table = isinstance(slide, Table) and slide.steps > 1 and slide.cell not in asked
         count += is_round or isinstance(slide, Lab) or is_table
         asked.add(slide.cell)
     return -(-count // 2)

@@ -67,7 +67,7 @@ function handOut(answers) {
     const explains = slide.matches(".table") && asked.has(slide.dataset.cell); // the reason of a round, as a table
     asked.add(slide.dataset.cell);
     const isOpen = slide.dataset.steps === "1"; // a question that is answered elsewhere, as those of the quiz
-    const isWanted = slide.matches(".round:not([data-goes-on]),.lab,.table") && !(answers ? isOpen : explains);
+    const isWanted = slide.matches(".round:not([data-goes-on]),.lab,.table:has([data-at])") && !(answers ? isOpen : explains);
     isWanted ? sheetOf(slide, answers) : slide.remove();
   }
   root.dataset.paper = "ready";
@@ -84,7 +84,7 @@ function sheetOf(slide, answers) {
   if (answers && +slide.dataset.least < READABLE) fitAgain(slide);
   if (answers) {
     playToTheEnd(slide);
-    sheet.append(...slide.querySelectorAll("[data-covers] pre.src,.walk")); // what is covered
+    sheet.append(...slide.querySelectorAll(":is([data-covers],:has(>.drawn)) pre.src,.walk")); // what is covered
     return;
   }
   if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");
