@@ -21,7 +21,8 @@ from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
-DRAWN = re.compile(r'<svg class="graph".*?</svg>', re.DOTALL)
+DRAWN = re.compile(r'(<svg class="graph"[^>]* viewBox="0 0 (\d+) (\d+)".*?</svg>)', re.DOTALL)
+BELOW_TITLE, READABLE = 290, 1.4  # px of height; times, which make its words readable
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
@@ -61,10 +62,14 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
 
 
 def last_picture(slides: list[Slide]) -> Result | None:
-    """Return a result with the last graph that rounds show, without what was printed beside it."""
-    results = [slide.result.html for slide in slides if isinstance(slide, Round)]
-    found = DRAWN.findall("".join(results))
-    return Result(f'<div class="pic">{found[-1]}</div>', "picture") if found else None
+    """Return a result with the last graph that can be read below a title, without what was printed
+    beside it.
+    """
+    results = "".join(slide.result.html for slide in slides if isinstance(slide, Round))
+    for drawn, wide, high in reversed(DRAWN.findall(results)):
+        if min(1136 / int(wide), BELOW_TITLE / int(high)) >= READABLE:
+            return Result(f'<div class="pic">{drawn}</div>', "picture")
+    return None
 
 
 def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
