@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from course.publishing.slides import Flow, Lab, Opening, Round, Slide
+from course.publishing.slides import Flow, Lab, Opening, Round, Slide, Table
 
 IDEA = re.compile(r"(\d) · ")
-QUIZ = ("Four questions", "Then and now")
+QUIZ = ("A flag", "Then and now")  # its first slide in lesson 00, and that of lesson 11
 LETTERS = "abcdefgh"
 
 
@@ -54,7 +54,7 @@ def part_of(slide: Slide, before: str, title: str) -> str:
         return "case"
     if idea:
         return idea[1]
-    if isinstance(slide, Flow) and slide.title != title:
+    if isinstance(slide, Flow | Table) and slide.title != title:
         return ""
     return before
 
