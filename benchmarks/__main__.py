@@ -13,7 +13,7 @@ import torch
 
 from benchmarks.measure import table
 
-NAMES = ("drawing", "stepping", "growth", "importing")
+NAMES = ("drawing", "stepping", "growth", "importing", "watching")
 OUT = Path(__file__).parents[1] / "build" / "bench" / "table.md"
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from helpers import labs
     from helpers.clinic.finding import find
     from helpers.clinic.report import diagnose
+    from helpers.own_loop.watcher import watch, watching
     from helpers.predicting.attempting import attempt
     from helpers.predicting.overview import progress
     from helpers.predicting.prediction import draw, explain, find_line, order, predict
@@ -50,6 +51,8 @@ __all__ = [
     "snapshot",
     "solution",
     "step_through",
+    "watch",
+    "watching",
 ]
 
 
@@ -69,6 +72,8 @@ _LATER = {  # players and predictions bring ipywidgets, which takes longer than 
     "review": "helpers.predicting.reviewing",
     "run_order": "helpers.predicting.settling",
     "step_through": "autograd_graphs.stepping",
+    "watch": "helpers.own_loop.watcher",
+    "watching": "helpers.own_loop.watcher",
 }
 
 keep_with(keep)

@@ -17,7 +17,7 @@ HEAVY = (
     "tomllib", "yaml",
 )  # fmt: skip
 LATER = (
-    "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs",
+    "helpers.clinic.finding", "helpers.clinic.report", "helpers.labs", "helpers.own_loop.watcher",
     "autograd_graphs.playing.player", "autograd_graphs.stepping", "autograd_graphs.torchviz_view",
 )  # fmt: skip
 
@@ -34,7 +34,9 @@ def test_importing_helpers_brings_nothing_heavy():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["beside_torchviz", "diagnose", "find", "labs", "step_through"])
+@pytest.mark.parametrize(
+    "name", ["beside_torchviz", "diagnose", "find", "labs", "step_through", "watching"]
+)
 def test_a_name_that_is_imported_later_is_there(name):
     program = f"import helpers; helpers.{name}; from helpers import {name}; from helpers import *; print({name})"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True, capture_output=True)

@@ -1,0 +1,1 @@
+"""Watch a training loop of one's own: `watching` and `watch`."""

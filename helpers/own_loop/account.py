@@ -1,0 +1,166 @@
+"""Keep book of what one optimizer moves: what filled the gradients, when they were emptied, which
+parameters were written to. Reads `.grad` and version counters; changes nothing.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.torch_private import read
+from autograd_graphs.looking.variable_names import parameters
+from helpers.users_line import UsersLine
+
+MOST_ROUNDS = 1_000  # that are kept, the last ones
+SAMPLE = 16  # numbers of each parameter that are compared where no step was seen
+NEVER = float("inf")
+
+
+@dataclass
+class Round:
+    """Count what was seen of the parameters of an optimizer in one round.
+
+    `was_emptied` says that gradients held nothing of the round before; `by_step` and `elsewhere`
+    which parameters were written to, as far as version counters tell, by their `id`.
+    """
+
+    number: int
+    was_emptied: bool
+    elsewhere: frozenset[int]
+    by_step: frozenset[int] = frozenset()
+    line: UsersLine | None = None  # of the step
+    parameters: int = 0
+    with_gradient: int = 0
+
+
+class Account:
+    """Follow the parameters of an optimizer; without one, those of models, which move by hand.
+
+    Time is the number of the last `backward()`. `since` says for each parameter when the oldest
+    `backward()` ran that its gradient still holds. All dicts have a parameter's `id` as key.
+    """
+
+    def __init__(self, optimizer: Any, name: str = "", models: Any = ()) -> None:
+        self.optimizer = optimizer
+        self.name = name
+        self.models = models
+        self.parameters = self.now_moved()
+        self.seen: deque[Round] = deque(maxlen=MOST_ROUNDS)
+        self.rounds = 0
+        self.moved_at = -1
+        self.since: dict[int, int] = {}
+        self.filled: UsersLine | None = None  # the last backward() that filled a gradient
+        self.is_filled = self.was_backward = False  # since the last step
+        self.marked: tuple[Any, int] = (lambda: None, 0)  # the first gradient and its version
+        self.reached: set[int] = set()  # had a gradient once
+        self.versions: dict[int, int] = {}
+        self.written()
+        self.sample = self.some_numbers()
+
+    def now_moved(self) -> list[torch.Tensor]:
+        """Return the parameters that the optimizer has now: asked once in a round."""
+        if self.optimizer is None:
+            return [one for model in self.models for _, one in parameters(model)]
+        return [one for group in self.optimizer.param_groups for one in group["params"]]
+
+    def gradients(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
+        """Return the parameters that have a gradient, with it."""
+        found = []
+        for one in self.parameters:
+            grad = read(one, "grad")
+            if grad is not None:
+                found.append((one, grad))
+        return found
+
+    def note_gradients(self, now: int) -> int:
+        """Notice which gradients are filled, and return how many; remember the first as it is."""
+        have = self.gradients()
+        for one, grad in reversed(have):
+            self.since.setdefault(id(one), now)
+            self.reached.add(id(one))
+            self.marked = weakref.ref(grad), read(grad, "_version")
+        return len(have)
+
+    def before_backward(self) -> None:
+        """Notice which gradients were emptied since the last look."""
+        for one in self.parameters:
+            grad = read(one, "grad")
+            is_old = self.since.get(id(one), NEVER) <= self.moved_at
+            if grad is None or (is_old and is_zero(grad)):
+                self.since.pop(id(one), None)
+
+    def after_backward(self, now: int, line: UsersLine | None) -> None:
+        self.was_backward = True
+        if self.note_gradients(now):
+            self.is_filled, self.filled = True, line
+
+    def is_as_marked(self, grad: torch.Tensor) -> bool:
+        """Say whether the first gradient is what it was after the last backward or step."""
+        known, version = self.marked
+        return known() is grad and version == read(grad, "_version")
+
+    def is_stale(self) -> bool:
+        """Say whether gradients hold what was there before the last step, and more."""
+        old = [one for one in self.parameters if self.since.get(id(one), NEVER) <= self.moved_at]
+        return self.is_filled and any(read(one, "grad") is not None for one in old)
+
+    def fault_at_step(self) -> str:
+        """Return which mistake a step without a closure shows; "" if none."""
+        have = self.gradients()
+        if not have:
+            if self.is_filled:
+                return "emptied"
+            return "unreached" if self.was_backward else "no backward"
+        as_before = self.is_as_marked(have[0][1])
+        if not self.is_filled:
+            return "no backward" if as_before and self.rounds else ""
+        if not as_before and all(is_zero(grad) for _, grad in have):
+            return "emptied"
+        return "not emptied" if self.is_stale() else ""
+
+    def begin_step(self) -> None:
+        """Begin the record of a round: what its step finds."""
+        self.parameters = self.now_moved()
+        self.round = Round(self.rounds + 1, not self.is_stale(), self.written())
+
+    def end_step(self, now: int, line: UsersLine | None) -> None:
+        """Count what the step wrote to; a round of this optimizer ends here."""
+        self.round.with_gradient = self.note_gradients(now)
+        self.round.line = line
+        self.round.parameters = len(self.parameters)
+        self.round.by_step = self.written()
+        self.seen.append(self.round)
+        self.rounds += 1
+        self.moved_at = now
+        self.is_filled = self.was_backward = False
+
+    def written(self) -> frozenset[int]:
+        """Return the parameters that were written to since this was last asked."""
+        was = self.versions
+        self.versions = {id(one): read(one, "_version") for one in self.parameters}
+        new = dict(self.versions.items() - was.items())
+        return frozenset(new.keys() & was.keys())
+
+    def some_numbers(self) -> list[Any]:
+        """Return the first numbers of each parameter, since not every write is counted."""
+        return [one.detach().reshape(-1)[:SAMPLE].tolist() for one in self.parameters]
+
+    def never_reached(self, paths: dict[int, str]) -> list[str]:
+        """Return the names of parameters that had no gradient at any step; others had."""
+        names = []
+        for number, one in enumerate(self.parameters):
+            if self.reached and id(one) not in self.reached and read(one, "requires_grad"):
+                names.append(paths.get(id(one), f"parameter no. {number}"))
+        return names
+
+
+def is_zero(grad: torch.Tensor) -> bool:
+    """Say whether all numbers of a gradient are zero."""
+    try:
+        return not bool(grad.detach().any())
+    except RuntimeError:  # a layout that cannot be asked
+        return False

@@ -1,0 +1,213 @@
+"""Look at the graphs that are alive in a training loop, now and then: their nodes and bytes, and
+which variables keep those of earlier rounds. Looks at live objects; keeps none.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import weakref
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Iterator, Sequence
+from types import FrameType
+from typing import Any
+
+import torch
+
+from autograd_graphs.data import counted, held
+from autograd_graphs.looking.saved_tensors import Memory, saved
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import (
+    is_a,
+    is_module,
+    is_tensor,
+    may_be_stale,
+    quietly,
+    ran_as,
+    read,
+)
+from autograd_graphs.looking.variable_names import parameters, submodules, variables
+from helpers.answers import code
+from helpers.own_loop.mistakes import Notes, listed
+from helpers.users_line import UsersLine, line_like
+
+EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …
+SHARE = 0.1  # of the time, at most so much goes into looks at graphs
+MOST_LOSSES = 100  # that are remembered, without keeping them alive
+MOST_LOOKED_AT = 200  # entries of a list, variables of a function
+HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+BY_MODE = (torch.nn.modules.dropout._DropoutNd, torch.nn.modules.batchnorm._NormBase)
+
+
+class Graphs:
+    """Look at graphs, hooks and modes before a backward(), and note what is wrong."""
+
+    def __init__(self, notes: Notes) -> None:
+        self.notes = notes
+        self.losses: deque[weakref.ref[torch.Tensor]] = deque(maxlen=MOST_LOSSES)
+        self.is_used_again = False  # a graph of an earlier round
+        self._is_long = False  # the graph reaches back
+        self._nodes = 0
+        self._hook_counts: deque[int] = deque(maxlen=3)
+        self._is_late = False  # a look is due
+        self._began = time.perf_counter()
+        self._spent = 0.0
+
+    def look(self, frame: FrameType | None, line: UsersLine | None, roots: list[Any]) -> None:
+        """Look at the graphs of roots before a backward(), if it is time to."""
+        count, began = self.notes.backwards, time.perf_counter()
+        self._is_late = self._is_late or count & (count - 1) == 0
+        has_time = self._spent < SHARE * (began - self._began) or count == EAGER + 1
+        if count > EAGER and not (self._is_late and has_time):
+            return
+        self._is_late = False
+        with quietly():
+            self._note_reach(walk_from(roots), line)
+            self.notes.alive[1:] = [(count, *alive([*roots, *self._note_kept(frame)]))]
+        self._note_modules()
+        self._spent += time.perf_counter() - began
+
+    def look_at_end(self, frame: FrameType | None) -> None:
+        with quietly():
+            self._note_kept(frame)
+        self._note_modules()
+
+    def _note_reach(self, walk: Walk, line: UsersLine | None) -> None:
+        """Notice a graph that holds operations of earlier rounds, and grows."""
+        grows, self._nodes = len(walk.met) > self._nodes, len(walk.met)
+        oldest = max(self._ages(walk), default=0)
+        self.is_used_again = self.is_used_again or oldest > 0
+        # of two losses that are computed before two steps, one is as old as the last round
+        self._is_long = oldest > 1 and grows
+        if self._is_long:
+            self.notes.add("reaches back", line)
+
+    def _ages(self, walk: Walk) -> set[int]:
+        """Return how many rounds ago operations of a graph ran: 0 is the round that runs."""
+        ends = list(self.notes.ends)
+        ran = [ran_as(node) for node in walk.met if not is_tensor(node)]
+        return {len(ends) - bisect_right(ends, number) for number in ran}
+
+    def _note_kept(self, frame: FrameType | None) -> list[Any]:
+        """Notice what keeps graphs of three earlier rounds alive; return tensors that keep any."""
+        kept: list[Any] = []
+        losses = [known() for known in self.losses]
+        if self._is_long:
+            return losses
+        for name, thing in in_reach(frame):
+            tensors = entries(thing)
+            if self._are_kept(tensors):
+                kept += tensors
+                self.notes.add("kept", filling_line(frame, name), name=code(name))
+        if not kept and self._are_kept(losses):
+            self.notes.add("kept", None, name="Something that I cannot see")
+        return kept + losses
+
+    def _are_kept(self, tensors: Sequence[Any]) -> bool:
+        if len(self.notes.ends) < 3:
+            return False
+        return len(self._ages(walk_from(tensors)) - {0}) > 2
+
+    def _note_modules(self) -> None:
+        """Notice hooks that become more, eval mode, and parameters that no optimizer holds."""
+        hooks = hooks_of(self.notes.models)
+        self._hook_counts.append(len(hooks))
+        last = list(self._hook_counts)
+        if len(last) == 3 and last == sorted(set(last)):
+            made = getattr(hooks[max(hooks)], "__code__", None)
+            line = made and UsersLine(made.co_filename, made.co_firstlineno)
+            self.notes.add("hooks", line, count=str(len(hooks)))
+        for model in self.notes.models:
+            is_changed = any(isinstance(part, BY_MODE) for _, part in submodules(model))
+            if is_changed and not model.training and self._is_trained(model):
+                self.notes.add("eval", None)
+        self._note_others()
+
+    def _is_trained(self, model: torch.nn.Module) -> bool:
+        own = {id(one) for _, one in parameters(model)}
+        return any(one.rounds and own & one.reached for one in self.notes.moving)
+
+    def _note_others(self) -> None:
+        """Notice an optimizer that holds parameters which the model no longer has."""
+        moved: set[int] = set()
+        for account in self.notes.accounts:
+            moved.update(map(id, account.parameters))
+        paths = self.notes.paths()
+        foreign = moved - paths.keys()
+        missing = []
+        for one in self.notes.by_hand.now_moved():
+            if id(one) not in moved and read(one, "grad") is not None:
+                missing.append(paths[id(one)])
+        if missing and foreign:
+            number = counted(len(foreign), "parameter")
+            self.notes.add("others", None, missing=listed(missing), foreign=number)
+
+
+def walk_from(things: Sequence[Any]) -> Walk:
+    """Walk the graphs of tensors; those that cannot be asked without a trace are left out."""
+    return Walk([one for one in things if is_tensor(one) and not may_be_stale(one)])
+
+
+def alive(tensors: Sequence[Any]) -> tuple[int, int]:
+    """Count the nodes of graphs, and the bytes that they hold besides leaves."""
+    met = walk_from(tensors).met
+    memory = Memory(filter(is_tensor, met))
+    kept = []
+    for node in met:
+        if not is_tensor(node):
+            kept += saved(node, lambda tensor: (), (), memory)
+    return len(met), held(kept).size
+
+
+def in_reach(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
+    """Yield what variables of a frame name, and the attributes of `self`."""
+    for name, thing in variables(frame)[:MOST_LOOKED_AT]:
+        yield name, thing
+        inside = getattr(thing, "__dict__", None) if name == "self" else None
+        if type(inside) is dict:
+            for key, one in list(inside.items()):
+                yield f"self.{key}", one
+
+
+def entries(thing: Any) -> list[Any]:
+    """Return a thing itself; of a list, a dict or a dict of lists what is in it, the last ones."""
+    found = []
+    values = list(thing.values())[-MOST_LOOKED_AT:] if type(thing) is dict else [thing]
+    for one in values:
+        found += list(one)[-MOST_LOOKED_AT:] if type(one) in (list, tuple, deque) else [one]
+    return found
+
+
+def filling_line(frame: FrameType | None, name: str) -> UsersLine | None:
+    """Return the line that puts something into a container, or adds to a sum."""
+    if frame is None:
+        return None
+    named = rf"(?<![\w.]){re.escape(name)}\s*"
+    adds = rf"{named}(\[.*\]\s*)?(\.append\(|\.extend\(|\+=)"
+    puts = rf"{adds}|{named}=[^=].*\b{re.escape(name)}\b|{named}\[.*\]\s*=[^=]"
+    numbers = [number for _, _, number in frame.f_code.co_lines() if number]
+    return line_like(frame.f_code.co_filename, min(numbers), max(numbers), puts)
+
+
+def hooks_of(models: Sequence[torch.nn.Module]) -> dict[int, Any]:
+    """Return the hooks of models, their parts and their parameters, by number."""
+    found: dict[int, Any] = {}
+    for model in models:
+        for _, one in parameters(model):
+            found |= read(one, "_backward_hooks") or {}
+        for _, part in submodules(model):
+            for name in HOOKS:
+                found |= getattr(part, name, None) or {}
+    return found
+
+
+def models_and_optimizers(frame: FrameType | None) -> tuple[list[Any], list[Any]]:
+    """Return the models with parameters and the optimizers that variables of a frame name."""
+    found: tuple[dict[int, Any], dict[int, Any]] = {}, {}
+    for _, thing in in_reach(frame):
+        if is_module(thing) and any(parameters(thing)):
+            found[0][id(thing)] = thing
+        if is_a(thing, torch.optim.Optimizer):
+            found[1][id(thing)] = thing
+    return list(found[0].values()), list(found[1].values())
