@@ -485,6 +485,9 @@ def test_words_stay_in_their_card():
                     assert x + w <= left + wide
                     assert top <= y
                     assert y + h <= top + high
+            boxes = [mark.at for mark in marks if mark.shape == "rect" and mark.part != "body"]
+            for (x, y, w, h, _), (after, below, *_) in pairwise(boxes):
+                assert y + h <= below or x + w <= after  # else the later box hides the earlier
 
 
 def test_a_sum_that_overflows_is_told():
