@@ -21,7 +21,7 @@ from helpers import draw, explain, find_line, mended, order, predict, run_order
 from helpers.predicting import ran
 from helpers.predicting.graph_cards import same_graph
 from helpers.predicting.kinds import kind_of
-from helpers.predicting.prediction import answer_of, ask, asked_of
+from helpers.predicting.prediction import answer_of, ask, asked_of, typed
 from helpers.predicting.programs import Outcome, in_this_order, outcome
 from helpers.predicting.programs import ran as ran_in
 from helpers.predicting.questions import every
@@ -125,6 +125,12 @@ def test_a_program_that_fails_says_where(program, words, line):
     made = outcome(program)
     assert words in made.error
     assert made.line in (line, line - 1 if "while" in program else line)
+
+
+def test_what_a_question_tells_to_type_is_a_guess_that_it_takes():
+    for asked in every().values():
+        made = eval(typed(asked))
+        assert made.choice or asked.kind == "explain"  # whose example is only a beginning
 
 
 @pytest.mark.parametrize("asked", NEW, ids=lambda one: one.id)
