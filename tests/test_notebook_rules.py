@@ -36,6 +36,9 @@ def complaints(rule, read):
 def test_the_made_up_lesson_keeps_every_rule():
     assert [found for rule in RULES for found in rule(lesson(notebook()))] == []
     assert [found for rule in COURSE for found in rule([lesson(notebook())] * 3)] == []
+    uneven = notebook()
+    with_that_role(uneven, "question", 1).metadata.course.right = "b"
+    assert all(list(rule([lesson(uneven)] * 3)) for rule in COURSE)
 
 
 def test_every_rule_is_broken_by_something():
