@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from programs import programs
 
+from autograd_graphs.looking.snapshot import Limits, Walk
 from helpers import snapshot
 
 
@@ -32,6 +33,16 @@ def test_dtype_and_device_are_said_where_they_are_unusual():
     graph = snapshot(y)
     assert (graph.nodes[0].outputs[0].device, graph.nodes[0].outputs[0].shape) == ("meta", (2,))
     assert "ToCopyBackward0 → y (2,) float64 meta" in str(graph)
+
+
+def test_values_with_gaps_between_them_are_read():
+    w = torch.arange(6.0)[::2].requires_grad_()
+    assert "leaf w = [0.0, 2.0, 4.0]" in str(snapshot(w * w))
+
+
+def test_inputs_that_are_left_out_are_told():
+    walk = Walk([torch.cat([torch.ones(1, requires_grad=True)] * 5)], Limits(nodes=9, edges=3))
+    assert (walk.is_cut, walk.at_least) == (True, 2)
 
 
 def test_saved_versions_are_those_that_torch_names():
