@@ -27,7 +27,7 @@ from course.publishing import assets, films
 from course.publishing.deck import slides_of
 from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
-from course.publishing.page import NOT_TOLD, page
+from course.publishing.page import NOT_TOLD, named, page
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from course.publishing.wording import safe_markdown
@@ -152,6 +152,12 @@ def test_in_a_folder_nothing_is_said_of_a_notebook_without_slides(tmp_path, caps
 def slides(*cells, title="My notebook"):
     made = prepared(new_notebook(cells=list(cells)), notes=True)
     return slides_of(made, Faces(ROOT), title)
+
+
+def test_a_heading_has_the_name_that_links_lead_to():
+    names = set()
+    assert named("<h2>A <b>leaf</b></h2>", names) == '<h2 id="A-leaf">A <b>leaf</b></h2>'
+    assert named("<h3>A leaf</h3>", names) == "<h3>A leaf</h3>"  # the first one has it
 
 
 def test_without_slide_types_a_slide_begins_at_each_heading():

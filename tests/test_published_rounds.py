@@ -132,6 +132,7 @@ def test_a_deck_has_a_slide_for_each_round_and_the_result_comes_before_the_reaso
     assert [letter for letter, _ in first.options] == ["a", "b", "c"]
     assert "draw" in first.code
     assert "Most say a" in first.notes[0]
+    assert "Who changes their mind?" in first.notes[1]
     assert "So two came." in first.notes[2]
     assert (after.title, after.steps, after.lead) == ("1 · One", 2, "It multiplies.")
     assert "draw_again" in after.code

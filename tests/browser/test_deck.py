@@ -314,6 +314,7 @@ def test_the_speakers_window_shows_notes_time_and_what_comes_next(deck):
     with deck.expect_popup() as opening:
         deck.keyboard.press("s")
     window = opening.value
+    assert window.title() == f"Notes: {deck.title()}"
     assert window.inner_text("#notes") == "wait a minute"
     assert window.inner_text("#slide") == "1 / 4 · One"
     assert window.inner_text("#then") == "Next: more on this slide"

@@ -86,10 +86,10 @@ function askRestart() {
 // Write the window, or write it anew.
 function fillView() {
   const page = view.document;
-  page.title = `Notes: ${document.title}`;
   page.documentElement.lang = "en";
   const styles = [...document.querySelectorAll("style")].map((one) => page.importNode(one, true));
   page.head.replaceChildren(...styles, made("style", "", LOOK));
+  page.title = `Notes: ${document.title}`;
   page.body.replaceChildren(
     made("div", "bar", made("span", "time"), made("span", "plan"), made("label", "of", "of ", askMinutes(), " min"), made("span", "slide"), made("span", "room")),
     made("div", "notes"),
