@@ -412,6 +412,7 @@ def test_plain_printing_shows_every_slide_at_its_end_and_then_the_deck_goes_on(c
         for slide in page.locator(".slides > section").all():
             assert slide.is_visible()
             assert slide.evaluate("one => +one.dataset.step === one.dataset.steps - 1")
+            assert slide.evaluate("one => one.dataset.fitted && one.dataset.trouble") == ""
             assert slide.evaluate("one => one.getBoundingClientRect().right") < 980, (
                 "Letter on its side"
             )
