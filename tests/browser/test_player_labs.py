@@ -334,6 +334,7 @@ def test_nodes_are_gone_through_by_arrows_and_by_clicks(play):
     assert title(shown) == "AccumulateGrad"
     shown.click(".player-pane", position={"x": 3, "y": 3})
     assert title(shown) == "AccumulateGrad", "what is no node leads nowhere"
+    assert title(play(as_json(labs.explorer.film("log")))) == "LogBackward0", "it opens at a node"
 
 
 # keys, mouse, names
