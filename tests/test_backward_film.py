@@ -195,13 +195,6 @@ def test_the_example_moment_by_moment():
     assert end.sentence == "Backward reached every leaf."
 
 
-def test_what_has_no_name_is_called_by_its_operation():
-    a, b = (torch.tensor(value, requires_grad=True) for value in (2.0, 3.0))
-    made = film(record((a * b).sin()))
-    told = [row[-1].caption for moment in made.moments[1:3] for row in moment.rows]
-    assert told == ["to Mul", "to a", "to b"]
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 @given(st.data())
 @settings(often, max_examples=often.max_examples // 10)
