@@ -4,12 +4,12 @@ and the run of the one cell that settles it, in whichever order.
 
 import json
 import os
+from datetime import date
 
 import pytest
 from jupyter_client.manager import KernelManager
 from nbval.kernel import CURRENT_ENV_KERNEL_NAME, NbvalKernelspecManager
 
-from helpers.pace import today
 from helpers.predicting import questions
 from helpers.predicting.attempting import attempt
 from helpers.predicting.kinds import kind_of
@@ -45,7 +45,8 @@ NUMBERS = questions.made(
     },
 )
 QUIZ = questions.made("quiz.9", {"title": "9", "letters": "abc", "settled": "02", "cell": "guess3"})
-TODAY = {"day": today().isoformat()}
+A_DAY = date(2026, 11, 25)
+TODAY = {"day": A_DAY.isoformat()}
 ALL = {one.id: one for one in (LETTERS, NUMBERS, QUIZ)}
 
 
@@ -63,6 +64,8 @@ class Hostile:
 @pytest.fixture(autouse=True)
 def _three(tmp_path, monkeypatch):
     monkeypatch.setenv("PROGRESS_FOLDER", str(tmp_path))
+    monkeypatch.setattr("helpers.pace.today", lambda: A_DAY)
+    monkeypatch.setattr("helpers.pace.minutes_worked", lambda: 0)
     for module in ("overview", "prediction", "questions"):
         monkeypatch.setattr(f"helpers.predicting.{module}.every", lambda: ALL)
 

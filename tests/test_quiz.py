@@ -2,6 +2,7 @@
 
 import json
 import re
+from datetime import date
 from pathlib import Path
 
 import nbformat
@@ -11,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from helpers import predict, progress
-from helpers.pace import today
 from helpers.predicting.again import Again
 from helpers.predicting.kinds import KEY
 from helpers.progress_file import FILE, OLDER, PREDICTIONS, read
@@ -224,7 +224,8 @@ def test_a_choice_is_answered_at_once_with_the_guess_of_then_beside_it(capsys):
     assert kept() == {"q4": "b", "q7": "c"}
 
 
-def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_choice():
+def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_choice(monkeypatch):
+    monkeypatch.setattr("helpers.pace.today", lambda: date(2026, 11, 24))
     predict("quiz.4", "b")
     made = Again("q4")
     state = json.dumps(made.get_state(set(made.keys) - {"_esm", "_css"}))
@@ -237,7 +238,7 @@ def test_the_browser_is_told_what_is_right_and_what_was_guessed_only_after_the_c
     assert read()[PREDICTIONS]["quiz.4"] == {
         "first": "b",
         "sure": False,
-        "day": today().isoformat(),
+        "day": "2026-11-24",
         "now": "a",
         "sure_now": True,
     }
