@@ -30,6 +30,7 @@ WIDGETS = "application/vnd.jupyter.widget-state+json"
 VIEW = "application/vnd.jupyter.widget-view+json"
 KEPT_CELL_METADATA = {"slideshow", "tags", "course"}
 FOLDED_AWAY = {"source_hidden": True}  # as JupyterLab calls a program that stands below anyway
+INDEX = "index"  # the role of the first cell of a notebook for browsing, which makes no slides
 # The role of a cell (metadata.course.role) gives its slide type. None: a `## ` heading begins a slide.
 SLIDE_TYPE_OF_ROLE = {
     "title": "slide",
@@ -54,6 +55,9 @@ def stored_text(notebook) -> str:
     notebook = nbformat.from_dict(json.loads(json.dumps(notebook)))
     for number, cell in enumerate(notebook.cells, start=1):
         _settle_cell(cell, number)
+    if any(cell.metadata.get("course", {}).get("role") == INDEX for cell in notebook.cells):
+        for cell in notebook.cells:
+            cell.metadata["slideshow"] = nbformat.from_dict({"slide_type": "skip"})
     _settle_metadata(notebook)
     return _renamed_widgets(notebook, nbformat.writes(notebook, version=4).rstrip() + "\n")
 

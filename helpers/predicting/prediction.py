@@ -208,8 +208,8 @@ def unclear(text: str) -> None:
 
 def nearest(name: object) -> str:
     """Say which questions there are in the lesson that was meant."""
-    lesson = name[:2] if is_a(name, str) else ""
-    lesson = "00" if lesson == "qu" else lesson  # the quiz stands there
+    lesson = name.partition(".")[0] if is_a(name, str) else ""
+    lesson = "00" if lesson == "quiz" else lesson  # the quiz stands there
     there = [one for one in every() if one.startswith(lesson)] or list(every())
     if not there:
         return "No lesson has one yet."

@@ -97,7 +97,8 @@ class Lesson:
 
     @property
     def number(self) -> str:
-        return self.name[:2]
+        """Its number, or its name where it has none: "03", "clinic"."""
+        return re.split(r"[_.]", self.name)[0]
 
     @cached_property
     def node(self):
