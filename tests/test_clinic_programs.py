@@ -235,3 +235,23 @@ def test_a_warning_is_shown_as_before(recwarn):
     warnings.warn("hm", stacklevel=1)
     assert [str(one.message) for one in recwarn] == ["hm"]
     assert last_warning() is None or last_warning().text != "hm"
+
+
+LOOP = """
+for _ in range(2):
+    loss = net(torch.ones(2, 3)).mean()
+    loss.backward()
+    opt.zero_grad()
+    opt.step()"""
+MENDED = LOOP.replace("    opt.zero_grad()\n", "").replace(
+    "    loss.b", "    opt.zero_grad()\n    loss.b"
+)
+MADE = "net = torch.nn.Linear(3, 1)\nopt = torch.optim.SGD(net.parameters(), lr=0.1)"
+
+
+@pytest.mark.parametrize("since", [[MENDED], [MADE], [MADE, MENDED]])
+def test_a_loop_that_was_mended_or_that_trained_something_else_is_not_accused(since):
+    check = "diagnose(net, net(torch.ones(2, 3)).mean(), opt)"
+    made = f"import torch\n{MADE}"
+    assert "zero_grad() stands between" in " ".join(shown([made, LOOP, check]).split())
+    assert "I found nothing wrong in this step." in shown([made, LOOP, *since, check])

@@ -9,10 +9,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import torch
+
+from autograd_graphs.looking.torch_private import is_a
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
-from helpers.clinic.values import dotted, flat
+from helpers.clinic.values import dotted, flat, targets
 
+LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
@@ -39,13 +43,31 @@ class Act:
 
 
 def in_rounds(health: Any) -> list[Habit]:
-    """Return what the loops of the learner's sources do that costs them, each once."""
-    found: list[Habit] = []
-    for place in places(health.space):
-        for loop, body in loops(place.text.tree):
-            if is_about(health, list(acts_in(body))):
-                found += habits(place, loop, body)
-    return list(dict.fromkeys(found))
+    """Return what the loop that this step belongs to does that costs something, each once.
+
+    Only the newest such loop counts: an older one may be the same before it was mended.
+    """
+    learning = {name for name, one in health.known.items() if is_a(one, LEARNING)}
+    later: set[str] = set()  # of those, what cells after the loop made anew
+    for place in reversed(places(health.space)):
+        known = [pair for pair in loops(place.text.tree) if is_about(health, [*acts_in(pair[1])])]
+        if known:
+            found = [habits(place, *pair) for pair in known if not later & names_read(pair[0])]
+            return list(dict.fromkeys(habit for one in found for habit in one))
+        later |= learning & made_in(place.text.tree)
+    return []
+
+
+def made_in(tree: ast.Module) -> set[str]:
+    """Return the names that a cell gives a value."""
+    return {name for stmt, _ in flat(tree.body) for name, _ in targets(stmt)}
+
+
+def names_read(loop: ast.stmt) -> set[str]:
+    """Return the names that a loop needs from before it."""
+    names = [node for node in ast.walk(loop) if isinstance(node, ast.Name)]
+    made = {one.id for one in names if isinstance(one.ctx, ast.Store)}
+    return {one.id for one in names if isinstance(one.ctx, ast.Load)} - made
 
 
 def is_about(health: Any, acts: list[Act]) -> bool:
