@@ -63,9 +63,7 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
 
     Raises Unpublishable.
     """
-    lessons = {
-        name: path for name, path in workspace.lessons(root).items() if name != workspace.PAGE
-    }
+    lessons = {name: path for name, path in workspace.lessons(root).items() if name.isdigit()}
     if named.endswith(".ipynb"):
         path = Path(named).absolute()
         parsed(path, text_of(path))

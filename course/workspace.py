@@ -15,6 +15,7 @@ from contextlib import closing
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+CLINIC = "clinic"  # a notebook for browsing: copied as a lesson is
 PAGE = "glossary"  # a notebook to look things up in: copied with its outputs
 PICTURES = (".svg", ".png", ".jpg", ".gif")
 MANIFEST = ".handed_out.json"
@@ -82,10 +83,10 @@ def unwritable(error, into):
 
 
 def lessons(root):
-    """Return the masters by number, the page by its name: {"03": Path(...), "glossary": Path(...)}."""
+    """Return the masters by number, the others by name: {"03": Path(...), "glossary": Path(...)}."""
     found = [
         path
-        for name in ("[0-9][0-9]_*", PAGE)
+        for name in ("[0-9][0-9]_*", CLINIC, PAGE)
         for path in sorted((root / "notebooks").glob(f"{name}.ipynb"))
     ]
     return {path.stem.partition("_")[0]: path for path in found}

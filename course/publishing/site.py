@@ -23,15 +23,17 @@ from autograd_graphs.playing import player
 from course.publishing.prepare import prepared
 from course.publishing.source import Unpublishable, read
 from helpers.clinic import filter_box
-from helpers.clinic.entries import entries
+from helpers.clinic.entries import entries, lab_name, plain
 from helpers.predicting import prediction
 
 TEMPLATES = Path(__file__).parent / "templates"
 STYLES = [TEMPLATES / "site" / "site.css", TEMPLATES / "shared" / "wide.css"]
 SCRIPTS = [TEMPLATES / "site" / "site.js", TEMPLATES / "shared" / "wide.js"]
-MORE = ("glossary", "symptoms")  # pages at the end, once there is a notebook of that name
-LINK = re.compile(r'href="((?:\d\d_\w+|glossary)\.ipynb)?(#[^"]*)?"')
+MORE = ("clinic", "glossary")  # pages at the end, once there is a notebook of that name
+LINK = re.compile(r'href="((?:\d\d_\w+|clinic|glossary)\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
+TO_CELL = re.compile(r"\]\((\w+)\.ipynb#cell-id=([\w-]+)\)")
+HEADING = re.compile(r"#+ +(.*)")
 MARK = "searchindex.js"  # a folder with this file is one that we may write anew
 SETTINGS = {
     "project": "The graphs behind PyTorch's gradients",
@@ -98,11 +100,25 @@ def lay_out(paths: list[Path], course: Path, source: Path) -> None:
     if (course / "figs").is_dir():
         shutil.copytree(course / "figs", source / "figs")
     pages = {path: prepared(read(path), notes=False) for path in paths}
+    headings = {(path.stem, cell.id): cell.source for path in pages for cell in pages[path].cells}
     for path, notebook in pages.items():
+        lead_to_headings(notebook, headings)
         lead_to_pages(notebook)
         hide_reasons(notebook)
         nbformat.write(notebook, source / "lessons" / path.name)
     (source / "index.md").write_text(index(course, pages), encoding="utf-8")
+
+
+def lead_to_headings(notebook: nbformat.NotebookNode, texts: dict[tuple[str, str], str]) -> None:
+    """Let links in text cells that name a cell of another notebook lead to the heading there."""
+
+    def led(link: re.Match) -> str:
+        heading = HEADING.match(texts.get((link[1], link[2]), ""))
+        return f"](<{link[1]}.ipynb#{lab_name(plain(heading[1]))}>)" if heading else link[0]
+
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            cell.source = TO_CELL.sub(led, cell.source)
 
 
 def lead_to_pages(notebook: nbformat.NotebookNode) -> None:

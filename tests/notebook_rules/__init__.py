@@ -10,6 +10,7 @@ from functools import wraps
 
 from notebook_rules import (
     answers,
+    clinic,
     duration,
     exercises,
     hygiene,
@@ -56,6 +57,15 @@ RULES = (
     roles.a_lesson_has_roles,
     *map(given_roles, READ_ROLES),
 )
+CLINIC = (
+    *(rule for rule in running.RULES if rule is not running.one_traceback_is_genuine),
+    *hygiene.RULES,
+    *pictures.RULES,
+    style.no_machinery_in_lessons,
+    sizes.sentences_are_said_in_one_breath,
+    sizes.nothing_is_said_that_nobody_says,
+    *clinic.RULES,
+)
 COURSE = (letters.right_letters_are_spread_over_all,)
 
-__all__ = ["COURSE", "RULES", "Lesson"]
+__all__ = ["CLINIC", "COURSE", "RULES", "Lesson"]

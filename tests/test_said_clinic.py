@@ -1,0 +1,113 @@
+"""What the clinic says beside its cells, run in plain torch."""
+
+import copy
+
+import pytest
+import torch
+from said import _cells, said
+from torch import nn
+
+
+def quoted(case, *sentences):
+    text = said("clinic", f"{case}-because")
+    for sentence in sentences:
+        assert sentence in text
+
+
+def run_case(name, *parts):
+    """Run cells of a case in a namespace of their own; return its names."""
+    names = {"torch": torch, "nn": nn, "copy": copy}
+    with torch.random.fork_rng():
+        for part in parts:
+            exec(said_code(name, part), names)
+    return names
+
+
+def said_code(name, part):
+    return _cells("clinic")[f"{name}-{part}"]
+
+
+def test_clip_grad_value_passes_over_what_has_no_gradient():
+    quoted("clip", "`nn.utils.clip_grad_value_` does that for you.")
+    used, unused = nn.Linear(1, 1), nn.Linear(1, 1)
+    (9 * used(torch.ones(1, 1))).sum().backward()
+    nn.utils.clip_grad_value_([*used.parameters(), *unused.parameters()], 1.0)
+    assert used.weight.grad.item() == 1
+    assert unused.weight.grad is None
+
+
+def test_a_model_can_be_moved_to_float64():
+    quoted("numpy", "You could also move the model, with `net.double()`.")
+    assert nn.Linear(2, 1).double()(torch.ones(1, 2).double()).dtype is torch.float64
+
+
+def test_a_plain_list_hides_its_layers_from_all_three():
+    quoted("blocks", "Neither the optimizer nor `.to(device)` nor a saved `state_dict` has them")
+    model = nn.Module()
+    model.blocks = [nn.Linear(1, 1)]
+    assert not list(model.parameters())
+    assert not model.state_dict()
+    model.to("meta")
+    assert model.blocks[0].weight.device.type == "cpu"
+
+
+def test_the_detached_fake_leaves_no_gradient_in_the_generator():
+    quoted("fake", "Detaching also keeps the critic's loss from leaving gradients in `G`.")
+    generator, critic = nn.Linear(1, 1), nn.Linear(1, 1)
+    critic(generator(torch.ones(1, 1)).detach()).sum().backward()
+    assert generator.weight.grad is None
+
+
+def test_the_target_nearly_cancels_the_gradient():
+    quoted("target", "With a factor of 0.9 the two almost cancel.")
+    names = run_case("target", "broken")
+    assert torch.allclose(names["grad"], 0.1 * names["by_hand"], atol=1e-6)
+
+
+def test_the_table_teaches_the_mean_price_and_mse_loss_warns():
+    quoted("column", "the mean price for all", "`mse_loss` warns you here.")
+    names = run_case("column", "broken")
+    assert names["guess"].mean().item() == pytest.approx(names["price"].mean().item(), abs=1e-3)
+    with pytest.warns(UserWarning, match="Using a target size"):
+        nn.functional.mse_loss(names["guess"], names["price"])
+
+
+def test_entr_is_right_at_0_and_its_slope_is_not_finite():
+    quoted("entropy", "`torch.special.entr(p)` gives the right loss too")
+    p = torch.tensor([0.0, 1.0], requires_grad=True)
+    total = torch.special.entr(p).sum()
+    total.backward()
+    assert total.item() == 0
+    assert p.grad[0].isinf()
+
+
+def test_one_minus_the_cosine_has_a_finite_slope():
+    quoted("angle", "`1 - cosine` has the same best answer, and a slope that is finite everywhere.")
+    names = run_case("angle", "broken")
+    (grad,) = torch.autograd.grad((1 - names["cosine"]).mean(), names["vectors"].weight)
+    assert grad.isfinite().all()
+
+
+def test_a_smaller_learning_rate_helps_where_the_inputs_are_large():
+    quoted("rate", "A smaller learning rate helps as well.")
+    cell = said_code("rate", "broken")
+    assert "lr=0.1" in cell
+    names = {"torch": torch, "nn": nn}
+    with torch.random.fork_rng():
+        exec(cell.replace("lr=0.1", "lr=1e-4"), names)
+    assert names["loss"].item() < 1
+
+
+def test_an_ensemble_may_be_summed_under_no_grad():
+    quoted("ensemble", "or use `no_grad()` everywhere")
+    with torch.no_grad():
+        total = nn.Linear(1, 1)(torch.ones(1, 1))
+    with torch.no_grad():
+        total += nn.Linear(1, 1)(torch.ones(1, 1))
+    assert not total.requires_grad
+
+
+def test_handles_of_hooks_take_them_away():
+    quoted("hook", "1 + 2 + 3 + 4", "call `remove()`")
+    names = run_case("hook", "broken")
+    assert len(names["kept"]) == 1 + 2 + 3 + 4
