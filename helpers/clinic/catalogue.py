@@ -37,7 +37,8 @@ class Symptom:
 
     `look` is the state of those saved tensors that tell more: "freed", "modified", or "" where none
     do. `source` is who says so of a symptom that no snippet shows without a GPU, else "". `typed`
-    are words that people type who look for it; nobody is shown them.
+    are words that people type who look for it; nobody is shown them. `case` names a program in the
+    clinic that shows it, else "".
     """
 
     kind: str
@@ -49,6 +50,7 @@ class Symptom:
     source: str = ""
     also: tuple[str, ...] = ()
     typed: str = ""
+    case: str = ""
 
     @property
     def mark(self) -> str:

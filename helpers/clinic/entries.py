@@ -115,6 +115,8 @@ def _symptom(whole: Book, one: Symptom) -> Entry:
     causes = "\n".join(_cause(whole, cause) for cause in one.causes)
     by = f" *{literal(one.mark)}*" if one.mark else ""
     text = f"{kind}{literal(one.means)}{by}{older}\n\n{causes}"
+    if one.case:
+        text += f"\n\nA program like that: [in the clinic](clinic.ipynb#cell-id=case-{one.case})"
     lessons = tuple(cause.lesson for cause in one.causes)
     return Entry(one.kind, literal(one.message), text, one.also, lessons, one.typed)
 
