@@ -7,6 +7,8 @@ import torch
 from said import _cells, said
 from torch import nn
 
+from helpers.clinic.catalogue import book
+
 
 def quoted(case, *sentences):
     text = said("clinic", f"{case}-because")
@@ -111,3 +113,9 @@ def test_handles_of_hooks_take_them_away():
     quoted("hook", "1 + 2 + 3 + 4", "call `remove()`")
     names = run_case("hook", "broken")
     assert len(names["kept"]) == 1 + 2 + 3 + 4
+
+
+def test_the_symptoms_lead_to_cases_that_are_there():
+    cases = [one.case for one in book().symptoms if one.case]
+    assert len(cases) > 20
+    assert {f"case-{case}" for case in cases} <= set(_cells("clinic"))
