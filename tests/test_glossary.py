@@ -119,9 +119,9 @@ class Box(HTMLParser):
 def test_the_box_lists_every_entry_with_a_link_to_it_and_to_its_lessons():
     box = Box(filter_box.listed())
     assert [at[1:] for at in box.links if at.startswith("#")] == [one.anchor for one in entries()]
-    assert {at for at in box.links if not at.startswith("#")} == {
-        f"{book().lessons[lesson]}.ipynb" for one in entries() for lesson in one.lessons
-    }
+    lessons = {f"{book().lessons[lesson]}.ipynb" for one in entries() for lesson in one.lessons}
+    cases = {f"clinic.ipynb#cell-id=case-{one.case}" for one in book().symptoms if one.case}
+    assert {at for at in box.links if not at.startswith("#")} == lessons | cases
     assert not {"script", "style", "input"} & set(box.tags), "where no script runs it is a list"
 
 

@@ -22,7 +22,7 @@ from helpers.predicting.questions import question
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = sorted((ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
-PAGES = [*LESSONS, ROOT / "notebooks" / "glossary.ipynb"]
+PAGES = [*LESSONS, *(ROOT / "notebooks" / f"{name}.ipynb" for name in ("clinic", "glossary"))]
 WORKFLOW = ROOT / ".github" / "workflows" / "pages.yml"
 ABROAD = re.compile(r"(?:https?:|wss?:)?//[\w.-]+\.\w+", re.I)
 LOADED = {

@@ -208,7 +208,7 @@ def outline(path: Path, notebook: nbformat.NotebookNode) -> tuple[str, str]:
     heading = re.search(r"^# (?:\d\d · )?(.+)", first, re.M)
     title, number = heading[1] if heading else path.stem, re.match(r"\d\d", path.stem)
     promise = re.search(r"(?:^- .+\n(?:  .+\n)*)+", first + "\n", re.M)
-    able = f"After it you will be able to\n\n{promise[0]}" if promise else ""
+    able = f"After it you will be able to\n\n{promise[0]}" if promise and number else ""
     return (f"{number[0]} · {title}" if number else title), able
 
 
