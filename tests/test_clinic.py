@@ -795,6 +795,7 @@ AGES = {
     "two cells older": ([FAILS, "1", "2"], "this is an older one, from cell [2]."),
     "of a cell that was run again": (["l = x", "x = 1", "l = x"], "older one, from cell [2]."),
     "of the cell before": ([WARNS, FAILS], ""),
+    "before a guess": ([f"find_line = print\n{FAILS}", "find_line('which line?')"], ""),
     "of the cell before, which did not parse": ([FAILS, "w = = 2"], ""),
     "shown by a magic": (["1", f"%%time\n{FAILS}"], ""),
     "of a script": (["%run {script}"], "I cannot tell which cell raised this error"),
