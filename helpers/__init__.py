@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from autograd_graphs import Picture, module_calls, record, show, snapshot
 from autograd_graphs.playing.guesses import keep_with
-from helpers.exercises import check, expect_error, hint, solution
+from helpers.exercises import again, check, expect_error, hint, solution
 from helpers.plots import plot
 from helpers.predicting.player_guesses import keep
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Picture",
+    "again",
     "attempt",
     "beside_torchviz",
     "check",

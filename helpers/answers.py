@@ -39,7 +39,8 @@ class Card:
     `look` is "right", "partly" or "wrong", `word` what stands beside its sign, `title` what follows
     in bold. `body` are lines; those that begin with "  - " are a list, other indented ones stand
     apart; what stands before a tab is a label. `text` is what is shown where there is no HTML. A
-    card that `is_news` is read out when it comes. `printed` is put out above it, as it is.
+    card that `is_news` is read out when it comes. `printed` is put out above it, as it is, and
+    `program` stands at its end, all of it.
     """
 
     look: str
@@ -49,6 +50,7 @@ class Card:
     text: str
     is_news: bool = False
     printed: str = ""
+    program: str = ""
 
 
 def show(card: Card) -> None:
@@ -95,9 +97,10 @@ def html(card: Card) -> str:
     seen, folded = cut(shortened(card.body, LONGEST).splitlines(), LINES - taken)
     more = f"{len(folded)} more line{'s' * (len(folded) > 1)}"
     rest = f"<details><summary>{more}</summary>{paragraphs(folded)}</details>" if folded else ""
+    program = f"<pre>{safe(card.program)}</pre>" if card.program else ""
     role = ' role="status"' if card.is_news else ""
     frame = f'<div{role} style="{FRAME.format(colour)}">'
-    return f"{frame}{label}{title}{paragraphs(seen)}{rest}</div>"
+    return f"{frame}{label}{title}{paragraphs(seen)}{rest}{program}</div>"
 
 
 def cut(lines: list[str], room: int) -> tuple[list[str], list[str]]:

@@ -58,12 +58,15 @@ def rooms(source):
 
 
 def _exercises(tree):
-    """Yield the id and the keyword arguments of each `Exercise(...)` at the top of a module."""
+    """Yield the id and the keyword arguments of each `Exercise(...)` at the top of a module that
+    writes out how it reads and solves: each one that asks for a function does.
+    """
     for statement in tree.body:
         call = getattr(statement, "value", None)
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Exercise":
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-            yield keywords["id"].value, keywords
+            if {"reader", "solution"} <= set(keywords):
+                yield keywords["id"].value, keywords
 
 
 def _reached(tree, names):

@@ -1,5 +1,5 @@
-"""Hold the exercises: `check`, `hint`, `solution`, `expect_error`, and one module lesson_NN.py a
-lesson.
+"""Hold the exercises: `check`, `hint`, `solution`, `again`, `expect_error`, and one module lesson_NN.py
+a lesson.
 
 To write exercises for lesson NN, copy lesson_03.py and keep its shape: a tuple EXERCISES of three
 to five.
@@ -22,6 +22,12 @@ letters("abc"). numbers, booleans and words keep their order, names and letters 
 number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") takes "8 MiB", and no other unit. Where
 which letters are right is asked, the exercise has `letters=Letters(read, about)` and no
 misconceptions: every wrong answer is told the same, so that trying letters tells little.
+
+A variant (`again`) asks `asked`, a sentence, of another program. In numbers the quantities draw it; in
+letters `vary=LINES.vary` draws six lines of a bank (letters.py: Lines), and torch settles each of them;
+a function has `cases=function`, which draws as many hidden cases by a `random`, of the same kinds in the
+same order; anything else `vary`, which draws the fields in which a variant differs. Hints and all other
+texts have to be true of each variant.
 
 Code (functions.py): function(case, case, observe=look, parts=names, around=wrap). A case makes fresh
 inputs, a tuple of them or one: made_by("x = torch.ones(2)", "x") runs a line that can be typed,
@@ -48,5 +54,6 @@ Add the next one that surprises you.
 from helpers.exercises.checking import check
 from helpers.exercises.expect import expect_error
 from helpers.exercises.helping import hint, solution
+from helpers.exercises.variants import again
 
-__all__ = ["check", "expect_error", "hint", "solution"]
+__all__ = ["again", "check", "expect_error", "hint", "solution"]

@@ -14,7 +14,7 @@ from helpers.exercises.exercise import Exercise, find, nearest
 MISSING = object()
 VARIANTS: dict[str, Exercise] = {}  # what is judged in place of the exercise of the lesson
 REVIEWED: set[str] = set()  # what `review` has asked: the next answer counts
-_REFUSED = {"check": "Not checked", "hint": "No hint"}
+_REFUSED = {"check": "Not checked", "hint": "No hint", "again": "Not asked"}
 
 
 def show_made(make: Callable[[], Card]) -> None:

@@ -22,7 +22,7 @@ _WORDS = {  # of a card: its look and the word beside the sign
     "unread": ("partly", "Not understood"),
 }
 COLUMN = 13  # where what follows on a label begins
-_tried: dict[str, set] = {}  # the wrong answers to each letter exercise
+_tried: dict[str, set] = {}  # the wrong answers to each exercise in letters, and to each variant
 
 
 def check(
@@ -99,7 +99,7 @@ def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
 
 def _after_tries(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
     """Return what is said of letters after some tries: what each is about, at last the answer."""
-    tried = _tried.setdefault(exercise.id, set())
+    tried = _tried.setdefault(exercise.id + exercise.solution, set())
     tried.add(verdict.seen)
     left = ASKED_FOR - len(tried)
     if left > 0 and reveal:

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from random import Random
 
 from helpers.exercises.letters import Letters
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Quantities
 from helpers.exercises.readers import Reader
+
+MOST_DRAWS = 200
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class Exercise:
     exercise with `letters` has neither these nor a principle, and one with `quantities` has one
     misconception at most, for what is no number.
 
+    A variant asks `asked` of another program. `vary` draws, by a seed, the fields in which it differs;
+    quantities that `draw` other data and `cases`, which draws a function's hidden cases, need none.
+    What is `shown` is the solution as far as it does not yet compute the answer, unless it says
+    otherwise.
+
     Raises ValueError when a part is missing, doubled or empty.
     """
 
@@ -48,6 +56,10 @@ class Exercise:
     principle: str = ""
     letters: Letters | None = None
     quantities: Quantities | None = None
+    asked: str = ""
+    shown: str = ""
+    vary: Callable[[Random], Mapping[str, object]] | None = None
+    cases: Callable[[Random], tuple] | None = None
 
     def __post_init__(self) -> None:
         if self.truth is None:
@@ -61,15 +73,48 @@ class Exercise:
         """What is known of wrong answers: the first that matches speaks."""
         return tuple(Misconception(message, when) for message, when in self.known.items())
 
-    def variant(self, seed: int) -> "Exercise":
-        """Return this exercise with other data, drawn by a seed.
+    @property
+    def varies(self) -> bool:
+        """Whether variants can be drawn."""
+        draws = self.quantities is not None and self.quantities.draw is not None
+        return draws or self.vary is not None or self.cases is not None
 
-        Raises ValueError where it has no quantities, or these draw no other data.
+    @property
+    def program(self) -> str:
+        """What a variant's statement shows; of a function nothing, for it asks the same again."""
+        if self.shown or self.reader.cases:
+            return self.shown
+        lines = self.solution.strip().splitlines()
+        ends = next(at for at, line in enumerate(lines) if "answer" in line)
+        return "\n".join(lines[:ends]).strip()
+
+    def variant(self, seed: int) -> "Exercise":
+        """Return this exercise with another program, other data or other hidden cases, drawn by a seed.
+
+        Raises ValueError where it draws none, or no draw keeps right and wrong answers apart.
         """
-        if self.quantities is None:
-            raise ValueError(f"Exercise {self.id!r} has no quantities, so it has no variants.")
-        other = self.quantities.variant(seed)
+        if not self.varies:
+            raise ValueError(f"Exercise {self.id!r} has no variants.")
+        random = Random(seed)
+        for _ in range(MOST_DRAWS):
+            other = self._drawn(random)
+            if other.is_clear():
+                return other
+        raise ValueError(f"of {MOST_DRAWS} draws of {self.id} none keeps right and wrong apart.")
+
+    def _drawn(self, random: Random) -> "Exercise":
+        if self.cases is not None:
+            return replace(self, reader=self.reader.of(*self.cases(random)))
+        if self.vary is not None:
+            return replace(self, **{"truth": None} | self.vary(random))
+        other = replace(self.quantities, data=self.quantities.draw(random))
         return replace(self, quantities=other, truth=None, solution=other.code)
+
+    def is_clear(self) -> bool:
+        """Tell whether no quantity is also the right one, and some letters are right and some are not."""
+        if self.letters is not None:
+            return 0 < len(self.truth()) < len(self.letters.about)
+        return self.quantities is None or not self.quantities.clashes()
 
 
 def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:

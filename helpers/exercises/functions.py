@@ -60,7 +60,14 @@ def function(
             answer = around(answer)
         return tuple(outcome(answer, case, observe) for case in cases)
 
-    return Reader("a function that you define (def answer(...))", read, rtol, cases, parts)
+    return Reader(
+        "a function that you define (def answer(...))",
+        read,
+        rtol,
+        cases,
+        parts,
+        lambda *others: function(*others, observe=observe, parts=parts, rtol=rtol, around=around),
+    )
 
 
 def written(text: str) -> Callable[[Callable], Callable]:

@@ -1,5 +1,6 @@
 """Run the programs of exercises, with torch as it was before any student's code ran."""
 
+from collections.abc import Mapping
 from types import ModuleType
 
 import torch
@@ -21,6 +22,7 @@ def _torch_as_now() -> ModuleType:
 
 
 _TORCH = _torch_as_now()
+_GRAD = torch.autograd.grad
 
 
 def run(code: str) -> object:
@@ -34,3 +36,15 @@ def names_of(code: str) -> dict[str, object]:
     with torch.device("cpu"):  # whatever the student's default is
         exec(compile(code, "<exercise>", "exec"), names)
     return names
+
+
+def value(expression: str, data: Mapping[str, object]) -> float:
+    """Return what an expression gives, of the numbers in these data."""
+    return float(eval(expression, dict(data)))
+
+
+def slope(expression: str, data: Mapping[str, object], by: str) -> float:
+    """Return the gradient of an expression by one of the floats in these data."""
+    leaf = _TORCH.tensor(data[by], requires_grad=True)
+    outcome = eval(expression, dict(data) | {by: leaf})
+    return _GRAD(outcome, leaf)[0].item() if by in expression else 0.0

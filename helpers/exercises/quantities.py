@@ -14,15 +14,16 @@ An author writes the program, its data, and a table of names for each place of t
         draw=lambda random: {"x": random.randint(3, 9)},
     )
 
-A name ends the sentence "Your `p` is 9: that is …", and may use the data, as in "twice {x}". A value
-is a number, None, a tuple of these where any will do, or a function of the data that gives one of
-these. `own` has the author's own words where no quantity can say it, and goes first. `draw` gives
-other data, and may choose another program by it: `exercise.variant(seed)` is the exercise with them.
+A name ends the sentence "Your `p` is 9: that is …". It may use the data, as in "twice {x}"; so may
+what is wanted. A value is a number, None, a tuple of these where any will do, or a function of the
+data that gives one of these. `own` has the author's own words where no quantity can say it, and goes
+first. `draw` gives other data, and the program may take other lines by it: `exercise.variant(seed)`
+is the exercise with them. A name whose value is the right one there has to give `()`.
 """
 
-import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from random import Random
 
 from autograd_graphs.untrusted.describe import show
 from autograd_graphs.untrusted.plain import is_a, plain
@@ -30,7 +31,6 @@ from helpers.exercises.programs import run
 from helpers.exercises.values import same
 
 MOST_OWN = 6  # texts of the author's own
-MOST_DRAWS = 200
 
 Data = Mapping[str, object]
 
@@ -57,7 +57,7 @@ class Quantities:
     data: Data
     places: tuple[Place, ...]
     own: Mapping[str, Callable[[Data, tuple], bool]] = field(default_factory=dict)
-    draw: Callable[[random.Random], Data] | None = None
+    draw: Callable[[Random], Data] | None = None
 
     def __post_init__(self) -> None:
         if not self.places or not all(place.known for place in self.places):
@@ -102,20 +102,6 @@ class Quantities:
             said = [*self._right_ones(wrong), *(self._wanted(self.places[at]) for at in wrong)]
         return " ".join(said)
 
-    def variant(self, seed: int) -> "Quantities":
-        """Return these quantities of other data, drawn by a seed so that no two of a place agree.
-
-        Raises ValueError where other data cannot be drawn, or no draw keeps the quantities apart.
-        """
-        if self.draw is None:
-            raise ValueError("this exercise does not say how to draw other data.")
-        numbers = random.Random(seed)
-        for _ in range(MOST_DRAWS):
-            other = replace(self, data=self.draw(numbers))
-            if not other.clashes():
-                return other
-        raise ValueError(f"of {MOST_DRAWS} draws none keeps its quantities apart.")
-
     def clashes(self) -> list[str]:
         """Name the quantities that cannot be told from the right value, or from another one."""
         clashing = []
@@ -137,7 +123,7 @@ class Quantities:
         return ""
 
     def _wanted(self, place: Place) -> str:
-        return f"For {place.name} you need {place.wanted}."
+        return f"For {place.name} you need {place.wanted.format_map(self.data)}."
 
     def _right_ones(self, wrong: list[int]) -> list[str]:
         right = [place.name for at, place in enumerate(self.places) if at not in wrong]

@@ -17,7 +17,8 @@ class Reader:
     raises NotRead.
 
     A reader of functions also holds its cases: functions of no arguments that make fresh inputs;
-    and the names of the `parts` that are seen of each outcome, where it is a list of several.
+    the names of the `parts` that are seen of each outcome, where it is a list of several; and `of`,
+    which reads the same of other cases.
     """
 
     wants: str
@@ -25,6 +26,7 @@ class Reader:
     rtol: float = 1e-4
     cases: tuple[Callable[[], object], ...] = ()
     parts: tuple[str, ...] = ()
+    of: Callable[..., "Reader"] | None = None
 
 
 def number(rtol: float = 1e-4, unit: str = "") -> Reader:

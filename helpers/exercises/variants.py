@@ -1,27 +1,94 @@
-"""Ask an exercise once more: with other data where it can draw them, else as the lesson asks it.
+"""Hold `again`, which asks an exercise once more: another program, or other hidden cases.
 
-`check` judges the variant from then on, and counts the next answer, or a hint, as one at review.
+`check`, `hint` and `solution` are about the variant from then on.
 """
 
-from helpers.exercises.asking import REVIEWED, VARIANTS
+from random import SystemRandom
+
+from autograd_graphs.text import fold
+from autograd_graphs.untrusted.describe import describe
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
+from helpers.answers import Card
+from helpers.exercises.asking import (
+    MISSING,
+    REVIEWED,
+    VARIANTS,
+    show_made,
+    unclear,
+    with_exercise,
+)
 from helpers.exercises.exercise import Exercise, find
 from helpers.lessons import exercise_text
 
+MOST_SEEDS = 10_000
+_STAYS = "The task is the one in the lesson. From now on `check` tries your function on other hidden cases."
+
+
+def again(exercise: object = MISSING, *, seed: object = None, original: object = False) -> None:
+    """Ask the exercise with this id once more, as a variant: `check` judges that one until the kernel
+    restarts, or until again("06.1", original=True).
+
+    The same `seed`, a whole number, brings the same variant. Never raises.
+    """
+    show_made(lambda: with_exercise(exercise, "again", lambda one: _again(one.id, seed, original)))
+
+
+def _again(name: str, seed: object, original: object) -> Card:
+    if original is True:
+        VARIANTS.pop(name, None)
+        text = f"`check`, `hint` and `solution` are about {name} of the lesson again."
+        return Card("right", "The original", name, text, fold(f"{name}: {text}"), is_news=True)
+    number = _seed(seed)
+    if number is None:
+        wanted = f'A seed is a whole number: again("{name}", seed=3).'
+        return unclear(f"again was given {describe(seed)} as a seed. {wanted}", "Not asked")
+    if not find(name).varies:
+        return unclear(
+            f"{name} has no variants: only old copies of its lesson ask it.", "Not asked"
+        )
+    VARIANTS[name] = find(name).variant(number)
+    return _card(VARIANTS[name], number)
+
+
+def _seed(seed: object) -> int | None:
+    """Return what was given as a seed as a number; one by chance where nothing was given."""
+    if seed is None:
+        return SystemRandom().randrange(MOST_SEEDS)
+    try:
+        value = plain(seed)
+    except NotRead:
+        return None
+    is_whole = is_a(value, int, float) and not is_a(value, bool) and value % 1 == 0
+    return int(value) if is_whole else None
+
+
+def _card(variant: Exercise, seed: int) -> Card:
+    """Set a variant out: what is asked, how to answer and to get it once more, and the program."""
+    name, asked = variant.id, variant.asked or _STAYS
+    repeat = f'again("{name}", seed={seed})'
+    lines = [asked, f'Answer with check("{name}", answer). {repeat} asks this one again.']
+    text = "\n".join([fold(f"{name}, once more: {asked}"), "", *_indented(variant.program)])
+    text += f"\n{lines[1]}"
+    body = "\n".join(lines)
+    return Card("partly", "Once more", name, body, text, True, program=variant.program)
+
+
+def _indented(program: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in [*program.splitlines(), ""] if program]
+
 
 def asked_again(name: str, seed: int) -> str:
-    """Ask the exercise with this id; return its statement, "" where the lesson cannot be read."""
-    exercise = find(name)
+    """Ask the exercise with this id at review, where the next answer, or a hint, counts; return its
+    statement, "" where the lesson cannot be read.
+    """
     REVIEWED.add(name)
     VARIANTS.pop(name, None)
-    if exercise.quantities is None or exercise.quantities.draw is None:
-        return exercise_text(name)
-    VARIANTS[name] = exercise.variant(seed)
-    return variant_text(VARIANTS[name])
+    if find(name).varies:
+        VARIANTS[name] = find(name).variant(seed)
+    asked = VARIANTS.get(name)
+    return variant_text(asked) if asked and asked.program else exercise_text(name)
 
 
 def variant_text(exercise: Exercise) -> str:
-    """Return what is asked of other data: what the program leaves in `answer`."""
-    names = [place.name for place in exercise.quantities.places]
-    many = f"{len(names)} values, in this order: {', '.join(names)}" if names[1:] else "one value"
-    asked = f"**{exercise.id}**, with other data. What does `answer` hold at the end? Give {many}."
-    return f"{asked}\n\n```python\n{exercise.quantities.code.strip()}\n```"
+    """Return what a variant asks as Markdown, for a page that asks several things."""
+    return f"**{exercise.id}**, once more. {exercise.asked}\n\n```python\n{exercise.program}\n```"

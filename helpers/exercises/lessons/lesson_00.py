@@ -15,6 +15,7 @@ from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.lessons.watching import watched
+from helpers.exercises.programs import names_of, slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import number
 from helpers.exercises.recognise import When, agree, each_has, fails, like
@@ -24,34 +25,47 @@ from helpers.moons import moons
 _PROGRAM = """
 u = torch.tensor({u}, requires_grad=True)
 v = torch.tensor({v}, requires_grad=True)
-(u * v + u).backward()
+f = {f}
+f.backward()
 answer = u.grad
 """
 
 
+def _data(u: int, v: int, product: str, addend: str, is_first: bool = False) -> Data:
+    """Return two leaves, and `f`: a product and what is added to it, or the other way round."""
+    parts = {"product": product, "addend": addend}
+    f = f"{addend} + {product}" if is_first else f"{product} + {addend}"
+    return {"u": float(u), "v": float(v), "f": f} | parts
+
+
 def _other_leaves(random: Random) -> Data:
-    u, v = random.sample(range(3, 12), 2)
-    return {"u": float(u), "v": float(v)}
+    product = random.choice(("u * v", "v * u", "u * v * v"))
+    addend = random.choice(("u", "u * 3", "u / 2"))
+    return _data(*random.sample(range(3, 12), 2), product, addend, random.random() < 0.5)
 
 
 OF_F = Quantities(
     program=_PROGRAM.format_map,
-    data={"u": 5.0, "v": 2.0},
+    data=_data(5, 2, "u * v", "u"),
     draw=_other_leaves,
     places=(
         Place(
             "`u.grad`",
             "the sum of what arrives along every path from `f` back to `u`",
             {
-                "what arrives through the product alone": lambda d: d["v"],
-                "what arrives through the addition alone": 1.0,
-                "the value of `f`, and not how much it changes with `u`": lambda d: (
-                    d["u"] * d["v"] + d["u"]
+                "what arrives through the product `{product}` alone": lambda d: slope(
+                    d["product"], d, "u"
                 ),
-                "the value of `u * v`, and a product hands back the other factor": lambda d: (
-                    d["u"] * d["v"]
+                "what arrives through the addition of `{addend}` alone": lambda d: slope(
+                    d["addend"], d, "u"
                 ),
-                "the gradient of `f` by `v`": lambda d: d["u"],
+                "the value of `f`, and not how much it changes with `u`": lambda d: value(
+                    d["f"], d
+                ),
+                "the value of `{product}`, and a product hands back the other factor": lambda d: (
+                    value(d["product"], d)
+                ),
+                "the gradient of `f` by `v`": lambda d: slope(d["f"], d, "v"),
             },
         ),
     ),
@@ -61,6 +75,7 @@ BY_HAND = Exercise(
     id="00.1",
     reader=number(),
     right="Two arrows end at `u`, and what arrives along them is added.",
+    asked="Go back from `f` with pen and paper. What is the gradient of `f` by `u`? Give a number.",
     principle="the gradient of `f` by a leaf is the sum of all that arrives along its arrows.",
     quantities=OF_F,
     hints=(
@@ -72,23 +87,41 @@ BY_HAND = Exercise(
 )
 
 
-def _h() -> torch.Tensor:
-    x, y, z = (torch.tensor(value, requires_grad=True) for value in (0.0, 2.0, 3.0))
-    return (x * y).exp() + z
+_H = """x = torch.tensor(0.0, requires_grad=True)
+y = torch.tensor(2.0, requires_grad=True)
+z = torch.tensor(3.0, requires_grad=True)
+h = {h}"""
+_SAVES_RESULT = {"exp", "tanh", "sigmoid"}
 
 
-def _savers() -> list[str]:
-    """Return the operations of h that hold a saved tensor, as the cards print them."""
-    nodes = snapshot(_h()).nodes
-    return [node.operation.removesuffix("Backward0").lower() for node in nodes if node.saved]
+def _operations(program: str, saves: bool = False) -> list[str]:
+    """Return the operations of h, as its cards print them; or those that hold a saved tensor."""
+    nodes = snapshot(names_of(program)["h"]).nodes
+    named = [node for node in nodes if node.saved or not saves]
+    return [node.operation.removesuffix("Backward0").lower() for node in named]
 
 
-CIRCLES = Exercise(
-    id="00.2",
-    reader=operations(),
-    truth=_savers,
-    right="These two keep a value that they need for their slope. The addition needs none.",
-    known={
+def _circles(h: str) -> dict[str, object]:
+    """Return what is asked of this `h`, and what is known of wrong answers."""
+    program = _H.format(h=h)
+    savers = _operations(program, saves=True)
+    solution = f"answer = {savers}  # show(h): the cards with a full circle"
+    known = _known_circles(frozenset(_operations(program)))
+    truth = partial(_operations, program, saves=True)
+    return {"shown": program, "solution": solution, "known": known, "truth": truth}
+
+
+def _other_h(random: Random) -> dict[str, object]:
+    inner, function = random.choice(("x * y", "x + y")), random.choice(_FUNCTIONS)
+    outer = random.choice(("({}).{}() + z", "({}).{}() * z", "z + ({}).{}()", "z * ({}).{}()"))
+    return _circles(outer.format(inner, function))
+
+
+_FUNCTIONS = (*sorted(_SAVES_RESULT), "sin", "cos")
+
+
+def _known_circles(there: frozenset) -> dict[str, object]:
+    return {
         "You counted the addition. Look at its card: is there a circle?": lambda read, _: (
             "add" in read
         ),
@@ -98,22 +131,30 @@ CIRCLES = Exercise(
         "You named what was saved. Name the operations that saved it: the bold words on"
         " their cards.": lambda read, _: SAVED in read,
         "You named something that is not an operation of `h`. Draw `h` itself, and read the"
-        " cards of that picture.": lambda read, _: bool(read - {"exp", "mul", "add"}),
-        "You found an operation that saved its inputs. An operation may also save its result.": {
-            "mul"
-        },
-        "You found one card. Follow the arrows to the end: more than one card has a circle.": {
-            "exp"
-        },
+        " cards of that picture.": lambda read, _: bool(read - there),
+        "You found an operation that saved its inputs. An operation may also save its result.": (
+            lambda read, right: read == {"mul"} and right - read <= _SAVES_RESULT and right > read
+        ),
+        "You found one card. Follow the arrows to the end: more than one card has a circle.": (
+            lambda read, right: len(read) == 1 and read < right
+        ),
         "You name no operation. Look at the cards of h again: a line with a full"
         " circle is a saved tensor.": set(),
-    },
+    }
+
+
+CIRCLES = Exercise(
+    id="00.2",
+    reader=operations(),
+    right="An operation keeps the values that its slope is computed from. An addition needs none.",
+    asked="Draw `h`. Which of its operations saved a tensor? Give the bold words of their cards.",
+    vary=_other_h,
     hints=(
         "show(h) draws it. A saved tensor is a line with a full circle inside a card.",
         'Take the bold word of each card that has such a line, such as "pow" in the picture of e.',
     ),
-    solution='answer = ["exp", "mul"]  # show(h): the cards with a full circle',
     principle="an operation saves a value if its slope is computed from that value.",
+    **_circles("(x * y).exp() + z"),
 )
 
 
@@ -163,6 +204,7 @@ CASE = Exercise(
         "`torch.zeros` takes `requires_grad=True`.",
     ),
     solution=_MENDED,
+    cases=lambda random: tuple(partial(moons, random.randint(10, 50) * 2) for _ in range(2)),
 )
 
 

@@ -15,9 +15,10 @@ from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function
 from helpers.exercises.lessons.watching import watched
-from helpers.exercises.letters import Letters
+from helpers.exercises.letters import Lines
+from helpers.exercises.programs import slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters, number
+from helpers.exercises.readers import number
 from helpers.exercises.recognise import agree, always, both, fails, like, right_in, shows
 from helpers.exercises.tensors import readable
 from helpers.moons import moons
@@ -28,34 +29,48 @@ _WRAPPED = """
 from torch.autograd import Variable
 
 w = torch.tensor({w}, requires_grad=True)
-y = w**{n}
-z = Variable(y) * w
+y = {y}
+z = {z}
 z.backward()
 answer = w.grad.item()
 """
 
 
-def _other_power(random: Random) -> Data:
-    return {"w": float(random.randint(2, 9)), "n": random.randint(2, 4)}
+def _other_factors(random: Random) -> Data:
+    """Draw two factors, and which of them is wrapped."""
+    y = random.choice(("w**2", "w**3", "w + {n}", "w * {n}")).format(n=random.randint(2, 9))
+    cut, other = random.sample("wy", 2)
+    z = random.choice((f"Variable({cut}) * {other}", f"{other} * Variable({cut})"))
+    return {"w": float(random.randint(2, 9)), "y": y, "z": z, "cut": f"`{cut}`"}
+
+
+def _product(data: Data) -> str:
+    """Return the product as if nothing were wrapped."""
+    return f"({data['y']}) * w"
+
+
+def _through_wrapper(data: Data) -> float:
+    """Return what would come back to `w` through the factor that is wrapped."""
+    if data["cut"] == "`y`":
+        return slope(data["y"], data, "w") * data["w"]
+    return value(data["y"], data)
 
 
 CUT = Quantities(
     program=_WRAPPED.format_map,
-    data={"w": 5.0, "n": 2},
-    draw=_other_power,
+    data={"w": 5.0, "y": "w**2", "z": "Variable(y) * w", "cut": "`y`"},
+    draw=_other_factors,
     places=(
         Place(
             "`w.grad`",
             "what comes back past the wrapper: there the wrapped factor is a plain number",
             {
-                "what comes through both factors if nothing is wrapped": lambda d: (
-                    (d["n"] + 1) * d["w"] ** d["n"]
+                "what comes through both factors if nothing is wrapped": lambda d: slope(
+                    _product(d), d, "w"
                 ),
-                "what comes through `y` alone, and that path is cut": lambda d: (
-                    d["n"] * d["w"] ** d["n"]
-                ),
-                "the value of `z`, not its gradient": lambda d: d["w"] ** (d["n"] + 1),
-                "the gradient of `y`": lambda d: d["n"] * d["w"] ** (d["n"] - 1),
+                "what comes through {cut} alone, and that path is cut": _through_wrapper,
+                "the value of `z`, not its gradient": lambda d: value(_product(d), d),
+                "the gradient of `y`": lambda d: slope(d["y"], d, "w"),
                 "what would be left if both paths were cut, and one of them is not": 0,
             },
         ),
@@ -65,99 +80,107 @@ CUT = Quantities(
 WRAPPER = Exercise(
     id="01.1",
     reader=number(),
-    right="The wrapped factor is a constant for backward, and `z` is that constant times `w`.",
+    right="The wrapped factor is a constant for backward. The gradient comes through the other factor.",
+    asked="Which number is in `w.grad`?",
     principle="backward goes only along the arrows. A tensor that was cut off counts as a plain number.",
     quantities=CUT,
     hints=(
         "Run the first three lines, then `show(z, y)` draws both graphs. Which arrow leads from `z` to `w`?",
-        "Write the value of `Variable(y)` as a number, and take the gradient of that number times `w`.",
+        "Write the value of the wrapped factor as a number, and take the gradient of that number times"
+        " the other factor.",
     ),
     solution=CUT.code,
 )
 
 
-_EDITS = """
+_ON_X = "What does it share with `x`: its memory, its version counter, both?"
+EDITS = Lines(
+    read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
+    begins=("x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)",),
+    lines={
+        "x.data.add_(1)": _ON_X,
+        "x.detach().add_(1)": _ON_X,
+        "x.detach().clone().add_(1)": "Whose memory does this line write into?",
+        "Variable(x).add_(1)": _ON_X,
+        "with torch.no_grad():\n    x.add_(1)": (
+            "What does `no_grad` switch off: the recording, or the counting of edits too?"
+        ),
+        "x.detach().add(1)": "Does `add` without an underscore write into the tensor?",
+        "x.detach()[0] = 5.0": _ON_X,
+        "x.data[0] = 5.0": _ON_X,
+        "x.detach().view(3, 1).mul_(2)": _ON_X,
+        "x.clone().mul_(2)": "Whose memory does this line write into?",
+    },
+    trial="""
 from torch.autograd import Variable
-
-def a(x): x.data.add_(1)
-def b(x): x.detach().add_(1)
-def c(x): x.detach().clone().add_(1)
-def d(x): Variable(x).add_(1)
-def e(x):
-    with torch.no_grad():
-        x.add_(1)
-def f(x): x.detach().add(1)
-
-answer = []
-for edit in (a, b, c, d, e, f):
-    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    edit(x)
-    if x._version > 0:
-        answer.append(edit.__name__)
-"""
+{begin}
+exec(line)
+if x._version > 0:
+    answer.append(letter)
+""",
+)
 
 NOTICED = Exercise(
     id="01.2",
-    reader=letters("abcdef"),
     right="The power saved `x`, and backward compares version counters: it notices those of these"
     " edits at which the counter of `x` ticked.",
-    letters=Letters(
-        read="the idea “`.data` or `.detach()`?”, and look at the version counters in its cells",
-        about=(
-            ("a", "What does `.data` share with `x`: its memory, its version counter, both?"),
-            ("b", "What does `.detach()` share with `x`: its memory, its version counter, both?"),
-            ("c", "Whose memory does this line write into?"),
-            ("d", "What does `Variable(x)` share with `x` today?"),
-            ("e", "What does `no_grad` switch off: the recording, or the counting of edits too?"),
-            ("f", "Does `add` without an underscore write into the tensor it is called on?"),
-        ),
-    ),
+    asked="Which of these edits does the version counter of `x` notice? Give a list of letters.",
+    vary=EDITS.vary,
+    **EDITS.of("abcdef"),
     hints=(
         "Look at `x._version` before and after each edit.",
         "Two questions for each: does it change the memory of `x`, and does it tick the counter of `x`?",
     ),
-    solution=_EDITS,
 )
 
 
-_RESULTS = """
+_SUMMANDS = "What was recorded of each of the two summands?"
+RESULTS = Lines(
+    read="the idea “A weight without a gradient”, and draw each result with `show(result)`",
+    begins=(
+        "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\nz = x * 2",
+        "x = torch.tensor([4.0, 5.0], requires_grad=True)\nz = x**2",
+        "x = torch.tensor([0.5, 1.0], requires_grad=True)\nz = x.exp() + 1",
+    ),
+    lines={
+        "z.data * 3": "What did `.data` leave behind?",
+        "z * z.data": "Do both factors have the same history?",
+        "Variable(z) + z": _SUMMANDS,
+        "Variable(z, requires_grad=True) * 3": (
+            "Which tensor asks for a gradient here, and what is behind it?"
+        ),
+        "Variable(x.data) + z": _SUMMANDS,
+        "z.detach() * Variable(x)": "What did each of the two calls leave behind?",
+        "x.detach() * z.data": "What did each of the two leave behind?",
+        "(z + 1).detach() - x": _SUMMANDS,
+        "x.data.clone().requires_grad_() * 2": "Which tensor asks for a gradient here?",
+        "Variable(x + z) * 5": "What did the call leave behind of the sum?",
+        "torch.tensor(z.tolist()) + x": _SUMMANDS,
+        "z.clone() * 2": "Is a clone recorded?",
+        "(x * z).data.sqrt()": "What did `.data` leave behind?",
+    },
+    trial="""
 from torch.autograd import Variable
-
-x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-z = x * 2
-results = {"a": z.data * 3, "b": z * z.data, "c": Variable(z) + z}
-results |= {"d": Variable(z, requires_grad=True) * 3, "e": Variable(x.data) + z}
-results |= {"f": z.detach() * Variable(x)}
-
-answer = []
-for letter, result in results.items():
-    x.grad = None
-    if result.requires_grad:
-        result.sum().backward(retain_graph=True)
-    if x.grad is not None:
-        answer.append(letter)
-"""
+{begin}
+result = eval(line)
+if result.requires_grad:
+    result.sum().backward()
+if x.grad is not None:
+    answer.append(letter)
+""",
+)
 
 REACHES = Exercise(
     id="01.4",
-    reader=letters("abcdef"),
     right="One recorded path back to `x` is enough, whatever else goes into the result.",
-    letters=Letters(
-        read="the idea “A weight without a gradient”, and draw each result with `show(result)`",
-        about=(
-            ("a", "What did `.data` leave behind?"),
-            ("b", "Do both factors have the same history?"),
-            ("c", "What was recorded of each of the two summands?"),
-            ("d", "Which tensor asks for a gradient here, and what is behind it?"),
-            ("e", "What was recorded of each of the two summands?"),
-            ("f", "What did each of the two calls leave behind?"),
-        ),
-    ),
+    asked="Six people compute a `result` and call `result.sum().backward()`, each with a new `x`. Who"
+    " finds a gradient in `x.grad`? Give a list of letters.",
+    vary=RESULTS.vary,
+    **RESULTS.of("abcdef"),
     hints=(
         "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
         "Replace each tensor that was cut off by a constant. Is there a `z` or an `x` left?",
     ),
-    solution=_RESULTS,
 )
 
 

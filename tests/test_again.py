@@ -1,0 +1,116 @@
+"""`again` asks an exercise once more: another program or other hidden cases, which `check` judges."""
+
+import re
+
+import pytest
+from notebook_rules.exercises import OLD
+
+from autograd_graphs.untrusted.describe import show
+from helpers import again, check, hint, solution
+from helpers.exercises import asking
+from helpers.exercises.exercise import exercises, find, lessons
+from helpers.exercises.programs import run
+from helpers.exercises.verdict import judge
+
+pytestmark = pytest.mark.usefixtures("unfolded")
+ALL = [one for lesson in lessons() for one in exercises(lesson)]
+CODE = [one for one in ALL if one.reader.cases and one.varies]
+OTHERS = [one for one in ALL if not one.reader.cases]
+SEEDS = range(100)
+NUMBER = re.compile(r"\d+(\.\d+)?")
+
+
+@pytest.fixture(autouse=True)
+def nothing_asked_again():
+    yield
+    asking.VARIANTS.clear()
+
+
+def said(capsys, call, *args, **named):
+    call(*args, **named)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("exercise", OTHERS, ids=lambda one: one.id)
+def test_a_hundred_variants_can_be_solved_and_differ_in_more_than_digits(exercise):
+    variants = [exercise.variant(seed) for seed in SEEDS]
+    assert len({one.program for one in variants}) >= 20
+    assert len({NUMBER.sub("#", one.program) for one in variants}) >= 3
+    for one in variants:
+        answer = one.truth()
+        assert judge(one, answer).kind == "right"
+        assert one.asked
+        assert "answer" not in one.program
+        assert str(answer) not in one.program + one.asked
+    assert exercise.variant(3).solution == variants[3].solution
+
+
+@pytest.mark.parametrize("exercise", [one for one in OTHERS if one.letters], ids=lambda one: one.id)
+def test_a_letter_is_right_by_its_own_line_alone(exercise):
+    """Lines do not help each other: each is settled as in a variant that asks in another order."""
+    settled = {}
+    for seed in SEEDS:
+        variant = exercise.variant(seed)
+        begin, lines = parts(variant)
+        assert len(set(lines.values())) == len(variant.letters.about) == 6
+        assert 0 < len(variant.truth()) < 6
+        for letter, line in lines.items():
+            is_right = letter in variant.truth()
+            assert (
+                settled.setdefault((begin, line.replace(f"{letter} =", "@ =")), is_right)
+                is is_right
+            )
+
+
+def parts(variant):
+    """Return how the program of a variant begins, and its lines by letter."""
+    found, at = {}, len(variant.program)
+    for letter, _ in reversed(variant.letters.about):
+        starts = list(
+            re.finditer(rf"^({letter}:  |.*\n? *{letter} = )", variant.program[:at], re.M)
+        )
+        start = starts[-1].start()
+        found[letter] = variant.program[start:at].strip()
+        at = start
+    return variant.program[:at], found
+
+
+@pytest.mark.parametrize("exercise", CODE, ids=lambda one: one.id)
+def test_a_function_meets_other_cases_which_its_solution_passes(exercise):
+    for seed in range(3):
+        variant = exercise.variant(seed)
+        assert len(variant.reader.cases) == len(exercise.reader.cases)
+        assert judge(variant, run(variant.solution)).kind == "right"
+
+
+def test_every_exercise_of_a_lesson_has_variants():
+    assert [one.id for one in ALL if not one.varies] == ["00.3", "01.3"]
+    assert {"00.3", "01.3"} <= set(OLD)
+
+
+def test_check_hint_and_solution_are_about_the_variant_until_the_original_is_asked_for(capsys):
+    told = said(capsys, again, "06.1", seed=3)
+    variant = find("06.1").variant(3)
+    assert variant.program.splitlines()[1] in told
+    assert 'again("06.1", seed=3)' in told
+    assert "✓" in said(capsys, check, "06.1", variant.truth())
+    assert "✗" in said(capsys, check, "06.1", find("06.1").truth())
+    assert said(capsys, solution, "06.1").strip() == variant.solution.strip()
+    assert "hint 1 of" in said(capsys, hint, "06.1", 1)
+    assert "of the lesson" in said(capsys, again, "06.1", original=True)
+    assert "✓" in said(capsys, check, "06.1", find("06.1").truth())
+
+
+def test_without_a_seed_another_variant_comes_and_a_seed_that_is_none_is_said(capsys):
+    assert len({said(capsys, again, "09.1") for _ in range(5)}) > 1
+    assert "A seed is a whole number" in said(capsys, again, "06.1", seed="three")
+    assert "There is no exercise" in said(capsys, again, "66.1")
+    assert "only old copies" in said(capsys, again, "00.3")
+
+
+def test_a_variant_leaves_the_progress_file_as_it_is(capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    again("06.1", seed=1)
+    check("06.1", [1, 2])
+    hint("06.1")
+    assert list(tmp_path.iterdir()) == []
