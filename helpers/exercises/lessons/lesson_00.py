@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
-import torch
-
 from autograd_graphs.looking.snapshot import snapshot
 from autograd_graphs.untrusted.plain import is_a, plain
 from helpers.exercises.exercise import Exercise

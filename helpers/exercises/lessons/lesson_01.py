@@ -327,7 +327,13 @@ _OF_GUESSES = {
 }
 
 
-def _port(id: str, loop: str, cases: tuple, parts: tuple, known: dict[str, object]) -> Exercise:
+def _other_starts(random: Random) -> tuple:
+    """Draw two numbers of moons, and where `w` begins the second time."""
+    starts = (0.0, 0.0), (random.choice((0.5, 1.0, 1.5)), -random.choice((0.5, 1.0, 1.5)))
+    return tuple(partial(_on_moons, 2 * random.randint(12, 60), *start) for start in starts)
+
+
+def _port(id: str, loop: str, cases: tuple, parts: tuple, known: dict, **more: object) -> Exercise:
     """Make the exercise that asks for this loop; both train the `w` that they are given."""
     return Exercise(
         id=id,
@@ -344,6 +350,7 @@ def _port(id: str, loop: str, cases: tuple, parts: tuple, known: dict[str, objec
             "The update belongs under `with torch.no_grad():`, in place; then let go of the gradient.",
         ),
         solution=loop,
+        **more,
         principle="the caller holds the tensor that `w` named at first, and sees only what is written into it.",
     )
 
@@ -354,6 +361,6 @@ _LINES = (
 )
 _TWO_MOONS = partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0)
 PORT_LINE = _port("01.3", _LINE, _LINES, _PARTS[:_GUESSES], {})
-PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES)
+PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES, cases=_other_starts)
 
 EXERCISES = (WRAPPER, NOTICED, PORT_LINE, REACHES, PORT)

@@ -3,6 +3,7 @@ does.
 """
 
 from collections.abc import Callable
+from random import Random
 from weakref import WeakKeyDictionary
 
 import torch
@@ -13,12 +14,44 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, written
-from helpers.exercises.letters import Letters
+from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.readers import letters
 from helpers.exercises.recognise import Like, always, fails, like, right_in, wrong_in
 from helpers.exercises.tensors import readable
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
+
+
+_WENT_IN = "Which tensors went into it, and what were their flags when its line ran?"
+_INDEX = "What does it give: a float that can change by a little, or an index or a bool?"
+_STEPS = "Go through its line from left to right: whose flag is up after each step?"
+_MODE = "Was grad mode on or off while its line ran, and does that matter here?"
+FLAGS = Lines(
+    read="the ideas “Must all inputs agree?” and “Half a gradient”",
+    begins=(
+        "x = torch.ones(2)\ny = x * 2\nx.requires_grad_()",
+        "x = torch.ones(2, requires_grad=True)\ny = x * 2\nx = x.detach()",
+        "y = torch.ones(2)\nx = torch.zeros(2, requires_grad=True)",
+        "x = torch.ones(2)\ny = x.clone().requires_grad_()",
+    ),
+    lines={
+        "@ = y + 1": _WENT_IN,
+        "@ = x + y": _WENT_IN,
+        "@ = (x + y).argmax()": _INDEX,
+        "@ = x.detach() + 1": _STEPS,
+        "@ = x.detach() + y": _STEPS,
+        "with torch.no_grad():\n    @ = x * y": _MODE,
+        "@ = x > y": _INDEX,
+        "@ = x[0] * 3": _WENT_IN,
+        "@ = (x * y).long()": "Of which dtype is what it gives, and can that require grad?",
+        "@ = (x - y).double()": "Of which dtype is what it gives, and can that require grad?",
+        "@ = (y * x).detach().requires_grad_()": _STEPS,
+        "with torch.no_grad():\n    @ = torch.ones(2, requires_grad=True)": _MODE,
+        "@ = torch.tensor(x.tolist()) * y": _STEPS,
+        "@ = x.data - 1": _STEPS,
+    },
+    right="made.requires_grad",
+)
 
 
 WHO = Exercise(
@@ -27,16 +60,18 @@ WHO = Exercise(
     right="Each operation asked grad mode and its own inputs when it ran; an index and the result of"
     " `detach()` are plain.",
     letters=Letters(
-        read="the ideas “Must all inputs agree?” and “Half a gradient”",
+        read=FLAGS.read,
         about=(
-            ("a", "Which tensors went into it, and what were their flags when its line ran?"),
-            ("b", "Which tensors went into it, and what were their flags when its line ran?"),
-            ("c", "What does `argmax` give: a float that can change by a little, or an index?"),
-            ("d", "Go through its line from left to right: whose flag is up after each step?"),
+            ("a", _WENT_IN),
+            ("b", _WENT_IN),
+            ("c", _INDEX),
+            ("d", _STEPS),
             ("e", "Two tensors went into it. Ask each for its flag."),
-            ("f", "Was grad mode on or off while its line ran, and does that matter here?"),
+            ("f", _MODE),
         ),
     ),
+    asked="Which of `a` to `f` require grad? Give a list of letters.",
+    vary=FLAGS.vary,
     hints=(
         "Write down for each line: which tensors go in, and does one of them require grad at that moment?",
         "Then look at what comes out: a float may require grad, an index may not, and `detach()` never does.",
@@ -81,6 +116,13 @@ def _real(result: torch.Tensor) -> torch.Tensor:
     with torch.enable_grad():
         has_no_other = not result.is_meta and not result.imag.any()
         return result.real if has_no_other else result
+
+
+def _other_counts(random: Random) -> tuple:
+    """Draw a row, one of another kind of integers, and two rows."""
+    row, pairs = random.sample(range(1, 30), 4), random.sample(range(40), 4)
+    other = _counts(random.randint(2, 90), dtype=torch.int32)
+    return _counts(*row), other, _counts(pairs[:2], pairs[2:])
 
 
 _came_in = WeakTensorKeyDictionary()  # of each tensor of counts: a copy from before
@@ -143,69 +185,69 @@ COUNTS = Exercise(
 def answer(counts):
     return counts.double().requires_grad_()  # floats, exact up to 2**53
 """,
+    cases=_other_counts,
     principle="the flag goes up only on a tensor whose dtype can have a gradient.",
 )
 
 
-_CASES = """
-def ann(first, middle, last, x):
-    middle.requires_grad_(False)
-    last(middle(first(x))).backward()
+def _run(**changed: str) -> str:
+    """Write the four lines, with what one of the people changed; a block has a line of its own."""
+    lines = {"first": "h = first(x)", "middle": "h = middle(h)", "last": "y = last(h)"}
+    text = "; ".join((lines | {"end": "y.sum().backward()"} | changed).values())
+    return text.replace("; \n", "\n").replace("\n; ", "\n").strip()
 
-def ben(first, middle, last, x):
-    h = first(x)
-    with torch.no_grad():
-        h = middle(h)
-    last(h).backward()
 
-def cleo(first, middle, last, x):
-    last(middle(first(x).detach())).backward()
-
-def dan(first, middle, last, x):
-    last.requires_grad_(False)
-    last(middle(first(x))).backward()
-
-def eva(first, middle, last, x):
-    with torch.no_grad():
-        h = first(x)
-    last(middle(h)).backward()
-
-def finn(first, middle, last, x):
-    y = last(middle(first(x)))
-    middle.requires_grad_(False)
-    y.backward()
-
-def first_learns(run):
-    first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))
-    run(first, middle, last, torch.ones(1, 1))
-    return first.weight.grad is not None
-
-people = {"a": ann, "b": ben, "c": cleo, "d": dan, "e": eva, "f": finn}
-answer = [letter for letter, run in people.items() if first_learns(run)]
-"""
+_AFTER = "After the middle layer: does `h` require grad? Which of its inputs asked?"
+_MODE_THEN = "After the middle layer: does `h` require grad? What was grad mode then?"
+_KNOWS = "What does the middle layer's input still know of where it came from?"
+_LAST = "Does the last layer's result require grad? Which of its inputs asked?"
+_FIRST = "Was the product with `first.weight` recorded?"
+_LATER = "What was recorded before the flags came down, and what is still there?"
+PEOPLE = Lines(
+    read="the ideas “A frozen layer in the graph” and “Half a gradient”",
+    begins=tuple(
+        f"first, middle, last = (torch.nn.Linear(1, 1) for _ in range(3))\n{x}"
+        for x in ("x = torch.ones(1, 1)", "x = torch.ones(4, 1)", "x = torch.zeros(2, 1) + 0.5")
+    ),
+    lines={
+        _run(first="middle.requires_grad_(False); h = first(x)"): _AFTER,
+        _run(middle="\nwith torch.no_grad(): h = middle(h)\n"): _MODE_THEN,
+        _run(middle="h = middle(h.detach())"): _KNOWS,
+        _run(first="last.requires_grad_(False); h = first(x)"): _LAST,
+        _run(first="\nwith torch.no_grad(): h = first(x)\n"): _FIRST,
+        _run(end="middle.requires_grad_(False); y.sum().backward()"): _LATER,
+        _run(middle="h = middle(h.data)"): _KNOWS,
+        _run(last="y = last(h.detach())"): (
+            "What does the last layer's input still know of where it came from?"
+        ),
+        _run(middle="h = middle(h) + h.detach()"): _AFTER,
+        _run(middle="\nwith torch.no_grad(): g = middle(h)\nh = g + h"): _MODE_THEN,
+        _run(first="first.bias.requires_grad_(False); h = first(x)"): _FIRST,
+        _run(first="first.weight.requires_grad_(False); h = first(x)"): _FIRST,
+        _run(end="last.requires_grad_(False); y.sum().backward()"): _LATER,
+        _run(first="first.eval(); h = first(x)"): "What does `eval()` change in a Linear?",
+    },
+    trial="""
+{begin}
+exec(line)
+if first.weight.grad is not None:
+    answer.append(letter)
+""",
+)
 
 
 MIDDLE = Exercise(
     id="02.3",
-    reader=letters("abcdef"),
     right="After a free layer a frozen one is recorded and hands gradients on. Under `no_grad()` nothing"
     " is recorded.",
-    letters=Letters(
-        read="the ideas “A frozen layer in the graph” and “Half a gradient”",
-        about=(
-            ("a", "After the middle layer: does `h` require grad? Which of its inputs asked?"),
-            ("b", "After the middle layer: does `h` require grad? What was grad mode then?"),
-            ("c", "What does the middle layer's input still know of where it came from?"),
-            ("d", "Does the last layer's result require grad? Which of its inputs asked?"),
-            ("e", "Was the product with `first.weight` recorded?"),
-            ("f", "What was recorded before the flags came down, and what is still there?"),
-        ),
-    ),
+    asked="Three layers have all their flags up, and `x` is plain. Six people each run one of these, with"
+    " new layers. Who finds a gradient in `first.weight`? Give a list of letters.",
+    vary=PEOPLE.vary,
+    **PEOPLE.of("abcdef"),
     hints=(
         "For each of them ask whether `h.requires_grad` is True after each layer.",
         "Build one in a cell of your own and look at `show(y)`: does a path lead from y to first.weight?",
     ),
-    solution=_CASES,
 )
 
 
@@ -245,6 +287,14 @@ _MODELS = (
 def _model(layers: str) -> Callable[[], nn.Sequential]:
     text = f"nn.Sequential({layers})"
     return written(text)(lambda: _kept(eval(text, {"nn": nn, "Scale": Scale})))
+
+
+def _other_models(random: Random) -> tuple:
+    """Draw widths of the same kinds of models, for what a mistake does depends on the layers."""
+    in_models = str.maketrans({"2": str(random.choice((2, 4, 5, 6, 7, 8)))})
+    many = f"range({random.randint(8, 14)})"
+    texts = [text.translate(in_models).replace("range(11)", many) for text in _MODELS]
+    return tuple(map(_model, texts))
 
 
 def _flags(returned: object, model: nn.Sequential) -> list:
@@ -342,6 +392,7 @@ FREEZE = Exercise(
 def answer(model):
     model[:-1].requires_grad_(False)
 """,
+    cases=_other_models,
     principle="each parameter carries a flag of its own, and a layer may hold no parameter, some,"
     " or other layers.",
 )

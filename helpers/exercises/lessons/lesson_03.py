@@ -3,6 +3,7 @@ between, and the case: a weight that learns.
 """
 
 import weakref
+from functools import partial
 from random import Random
 
 import torch
@@ -10,18 +11,53 @@ import torch
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
-from helpers.exercises.letters import Letters
+from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import letters, numbers
 from helpers.exercises.recognise import always, fails, like, right_in, shows
 from helpers.exercises.tensors import readable
 
+_RECORDED = "Is it the result of an operation, and was that recorded?"
+_HAS = "Has what this call returns a `grad_fn`?"
+_ASKS = "Does what goes in require grad, so that the operation is recorded?"
+_SLICE = "Is taking a part recorded?"
+MADE = Lines(
+    read="ideas 1 and 2",
+    begins=(
+        "w = torch.ones(2, requires_grad=True)\nk = torch.ones(2)",
+        "k = torch.zeros(2, requires_grad=True)\nw = torch.nn.Parameter(torch.ones(2))",
+        "w = torch.ones(2, requires_grad=True)\nk = w * 5",
+        "w = torch.ones(2, requires_grad=True)\nk = w.detach()",
+    ),
+    lines={
+        "@ = w + 0": _RECORDED,
+        "@ = w.detach()": _HAS,
+        "@ = k * 3": _ASKS,
+        "@ = torch.nn.Parameter(k * 0.1)": "Has what `torch.nn.Parameter(...)` returns a `grad_fn`?",
+        "@ = torch.nn.Parameter(torch.ones(2)) * 2": (
+            "Does a parameter require grad, so that the product is recorded?"
+        ),
+        "@ = w[:1]": _SLICE,
+        "@ = w > 0": "Of which dtype is a comparison, and can that require grad?",
+        "@ = k[0]": _SLICE,
+        "@ = w.clone()": _RECORDED,
+        "@ = k.detach().requires_grad_()": _HAS,
+        "@ = torch.tensor([2.0, 3.0]) * k": _ASKS,
+        "@ = w.reshape(2, 1)": _RECORDED,
+        "with torch.no_grad():\n    @ = w * 2": "Was the operation recorded?",
+        "@ = (k.detach() - 1).sqrt()": _ASKS,
+    },
+    right="made.is_leaf",
+)
+
 LEAVES = Exercise(
     id="03.1",
     reader=letters("pqrsuvwz"),
-    right="A tensor with no `grad_fn` is a leaf, and only three of these lines were recorded.",
+    right="A tensor with no `grad_fn` is a leaf. The others are results of operations that were recorded.",
+    asked="Which of `a` to `f` are leaves? Give a list of names.",
+    vary=MADE.vary,
     letters=Letters(
-        read="ideas 1 and 2",
+        read=MADE.read,
         about=(
             ("p", "Is `w + 0` an operation, and was it recorded?"),
             ("q", "Has what `detach()` returns a `grad_fn`?"),
@@ -49,15 +85,32 @@ answer = [name for name, tensor in made.items() if tensor.is_leaf]
 )
 
 _PROGRAM = """
-a = torch.tensor({a}, requires_grad=True)
-b = torch.tensor({b})
-c = torch.tensor({c}, requires_grad=True)
-s = a + b
-f = s * c
-s.retain_grad()
+{leaves}
+s = {s}
+{lines}
 f.backward()
 answer = [a.grad, b.grad, c.grad, s.grad]
 """
+
+
+def _data(numbers: list[float], plain: str = "b", f: str = "s * c", is_late: bool = True) -> Data:
+    """Return three numbers, which of them is plain, and when `s` asks to keep its gradient."""
+    data = dict(zip("abc", numbers, strict=True))
+    leaves = [
+        f"{name} = torch.tensor({value}{', requires_grad=True' * (name != plain)})"
+        for name, value in data.items()
+    ]
+    lines = [f"f = {f}", "s.retain_grad()"]
+    texts = {"leaves": "\n".join(leaves), "lines": "\n".join(lines if is_late else lines[::-1])}
+    return data | texts | {"plain": plain, "s": "a + b"}
+
+
+def _other_gradients(random: Random) -> dict[str, object]:
+    """Draw three different whole numbers, and how the program goes."""
+    numbers = [float(number) for number in random.sample(range(2, 13), 3)]
+    plain, f = random.choice("abc"), random.choice(("s * c", "c * s"))
+    quantities = _gradients_of(_data(numbers, plain, f, random.random() < 0.5))
+    return {"quantities": quantities, "solution": quantities.code}
 
 
 def _sum(data: Data) -> float:
@@ -68,18 +121,8 @@ def _product(data: Data) -> float:
     return _sum(data) * data["c"]
 
 
-def _own_values(data: Data, seen: tuple) -> bool:
-    """Tell whether a factor of the product got its own value."""
-    return seen[2] == data["c"] or seen[3] == _sum(data)
-
-
 def _values_of_f(data: Data, seen: tuple) -> bool:
     return {one for one in seen if one is not None} == {_product(data)}
-
-
-def _other_numbers(random: Random) -> Data:
-    """Draw three different whole numbers."""
-    return dict(zip("abc", map(float, random.sample(range(2, 13), 3)), strict=True))
 
 
 _START = {
@@ -88,53 +131,63 @@ _START = {
     "the slope of something that `f` does not depend on": 0.0,
     "the value of `f`, not its slope": _product,
 }
+_OTHER_FACTOR = "the value of the other factor in `s * c`"
 
-GRADIENTS_OF = Quantities(
-    program=_PROGRAM.format_map,
-    data={"a": 2.0, "b": 3.0, "c": 10.0},
-    draw=_other_numbers,
-    places=(
-        Place(
-            "`a.grad`",
-            "what arrives at `s`, handed on by the sum as it is",
-            _START | {"the value of `s`": _sum},
-        ),
-        Place("`b.grad`", "None, for nobody asked", {"what `s` gets": lambda data: data["c"]}),
-        Place(
-            "`c.grad`",
-            "the value of the other factor in `s * c`",
-            _START
-            | {
-                "one part of `s`, and the factor is the whole of `s`": lambda data: (
-                    data["a"],
-                    data["b"],
-                ),
-            },
-        ),
-        Place("`s.grad`", "the value of the other factor in `s * c`", _START),
-    ),
-    own={
+
+def _places(plain: str) -> tuple[Place, ...]:
+    """Return the four places: one of the first three is that of a plain tensor."""
+    summand = _START | {"the value of `s`": _sum}
+    part = "one part of `s`, and the factor is the whole of `s`"
+    factor = _START | {part: lambda data: (data["a"], data["b"])}
+    wanted = "what arrives at `s`, handed on by the sum as it is"
+    places = {
+        "a": Place("`a.grad`", wanted, summand),
+        "b": Place("`b.grad`", wanted, summand),
+        "c": Place("`c.grad`", _OTHER_FACTOR, factor),
+        "s": Place("`s.grad`", _OTHER_FACTOR, _START),
+    }
+    gets = {"what `s` gets": lambda data: data["c"]}
+    if plain == "c":
+        gets = {_OTHER_FACTOR: _sum}
+    places[plain] = Place(f"`{plain}.grad`", "None, for nobody asked", gets)
+    return tuple(places.values())
+
+
+def _own(plain: str) -> dict[str, object]:
+    """Return what is said in words of its own: the first that matches speaks."""
+    at = "abc".index(plain)
+    return {
         "You left all four without a gradient. `backward()` did run, so the leaves that require grad"
         " and that it reached have one.": lambda _, seen: set(seen) == {None},
-        "You gave `b` a gradient. The slope exists on paper, but torch computes it only for what"
-        " requires grad.": lambda _, seen: seen[1] not in (None, 0),
-        "You wrote 0 for `b`. A 0 is a gradient that was computed, and here none was.": lambda _, seen: (
-            seen[1] == 0
+        f"You gave `{plain}` a gradient. The slope exists on paper, but torch computes it only for what"
+        " requires grad.": lambda _, seen: seen[at] not in (None, 0),
+        f"You wrote 0 for `{plain}`. A 0 is a gradient that was computed, and here none was.": (
+            lambda _, seen: seen[at] == 0
         ),
         "You gave `s` no gradient. By default a non-leaf keeps none: look at what `s` asked for, and"
-        " when.": lambda _, seen: seen[3] is None and seen[0] is not None,
+        " when.": lambda _, seen: seen[3] is None and {seen[0], seen[1]} != {None},
         "You gave the value of `f`. A gradient says how much `f` changes when another tensor does.": (
             _values_of_f
         ),
         "You gave a factor its own value. The slope of a product by one factor is the other"
-        " factor.": _own_values,
-    },
-)
+        " factor.": lambda data, seen: seen[2] == data["c"] or seen[3] == _sum(data),
+    }
+
+
+def _gradients_of(data: Data) -> Quantities:
+    plain = data["plain"]
+    return Quantities(_PROGRAM.format_map, data, _places(plain), _own(plain))
+
+
+GRADIENTS_OF = _gradients_of(_data([2.0, 3.0, 10.0], is_late=True))
 
 GRADIENTS = Exercise(
     id="03.2",
     reader=numbers(),
-    right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of `b`.",
+    right="Two leaves were reached, and `s` had asked in time. Nobody asked for a gradient of the third leaf.",
+    asked="What are `a.grad`, `b.grad`, `c.grad` and `s.grad` at the end? Give a list in this order. `None`"
+    " may be in it.",
+    vary=_other_gradients,
     principle="a leaf that requires grad keeps the gradient that reaches it, and a non-leaf keeps"
     " its own if it asked before.",
     quantities=GRADIENTS_OF,
@@ -169,21 +222,24 @@ def _kept(returned: object, loss: torch.Tensor, inner: torch.Tensor) -> object:
     return "late" if inner.retains_grad else "dropped"
 
 
+def _losses(number: float, factor: int, *values: float) -> tuple:
+    """Return a case of one number, and one of several."""
+    lines = (
+        f"inner = torch.tensor({number}, requires_grad=True).log()\nloss = inner * {factor}",
+        f"inner = torch.tensor({list(values)}, requires_grad=True) * 2\nloss = (inner**2).sum()",
+    )
+    return tuple(made_by(code, "loss", "inner", then=_watched) for code in lines)
+
+
+def _other_losses(random: Random) -> tuple:
+    values = [float(value) for value in random.sample(range(2, 20), random.randint(3, 5))]
+    return _losses(values[0], random.randint(2, 9), *values[1:])
+
+
 MIDDLE = Exercise(
     id="03.4",
-    reader=function(
-        made_by(
-            "inner = torch.tensor(10.0, requires_grad=True).log()\nloss = inner * 5",
-            *("loss", "inner"),
-            then=_watched,
-        ),
-        made_by(
-            "inner = torch.tensor([2.0, 3.0], requires_grad=True) * 2\nloss = (inner**2).sum()",
-            *("loss", "inner"),
-            then=_watched,
-        ),
-        observe=_kept,
-    ),
+    reader=function(*_losses(10.0, 5, 2.0, 3.0), observe=_kept),
+    cases=_other_losses,
     right="You asked before the gradient passed, so there was something to return.",
     principle="the gradient of a non-leaf passes during backward, and is kept or returned only if"
     " somebody asked before.",
@@ -247,8 +303,15 @@ def _as_seen(weight: object, values: list[float]) -> object:
         return [leaf, tracked, readable(weight)]
 
 
+def _other_values(random: Random) -> tuple:
+    """Draw two lists of different lengths."""
+    lists = [[random.randint(-40, 40) / 4 for _ in range(length)] for length in (2, 4)]
+    return tuple(partial(list, values) for values in lists)
+
+
 CASE = Exercise(
     id="03.5",
+    cases=_other_values,
     reader=function(
         lambda: [2.0, 3.0],
         lambda: [0.5, -7.25, 10.0],

@@ -1,10 +1,10 @@
 """Exercises of lesson 04, grad_fn and the graph: count nodes, write a walk, and the case of the lesson."""
 
-import random
 import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
+from random import Random
 
 import torch
 from torch import nn
@@ -22,49 +22,59 @@ from helpers.moons import moons
 
 def _rounds(data: Data) -> list[int]:
     """Return the value of `y` after each round."""
-    values = [data["x"]]
-    while values[-1] < data["end"]:
-        values.append(values[-1] * data["x"])
-    return values[1:]
+    names = {"x": data["x"], "y": data["x"], "values": []}
+    exec("{loop}:\n    {line}\n    values.append(y)".format_map(data), names)
+    return names["values"]
+
+
+def _each(data: Data) -> int:
+    """Return the number of products in a round."""
+    return data["line"].count("*")
+
+
+def _count(data: Data) -> int:
+    return _each(data) * len(_rounds(data))
 
 
 def _on_the_way(data: Data) -> tuple[int, ...]:
     """Return the values of `y` before the last that no count of nodes or edges can be taken for."""
-    *before, _ = _rounds(data)
-    count = len(before) + 1
-    return tuple([value for value in before if value not in (count, count + 1, 2 * count)])
+    counts = {_count(data) + more for more in (0, 1, _count(data), -_each(data))}
+    return tuple([value for value in _rounds(data)[:-1] if value not in counts])
 
 
-def _other_data(random_: random.Random) -> Data:
-    return {"x": random_.choice((2, 3)), "end": 10 * random_.randint(2, 60)}
+def _other_data(random: Random) -> Data:
+    """Draw a loop: for how long it runs, or how often, and how many products are in it."""
+    loop = random.choice((f"while y < {10 * random.randint(2, 60)}", "for step in range({})"))
+    line = random.choice(("y = y * x", "y = y * x * x"))
+    return {"x": random.choice((2, 3)), "loop": loop.format(random.randint(3, 9)), "line": line}
 
 
 COUNTED = Quantities(
     program="""
 x = torch.tensor({x}.0, requires_grad=True)
 y = x
-while y < {end}:
-    y = y * x
+{loop}:
+    {line}
 node, answer = y.grad_fn, 0
 while type(node).__name__ == "MulBackward0":
     node, answer = node.next_functions[0][0], answer + 1
 """.format_map,
-    data={"x": 2, "end": 20},
+    data={"x": 2, "loop": "while y < 20", "line": "y = y * x"},
     places=(
         Place(
             "`answer`",
             "one node for each multiplication that ran",
             {
-                "how often the product stands in the code": 1,
-                "the number of all nodes, with the one for the leaf `x`": lambda data: (
-                    len(_rounds(data)) + 1
+                "how often the product stands in the code": _each,
+                "the number of all nodes, with the one for the leaf `x`": (
+                    lambda data: _count(data) + 1
                 ),
-                "the number of their edges, and each has two": lambda data: 2 * len(_rounds(data)),
-                "one round fewer. The condition is tested before a round, with the `y` of then": (
-                    lambda data: len(_rounds(data)) - 1
+                "the number of their edges, and each has two": lambda data: 2 * _count(data),
+                "one round fewer. Go through the rounds once more, and write down `y` after each": (
+                    lambda data: _count(data) - _each(data)
                 ),
                 "the value of `y` at the end": lambda data: _rounds(data)[-1],
-                "a value of `y` on the way": lambda data: _on_the_way(data),
+                "a value of `y` on the way": _on_the_way,
             },
         ),
     ),
@@ -82,8 +92,9 @@ LOOP = Exercise(
     right="Each multiplication that ran left a node. The loop left none.",
     principle="the graph holds what ran: a node for each multiplication, as often as its line ran.",
     quantities=COUNTED,
+    asked="How many nodes called `MulBackward0` are behind `y` at the end? Give a number.",
     hints=(
-        "Write down `y` after each round, until the condition is false.",
+        "Write down `y` after each round, until the loop ends.",
         "Start at `y.grad_fn` and go on with `next_functions[0][0]`. Count until you reach the leaf.",
     ),
     solution=COUNTED.code,
@@ -106,6 +117,22 @@ def _first_call() -> object:
 def _second_call() -> object:
     """Give the node of the case before, so that what one call leaves behind is seen in the next."""
     return _LAST[0]
+
+
+def _other_nodes(random: Random) -> tuple:
+    """Draw other operations for the same kinds of graphs; the call that comes twice stays as it is."""
+    first, second = random.sample(("sin", "cos", "exp", "tanh"), 2)
+    size, long = random.randint(2, 4), random.randint(60, 140)
+    codes = (
+        f"node = ((torch.ones({size}, requires_grad=True) * 2).{first}().sum() + 1).grad_fn",
+        f"m = torch.ones({size}, {size}, requires_grad=True)\nnode = torch.trace(m @ m.T).grad_fn",
+        "a, b = (torch.tensor(value, requires_grad=True) for value in (1.0, 2.0))\n"
+        f"node = (a.sin() {random.choice('+-*')} b.sin()).grad_fn",
+        f"x = torch.ones(1, requires_grad=True)\nall = [x := x.{second}() for _ in range({long})]\n"
+        "node = x.sum().grad_fn",
+    )
+    tree, *others = [made_by(code, "node") for code in codes]
+    return tree, _first_call, _second_call, *others
 
 
 _LIMIT = 1000  # more lines than any case has; a generator may be endless
@@ -288,6 +315,7 @@ def answer(node):
         " calls deep, stops it with a RecursionError. A list of the nodes still to visit has no such limit.",
     ),
     solution=_SOLUTION,
+    cases=_other_nodes,
 )
 
 _LEARNED, _LOST = "fewer than 30 are wrong", "30 or more are wrong"
@@ -379,6 +407,7 @@ CASE = Exercise(
         " `moon[:, 0].long()`.",
     ),
     solution=_MENDED,
+    cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
 )
 
 EXERCISES = (LOOP, WALK, CASE)
