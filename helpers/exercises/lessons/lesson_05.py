@@ -5,6 +5,7 @@ whole Jacobian, and a distance whose gradient is a number.
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from random import Random
 
 import torch
 from torch.autograd import grad
@@ -14,8 +15,8 @@ from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
-from helpers.exercises.letters import Letters
-from helpers.exercises.readers import letters, numbers
+from helpers.exercises.letters import Lines
+from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import (
     Like,
     When,
@@ -45,86 +46,137 @@ def _two_right(seen: tuple, right: tuple) -> bool:
     return sum(same(mine, true) for mine, true in pairs) == 2
 
 
-PULLED_BACK = Exercise(
-    id="05.1",
-    reader=replace(_NUMBERS, read=_three_numbers),
-    right="What arrives, times `2 * x`, element by element.",
-    principle="a node multiplies what arrives by its slope. A square does that element by element.",
-    known={
+_PROGRAM = """
+x = torch.tensor({x}, requires_grad=True)
+{line}.backward(gradient=torch.tensor({arrives}))
+answer = x.grad
+"""
+_POWERS = {"x**2": 2, "x * x": 2, "x.square()": 2, "x**3": 3, "x * x * x": 3, "x.pow(3)": 3}
+_NAMES = {2: "square", 3: "cube"}
+
+
+def _pulled_back(x: list[float], arrives: list[float], power: str = "x**2") -> dict[str, object]:
+    """Return the program in which this arrives at a power of `x`, and what is known of wrong answers."""
+    code = _PROGRAM.format(x=x, arrives=arrives, line=f"({power})")
+    return {"solution": code, "known": _known_pulled(x, arrives, _POWERS[power])}
+
+
+def _other_pulled_back(random: Random) -> dict[str, object]:
+    """Draw different numbers, and a 0 among those that arrive."""
+    x, arrives = random.sample(range(2, 7), 3), [0, *random.sample(range(3, 13), 2)]
+    random.shuffle(arrives)
+    power = random.choice(list(_POWERS))
+    return _pulled_back(list(map(float, x)), list(map(float, arrives)), power)
+
+
+def _known_pulled(x: list[float], arrives: list[float], n: int) -> dict[str, object]:
+    values, slopes = [one**n for one in x], [n * one ** (n - 1) for one in x]
+    right = _product(arrives, slopes)
+    no_zero = [
+        slope if at == 0 else one for at, slope, one in zip(arrives, slopes, right, strict=True)
+    ]
+    name = _NAMES[n]
+    return {
         "You gave the slopes themselves. You would get them if ones arrived, and here each"
-        " element begins with another number.": (2, 4, 6),
-        "You gave what arrives at the square. Its node multiplies that before anything reaches `x`.": (
-            1,
-            0,
-            10,
+        " element begins with another number.": tuple(slopes),
+        f"You gave what arrives at the {name}. Its node multiplies that before anything reaches `x`.": (
+            tuple(arrives)
         ),
-        "You multiplied by the values of `y`. A node multiplies by its derivative.": (1, 0, 90),
+        "You multiplied by the values of `y`. A node multiplies by its derivative.": (
+            _product(arrives, values)
+        ),
         "You wrote None where nothing changes. None would mean that no gradient came. Here one"
         " does come, and it is a number.": lambda seen, _: len(seen) == 3 and None in seen,
-        "It runs. `x**2` has several elements, and the line hands in a number for each of them.": "error",
-        "Where a 0 arrives you left the slope as it is. It is multiplied there, too.": (2, 4, 60),
-        "You multiplied what arrives by `x`, and `x` is not the derivative of its square.": (
-            1,
-            0,
-            30,
+        f"It runs. The {name} has several elements, and the line hands in a number for each of them.": (
+            "error"
         ),
-        "A factor 2 came in once too often. Differentiate the square again.": (4, 0, 120),
+        "Where a 0 arrives you left the slope as it is. It is multiplied there, too.": tuple(
+            no_zero
+        ),
+        f"You multiplied what arrives by `x`, and `x` is not the derivative of its {name}.": (
+            _product(arrives, x)
+        ),
+        f"A factor {n} came in once too often. Differentiate the {name} again.": (
+            tuple([n * one for one in right])
+        ),
         "You let the 0 stop everything. It arrives at one element; at the others"
         " something else arrives.": (0, 0, 0),
         "Two of your three numbers are right. For the other one write down what"
-        " arrives at that element, and the derivative of the square there, and multiply.": _two_right,
-    },
+        f" arrives at that element, and the derivative of the {name} there, and multiply.": _two_right,
+    }
+
+
+def _product(arrives: list[float], others: list[float]) -> tuple:
+    return tuple([one * other for one, other in zip(arrives, others, strict=True)])
+
+
+PULLED_BACK = Exercise(
+    id="05.1",
+    reader=replace(_NUMBERS, read=_three_numbers),
+    right="What arrives, times the slope, element by element.",
+    principle="a node multiplies what arrives by its slope. A power does that element by element.",
+    asked="After these lines, what is in `x.grad`? Give three numbers.",
+    vary=_other_pulled_back,
     hints=(
-        "The node of `x**2` multiplies what arrives by the derivative of the square.",
-        "Write the derivatives of the three squares below the three numbers that arrive, and"
+        "The node of a power multiplies what arrives by the derivative of that power.",
+        "Write the derivatives at the three elements below the three numbers that arrive, and"
         " multiply downwards.",
     ),
-    solution="""
-x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-(x**2).backward(gradient=torch.tensor([1.0, 0.0, 10.0]))
-answer = x.grad
-""",
+    **_pulled_back([1.0, 2.0, 3.0], [1.0, 0.0, 10.0]),
 )
 
 
+_HANDED = "Which shape has `y`, and which has what is handed in?"
+_OF_SUM = "Which shape has the sum, and which has what is handed in?"
+_NOTHING_IN = "How many elements are there, and who would put in what arrives?"
+CALLS = Lines(
+    read="idea 4, and what happened when we handed something in",
+    begins=(
+        "W, x = torch.ones(2, 3), torch.ones(3, requires_grad=True)\ny = W @ x",
+        "W, x = torch.ones(3, 2), torch.ones(2, requires_grad=True)\ny = W @ x",
+        "x = torch.ones(2, requires_grad=True)\ny = x * 3",
+        "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\ny = x.exp()",
+    ),
+    lines={
+        "y.backward()": "How many elements has `y`, and who would put in what arrives?",
+        "y.backward(torch.ones(3))": _HANDED,
+        "y.backward(torch.ones(2))": _HANDED,
+        "y.sum().backward()": "How many elements has the sum, and who would put in what arrives?",
+        "y.sum().backward(torch.tensor([1.0]))": _OF_SUM,
+        "y.sum().backward(torch.tensor(1.0))": _OF_SUM,
+        "y.mean().backward()": _NOTHING_IN,
+        "y[:1].backward()": _NOTHING_IN,
+        "y[0].backward(torch.tensor(5.0))": "Which shapes have the element and what is handed in?",
+        "y.backward(torch.ones_like(y))": _HANDED,
+        "y.backward(torch.tensor(1.0))": _HANDED,
+        "(y * 2).backward()": _NOTHING_IN,
+        "y.max().backward()": _NOTHING_IN,
+        "y.backward(y.detach())": _HANDED,
+        "y.sum().backward(torch.ones(2))": _OF_SUM,
+    },
+    trial="""
+{begin}
+try:
+    exec(line)
+except RuntimeError:
+    continue
+answer.append(letter)
+""",
+)
+
 STARTS = Exercise(
     id="05.2",
-    reader=letters("abcdef"),
     right="What you hand in has the shape of what you call it on, and one real element needs"
     " nothing handed in.",
-    letters=Letters(
-        read="idea 4, and what happened when we handed something in",
-        about=(
-            ("a", "How many elements has `y`, and who would put in what arrives?"),
-            ("b", "Which shape has `y`, and which has what is handed in?"),
-            ("c", "Which shape has `y`, and which has what is handed in?"),
-            ("d", "How many elements has the sum, and who would put in what arrives?"),
-            ("e", "Which shape has the sum, and which has what is handed in?"),
-            ("f", "Which shape has the sum, and which has what is handed in?"),
-        ),
-    ),
+    asked="Each line gets a fresh `y`. Which lines run without an error? Give a list of letters.",
+    vary=CALLS.vary,
+    **CALLS.of("abcdef"),
     hints=(
         "Write the shape of what stands before `.backward` on each line, and next to it the shape"
         " of what is in it.",
-        "`y` has the shape (2,) and its sum the shape (). With nothing in the parentheses, torch"
+        "`y` is a vector, and its sum has the shape (). With nothing in the parentheses, torch"
         " puts in a 1, and only where one real element stands before `.backward`.",
     ),
-    solution="""
-def runs(start, *gradient):
-    y = torch.ones(2, 3) @ torch.ones(3, requires_grad=True)
-    try:
-        start(y).backward(*gradient)
-    except RuntimeError:
-        return False
-    return True
-
-
-itself = lambda y: y
-lines = {"a": (itself,), "b": (itself, torch.ones(3)), "c": (itself, torch.ones(2))}
-lines |= {"d": (torch.sum,), "e": (torch.sum, torch.tensor([1.0]))}
-lines |= {"f": (torch.sum, torch.tensor(1.0))}
-answer = [letter for letter, line in lines.items() if runs(*line)]
-""",
 )
 
 
@@ -136,6 +188,18 @@ def _pair_seen(returned: object, v: torch.Tensor, a: torch.Tensor, b: torch.Tens
     if type(returned) is dict and set(returned) == {"a", "b"}:
         returned = returned["a"], returned["b"]
     return [readable(one) for one in (returned, v, a, b)]
+
+
+def _quotients(numbers: list[float], v: list[float], a: list[float], b: list[float]) -> tuple:
+    """Return a case of three numbers, and one of three vectors."""
+    single = "v, a, b = torch.tensor({}), torch.tensor({}), torch.tensor({})".format(*numbers)
+    several = f"v = torch.tensor({v})\na, b = torch.tensor({a}), torch.tensor({b})"
+    return made_by(single, *_GIVEN), made_by(several, *_GIVEN)
+
+
+def _other_quotients(random: Random) -> tuple:
+    one, first, second = (list(map(float, random.sample(range(2, 13), 3))) for _ in range(3))
+    return _quotients(one, first, second, [-first[1], *map(float, random.sample(range(14, 19), 2))])
 
 
 def _right_at(at: int) -> When:
@@ -153,12 +217,7 @@ def _formulas(formulas: str, arguments: str = "v, a, b") -> Like:
 DIVISION = Exercise(
     id="05.3",
     reader=function(
-        made_by("v, a, b = torch.tensor(10.0), torch.tensor(3.0), torch.tensor(5.0)", *_GIVEN),
-        made_by(
-            "v = torch.tensor([1.0, 10.0])\n"
-            "a, b = torch.tensor([6.0, 5.0]), torch.tensor([2.0, -4.0])",
-            *_GIVEN,
-        ),
+        *_quotients([10.0, 3.0, 5.0], [1.0, 10.0], [6.0, 5.0], [2.0, -4.0]),
         observe=_pair_seen,
         parts=("gradients", "v afterwards", "a afterwards", "b afterwards"),
     ),
@@ -213,6 +272,7 @@ DIVISION = Exercise(
 def answer(v, a, b):
     return v / b, -v * a / b**2
 """,
+    cases=_other_quotients,
 )
 
 
@@ -278,21 +338,26 @@ def answer(f, x):
 """)
 
 
+def _fs(two: list[float], three: list[float], factor: int) -> tuple:
+    """Return a case whose Jacobian is tall, and one whose Jacobian is wide."""
+    codes = (
+        f"f = lambda x: torch.stack([x[0] * x[1], x[0] ** 2, {factor} * x[1]])\n"
+        f"x = torch.tensor({two}, requires_grad=True)",
+        "f = lambda x: torch.stack([x[0] * x[1] * x[2], x.exp().sum()])\n"
+        f"x = torch.tensor({three}, requires_grad=True)",
+    )
+    return tuple(made_by(code, "f", "x", then=_watched) for code in codes)
+
+
+def _other_fs(random: Random) -> tuple:
+    two, three = random.sample(range(1, 9), 2), random.sample(range(1, 6), 3)
+    return _fs(list(map(float, two)), list(map(float, three)), random.randint(3, 9))
+
+
 ROWS = Exercise(
     id="05.4",
     reader=function(
-        made_by(
-            "f = lambda x: torch.stack([x[0] * x[1], x[0] ** 2, 3 * x[1]])\n"
-            "x = torch.tensor([1.0, 2.0], requires_grad=True)",
-            *("f", "x"),
-            then=_watched,
-        ),
-        made_by(
-            "f = lambda x: torch.stack([x[0] * x[1] * x[2], x.exp().sum()])\n"
-            "x = torch.tensor([1.0, 2.0, 5.0], requires_grad=True)",
-            *("f", "x"),
-            then=_watched,
-        ),
+        *_fs([1.0, 2.0], [1.0, 2.0, 5.0], 3),
         observe=_rows_seen,
     ),
     right="Row by row the same matrix as torch's own, for a tall one and for a wide one.",
@@ -354,6 +419,7 @@ ROWS = Exercise(
         " `torch.stack` makes a matrix of rows.",
     ),
     solution=_with_rows("torch.stack(rows)"),
+    cases=_other_fs,
 )
 
 
@@ -372,19 +438,25 @@ def _is_nan(seen: tuple, right: tuple) -> bool:
 
 _WITH = "def answer(points, centre):\n    squares = ((points - centre) ** 2).sum(1)\n    return "
 
+
+def _distances(points: list[list[float]], centre: list[float]) -> tuple:
+    """Return a case of some points and a centre."""
+    code = f"points = torch.tensor({points})\ncentre = torch.tensor({centre}, requires_grad=True)"
+    return (made_by(code, "points", "centre"),)
+
+
+def _other_distances(random: Random) -> tuple:
+    """Draw points of which one lies on the centre, and others of which none does."""
+    points = [[float(random.randint(-4, 4)), float(at)] for at in range(1, random.randint(4, 6))]
+    centre = random.choice(points)
+    return *_distances(points, centre), *_distances(points, [centre[0] + 0.5, -1.0])
+
+
 CASE = Exercise(
     id="05.5",
     reader=function(
-        made_by(
-            "points = torch.tensor([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]])\n"
-            "centre = torch.zeros(2, requires_grad=True)",
-            *("points", "centre"),
-        ),
-        made_by(
-            "points = torch.tensor([[1.0, 1.0], [4.0, 5.0]])\n"
-            "centre = torch.tensor([1.0, -1.0], requires_grad=True)",
-            *("points", "centre"),
-        ),
+        *_distances([[0.0, 0.0], [3.0, 4.0], [0.0, 2.0]], [0.0, 0.0]),
+        *_distances([[1.0, 1.0], [4.0, 5.0]], [1.0, -1.0]),
         observe=_value_and_gradient,
         parts=("the loss", "the gradient of `centre`"),
     ),
@@ -425,6 +497,7 @@ def answer(points, centre):
 # Or in one line, since vector_norm hands on 0 where the distance is 0:
 # torch.linalg.vector_norm(points - centre, dim=1).mean()
 """,
+    cases=_other_distances,
 )
 
 
