@@ -47,12 +47,11 @@ def _sent(*choices: str) -> Callable:
 
 
 def _other_calls(random: Random) -> Data:
-    """Draw a number, the factors of the first calls, and which of the last two has a power."""
-    a, b, c, e = random.sample(range(2, 15), 4)
-    last = [f"x**{random.choice((2, 3))}", f"{e} * x"]
-    random.shuffle(last)
-    x = float(random.randint(2, 5))
-    return dict(zip("xabcde", [x, f"{a} * x", f"{b} * x", f"{c} * x", *last], strict=True))
+    """Draw a number, and terms in it, of which at most one of each two calls has a power."""
+    terms = [f"{factor} * x" for factor in random.sample(range(2, 15), 5)]
+    for at in (random.randrange(3), random.randrange(3, 5)):
+        terms[at] = random.choice(("x**2", "x**3", "x * x"))
+    return dict(zip("xabcde", [float(random.randint(2, 5)), *terms], strict=True))
 
 
 CALLED = Quantities(
@@ -105,6 +104,7 @@ CALLS = Exercise(
     right="Two paths and two calls were added the same way, and after `zero_()` the adding began anew.",
     principle="`backward()` adds to what `.grad` holds, and `zero_()` writes zeros over it.",
     quantities=CALLED,
+    asked="What are `p` and `q`? Give a list of two numbers.",
     hints=(
         "Write down what each of the four `backward()` calls sends to `x`; the first call has two paths.",
         "`p` is the sum of what calls 1 and 2 sent; `q` is that of calls 3 and 4 alone.",
@@ -116,12 +116,12 @@ _HOLDERS = """
 x = torch.tensor(2.0, requires_grad=True)
 ({a} * x).backward()
 g = x.grad
-h = x.grad.clone()
+h = {copy}
 ({b} * x).backward()
-x.grad = None
+{drop}
 ({c} * x).backward()
 k = x.grad
-x.grad.zero_()
+{empty}
 answer = [g, h, k]
 """
 _ALL_THREE = "what all three calls send; between the second and the third `.grad` was emptied"
@@ -129,21 +129,29 @@ _THIRD = "what the third call sends, into a tensor that did not exist before"
 _TWO = "what the first two calls send"
 
 
+_COPIES = "x.grad.clone()", "x.grad + 0", "x.grad.detach().clone()"
+_DROPS = "x.grad = None", "x.grad = torch.tensor(0.0)", "del x.grad"
+_EMPTIES = "x.grad.zero_()", "x.grad.mul_(0)", "x.grad.detach().zero_()"
+
+
 def _other_factors(random: Random) -> Data:
-    return dict(zip("abc", random.sample(range(2, 15), 3), strict=True))
+    """Draw three factors, and how `.grad` is copied, let go of and emptied."""
+    lines = map(random.choice, (_COPIES, _DROPS, _EMPTIES))
+    data = dict(zip("abc", random.sample(range(2, 15), 3), strict=True))
+    return data | dict(zip(("copy", "drop", "empty"), lines, strict=True))
 
 
 HELD = Quantities(
     program=_HOLDERS.format_map,
-    data={"a": 3, "b": 3, "c": 5},
+    data={"a": 3, "b": 3, "c": 5, "copy": _COPIES[0], "drop": _DROPS[0], "empty": _EMPTIES[0]},
     draw=_other_factors,
     places=(
         Place(
             "`g`",
-            "what the calls before `= None` write to the tensor that `g` names",
+            "what the calls before `{drop}` write to the tensor that `g` names",
             {
                 "what was there when `g` got its name": lambda d: d["a"],
-                "what `zero_()` writes, but it writes to another tensor": 0,
+                "what the last line writes, but it writes to another tensor": 0,
                 _THIRD: lambda d: d["c"],
                 _ALL_THREE: lambda d: d["a"] + d["b"] + d["c"],
                 "what the first and the third call send": lambda d: d["a"] + d["c"],
@@ -151,11 +159,11 @@ HELD = Quantities(
         ),
         Place(
             "`h`",
-            "what `x.grad` held when `clone()` made a tensor that no later line knows",
+            "what `x.grad` held when `{copy}` made a tensor that no later line knows",
             {
-                "no tensor, but `clone()` made one": None,
+                "no tensor, but `{copy}` made one": None,
                 _TWO: lambda d: d["a"] + d["b"],
-                "what `zero_()` writes, but it writes to another tensor": 0,
+                "what the last line writes, but it writes to another tensor": 0,
                 _THIRD: lambda d: d["c"],
                 _ALL_THREE: lambda d: d["a"] + d["b"] + d["c"],
             },
@@ -176,11 +184,11 @@ HELD = Quantities(
         " such a tensor later shows under its name.": lambda d, seen: same(
             seen, (d["a"], d["a"], d["c"])
         ),
-        "`x.grad = None` only takes the name away: what `g` holds is still there.": lambda _, seen: (
-            seen[0] is None
+        "The line before the third call only takes the name away: what `g` holds is still there.": (
+            lambda _, seen: seen[0] is None
         ),
-        "`zero_()` takes no tensor away. It writes zeros into the one that `k` names.": lambda _, seen: (
-            seen[2] is None
+        "The last line takes no tensor away. It writes a zero into the one that `k` names.": (
+            lambda _, seen: seen[2] is None
         ),
     },
 )
@@ -188,14 +196,15 @@ HELD = Quantities(
 HOLDERS = Exercise(
     id="06.2",
     reader=numbers(),
-    right="Backward or `zero_()` went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
+    right="Backward or the last line went on writing to the tensors that `g` and `k` name, and `h` is a copy.",
+    asked="What do `g`, `h` and `k` hold at the end? Give a list of three numbers.",
     principle="a name stands for a tensor, so a write to that tensor shows under each of its names, and under no"
     " copy's.",
     quantities=HELD,
     hints=(
         "Draw a box for each tensor that ever was in `x.grad`, and one for the clone. Which name leads to which box?",
-        "The second `backward()` adds in place, `= None` lets go of a box, and `zero_()` empties the box that is"
-        " there.",
+        "The second `backward()` adds in place. The line after it lets go of a box, and the last line empties the"
+        " box that is there.",
     ),
     solution=HELD.code,
 )
@@ -224,6 +233,14 @@ def _case(sizes: tuple[int, ...], old: float | None = None) -> Callable:
 
 
 _CASES = _case((4, 4, 4)), _case((5, 5, 2), 100.0), _case((6, 1), -7.0)
+
+
+def _other_cases(random: Random) -> tuple:
+    """Draw equal portions, some with a smaller one at the end, and two that differ much."""
+    size, large = random.randint(3, 6), random.randint(5, 9)
+    old = float(random.randint(5, 200))
+    uneven = _case((large, large, random.randint(1, large - 2)), old)
+    return _case((size,) * 3), uneven, _case((large, 1), -float(random.randint(2, 20)))
 
 
 def _left(returned: object, model: nn.Linear, portions: list) -> object:
@@ -314,6 +331,7 @@ def answer(model, portions):
         loss = ((model(part) - which) ** 2).mean()
         (loss * len(part) / count).backward()
 """,
+    cases=_other_cases,
 )
 
 EXERCISES = (CALLS, HOLDERS, CASE)

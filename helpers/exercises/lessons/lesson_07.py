@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from random import Random
 
 import torch
 
@@ -9,41 +10,67 @@ from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by
-from helpers.exercises.letters import Letters
-from helpers.exercises.readers import letters
+from helpers.exercises.letters import Lines
 from helpers.exercises.recognise import When, always, fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 
 _IN_TUPLE = "in a tuple"
 
 
+_NO_HISTORY = "What is the `grad_fn` of a detached tensor?"
+_OF_NUMBER = "What kind of object does this call hand back?"
+_OF_RESULT = "What it makes has a node of its own: which edges does that node have?"
+_HOLDS_TENSORS = "Does it hold the tensors themselves, or their numbers?"
+RESULTS = Lines(
+    read="idea 4, and the picture of `total`",
+    begins=tuple(
+        f"w = torch.tensor({number}, requires_grad=True)\nloss = {loss}\nloss.backward()"
+        for number, loss in (
+            (2.0, "w.exp()"),
+            (0.5, "w.sin()"),
+            (3.0, "w * w"),
+            (1.0, "w.tanh() + 1"),
+        )
+    ),
+    lines={
+        "loss * 0.9": _OF_RESULT,
+        "loss.item()": _OF_NUMBER,
+        "[loss]": _HOLDS_TENSORS,
+        "loss.detach()": _NO_HISTORY,
+        "w.grad": "What is the `grad_fn` of a gradient that a plain `backward()` left?",
+        "max(0.0, loss)": "Which object does Python's `max` hand back, and of which kind is it?",
+        "{'best': loss}": _HOLDS_TENSORS,
+        "loss.tolist()": _OF_NUMBER,
+        "loss > 1": "Of which dtype is a comparison, and can that have a `grad_fn`?",
+        "torch.stack([loss, w])": _OF_RESULT,
+        "loss.item() + w": _OF_RESULT,
+        "(loss - 1).detach()": _NO_HISTORY,
+        "loss.clone()": _OF_RESULT,
+        "[loss.item(), w]": _HOLDS_TENSORS,
+    },
+    trial="""
+import weakref
+{begin}
+mark = loss.grad_fn.metadata["mark"] = torch.empty(0)  # lives as long as the node
+mark = weakref.ref(mark)
+kept = eval(line)
+del loss
+if mark() is not None:
+    answer.append(letter)
+""",
+)
+
 KEEPERS = Exercise(
     id="07.2",
-    reader=letters("pqrstu"),
     right="Each of them is a tensor that leads to that node, or holds one.",
-    letters=Letters(
-        read="idea 4, and the picture of `total`",
-        about=(
-            ("p", "The product has a node of its own: which edges does that node have?"),
-            ("q", "What kind of object does `item()` hand back?"),
-            ("r", "Does a list hold the tensors themselves, or their numbers?"),
-            ("s", "What is the `grad_fn` of a detached tensor?"),
-            ("t", "What is the `grad_fn` of a gradient that a plain `backward()` left?"),
-            ("u", "Which object does Python's `max` hand back, and of which kind is it?"),
-        ),
-    ),
+    asked="After `loss.backward()` *one* of the lines runs, its result is kept, and then comes `del loss`."
+    " With which of them does the node of `loss` stay alive? Give a list of letters.",
+    vary=RESULTS.vary,
     hints=(
-        "For each name ask: is there a tensor in it, and does that tensor have a `grad_fn`?",
-        "Run the line and look: `u is loss`, `s.grad_fn`, `t.grad_fn`.",
+        "For each letter ask: is there a tensor in it, and does that tensor have a `grad_fn`?",
+        "Run the line and look: is it `loss` itself, and what is the `grad_fn` of a tensor in it?",
     ),
-    solution="""
-w = torch.tensor(2.0, requires_grad=True)
-loss = w.exp()
-loss.backward()
-lines = {"p": loss * 0.9, "q": loss.item(), "r": [loss], "s": loss.detach(), "t": w.grad, "u": max(0.0, loss)}
-inside = {name: value[0] if name == "r" else value for name, value in lines.items()}
-answer = [name for name, value in inside.items() if torch.is_tensor(value) and value.grad_fn]
-""",
+    **RESULTS.of("pqrstu"),
 )
 
 
@@ -78,8 +105,16 @@ _AT_THE_END = """def answer(w, inputs):
     w.grad = None
 """
 
+
+def _other_starts(random: Random) -> tuple:
+    """Draw a start and inputs of the same signs and lengths."""
+    factor = random.choice((0.7, 0.8, 0.9, 1.1, 1.2))
+    return tuple(partial(_start, *[factor * one for one in numbers]) for numbers in STARTS)
+
+
 CASE = Exercise(
     id="07.5",
+    cases=_other_starts,
     reader=function(
         *(partial(_start, *numbers) for numbers in STARTS),
         observe=_trained,
@@ -188,21 +223,28 @@ def _in_tuples(rows: tuple) -> bool:
     return len(rows) > 1 and all(is_a(row, tuple) and row[:1] == (_IN_TUPLE,) for row in rows)
 
 
+def _trunks(number: float, values: list[float], old: list[float], factor: int) -> tuple:
+    """Return a case of three losses of a number, and one of two losses of a vector with a gradient."""
+    names = "w", "h", "losses"
+    codes = (
+        f"w = torch.tensor({number}, requires_grad=True)\nh = w.exp()\n"
+        f"losses = [h * {factor}, h.sin(), h * h]",
+        f"w = torch.tensor({values}, requires_grad=True)\n"
+        f"w.grad = torch.tensor({old})\nh = w.exp()\nlosses = [h.sum(), h.prod()]",
+    )
+    return tuple(made_by(code, *names, then=_with_trunk) for code in codes)
+
+
+def _other_trunks(random: Random) -> tuple:
+    number, *values = [at / 10 for at in random.sample(range(1, 12), 4)]
+    old = [float(random.randint(2, 9)) for _ in values]
+    return _trunks(number, values, old, random.randint(3, 9))
+
+
 APART = Exercise(
     id="07.4",
     reader=function(
-        made_by(
-            "w = torch.tensor(0.5, requires_grad=True)\nh = w.exp()\n"
-            "losses = [h * 3, h.sin(), h * h]",
-            *("w", "h", "losses"),
-            then=_with_trunk,
-        ),
-        made_by(
-            "w = torch.tensor([0.1, 0.2], requires_grad=True)\n"
-            "w.grad = torch.tensor([2.0, 5.0])\nh = w.exp()\nlosses = [h.sum(), h.prod()]",
-            *("w", "h", "losses"),
-            then=_with_trunk,
-        ),
+        *_trunks(0.5, [0.1, 0.2], [2.0, 5.0], 3),
         observe=_rows_and_trunk,
         parts=("gradients", "`w.grad`", "what the trunk had saved", "`w` itself"),
     ),
@@ -243,6 +285,7 @@ APART = Exercise(
             "    return [torch.autograd.grad(loss, w, retain_graph=True)[0] for loss in losses]"
         ),
     },
+    cases=_other_trunks,
     hints=(
         "`torch.autograd.grad(loss, w)` returns gradients and leaves `.grad` alone. It takes `retain_graph`, too.",
         "`retain_graph=True` for every loss but the last one in the list.",

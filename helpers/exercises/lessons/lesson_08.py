@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from functools import partial
+from random import Random
 from types import SimpleNamespace
 
 import torch
@@ -11,7 +11,7 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, made_by, written
-from helpers.exercises.letters import Letters
+from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.readers import letters
 from helpers.exercises.recognise import like, shows, wrong_in
 from helpers.exercises.tensors import readable
@@ -38,13 +38,51 @@ answer = [name for name, tensor in made.items() if tensor.requires_grad]
 """
 
 
+_INPUTS = "Which tensors went into it, and does one of them require grad?"
+_MODE = "Which grad mode is on when this line runs, and what goes into it?"
+_KNOWN = "What does this call hand out, and what does it know of the history?"
+_FLAG = "Who decides about the flag of a leaf?"
+WAYS = Lines(
+    read="ideas 1 and 3: what each way out reaches, and how far",
+    begins=(
+        "x = torch.tensor([2.0, 3.0], requires_grad=True)\nk = x.detach()",
+        "x = torch.ones(2, requires_grad=True)\nk = x * 2",
+        "k = torch.tensor([2.0, 3.0])\nx = torch.nn.Parameter(torch.ones(2))",
+        "x = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    k = x + 1",
+    ),
+    lines={
+        "@ = x.detach() * 2": _INPUTS,
+        "@ = k + x": _INPUTS,
+        "with torch.no_grad():\n    @ = k * x": _MODE,
+        "with torch.no_grad(), torch.enable_grad():\n    @ = k * x": _MODE,
+        "@ = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.ReLU()).eval()(x)": (
+            "What does `eval()` reach: modules, autograd, or both?"
+        ),
+        "@ = k.detach().requires_grad_()": _FLAG,
+        "@ = torch.tensor(x.tolist())": _KNOWN,
+        "@ = k * 3": _INPUTS,
+        "with torch.inference_mode():\n    @ = x * 2": _MODE,
+        "with torch.inference_mode(), torch.enable_grad():\n    @ = x * 2": _MODE,
+        "with torch.no_grad():\n    @ = torch.zeros(2, requires_grad=True)": _FLAG,
+        "@ = x.data + k": _KNOWN,
+        "@ = torch.no_grad()(torch.exp)(x)": _MODE,
+        "@ = torch.nn.Linear(2, 1).eval()(k.detach())": (
+            "What does `eval()` reach: modules, autograd, or both?"
+        ),
+    },
+    right="made.requires_grad",
+)
+
+
 RECORDED = Exercise(
     id="08.1",
     reader=letters("abcdefg"),
     right="Each operation asked two things when it ran: is grad mode on, and does one of my inputs require grad?"
-    " `f` is a leaf, and its flag was set.",
+    " The flag of a leaf is what somebody set.",
+    asked="Which of `a` to `f` require grad? Give a list of names.",
+    vary=WAYS.vary,
     letters=Letters(
-        read="ideas 1 and 3: what each way out reaches, and how far",
+        read=WAYS.read,
         about=(
             ("a", "Which tensors went into this product, and does one of them require grad?"),
             ("b", "Two tensors go into this sum: what does the flag of each say?"),
@@ -56,7 +94,7 @@ RECORDED = Exercise(
         ),
     ),
     hints=(
-        "Ask two questions for `a` to `e`: which mode is on when the operation runs, and does an input require grad?",
+        "Ask two questions of an operation: which mode is on when it runs, and does an input require grad?",
         "Here the innermost block decides about the mode, and `eval()` does not touch it. You may set the flag of a leaf.",
     ),
     solution=_PROGRAM,
@@ -83,8 +121,15 @@ def _flags(model: nn.Module) -> dict[str, bool]:
     return {name: parameter.requires_grad for name, parameter in model.named_parameters()}
 
 
-def _dropping(training: bool) -> tuple[nn.Module, torch.Tensor]:
-    return _given(nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4)), -torch.ones(100), training)
+def _dropping(training: bool, size: int, slope: float) -> Callable:
+    text = f"nn.Sequential(nn.Dropout(0.5), nn.PReLU(init={slope})){'' if training else '.eval()'}"
+
+    @written(f"{text}, -torch.ones({size})")
+    def case() -> tuple[nn.Module, torch.Tensor]:
+        model = nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=slope))
+        return _given(model, -torch.ones(size), training)
+
+    return case
 
 
 @written("a model in train() of Linear, Dropout, BatchNorm1d, one weight frozen; torch.eye(3)")
@@ -100,13 +145,13 @@ def _off_before() -> tuple[nn.Module, torch.Tensor]:
     return _given(model, torch.ones(1, 2), True, is_grad_on=False)
 
 
-_DROPPING = "nn.Sequential(nn.Dropout(0.5), nn.PReLU(init=0.4))"
-MODELS = (
-    written(f"{_DROPPING}, -torch.ones(100)")(partial(_dropping, True)),
-    written(f"{_DROPPING}.eval(), -torch.ones(100)")(partial(_dropping, False)),
-    _frozen,
-    _off_before,
-)
+MODELS = (_dropping(True, 100, 0.4), _dropping(False, 100, 0.4), _frozen, _off_before)
+
+
+def _other_models(random: Random) -> tuple:
+    """Draw sizes and slopes; the model with a frozen weight and the one under no_grad stay as they are."""
+    drawn = [(random.randint(60, 140), random.randint(2, 9) / 10) for _ in range(2)]
+    return _dropping(True, *drawn[0]), _dropping(False, *drawn[1]), _frozen, _off_before
 
 
 def _watched(answer: Callable) -> Callable:
@@ -209,6 +254,7 @@ VALIDATE = Exercise(
         "`model.training` says the mode, and `model.train(mode)` sets it. Put the call into a `no_grad` block.",
     ),
     solution=_VALIDATION,
+    cases=_other_models,
 )
 
 
@@ -232,19 +278,28 @@ def answer(points, w):
     return ((guess - target) ** 2).mean()
 """
 
+
+def _guesses(points: list, w: list) -> Callable:
+    code = f"points = torch.tensor({points})\nw = torch.tensor({w}, requires_grad=True)"
+    return made_by(code, "points", "w")
+
+
+def _other_guesses(random: Random) -> tuple:
+    """Draw three points and one, none of them at the border."""
+
+    def some(count: int, width: int) -> list[list[float]]:
+        drawn = [random.choice((-1, 1)) * random.randint(2, 12) / 10 for _ in range(count * width)]
+        return [drawn[at : at + width] for at in range(0, len(drawn), width)]
+
+    return _guesses(some(3, 2), some(2, 1)), _guesses(some(1, 2), some(2, 1))
+
+
 CASE = Exercise(
     id="08.5",
+    cases=_other_guesses,
     reader=function(
-        made_by(
-            "points = torch.tensor([[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]])\n"
-            "w = torch.tensor([[0.6], [-0.4]], requires_grad=True)",
-            *("points", "w"),
-        ),
-        made_by(
-            "points = torch.tensor([[0.2, -1.0]])\n"
-            "w = torch.tensor([[-0.7], [0.5]], requires_grad=True)",
-            *("points", "w"),
-        ),
+        _guesses([[0.9, 0.3], [-0.5, 0.8], [1.4, -0.4]], [[0.6], [-0.4]]),
+        _guesses([[0.2, -1.0]], [[-0.7], [0.5]]),
         observe=_learnt,
         parts=("the loss", "its gradient", "afterwards `w`", "`w.grad`"),
     ),

@@ -13,9 +13,9 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, written
-from helpers.exercises.letters import Letters
+from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import letters, numbers
+from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import When, fails, like, raised, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
 from helpers.exercises.values import same
@@ -24,13 +24,24 @@ from helpers.exercises.values import same
 _grad, _arange = torch.autograd.grad, torch.arange
 
 
-_LINES = {"a": "a[0] = 5.0", "b": "b += 1", "c": "c.mul_(3)", "d": "d -= 1"}
+_LINES = {
+    "a": ("a[0] = 5.0", "a.fill_(2.0)", "a *= 2"),
+    "b": ("b += 1", "b.zero_()", "b.mul_(3)"),
+    "c": ("c.mul_(3)", "c[1] = 4.0", "c -= 1"),
+    "d": ("d -= 1", "d.add_(2)", "d[2] = 1.0"),
+}
+_FIRST_LINES = [lines[0] for lines in _LINES.values()]
 
 
 def _program(data: Data) -> str:
-    begin = "a = torch.zeros(4)\nb, c, d = a[:2], a.clone(), a.data\n"
-    writes = "".join(f"{_LINES[name]}\n" for name in data["writes"])
-    return f"{begin}{writes}a = a + 1\nanswer = [tensor._version for tensor in (a, b, c, d)]\n"
+    begin = f"a = torch.zeros(4)\nb, c, d = {data['view']}, {data['copy']}, a.data\n"
+    writes = "".join(f"{line}\n" for line in data["lines"])
+    return f"{begin}{writes}{data['last']}\nanswer = [tensor._version for tensor in (a, b, c, d)]\n"
+
+
+def _data(lines: list[str], view: str, copy: str, last: str) -> Data:
+    writes = [line[0] for line in lines]
+    return {"lines": lines, "writes": writes, "view": view, "copy": copy, "last": last}
 
 
 def _through(*names: str, more: int = 0) -> Callable[[Data], int]:
@@ -43,13 +54,17 @@ def _alone(data: Data) -> tuple[int, ...]:
 
 
 def _other_writes(random: Random) -> Data:
-    writes = [name for name in _LINES for _ in range(random.randint(1, 3))]
-    return {"writes": random.sample(writes, len(writes))}
+    """Draw how often there is a write through each name, which ones, and in which order."""
+    names = [name for name in _LINES for _ in range(random.randint(1, 3))]
+    lines = [random.choice(_LINES[name]) for name in random.sample(names, len(names))]
+    view = random.choice(("a[:2]", "a.view(2, 2)", "a[1:]"))
+    copy, last = random.choice(("a.clone()", "a + 0")), random.choice(("a = a + 1", "a = a * 2"))
+    return _data(lines, view, copy, last)
 
 
 WRITES = Quantities(
     program=_program,
-    data={"writes": ["a", "b", "c", "d"]},
+    data=_data(_FIRST_LINES, "a[:2]", "a.clone()", "a = a + 1"),
     draw=_other_writes,
     places=(
         Place(
@@ -75,8 +90,8 @@ WRITES = Quantities(
             "`c`",
             "the writes through `c`",
             {
-                "where a clone begins, before the write into it": 0,
-                "as if a clone shared the counter of `a`": _through("a", "b", "c"),
+                "where a copy begins, before the write into it": 0,
+                "as if a copy shared the counter of `a`": _through("a", "b", "c"),
             },
         ),
         Place(
@@ -98,60 +113,68 @@ VERSIONS = Exercise(
     principle="a counter goes with the tensor and not with its name, and shared memory does not always mean a"
     " shared counter.",
     quantities=WRITES,
+    asked="What is the `_version` of `a`, `b`, `c` and `d` at the end? Give four numbers.",
     hints=(
         "Draw the pieces of memory, and an arrow from each name. Which names share a counter?",
-        "A view shares memory and counter, `.data` shares the memory alone, a clone shares neither."
-        " `a = a + 1` makes a new tensor.",
+        "A view shares memory and counter, `.data` shares the memory alone, a copy shares neither."
+        " `a = …` gives the name to a new tensor.",
     ),
     solution=WRITES.code,
 )
 
 
-_BREAKS = """
-def breaks(operation, edit):
-    h = torch.tensor([1.0, 2.0], requires_grad=True) * 3
-    y = operation(h)
-    edit(h, y)
-    try:
-        y.sum().backward()
-    except RuntimeError:
-        return True
-    return False
-
-
-h_times_2, y_times_2 = lambda h, y: h.mul_(2), lambda h, y: y.mul_(2)
-programs = {
-    "a": (torch.sin, y_times_2),
-    "b": (torch.sin, h_times_2),
-    "c": (torch.sigmoid, y_times_2),
-    "d": (lambda h: h + 1, h_times_2),
-    "e": (lambda h: h * h, torch.no_grad()(h_times_2)),
-    "f": (torch.exp, h_times_2),
-}
-answer = [name for name, program in programs.items() if breaks(*program)]
-"""
+_SINE = "What does the derivative of the sine need, and is that what is edited?"
+_RESULT = "Does the node keep what went in, or what came out, and which is edited?"
+_NO_VALUE = "Does this derivative need a value at all?"
+_BEFORE = "Is the edit before the node keeps something, or after that?"
+EDITS = Lines(
+    read="idea 2, and the last picture of idea 4",
+    begins=tuple(
+        f"x = torch.tensor([1.0, 2.0], requires_grad=True)\nh = {h}"
+        for h in ("x * 3", "x + 1", "x.clone()", "x - 0.5")
+    ),
+    lines={
+        "y = h.sin(); y.mul_(2)": _SINE,
+        "y = h.sin(); h.mul_(2)": _SINE,
+        "y = h.sigmoid(); y.mul_(2)": _RESULT,
+        "y = h + 1; h.mul_(2)": _NO_VALUE,
+        "y = h * h\nwith torch.no_grad():\n    h.mul_(2)": (
+            "What does `no_grad` keep off: the record, the count, or both?"
+        ),
+        "y = h.exp(); h.mul_(2)": _RESULT,
+        "y = h.exp(); y.add_(1)": _RESULT,
+        "y = h.tanh(); h.zero_()": _RESULT,
+        "h.mul_(2); y = h.sin()": _BEFORE,
+        "y = h**2; y.sub_(1)": _RESULT,
+        "y = h * 5; h.add_(1)": _NO_VALUE,
+        "y = h.sigmoid()\nwith torch.no_grad():\n    y.mul_(2)": (
+            "What does `no_grad` keep off: the record, the count, or both?"
+        ),
+        "y = h.sqrt(); y.mul_(2)": _RESULT,
+        "y = h.cos(); h[0] = 1.0": "Does an edit of one element count?",
+    },
+    trial="""
+{begin}
+exec(line)
+try:
+    y.sum().backward()
+except RuntimeError:
+    answer.append(letter)
+""",
+)
 
 
 BROKEN = Exercise(
     id="09.2",
-    reader=letters("abcdef"),
     right="In these the edit hit the very tensor that the node had saved.",
-    letters=Letters(
-        read="idea 2, and the last picture of idea 4",
-        about=(
-            ("a", "What does the derivative of the sine need, and is that what is edited?"),
-            ("b", "Which tensor does the node of the sine keep, and which one is edited?"),
-            ("c", "Does the node of the sigmoid keep what went in, or what came out?"),
-            ("d", "Does the derivative of `h + 1` need a value at all?"),
-            ("e", "What does `no_grad` keep off: the record, the count, or both?"),
-            ("f", "What does the derivative of `exp` need, and is that what is edited?"),
-        ),
-    ),
+    asked="Each letter starts with a new `h`, and `x` requires grad. With which of them does"
+    " `y.sum().backward()` raise? Give a list of letters.",
+    vary=EDITS.vary,
+    **EDITS.of("abcdef"),
     hints=(
         "For each line: does the node keep the input, the result or nothing? Is that the tensor that is edited?",
         "`show(y)` before the backward: a triangle stands where the version of a saved tensor has moved.",
     ),
-    solution=_BREAKS,
 )
 
 
