@@ -206,15 +206,26 @@ def _weighed(returned: torch.Tensor, x: torch.Tensor) -> object:
 
 
 def _any(of_case: Callable[[tuple, tuple, tuple], bool]) -> When:
-    """Match where some case is so: what is seen of it, what is right, and what `x` held before."""
+    """Match where some case is so: what is seen of it, what is right, and what `x` held before, which
+    it still holds where all is right.
+    """
     return lambda seen, right: any(
-        is_a(case, tuple) and of_case(case, wanted, old)
-        for case, wanted, old in zip(seen, right, _VALUES, strict=True)
+        is_a(case, tuple) and of_case(case, wanted, wanted[1])
+        for case, wanted in zip(seen, right, strict=True)
     )
 
 
 def _other_zeros(case: tuple, right: tuple, old: tuple) -> bool:
     return any((now == 0) != (one < 0) for one, now in zip(old, case[0], strict=True))
+
+
+def _other_values(random: Random) -> tuple:
+    """Draw values of both signs, some near 0 and some far from it; the last ones are all positive."""
+    near, far = random.randint(1, 7) / 8, 100.0 * random.randint(3, 20)
+    mixed = [float(one) for one in random.sample(range(1, 12), 3)]
+    lists = [1.0, -mixed[0], 3.0], [-mixed[1], -1.0, 2.0, mixed[2]]
+    lists = *lists, [near, -near, 0.25, -0.25, far, -far], [near, mixed[0]]
+    return tuple(partial(leaf, *values) for values in lists)
 
 
 _COPY = "def answer(x):\n    y = x.clone()\n    "
@@ -254,6 +265,7 @@ MASKED = Exercise(
         "Begin with `y = x.clone()`. Then write into `y`, outside of any `no_grad()`, and return it.",
     ),
     solution=_COPY + "y[y < 0] = 0.0\n    return y",
+    cases=_other_values,
 )
 
 
@@ -271,6 +283,17 @@ _MODELS = (
     _stack("Linear ReLU! Linear"),
     _stack("Linear ReLU! Dropout! Linear Dropout! Linear"),
 )
+
+
+def _other_models(random: Random) -> tuple:
+    """Draw three models after that of the case, with edits that do harm, with none, and with both."""
+    harmful = random.sample(
+        ("Tanh Dropout!", "Sigmoid ReLU!", "ReLU Dropout!", "ReLU! Dropout!"), 3
+    )
+    calm = random.sample(("ReLU!", "Dropout!", "Tanh", "Linear ReLU!"), 2)
+    texts = [f"Linear {calm[0]} Linear {harmful[0]} Linear", f"Linear {calm[1]} Linear"]
+    texts.append(f"Linear {harmful[1]} Linear {calm[1]} Linear {harmful[2]} Linear")
+    return _MODELS[0], *map(_stack, texts)
 
 
 def _switches(returned: object, model: nn.Sequential) -> list[object]:
@@ -321,6 +344,7 @@ def answer(model):
         if isinstance(before, (nn.ReLU, nn.Tanh, nn.Sigmoid)) and hasattr(layer, "inplace"):
             layer.inplace = False
 """,
+    cases=_other_models,
 )
 
 EXERCISES = (VERSIONS, BROKEN, MASKED, CASE)

@@ -1,6 +1,8 @@
 """Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, and the case."""
 
+from collections.abc import Callable
 from functools import partial
+from random import Random
 
 import torch
 from torch import nn
@@ -9,59 +11,63 @@ from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, written
-from helpers.exercises.letters import Letters
-from helpers.exercises.readers import letters
+from helpers.exercises.letters import Lines
 from helpers.exercises.recognise import When, both, fails, parts_of, raised, wherever_it_ran
 from helpers.moons import moons
 
-_LINES = """
-c, m = torch.ones(2), torch.ones(2, device="meta")
-n = torch.tensor(5.0)
-lines = {
-    "k": lambda: c * n,
-    "l": lambda: m.sum() + m,
-    "p": lambda: c + m,
-    "q": lambda: n + m,
-    "r": lambda: m - 5.0,
-    "s": lambda: torch.stack([c, m]),
-    "t": lambda: c.to(m.device) + m,
-}
-
-
-def raises(line):
-    try:
-        line()
-    except RuntimeError:
-        return True
-    return False
-
-
-answer = [name for name, line in lines.items() if raises(line)]
-"""
+_BOTH = "On which devices are these two, and how many dimensions have they?"
+_NUMBER = "How many dimensions has `n`, and what does arithmetic make of that?"
+_NO_ARITHMETIC = "Does the rule hold for a line without arithmetic?"
+_MET = "Which devices have the two tensors that the operation meets?"
+LINES = Lines(
+    read="idea 1",
+    begins=tuple(
+        f'c, m = {c}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
+        for c in ("torch.ones(2)", "torch.arange(2.0)", "torch.zeros(1)", "torch.ones(2, 2)")
+    ),
+    lines={
+        "c * n": _BOTH,
+        "m.sum() + m": "Where does the sum of a tensor live?",
+        "c + m": _BOTH,
+        "n + m": _NUMBER,
+        "m - 5.0": "On which device is the number of Python?",
+        "torch.stack([c, m])": _NO_ARITHMETIC,
+        "c.to(m.device) + m": _MET,
+        "c.sum() * m": "How many dimensions has the sum, and where does it live?",
+        "m * c[0]": _BOTH,
+        "c.mean() - n": _BOTH,
+        "torch.cat([m, m])": _NO_ARITHMETIC,
+        "c / m.mean()": "How many dimensions have the two, and where do they live?",
+        "m**2 + m": _MET,
+        "torch.ones_like(m) + m": _MET,
+        "torch.ones(2) * m": _MET,
+        "m.to(c.dtype) * n": _NUMBER,
+        "torch.cat([c.flatten(), m])": _NO_ARITHMETIC,
+        "m - c.clone()": _MET,
+        "(c * 0).max().reshape(1) + m": _BOTH,
+        "c + m[0]": _BOTH,
+    },
+    trial="""
+{begin}
+try:
+    eval(line)
+except RuntimeError:
+    answer.append(letter)
+""",
+)
 
 
 MIXED = Exercise(
     id="10.1",
-    reader=letters("klpqrst"),
     right="In arithmetic, a CPU tensor without dimensions counts as a plain number. All others have to share a device.",
-    letters=Letters(
-        read="idea 1",
-        about=(
-            ("k", "On which devices are these two?"),
-            ("l", "Where does the sum of a tensor live?"),
-            ("p", "How many dimensions have the two, and where do they live?"),
-            ("q", "How many dimensions has `n`, and what does `+` make of that?"),
-            ("r", "On which device is the number of Python?"),
-            ("s", "Does the rule hold for a line without arithmetic?"),
-            ("t", "Which devices have the two tensors that the `+` meets?"),
-        ),
-    ),
+    asked="Which of these lines raise an error? Give their letters.",
+    vary=LINES.vary,
+    **LINES.of("klpqrst"),
     hints=(
         "For each line write down the devices of the tensors that its operation meets.",
         "Then strike out what counts as a plain number for arithmetic: Python's numbers, and CPU tensors without"
         " dimensions.",
     ),
-    solution=_LINES,
 )
 
 
@@ -95,10 +101,18 @@ def _fails_at(number: int, other: int) -> When:
 
 _MAKE = "def answer(values, place):\n    w = torch.tensor(values"
 
+
+def _other_places(random: Random) -> tuple:
+    """Draw other values for the same places."""
+    drawn = [[random.randint(-20, 20) / 2 for _ in range(random.randint(2, 4))] for _ in _PLACES]
+    return tuple(partial(tuple, (one, at)) for one, (_, at) in zip(drawn, _PLACES, strict=True))
+
+
 LEAF = Exercise(
     id="10.4",
+    cases=_other_places,
     reader=function(
-        *(lambda inputs=inputs: inputs for inputs in _PLACES),
+        *(partial(tuple, inputs) for inputs in _PLACES),
         observe=_as_leaf,
         parts=("kind", "flag", "device", "dtype", "values"),
     ),
@@ -154,6 +168,14 @@ def _start(device: str, count: int) -> tuple:
 _CASES = (("meta", 20), ("cpu", 20), ("cpu", 30))
 
 
+def _case(device: str, count: int) -> Callable:
+    return written(f"a model on {device}, and moons({count})")(partial(_start, device, count))
+
+
+def _other_counts(random: Random) -> tuple:
+    return tuple(_case(device, 2 * random.randint(5, 40)) for device, _ in _CASES)
+
+
 def _trained(returned: object, model: nn.Module, points: object, moon: object) -> list:
     """See where the model and the loss are, and the numbers of both where there are any."""
     weights = [weight.detach() for weight in model.parameters()]
@@ -194,11 +216,9 @@ def _homes(seen: tuple) -> list[object]:
 
 CASE = Exercise(
     id="10.5",
+    cases=_other_counts,
     reader=function(
-        *(
-            written("a model on {}, and moons({})".format(*case))(partial(_start, *case))
-            for case in _CASES
-        ),
+        *(_case(*case) for case in _CASES),
         observe=_trained,
         parts=("the model is on", "the loss is on", "the loss", "sums of the weights"),
     ),

@@ -8,6 +8,8 @@ second.
 import weakref
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from random import Random
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -17,8 +19,8 @@ from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises.exercise import Exercise
 from helpers.exercises.functions import function, written
 from helpers.exercises.programs import run
-from helpers.exercises.quantities import Place, Quantities
-from helpers.exercises.readers import number
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import Reader, number
 from helpers.exercises.recognise import (
     When,
     agree,
@@ -40,48 +42,68 @@ for epoch in range({rounds}):
     optimizer.zero_grad()
     for portion in torch.ones({rows}, 3).split(2):
         model(portion).mean().backward()
-    optimizer.step()
+{step}
 answer = model.weight._version - before
 """
+_STEP = "    optimizer.step()"
+_CLIP = "\n    with torch.no_grad():\n        model.weight.{}"
+_CLIPS = [
+    _CLIP.format(write) for write in ("clamp_(-1, 1)", "mul_(0.9)", "copy_(torch.zeros(1, 3))")
+]
+
+
+def _data(rounds: int, portions: int, step: str = _STEP) -> Data:
+    """Return the numbers of a loop, how often it steps in a round, and how often it writes otherwise."""
+    inside = step.startswith("        ")
+    writes = (portions if inside else 1) * step.count("step") + step.count("model.weight")
+    data = {"rounds": rounds, "rows": 2 * portions, "step": step}
+    return data | {"portions": rounds * portions, "writes": rounds * writes}
+
+
+def _other_loop(random: Random) -> Data:
+    """Draw after which lines there is a step, and whether something else writes into the weight."""
+    step = random.choice((_STEP, f"    {_STEP}", f"{_STEP}\n{_STEP}"))
+    return _data(random.randint(2, 6), random.randint(3, 6), step + random.choice(("", *_CLIPS)))
+
+
+def _but_right(data: Data, *values: int) -> tuple[int, ...]:
+    return tuple([value for value in values if value not in (data["writes"], data["writes"] + 1)])
 
 
 COUNTED = Quantities(
     program=_PORTIONS.format_map,
-    data={"rounds": 3, "rows": 8},
+    data=_data(3, 4),
     places=(
         Place(
             "increase",
             "the writes of the loop into this one tensor",
             {
-                "the counter itself, which stood at 1 before the loop": lambda data: (
-                    data["rounds"] + 1
+                "the counter itself, which stood at 1 before the loop": lambda d: d["writes"] + 1,
+                "about a write for each portion, but `backward()` writes into `.grad`": lambda d: (
+                    _but_right(d, d["portions"], d["portions"] + 1, d["portions"] + d["rounds"])
                 ),
-                "about a write for each portion, but `backward()` writes into `.grad`": lambda data: (
-                    tuple(
-                        n + data["rounds"] * data["rows"] // 2
-                        for n in (0, 1, data["rounds"], data["rounds"] + 1)
-                    )
-                ),
-                "two writes in each round, but `.grad` and the bias are other tensors": lambda data: (
-                    2 * data["rounds"],
-                    2 * data["rounds"] + 1,
+                "as if each round had one write": lambda d: _but_right(d, d["rounds"]),
+                "two writes in each round, but `.grad` and the bias are other tensors": lambda d: (
+                    _but_right(d, 2 * d["rounds"], 2 * d["rounds"] + 1)
                 ),
                 "too few for a write in each round, and a plain step is counted": (0, 1, 2),
             },
         ),
     ),
-    draw=lambda random: {"rounds": random.randint(4, 9), "rows": 2 * random.randint(6, 9)},
+    draw=_other_loop,
 )
 
 VERSION = Exercise(
     id="11.1",
     reader=number(),
-    right="Each step of plain SGD wrote into the weight once. `backward()` wrote into `.grad`.",
+    right="Each step of plain SGD wrote into the weight once, as any other write does. `backward()` wrote into"
+    " `.grad`.",
+    asked="By how much does the loop raise `model.weight._version`? Give a number.",
     principle="a version counts writes into this one tensor, plain SGD's among them, and `.grad` is another tensor.",
     quantities=COUNTED,
     hints=(
         "Go through the lines and ask of each: does it write into the memory of `model.weight`?",
-        "Print `model.weight._version` before a `step()` and after it. How many steps are there?",
+        "Print `model.weight._version` before a line and after it. How often does each line run?",
     ),
     solution=COUNTED.code,
 )
@@ -95,14 +117,18 @@ def _linear(weight: list[list[float]], bias: list[float]) -> torch.nn.Linear:
     return layer
 
 
-@written(
-    "generator = nn.Linear(2, 1) with weight [[0.5, 1]], bias [2]; critic = tanh of nn.Linear(1, 1)"
-    " with weight [[0.2]], bias [0]; z = torch.tensor([[1.0, 0.0], [3.0, 1.0]])"
-)
-def _curved() -> tuple:
-    """Make a critic whose gradients depend on all that is old or new."""
-    critic = torch.nn.Sequential(_linear([[0.2]], [0.0]), torch.nn.Tanh())
-    return _linear([[0.5, 1.0]], [2.0]), critic, torch.tensor([[1.0, 0.0], [3.0, 1.0]])
+def _curved(weight: list[float], bias: float, of_critic: float, z: list[list[float]]) -> Callable:
+    """Return a case with a critic whose gradients depend on all that is old or new."""
+
+    @written(
+        f"generator = nn.Linear(2, 1) with weight [{weight}], bias [{bias}]; critic = tanh of"
+        f" nn.Linear(1, 1) with weight [[{of_critic}]], bias [0]; z = torch.tensor({z})"
+    )
+    def case() -> tuple:
+        critic = torch.nn.Sequential(_linear([[of_critic]], [0.0]), torch.nn.Tanh())
+        return _linear([weight], [bias]), critic, torch.tensor(z)
+
+    return case
 
 
 _PLAYERS = ("critic weight", "critic bias", "generator weight", "generator bias")
@@ -113,12 +139,21 @@ def _parameters(_: object, generator: torch.nn.Module, critic: torch.nn.Module, 
     return [*critic.parameters(), *generator.parameters()]
 
 
-_DUEL = function(_curved, observe=_parameters, parts=_PLAYERS)
+_DUEL = function(
+    _curved([0.5, 1.0], 2.0, 0.2, [[1.0, 0.0], [3.0, 1.0]]), observe=_parameters, parts=_PLAYERS
+)
 
 
-def _one_stayed(seen: tuple, right: tuple) -> bool:
+def _other_duel(random: Random) -> dict[str, object]:
+    weight = [random.choice((0.4, 0.5, 0.6)), random.choice((0.8, 1.0, 1.2))]
+    z = [[1.0, 0.0], [random.choice((2.0, 2.5, 3.0)), 1.0]]
+    duel = _DUEL.of(_curved(weight, random.choice((1.5, 2.0)), random.choice((0.2, 0.3)), z))
+    return {"reader": duel, "known": _known_duel(duel)}
+
+
+def _one_stayed(duel: Reader, seen: tuple, right: tuple) -> bool:
     """Tell whether one of the two players ended where it had begun."""
-    start = _DUEL.read(lambda *players: None)
+    start = duel.read(lambda *players: None)
     return agree(seen, start, 0, 1) or agree(seen, start, 2, 3)
 
 
@@ -145,11 +180,8 @@ def _play(letters: str) -> str:
     return _PLAY.format(body="\n    ".join(_LINES[letter] for letter in letters))
 
 
-DUEL = Exercise(
-    id="11.2",
-    reader=_DUEL,
-    right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
-    known={
+def _known_duel(duel: Reader) -> dict[str, object]:
+    return {
         "A step came between a forward and its `backward()`: it wrote into a weight that this graph had"
         " saved. The flag keeps the tensor, not the numbers in it.": fails(
             "modified by an inplace operation"
@@ -164,10 +196,20 @@ DUEL = Exercise(
         " smaller score, and against the critic of before.": like(_play("1CG")),
         "No error, and an order that people do use. But your generator played against the critic of"
         " before. Here it has to meet the one that has just learnt.": like(_play("k0iCG")),
-        "One of the two has not moved at all. Does it make a step, and what is in its `.grad` then?": _one_stayed,
+        "One of the two has not moved at all. Does it make a step, and what is in its `.grad` then?": partial(
+            _one_stayed, duel
+        ),
         "The critic is right. The generator made another step than the one asked for. Is its gradient only"
         " its own, of a score that the critic of now gave, by a forward of now?": right_in(0, 1),
-    },
+    }
+
+
+DUEL = Exercise(
+    id="11.2",
+    reader=_DUEL,
+    right="The generator met the critic of now, by a forward of now, and with no gradient left over.",
+    known=_known_duel(_DUEL),
+    vary=_other_duel,
     principle="a gradient belongs to the values of its own forward pass, and `.grad` takes what comes until"
     " somebody lets go of it.",
     hints=(
@@ -290,9 +332,23 @@ def _log_seen(returned: object) -> object:
 _RUN = function(*_CASES, observe=_behaviour, parts=_PARTS, around=_watched)
 
 
-def _read(answer: object) -> tuple:
+def _other_cases(random: Random) -> dict[str, object]:
+    """Draw a little more or less of everything: the second model still leaves the range on both sides."""
+
+    def about(*numbers: float) -> list[float]:
+        return [number + random.randint(-4, 4) / 100 for number in numbers]
+
+    first = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]
+    run = _RUN.of(
+        _case(about(0.9, -0.5), *about(0.5), first, about(3.0, -0.5, 2.0)),
+        _case(about(-0.75, 0.25), *about(1.5), [[1.0, 0.0], [0.0, 2.0]], about(-3.0, 5.0)),
+    )
+    return {"reader": replace(run, read=partial(_read, run)), "known": _known_loop(run)}
+
+
+def _read(loops: Reader, answer: object) -> tuple:
     """Run a loop on the cases; refuse a log whose form is another one, whatever it holds."""
-    seen = _RUN.read(answer)
+    seen = loops.read(answer)
     for case in seen:
         log = case[_LOG] if is_a(case, tuple) else ()
         rows = log if is_a(log, tuple) else ()
@@ -302,8 +358,8 @@ def _read(answer: object) -> tuple:
     return seen
 
 
-def _never_moved(seen: tuple, right: tuple) -> bool:
-    start = _RUN.read(lambda *given: [])
+def _never_moved(loops: Reader, seen: tuple, right: tuple) -> bool:
+    start = loops.read(lambda *given: [])
     return all(case[_GRADS] for case in seen) and agree(seen, start, _WEIGHT, _BIAS)
 
 
@@ -312,17 +368,17 @@ def _first_is_right(seen: tuple, right: tuple) -> bool:
     return all(same(mine[_GRADS][0], true[_GRADS][0]) for mine, true in pairs)
 
 
-def _same_again(seen: tuple, right: tuple) -> bool:
+def _same_again(loops: Reader, seen: tuple, right: tuple) -> bool:
     """Tell whether each backward brought the first gradient, although the weights had moved."""
     for first, *others in (case[_GRADS] for case in seen):
         if not others or not all(same(first, other) for other in others):
             return False
-    return _first_is_right(seen, right) and not _never_moved(seen, right)
+    return _first_is_right(seen, right) and not _never_moved(loops, seen, right)
 
 
-def _edited_unseen(seen: tuple, right: tuple) -> bool:
+def _edited_unseen(loops: Reader, seen: tuple, right: tuple) -> bool:
     """Tell whether the first gradient is that of an edit through `.data`."""
-    edited = _RUN.read(run(_loop(percent="pred.data *= 100\nshown = pred")))
+    edited = loops.read(run(_loop(percent="pred.data *= 100\nshown = pred")))
     return _first_is_right(seen, edited) and not _first_is_right(seen, right)
 
 
@@ -365,11 +421,8 @@ def _right_but(*words: str) -> When:
     return both(right_in(_LOG, _GRADS, _WEIGHT, _BIAS), shows(*words))
 
 
-LOOP = Exercise(
-    id="11.3",
-    reader=replace(_RUN, read=_read),
-    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
-    known={
+def _known_loop(loops: Reader) -> dict[str, object]:
+    return {
         "Something wrote into a tensor that a node had saved, before `backward()` came for it. On a tensor, `*=`"
         " makes nothing new: it edits, like `mul_`.": fails("modified by an inplace operation"),
         "A line writes into a leaf while recording is on. This write should be counted and not recorded, like the"
@@ -377,11 +430,15 @@ LOOP = Exercise(
         "You go back twice through a graph, or a part of one, and the first time freed what it had saved. Which"
         " line makes each part, and does it run in every round?": fails("a second time"),
         "No error, and every round brings the gradient of the first, though the weights have moved. Going back"
-        " again computes no new prediction. Which line does, and does it run in every round?": _same_again,
+        " again computes no new prediction. Which line does, and does it run in every round?": partial(
+            _same_again, loops
+        ),
         "No error, and a wrong gradient in the first round already. You changed what the loss had saved where no"
-        " counter sees it. You silenced the check; the edit is still there.": _edited_unseen,
+        " counter sees it. You silenced the check; the edit is still there.": partial(
+            _edited_unseen, loops
+        ),
         "Gradients came, and no parameter follows them. Is there a step, and what is in `.grad` when it looks?"
-        " Mind the order of the three calls.": _never_moved,
+        " Mind the order of the three calls.": partial(_never_moved, loops),
         "The first round is right. From the second on, each step is made with a sum. What does `backward()` do"
         " with a `.grad` that is there?": like(
             _loop(backward="loss.backward()\noptimizer.step()"), _GRADS
@@ -410,7 +467,15 @@ LOOP = Exercise(
         " `retain_graph` is for a second time. What would it cost a large model?": _right_but(
             "kept"
         ),
-    },
+    }
+
+
+LOOP = Exercise(
+    id="11.3",
+    reader=replace(_RUN, read=partial(_read, _RUN)),
+    right="A new graph each round, fresh gradients, a weight kept in its range, no graph left over. The loop is yours.",
+    known=_known_loop(_RUN),
+    vary=_other_cases,
     principle="each round needs a forward of its own, gradients of its own, and leaves nothing behind but numbers.",
     hints=(
         "Two faults raise an error, and two are silent. Repair what raises first, then run `check` again: it tells you"
