@@ -5,6 +5,7 @@ import re
 import pytest
 from notebook_rules.exercises import OLD
 
+from autograd_graphs.untrusted.describe import show
 from helpers import again, check, hint, solution
 from helpers.exercises import asking
 from helpers.exercises.exercise import exercises, find, lessons
@@ -40,46 +41,37 @@ def test_a_hundred_variants_can_be_solved_and_differ_in_more_than_digits(exercis
         assert judge(one, answer).kind == "right"
         assert one.asked
         assert "answer" not in one.program
-        assert str(answer) not in one.program + one.asked
+        assert not is_told(one)
     assert exercise.variant(3).solution == variants[3].solution
+
+
+def is_told(variant):
+    """Tell whether the answer stands in the statement: a list as a list, a number anywhere."""
+    truth, text = variant.reader.read(variant.truth()), variant.program + variant.asked
+    if isinstance(truth, float):
+        return truth in [float(number[0]) for number in NUMBER.finditer(text)]
+    return show(truth) in text or str(variant.truth()) in text
 
 
 @pytest.mark.parametrize("exercise", [one for one in OTHERS if one.letters], ids=lambda one: one.id)
 def test_a_letter_is_right_by_its_own_line_alone(exercise):
-    """Lines do not help each other: each is settled as in a variant that asks in another order."""
-    settled = {}
+    """Lines do not help each other, and in each variant some letters are right and some are not."""
+    bank, letters = exercise.vary.__self__, "ABCDEFGHIJKLMNOPQRSTU"
+    for begin in bank.begins:
+        together = run(bank.of(letters, begin)["solution"])
+        for letter, line in zip(letters, bank.lines, strict=False):
+            assert bool(run(bank.of("A", begin, [line])["solution"])) is (letter in together)
     for seed in SEEDS:
         variant = exercise.variant(seed)
-        begin, lines = parts(variant)
-        assert len(set(lines.values())) == len(variant.letters.about) == 6
-        assert 0 < len(variant.truth()) < 6
-        for letter, line in lines.items():
-            is_right = letter in variant.truth()
-            assert (
-                settled.setdefault((begin, line.replace(f"{letter} =", "@ =")), is_right)
-                is is_right
-            )
-
-
-def parts(variant):
-    """Return how the program of a variant begins, and its lines by letter."""
-    found, at = {}, len(variant.program)
-    for letter, _ in reversed(variant.letters.about):
-        starts = list(
-            re.finditer(rf"^({letter}:  |.*\n? *{letter} = )", variant.program[:at], re.M)
-        )
-        start = starts[-1].start()
-        found[letter] = variant.program[start:at].strip()
-        at = start
-    return variant.program[:at], found
+        assert 0 < len(variant.truth()) < len(variant.letters.about) == 6
 
 
 @pytest.mark.parametrize("exercise", CODE, ids=lambda one: one.id)
 def test_a_function_meets_other_cases_which_its_solution_passes(exercise):
-    for seed in range(3):
-        variant = exercise.variant(seed)
-        assert len(variant.reader.cases) == len(exercise.reader.cases)
-        assert judge(variant, run(variant.solution)).kind == "right"
+    variant = exercise.variant(7)
+    assert len(variant.reader.cases) == len(exercise.reader.cases)
+    assert not set(variant.reader.cases) <= set(exercise.reader.cases)
+    assert judge(variant, run(variant.solution)).kind == "right"
 
 
 def test_every_exercise_of_a_lesson_has_variants():

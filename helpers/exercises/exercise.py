@@ -111,10 +111,16 @@ class Exercise:
         return replace(self, quantities=other, truth=None, solution=other.code)
 
     def is_clear(self) -> bool:
-        """Tell whether no quantity is also the right one, and some letters are right and some are not."""
+        """Tell whether no quantity is also the right one, some letters are right and some are not, and
+        the one number that is right does not stand in the program.
+        """
         if self.letters is not None:
             return 0 < len(self.truth()) < len(self.letters.about)
-        return self.quantities is None or not self.quantities.clashes()
+        if self.quantities is None:
+            return True
+        shown = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", self.program)}
+        is_shown = len(self.quantities.places) == 1 and self.reader.read(self.truth()) in shown
+        return not is_shown and not self.quantities.clashes()
 
 
 def _faults(exercise: Exercise) -> tuple[tuple[bool, str], ...]:

@@ -333,12 +333,12 @@ def _other_starts(random: Random) -> tuple:
     return tuple(partial(_on_moons, 2 * random.randint(12, 60), *start) for start in starts)
 
 
-def _port(id: str, loop: str, cases: tuple, parts: tuple, known: dict, **more: object) -> Exercise:
+def _port(id: str, loop: str, given: tuple, parts: tuple, known: dict, **more: object) -> Exercise:
     """Make the exercise that asks for this loop; both train the `w` that they are given."""
     return Exercise(
         id=id,
         reader=function(
-            *cases,
+            *given,
             observe=lambda *seen: _trained(*seen)[: len(parts)],
             parts=parts,
             around=_watching,

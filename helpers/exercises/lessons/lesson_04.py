@@ -44,9 +44,11 @@ def _on_the_way(data: Data) -> tuple[int, ...]:
 
 def _other_data(random: Random) -> Data:
     """Draw a loop: for how long it runs, or how often, and how many products are in it."""
-    loop = random.choice((f"while y < {10 * random.randint(2, 60)}", "for step in range({})"))
+    begin, many = random.randint(1, 9), random.randint(3, 9)
+    steps = f"for step in range({begin}, {begin + many})"
+    loop = random.choice((f"while y < {10 * random.randint(2, 60)}", steps))
     line = random.choice(("y = y * x", "y = y * x * x"))
-    return {"x": random.choice((2, 3)), "loop": loop.format(random.randint(3, 9)), "line": line}
+    return {"x": random.choice((2, 3)), "loop": loop, "line": line}
 
 
 COUNTED = Quantities(
