@@ -1,5 +1,5 @@
-"""Hold the exercises: `check`, `hint`, `solution`, `again`, `expect_error`, and one module lesson_NN.py
-a lesson.
+"""Hold the exercises: `check`, `hint`, `solution`, `again`, `expect_error`, and one module
+lesson_NN.py a lesson.
 
 To write exercises for lesson NN, copy lesson_03.py and keep its shape: a tuple EXERCISES of three
 to five.
@@ -23,11 +23,11 @@ number(rtol=1e-2) widens the tolerance of 1e-4, number(unit="MiB") takes "8 MiB"
 which letters are right is asked, the exercise has `letters=Letters(read, about)` and no
 misconceptions: every wrong answer is told the same, so that trying letters tells little.
 
-A variant (`again`) asks `asked`, a sentence, of another program. In numbers the quantities draw it; in
-letters `vary=LINES.vary` draws six lines of a bank (letters.py: Lines), and torch settles each of them;
-a function has `cases=function`, which draws as many hidden cases by a `random`, of the same kinds in the
-same order; anything else `vary`, which draws the fields in which a variant differs. Hints and all other
-texts have to be true of each variant.
+A variant (`again`) asks `asked`, a sentence, of another program. In numbers the quantities draw it.
+In letters `vary=LINES.vary` draws six lines of a bank (letters.py: Lines), and torch settles each of
+them. A function has `cases`, which draws by a `random` as many hidden cases, of the same kinds in the
+same order. Anything else has `vary`, which draws the fields in which a variant differs. Hints and all
+other texts have to be true of each variant.
 
 Code (functions.py): function(case, case, observe=look, parts=names, around=wrap). A case makes fresh
 inputs, a tuple of them or one: made_by("x = torch.ones(2)", "x") runs a line that can be typed,

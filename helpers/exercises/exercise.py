@@ -38,10 +38,9 @@ class Exercise:
     exercise with `letters` has neither these nor a principle, and one with `quantities` has one
     misconception at most, for what is no number.
 
-    A variant asks `asked` of another program. `vary` draws, by a seed, the fields in which it differs;
-    quantities that `draw` other data and `cases`, which draws a function's hidden cases, need none.
-    What is `shown` is the solution as far as it does not yet compute the answer, unless it says
-    otherwise.
+    A variant asks `asked` of another program. `vary` draws the fields in which it differs. Quantities
+    that `draw` other data need none, nor does a function whose hidden cases `cases` draws. What is
+    `shown` is the solution up to where it computes the answer, unless it says otherwise.
 
     Raises ValueError when a part is missing, doubled or empty.
     """
@@ -89,7 +88,7 @@ class Exercise:
         return "\n".join(lines[:ends]).strip()
 
     def variant(self, seed: int) -> "Exercise":
-        """Return this exercise with another program, other data or other hidden cases, drawn by a seed.
+        """Return this exercise with another program or other hidden cases, drawn by a seed.
 
         Raises ValueError where it draws none, or no draw keeps right and wrong answers apart.
         """
@@ -111,8 +110,8 @@ class Exercise:
         return replace(self, quantities=other, truth=None, solution=other.code)
 
     def is_clear(self) -> bool:
-        """Tell whether no quantity is also the right one, some letters are right and some are not, and
-        the one number that is right does not stand in the program.
+        """Tell whether some letters are right and some are not; or no quantity is also the right one,
+        and the one number that is right does not stand in the program.
         """
         if self.letters is not None:
             return 0 < len(self.truth()) < len(self.letters.about)

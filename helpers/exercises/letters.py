@@ -33,9 +33,9 @@ class Letters:
 class Lines:
     """Hold the lines that the letters of an exercise stand for, each with what it is about.
 
-    Either all of them run, one after the other, behind one of `begins`: `@` is the letter in a line, and
-    `right` an expression that tells of `made`, what a letter names, whether it is meant. Or `trial` is
-    run for each `line` by itself, in a loop: it begins with `{begin}`, and appends a letter to `answer`.
+    Either all of them run, one after the other, behind one of `begins`: `@` is the letter in a line,
+    and `right` an expression that tells of `made`, what a letter names, whether it is meant. Or `trial`
+    runs for each `line` by itself, in a loop: it has `{begin}`, and appends a letter to `answer`.
     """
 
     read: str
@@ -50,7 +50,7 @@ class Lines:
         return self.of("abcdef", random.choice(self.begins), chosen)
 
     def of(self, letters: str, begin: str = "", chosen: Sequence[str] = ()) -> dict[str, object]:
-        """Return what an exercise is whose letters are these lines, the first ones unless it is said."""
+        """Return the fields of an exercise whose letters are these lines, the first ones by default."""
         begin = begin or self.begins[0]
         given = dict(zip(letters, chosen or self.lines, strict=False))
         about = tuple((letter, self.lines[line]) for letter, line in given.items())

@@ -25,8 +25,8 @@ _STAYS = "The task is the one in the lesson. From now on `check` tries your func
 
 
 def again(exercise: object = MISSING, *, seed: object = None, original: object = False) -> None:
-    """Ask the exercise with this id once more, as a variant: `check` judges that one until the kernel
-    restarts, or until again("06.1", original=True).
+    """Ask the exercise with this id once more, as a variant: `check` judges that one until the
+    kernel restarts, or until again("06.1", original=True).
 
     The same `seed`, a whole number, brings the same variant. Never raises.
     """
