@@ -149,7 +149,7 @@ CASE = Exercise(
             "does not learn"
         ),
         "Your `w` is where it started. Each step has to move it, in place and under `torch.no_grad()`.": like(
-            "def answer(w, inputs): return None", 0
+            "def answer(w, inputs): return 0", 0
         ),
     },
     hints=(
