@@ -65,7 +65,7 @@ def _exercises(tree):
         call = getattr(statement, "value", None)
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Exercise":
             keywords = {keyword.arg: keyword.value for keyword in call.keywords}
-            if {"reader", "solution"} <= set(keywords):
+            if "reader" in keywords and {"truth", "solution"} & set(keywords):
                 yield keywords["id"].value, keywords
 
 
