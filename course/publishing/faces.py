@@ -79,6 +79,7 @@ class Faces:
 
     def _code_line(self, line: str, mark: str) -> str:
         words = TAG.sub("", line)
+        mark += " blank" * (not words.strip())
         indent = len(words) - len(words.lstrip(" "))  # where the line hangs that is too long
         style = f' style="--in:{indent}"' if indent else ""
         return f'<span class="ln{mark}"{style}>{BREAKS.sub(OPENS, line) or " "}</span>'

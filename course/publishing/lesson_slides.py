@@ -34,6 +34,8 @@ EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re
 HEAD = ("", "How long", "How it begins")  # of the table of exercises
 CHECKED = re.compile(r"""\bcheck\(["'](\d\d\.\d+)["']""")
 SHOWN = re.compile(r"^\||^```|!\[|<img", re.M)  # in a text: what one has to see
+COMMENT = re.compile(r"^ *#.*\n", re.M)
+FINE = "\n(no error)"
 FOR_ONE = re.compile(r"\s*progress\(\)\s*")
 
 
@@ -146,10 +148,12 @@ def opening(group: list[NotebookNode], faces: Faces) -> list[Slide]:
 def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     """Return the slide of the broken program that a lesson is about: its code, then what it does."""
     text = question(group[0].source)
-    title, lead = faces.line(text.title), faces.line(text.set_up)
-    told = "".join(map(faces.text, said_in(group))) or EXPECTED
-    runs = with_role(group, "run")
     own = group[0].metadata.course.get("slide", {})
+    title, lead = faces.line(text.title), faces.line(own.get("lead", text.set_up))
+    told = "".join(map(faces.text, said_in(group))) or EXPECTED
+    if "lead" in own:
+        told = faces.text(text.set_up) + told
+    runs = with_role(group, "run")
     made: list[Slide] = []
     for cell in runs:
         drawn = drawing(own, cell, faces) if cell is runs[0] else ""
@@ -165,7 +169,8 @@ def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Sl
     stub = group[1]
     solved = find(CHECKED.search(stub.source)[1])
     given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
-    broken, mended = (given or case).strip("\n"), solved.solution.strip("\n")
+    broken = (given or case).strip("\n")
+    mended = COMMENT.sub("", solved.solution).strip("\n")
     old = (given or mended).split("\n")
     rows = enumerate(mended.split("\n"), 1)
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
@@ -208,9 +213,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     why = reason(reasons[0].source) if reasons else Reason()
     runs = with_role(group, "run")
     before, after, last = notes.of_round(faces, said_in(group), asked, why)
-    own = group[0].metadata.course.get(
-        "slide", {}
-    )  # words of its own, where the notebook's are long
+    own = group[0].metadata.course.get("slide", {})  # words, where the notebook's are long
     title, takeaway = faces.line(text.title), faces.line(own.get("takeaway", why.takeaway))
     told = [before] + [after] * bool(runs) + [last] * bool(takeaway)
     drawn = drawing(own, runs[0], faces) if runs and takeaway else ""
@@ -266,7 +269,8 @@ def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
         mended = asked.told["mend"]
         program = cured("\n".join(asked.shown["lines"]), mended)
         printed = printed.partition("\n\n")[2]
-    return Result(faces.code(program, lit=set(map(int, mended))) + faces.printed(printed, "stdout"))
+    printed = faces.printed(printed.removesuffix("\n").removesuffix(FINE), "stdout")
+    return Result(faces.code(program, lit=set(map(int, mended))) + printed)
 
 
 def result_of(run: NotebookNode, faces: Faces) -> Result:
@@ -298,7 +302,8 @@ def code_of(asked: Question | None, run: NotebookNode, failed: int, faces: Faces
     lines to be put in order, by their letters.
     """
     if asked and asked.kind == "find_line":
-        symptom = [shorten(line, WIDEST) for line in asked.shown["symptom"].split("\n")]
+        symptom = asked.shown["symptom"].removesuffix(FINE).split("\n")
+        symptom = [shorten(line, WIDEST) for line in symptom]
         return faces.code("\n".join([*lines_of(asked), "", *symptom]), asked.shown["raises"])
     if asked and asked.kind == "order":
         return faces.code("\n".join(lines_of(asked)))

@@ -77,9 +77,10 @@ def course_of(cell: NotebookNode) -> NotebookNode:
 
 
 def is_worded(words: object, kind: type) -> bool:
-    """Tell whether this is a text, or a list of texts, as `kind` says, and none of them is empty."""
-    texts = words if isinstance(words, list) else [words]
-    return isinstance(words, kind) and all(isinstance(text, str) and text for text in texts)
+    """Tell whether this is a text, or a list of texts of which none is empty, as `kind` says."""
+    if isinstance(words, list) and kind is list:
+        return all(isinstance(text, str) and text for text in words)
+    return isinstance(words, str) and kind is str
 
 
 def question_of(output: NotebookNode) -> Question | None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-WIDE, HIGH, HEAD, BOX = 1136, 470, 60, 76  # px of a slide
+WIDE, HIGH, HEAD, TALLEST = 1136, 470, 60, 120  # px of a slide
 LEFT, TOP, ENDS = 90, 30, 320  # of a chart
 SPAN = re.compile(r"(\d+)(?:-(\d+))? (!?)(.+)")  # "2-4 !at version 2": columns, alarm, words
 NUMBERS = re.compile(r"[-+]?\d+\.?\d*(?:e[-+]?\d+)?")
@@ -24,7 +24,8 @@ def lanes(rows: Sequence[str]) -> str:
     left = max([14 * len(name) + 24 for name, *_ in others], default=0)
     wide = (WIDE - left) / max(1, len(head) - 1)
     size = "" if max(map(len, head)) * 13 + 8 < wide else " small"
-    apart = min(130, (HIGH - HEAD) // max(1, len(others)))
+    apart = min(190, (HIGH - HEAD) // max(1, len(others)))
+    high = min(TALLEST, apart - 26)
     marks = [
         text(left + wide * (place + 0.5), 32, words, f"head{size}")
         for place, words in enumerate(head[1:])
@@ -33,16 +34,16 @@ def lanes(rows: Sequence[str]) -> str:
         middle = HEAD + apart * (nr + 0.5)
         marks.append(text(0, middle + 9, name, "name"))
         marks.append(f'<path class="lane" d="M{left} {middle:g}H{WIDE}"/>')
-        marks += [box(found, left, wide, middle) for found in map(SPAN.fullmatch, boxes) if found]
+        marks += [box(found, left, wide, middle, high) for found in map(SPAN.fullmatch, boxes) if found]
     return framed("lanes", marks, HEAD + apart * len(others), rows)
 
 
-def box(found: re.Match, left: float, wide: float, middle: float) -> str:
+def box(found: re.Match, left: float, wide: float, middle: float, high: float) -> str:
     """Return a box over some columns, with its words as large as they fit."""
     first, last = int(found[1]), int(found[2] or found[1])
     start, across = left + wide * (first - 1) + 4, wide * (last - first + 1) - 8
     kind = "box alarm" if found[3] else "box"
-    place = f'x="{start:g}" y="{middle - BOX / 2:g}" width="{across:g}" height="{BOX}"'
+    place = f'x="{start:g}" y="{middle - high / 2:g}" width="{across:g}" height="{high:g}"'
     size = "" if len(found[4]) * 16 + 16 < across else " small"
     words = text(start + across / 2, middle + (7 if size else 10), found[4], kind + size)
     return f'<rect class="{kind}" {place} rx="10"/>{words}'

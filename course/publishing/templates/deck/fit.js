@@ -1,8 +1,9 @@
 // Chooses where the parts of a slide stand, at the sizes of the design. Only where nothing fits at these sizes are smaller
 // ones tried. Nothing is cut in silence: what does not fit at its smallest size is noted in data-trouble, which the build reads.
 
-const WORDS = [30, 28, 26, 24, 22, 20];
-const CODE = [26, 24, 22, 20];
+const WORDS = [30, 20];
+const CODE = [26, 20];
+const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 18; // px of words in pictures and players
 const MOST = 2; // times: so large is a picture drawn at most
@@ -43,7 +44,7 @@ function fit(slide) {
     found.least = Math.min(found.least, size || smallest);
   };
   const heading = slide.querySelector("h2");
-  if (heading) note("title", largest(WORDS, [heading], LINE, () => !isWide(heading.parentElement) && heading.offsetHeight <= 120), 20);
+  if (heading) note("title", largest(FLOW, [heading], LINE, () => !isWide(heading.parentElement) && heading.offsetHeight <= 120), 20);
   fitBand(slide, note);
   if (slide.querySelector(".stage")) fitStage(slide, note);
   fitPictures(slide, note);
@@ -224,7 +225,7 @@ function scrollWide(slide, flow) {
   return boxes.length > 0;
 }
 
-function sizeOfFlow(flow, pictures, times, wraps, sizes = WORDS) {
+function sizeOfFlow(flow, pictures, times, wraps, sizes = FLOW) {
   flow.classList.toggle("wrapped", wraps);
   pictures.forEach((one) => { one.style.width = `${Math.round(widthOf(one) * times)}px`; });
   return largest(sizes, [flow], LINE, () => !isHigh(flow) && !isWide(flow));
