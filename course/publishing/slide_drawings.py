@@ -34,7 +34,9 @@ def lanes(rows: Sequence[str]) -> str:
         middle = HEAD + apart * (nr + 0.5)
         marks.append(text(0, middle + 9, name, "name"))
         marks.append(f'<path class="lane" d="M{left} {middle:g}H{WIDE}"/>')
-        marks += [box(found, left, wide, middle, high) for found in map(SPAN.fullmatch, boxes) if found]
+        marks += [
+            box(found, left, wide, middle, high) for found in map(SPAN.fullmatch, boxes) if found
+        ]
     return framed("lanes", marks, HEAD + apart * len(others), rows)
 
 
