@@ -29,6 +29,7 @@ from autograd_graphs.looking.torch_private import (
     shows_flag_of_base,
     type_name,
 )
+from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code
 from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
@@ -36,6 +37,7 @@ from helpers.clinic.earlier_lines import Line, Past
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import Facts, Finding, assigned, in_sources, listed, made_at, names_in
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
+from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
 from helpers.clinic.sources import is_learners_file
 from helpers.clinic.values import CUTTING, Event, dotted, targets
@@ -94,7 +96,7 @@ def freed(facts: Facts, _: Any) -> Finding | None:
             "run the forward lines again before each backward(). If you do want to go back twice "
             "over the same values, write retain_graph=True in the first call",
         )
-    return shared(facts, call, past, lines, led) or above_the_loop(facts, call, past)
+    return above_the_loop(facts, call, past) or shared(facts, call, past, lines, led)
 
 
 def carried_state(facts: Facts) -> Event | None:
@@ -184,8 +186,8 @@ def above_the_loop(facts: Facts, call: Any, past: Past) -> Finding | None:
             continue
         if before & {id(one) for one in Walk([tensor]).met}:
             return Finding(
-                f"{code(name)} was computed once, above the loop. The first round went back through "
-                "it and freed what its graph had saved. The next round needs that again.",
+                f"{code(name)} was computed once, above the loop. An earlier backward(), perhaps that of "
+                "an earlier round, freed what its graph had saved. This round needs that again.",
                 (made[1].line(made[0]), str(spot)),
                 f"move the line that makes {name} into the loop, so that each round computes it "
                 f"again. If it should stay fixed, write {name} = {name}.detach() above the loop",
@@ -223,20 +225,21 @@ def modified(facts: Facts, _: Any) -> Finding | None:
     if word not in ("", "AsStrided", "T"):
         events = edits_of(facts, events, word)
         if events:
-            return edit_finding(events, names)
+            return edit_finding(facts, events, names)
     if steps:
         what = (
             f"{listed(names)} {plural(names)} in this graph" if names else "A tensor of this graph"
         )
         line = "the optimizer's step()" if len(steps) == 1 else "one of these lines"
+        them = "them" if len(names) > 1 else "it"
         return Finding(
-            f"{what}, and most likely {line} changed it in place before this backward() needed "
-            "what the graph had saved of it.",
+            f"{what}, and most likely {line} changed {them} in place before this backward() needed "
+            f"what the graph had saved of {them}.",
             tuple(steps),
             "call every backward() before the first step(), or compute this loss again after the "
             "step",
         )
-    return edit_finding(events, names) if events else None
+    return edit_finding(facts, events, names) if events else None
 
 
 def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Event]:
@@ -249,16 +252,24 @@ def edits_of(facts: Facts, events: Sequence[Event], maker: str) -> Sequence[Even
     return exact or [one for one in events if one.name in names] or events
 
 
-def edit_finding(events: Sequence[Event], names: Sequence[str]) -> Finding:
+def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) -> Finding:
     """Tell of edits in place, one or several that may have been it."""
     lines = tuple(dict.fromkeys(map(str, events)))
     name = next((one.name for one in events if one.name), "".join(names[:1]))
+    tensor = dict(facts.names).get(name)
+    if read_flag(tensor) and read(tensor, "is_leaf"):
+        remedy = (
+            f"call every backward() that needs the old {name} before you update it, or compute "
+        )
+        remedy += "the loss again after the update"
+    else:
+        remedy = instead_of_edit(events[0], name or "y")
     which = "here" if len(lines) == 1 else "on one of these lines"
     return Finding(
         f"{code(name) if name else 'A tensor'} was edited in place {which}. An operation above had "
         "saved it for backward(), and the saved one has other numbers now.",
         lines,
-        instead_of_edit(events[0], name or "y"),
+        remedy,
     )
 
 
@@ -274,7 +285,7 @@ def instead_of_edit(event: Event, name: str) -> str:
         return f"write {name} = {name}.{event.word.rstrip('_')}(...), without the _ at the end"
     if event.word in SIGNS:
         sign = SIGNS[event.word]
-        return f"write {name} = {name} {sign} ... and not {name} {sign}= ..."
+        return f"write {name} = {name} {sign} x, and not {name} {sign}= x"
     return "leave inplace=True out"
 
 
@@ -311,6 +322,126 @@ def stepped(facts: Facts, call: Any) -> list[str]:
     return found
 
 
+@rule("is a view and is being modified inplace")
+def view_of_hook(facts: Facts, _: Any) -> Finding | None:
+    """A full backward hook makes of a module's output a view."""
+    if "BackwardHookFunction" not in facts.text or facts.spot is None:
+        return None
+    name = edited_here(facts)
+    hooks = [
+        place.line(ast.Expr(node, lineno=node.lineno))
+        for node, place in in_sources(facts.spot.globals, ast.Call)
+        if dotted_call(node).startswith("register_full_backward")
+    ]
+    what = code(name) if name else "This tensor"
+    return Finding(
+        f"{what} is the output of a module that has a full backward hook. Such a hook makes the "
+        "output a view, and nobody may edit that view in place.",
+        (str(facts.spot), *hooks[:2]),
+        f"make a new tensor: {name or 'out'} = {name or 'out'} + ..., and no in-place module behind "
+        "the hook. Or put the hook on the tensor, with register_hook()",
+    )
+
+
+def edited_here(facts: Facts) -> str:
+    """Return the name of what the failing line edits in place."""
+    spot = facts.spot
+    named = [name for name, _ in targets(spot.stmt)] if isinstance(spot.stmt, ast.AugAssign) else []
+    edits = [one.name for one in facts.of("edit") if one.stmt is spot.stmt and one.name]
+    return next(iter([*named, *edits]), "")
+
+
+def dotted_call(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
+@rule("a leaf Variable that requires grad is being used in an in-place operation")
+def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
+    """A module with inplace=True got a leaf."""
+    events = [one for one in facts.of("edit") if facts.spot and one.stmt is facts.spot.stmt]
+    for event in events:
+        if is_class(event.word):
+            what = code(event.name) if event.name else "what it gets here"
+            return Finding(
+                f"A {event.word} with inplace=True edits {what}, and that is a leaf that requires "
+                "grad. Backward needs a leaf as it was.",
+                (str(event),),
+                f"make the module without inplace=True: {event.word}()",
+            )
+    return None
+
+
+# ---------------------------------------------------------------- gradients that are given, workers
+
+
+@rule(
+    r"grad_output\[(\d+)\] has a shape of .*?\(\[(.*?)\]\) and output\[\d+\] has .*?\(\[(.*?)\]\)"
+)
+def shape_of_gradient(facts: Facts, match: Any) -> Finding | None:
+    if facts.spot is None:
+        return None
+    name, given = started_from(facts.spot.stmt)
+    what = f"The gradient that you gave{', ' + code(given) + ',' if given else ''} has shape "
+    what += f"{tuple_of(match[2])}, and output {match[1]}{', ' + code(name) + ',' if name else ''} "
+    return Finding(
+        f"{what}has shape {tuple_of(match[3])}. A gradient has the shape of its tensor.",
+        (str(facts.spot),),
+        f"give a tensor of that shape, such as torch.ones_like({name or 'y'})",
+    )
+
+
+def started_from(stmt: ast.stmt) -> tuple[str, str]:
+    """Return the names of the tensor that a call goes back from, and of the gradient it is given."""
+    calls = [one for one in ast.walk(stmt) if isinstance(one, ast.Call)]
+    for call in calls:
+        options = {one.arg: one.value for one in call.keywords}
+        word, place = dotted_call(call), 0
+        if word not in ("backward", "grad"):
+            continue
+        is_function = dotted(call.func).startswith(("torch", "autograd"))
+        root = call.args[0] if is_function and call.args else call.func.value
+        if is_function:
+            place = 2 if word == "grad" else 1
+        given = next((options[one] for one in GIVEN if one in options), None)
+        if given is None and len(call.args) > place:
+            given = call.args[place]
+        names = [ast.unparse(one) if is_name(one) else "" for one in (root, given)]
+        return names[0], names[1]
+    return "", ""
+
+
+GIVEN = ("gradient", "grad_outputs", "grad_tensors")
+
+
+def is_name(expr: Any) -> bool:
+    return isinstance(expr, (ast.Name, ast.Attribute))
+
+
+@rule("Expected to have finished reduction")
+def left_out(facts: Facts, _: Any) -> Finding | None:
+    """Tell which parameters of a DistributedDataParallel the last loss did not reach."""
+    models = [one for spot in facts.spots for one in spot.scope.space.values() if is_module(one)]
+    wrapped = [one for one in models if type_name(type(one)) == "DistributedDataParallel"]
+    if not wrapped:
+        return None
+    own = dict(parameters(wrapped[0]))
+    for name, tensor in facts.names:
+        if may_be_stale(tensor) or read(tensor, "grad_fn") is None or read(tensor, "dim")():
+            continue
+        used = {id(one) for one in Walk([tensor]).met if is_tensor(one)}
+        asked = {path: one for path, one in own.items() if read(one, "requires_grad")}
+        missing = [path.removeprefix("module.") for path in asked if id(asked[path]) not in used]
+        if missing and len(missing) < len(asked):
+            return Finding(
+                f"{listed(missing)} {plural(missing)} not reached by {code(name)}, so no gradient "
+                "came for that part, and the workers wait for it.",
+                (str(facts.spot),),
+                "use that part in the loss, freeze it with requires_grad_(False), or give "
+                "DistributedDataParallel find_unused_parameters=True",
+            )
+    return None
+
+
 # ---------------------------------------------------------------- graphs that were lost
 
 
@@ -323,16 +454,24 @@ def lost(facts: Facts, _: Any) -> Finding | None:
     if not cuts or facts.spot is None:
         return frozen(facts)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
+    if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
+        start = ""
     first = cuts[0]
-    operand = f" {code(first.name)}" if first.name else " a value"
+    operand = f"It came from {code(first.name) if first.name else 'a value'}, and the"
+    if first.name == start:
+        operand = "The"
     lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
     where = "here" if len(lines) == 1 else "on these lines"
     return Finding(
-        f"{code(start) if start else 'The loss'} has no graph. It came from{operand}, and the "
+        f"{code(start) if start else 'What backward() was to start from'} has no graph. {operand} "
         f"graph ended {where}: {CUTTING[first.word]}.",
         lines,
         remedy_of_cut(first),
     )
+
+
+def read_flag(thing: Any) -> bool:
+    return is_tensor(thing) and bool(read(thing, "requires_grad"))
 
 
 def remedy_of_cut(cut: Event) -> str:
@@ -628,10 +767,11 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         return None
     names = [name for name, _ in results]
     kept = names[0].rpartition(".")[2]
+    have, they = ("was", "it has") if len(names) == 1 else ("were", "they have")
     lines = [str(facts.spot), *list(assigned(facts.spot.globals, kept))[:1]]
     return Finding(
-        f"{listed(names)} has a graph: it is the result of an operation and no leaf, and deepcopy() "
-        "copies only leaves.",
+        f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
+        "leaves.",
         tuple(lines),
         f"keep it without its graph: {kept}.detach(). Or copy the model's state_dict() alone",
     )
@@ -643,7 +783,7 @@ def inference(facts: Facts, _: Any) -> Finding | None:
     if not found:
         return None
     return Finding(
-        f"{listed(found)} {plural(found)} made under inference_mode(). Such a tensor takes no part "
+        f"{listed(found)} {'was' if len(found) == 1 else 'were'} made under inference_mode(). Such a tensor takes no part "
         "in a graph, and outside the block nobody may edit it.",
         origin(facts, found),
         f"make it under no_grad(), or take a copy outside the block: {found[0]}.clone()",

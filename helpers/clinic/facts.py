@@ -62,13 +62,13 @@ class Spot:
         return next((name for name in names if is_tensor(self.scope.space.get(name))), "")
 
 
-def spot_of(frame: FrameType, number: int) -> Spot | None:
-    """Return the statement at a line of a frame, with all that ran before it."""
-    return spot_in(frame.f_code, number, frame.f_globals, dict(variables(frame)))
+def spot_of(frame: FrameType, number: int, cell: int) -> Spot | None:
+    """Return the statement at a line of a frame, with all that ran before it; `cell` is at hand."""
+    return spot_in(frame.f_code, number, frame.f_globals, dict(variables(frame)), cell)
 
 
 def spot_in(
-    made: CodeType, number: int, space: dict[str, Any], known: dict[str, Any]
+    made: CodeType, number: int, space: dict[str, Any], known: dict[str, Any], cell: int = 0
 ) -> Spot | None:
     """Return the statement at a line of a code that runs in a namespace; `known` are its names."""
     cells = cells_in(space)
@@ -81,7 +81,7 @@ def spot_in(
         for earlier in cells_before(cells[: place.cell or len(cells)]):
             if earlier.text.lines != place.text.lines:
                 body += [(stmt, blocks, earlier) for stmt, blocks in flat(earlier.text.tree.body)]
-    here = Place(place.text, 0)
+    here = Place(place.text, place.cell if cell != place.cell and cell else 0)
     body += [(stmt, blocks, here) for stmt, blocks in flat(tree.body)]
     at = [
         nr
@@ -91,6 +91,12 @@ def spot_in(
     return Spot(space, Scope(here, body, known, is_live=True), at[-1]) if at else None
 
 
+def cell_at(made: CodeType, space: dict[str, Any]) -> int:
+    """Return the number of the cell that a code stands in; 0 of a file."""
+    found = place_of(tuple(lines_of(made.co_filename)), cells_in(space))
+    return found.cell if found else 0
+
+
 class Facts:
     """Hold what is known about an error; each part is found when it is asked for."""
 
@@ -98,6 +104,7 @@ class Facts:
         self.text, self.traceback, self.is_past = text, traceback, is_past
         self.records = torch.is_grad_enabled()
         self.heard: Spot | None = None  # where a warning came from
+        self.cell = 0  # the number of the cell at hand
 
     @cached_property
     def framed(self) -> list[tuple[FrameType, Spot]]:
@@ -107,7 +114,9 @@ class Facts:
             frame = one.tb_frame
             file = frame.f_code.co_filename
             if is_learners_file(file, frame.f_globals.get("__name__")):
-                found.append((frame, spot_of(frame, one.tb_lineno or 0)))
+                if not found:
+                    self.cell = cell_at(frame.f_code, frame.f_globals)
+                found.append((frame, spot_of(frame, one.tb_lineno or 0, self.cell)))
             one = one.tb_next
         return [(frame, spot) for frame, spot in reversed(found) if spot is not None]
 
@@ -150,6 +159,10 @@ class Facts:
 
     def of(self, kind: str) -> list[Event]:
         return [one for one in self.events if one.kind == kind]
+
+    def told(self, line: str) -> str:
+        """Return a line as it is told: of the cell at hand it is clear which cell is meant."""
+        return line.replace(f" of cell [{self.cell}]: ", ": ", 1)
 
 
 def bind_arguments(

@@ -126,7 +126,7 @@ class Health:
     @cached_property
     def loss_name(self) -> str:
         found = [name for name, one in self.known.items() if one is self.loss]
-        return found[0] if found else "the loss"
+        return found[0] if found and self.loss is not None else "the loss"
 
     @cached_property
     def events(self) -> list[Event]:
@@ -604,25 +604,21 @@ def made_shapes(node: Any) -> list[tuple[int, ...]]:
     return [found for one in of_node(node, "_input_metadata") if (found := shape(one)) is not None]
 
 
-PAIRWISE = {"Sub", "MseLoss", "L1Loss", "SmoothL1Loss", "HuberLoss", "Add", "Mul"}
-
-
 def broadcast(health: Health) -> Iterator[Finding]:
-    """A column minus a row: every prediction is compared with every target."""
+    """A column minus a row of data: every prediction is compared with every target."""
     for nr, node in enumerate(health.walk.met):
         kind = type_name(node).partition("Backward")[0]
         if is_tensor(node) or kind not in ("Sub", "MseLoss", "L1Loss"):
             continue
         outer = made_shapes(node)[0] if made_shapes(node) else ()
-        for edge in health.walk.edges:
-            if edge.source != nr or edge.target is None:
-                continue
-            child = health.walk.met[edge.target]
-            inner = shape(child) if is_tensor(child) else (*made_shapes(child), ())[0]
-            grown = is_square(inner, outer) or (kind != "Sub" and is_square_loss(node, inner))
-            if grown:
-                yield broadcast_finding(health, kind, inner, outer)
-                return
+        near = [one.target for one in health.walk.edges if one.source == nr]
+        near = [health.walk.met[one] for one in near if one is not None]
+        if len(near) != 1:  # both sides have a graph, so neither is a target
+            continue
+        inner = shape(near[0]) if is_tensor(near[0]) else (*made_shapes(near[0]), ())[0]
+        if is_square(inner, outer) or (kind != "Sub" and is_square_loss(node, inner)):
+            yield broadcast_finding(health, kind, inner)
+            return
 
 
 def is_square(inner: Any, outer: Any) -> bool:
@@ -641,18 +637,19 @@ def is_square_loss(node: Any, inner: Any) -> bool:
     )
 
 
-def broadcast_finding(health: Health, kind: str, inner: Any, outer: Any) -> Finding:
-    count = max(inner)
-    words = {"Sub": {"Sub", "sub"}, "MseLoss": {"mse_loss", "MSELoss"}}.get(
-        kind, {"l1_loss", "L1Loss"}
-    )
-    events = [one for one in health.of("op") if one.word in words]
-    name = next((one.name for one in events if one.name), "")
+OF_LOSS = {"Sub": {"Sub", "sub"}, "MseLoss": {"mse_loss", "MSELoss"}}
+
+
+def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
+    words = OF_LOSS.get(kind, {"l1_loss", "L1Loss"})
+    events = [one for one in health.of("op") if one.word in words and one.ids]
+    lines = tuple(dict.fromkeys(map(str, events)))
+    name = events[0].name if len(lines) == 1 else ""
+    side = code(name) if name else "The side that comes from the model"
     return Finding(
-        f"{code(name) if name else 'One side of the loss'} has shape {inner}, and the other side has "
-        f"not. The two were broadcast to ({count}, {count}), so every prediction is compared with "
-        "every target.",
-        tuple(dict.fromkeys(map(str, events)))[:2],
+        f"{side} has shape {inner}, and the target another one. The two were broadcast to "
+        f"({max(inner)}, {max(inner)}), so every prediction is compared with every target.",
+        lines[:2],
         "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
     )
 

@@ -37,7 +37,7 @@ def clue(text: str) -> str:
 def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str, then: str) -> str:
     ticks = int(now) - int(then)
     times = "once" if ticks == 1 else f"{ticks} times"
-    tensor = f"The tensor is a {kind} of shape {_tuple(shape)}. It was saved at version {then} and is at version {now} now"
+    tensor = f"The tensor is a {kind} of shape {tuple_of(shape)}. It was saved at version {then} and is at version {now} now"
     counted = f"{tensor}, so its counter has moved on {times}." if ticks > 0 else f"{tensor}."
     if maker is None:
         return f"{counted} The message names no operation, so it is a leaf, such as a weight or a constant."
@@ -47,7 +47,7 @@ def _versions(kind: str, shape: str, nr: str | None, maker: str | None, now: str
 
 
 def _shapes(nr: str, given: str, wanted: str) -> str:
-    return f"The gradient that you gave has shape {_tuple(given)}, and output {nr} has shape {_tuple(wanted)}."
+    return f"The gradient that you gave has shape {tuple_of(given)}, and output {nr} has shape {tuple_of(wanted)}."
 
 
 def _unused(nr: str) -> str:
@@ -66,7 +66,7 @@ def _device(one: str, other: str) -> str:
     return f"One tensor is on {one}, and the operation expected {other}."
 
 
-def _tuple(sizes: str) -> str:
+def tuple_of(sizes: str) -> str:
     """Turn "3, 2" into the text of a tuple: "(3, 2)"; "(3,)" and "()" as Python writes them."""
     return str(tuple(int(size) for size in sizes.split(",") if size.strip()))
 

@@ -58,6 +58,8 @@ _UNKNOWN = (
 )
 
 
+MOST_LINES = 3  # of the learner's, in one finding
+
 listen()
 
 
@@ -130,13 +132,13 @@ def _of_warning(warned: Heard) -> Card:
     symptom = book().find(kinds, text)
     spot = spot_of_warning(warned)
     facts = Facts(text, None, False)
-    facts.heard = spot
+    facts.heard, facts.cell = spot, warned.cell
     with quietly():
-        told = _lines_of(found_in(facts)) if spot else []
+        told = _lines_of(found_in(facts), facts) if spot else []
     head = f"{kind}: {first_sentence(text)}"
     where = [f"Look at {spot}"] if spot and not told else []
     if told:
-        rest = _rest(symptom, [])
+        rest = [_lesson(symptom)]
     else:
         rest = [_UNKNOWN] if symptom is None else [_means(symptom), *_advice(symptom)]
     now = len(cells_in(warned.space)) - 2
@@ -148,9 +150,10 @@ def _of_warning(warned: Heard) -> Card:
 
 def spot_of_warning(warned: Heard) -> Spot | None:
     """Return the learner's line that a warning came from; None where nobody knows."""
+    cell = warned.cell
     known = {name: one for name, one in named(warned.space) if not is_ipythons(name)}
     if warned.made is not None:
-        return spot_in(warned.made, warned.line, warned.space, known)
+        return spot_in(warned.made, warned.line, warned.space, known, cell)
     return None
 
 
@@ -198,9 +201,8 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         seen = scene(traceback_of(one), look, asks, is_past)
         seen = seen or scene(traceback_of(error), look, asks, is_past) or _no_scene(error)
         if told:
-            return _of_head(
-                head, [note, *told, *origin, clue(text), *_rest(symptom, seen)], [note, *told]
-            )
+            page = _with_scene(told, seen)
+            return _of_head(head, [note, *page, *origin, _lesson(symptom)], [note, *page])
         page = [note, *_page(symptom, clue(text), [*origin, *seen])]
         first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom)]
         return _of_head(head, page, first)
@@ -208,11 +210,30 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
     return _of_head(error, [note, _UNKNOWN, *seen])
 
 
-def _rest(symptom: Symptom | None, seen: list[str]) -> list[str]:
-    """Return what stands behind a finding: what the message means, the line as it is, the lesson."""
-    if symptom is None:
-        return seen
-    return [*seen, _means(symptom), f"Lesson {symptom.causes[0].lesson} teaches this."]
+def _lesson(symptom: Symptom | None) -> str:
+    return f"Lesson {symptom.causes[0].lesson} teaches this." if symptom else ""
+
+
+def _with_scene(told: list[str], seen: list[str]) -> list[str]:
+    """Return a finding with what else is seen at its line, and no line twice: the line that led to
+    the error stands for the same line of the finding.
+    """
+    led, where, *tensors = seen
+    looked = [one for one in told if one.startswith("Look at ")]
+    if led and all(one.removeprefix("Look at ") in led for one in looked):
+        told = [one for one in told if one not in looked]
+        told.insert(1, led)
+    line = where.partition(": ")[2]
+    if any(one.endswith(f": {line}") for one in told):
+        where = "The tensors of that line as they are now:" if tensors else ""
+    return [*told, where, *map(_shorter, tensors)]
+
+
+def _shorter(line: str) -> str:
+    """Return a line about the graph without what a known cause makes needless."""
+    if "tensors that were edited since" in line:
+        return line.partition("; ")[0]
+    return line.partition("; and ")[0]
 
 
 def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[str]:
@@ -224,13 +245,14 @@ def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[st
             found = found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
-    return _lines_of(found)
+    return _lines_of(found, facts)
 
 
-def _lines_of(found: Finding | None) -> list[str]:
+def _lines_of(found: Finding | None, facts: Facts | None = None) -> list[str]:
     if found is None:
         return []
-    lines = [f"Look at {line}" for line in found.lines]
+    lines = [facts.told(line) for line in found.lines] if facts else found.lines
+    lines = [f"Look at {line}" for line in dict.fromkeys(lines)][:MOST_LINES]
     return [found.what, *lines, f"Try: {found.remedy}."]
 
 

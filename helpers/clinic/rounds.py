@@ -18,6 +18,7 @@ from helpers.clinic.values import dotted, flat, targets
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
+SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,9 @@ def is_about(health: Any, acts: list[Act]) -> bool:
 
 
 def loops(tree: ast.AST) -> Iterator[tuple[Any, list[tuple[ast.stmt, tuple[ast.stmt, ...]]]]]:
-    """Yield the innermost loops that go backward, or keep something, with their statements."""
+    """Yield loops with their statements, and functions: one may be called in each round."""
     for loop in ast.walk(tree):
-        if isinstance(loop, LOOPS):
+        if isinstance(loop, (*LOOPS, ast.FunctionDef)):
             yield loop, list(flat(loop.body))
 
 
@@ -98,9 +99,17 @@ def habits(place: Place, loop: ast.stmt, body: list) -> Iterator[Habit]:
     is_outer = any(
         act.kind == "backward" and any(one in act.block for one in inner) for act in acts
     )
-    yield from kept(place, body)
+    is_function = isinstance(loop, ast.FunctionDef)
+    local = names_bound(loop, body) if is_function else set()
+    yield from [one for one in kept(place, body) if one.name.partition(".")[0] not in local]
     if not is_outer:
-        yield from order(place, acts, body)
+        yield from order(place, acts, body, is_function)
+
+
+def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
+    """Return the names that belong to a function: a global of such a name is another thing."""
+    names = {one.arg for one in ast.walk(function.args) if isinstance(one, ast.arg)}
+    return names | {name for stmt, _ in body for name, _ in targets(stmt) if not grows(stmt)}
 
 
 def acts_in(body: list) -> Iterator[Act]:
@@ -134,19 +143,20 @@ def kind_of(call: ast.Call) -> str:
     return known.get(word, "")
 
 
-def order(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
-    """Tell of a round whose calls stand in an order that loses something."""
+def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Iterator[Habit]:
+    """Tell of a round whose calls stand in an order that loses something; what a function leaves
+    out its caller may do.
+    """
     kinds = [act.kind for act in acts]
     if "backward" in kinds and "step" in kinds:
         back = kinds.index("backward")
         step = kinds.index("step", back) if "step" in kinds[back:] else -1
         if step > back:
             yield from between(place, acts[back + 1 : step])
-            if "zero" not in kinds and not empties(body):
-                yield never_emptied(place, acts[back])
         yield from clipped_late(place, acts)
-        yield from not_divided(place, acts, body)
-    elif "backward" in kinds and not steps_by_hand(body):
+        if not is_function:
+            yield from over_rounds(place, acts, body, step > back)
+    elif "backward" in kinds and not empties(body):
         uncalled = [stmt for stmt, _ in body if is_uncalled_step(stmt)]
         for stmt in uncalled:
             yield Habit(
@@ -167,6 +177,14 @@ def order(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
                 "graph.",
                 "leave retain_graph out, if nothing goes back through this graph again",
             )
+
+
+def over_rounds(place: Place, acts: list[Act], body: list, is_stepped: bool) -> Iterator[Habit]:
+    """Tell of gradients that add up over the rounds of a loop."""
+    kinds = [act.kind for act in acts]
+    if is_stepped and "zero" not in kinds and not empties(body):
+        yield never_emptied(place, acts[kinds.index("backward")])
+    yield from not_divided(place, acts, body)
 
 
 def between(place: Place, acts: list[Act]) -> Iterator[Habit]:
@@ -239,10 +257,6 @@ def empties(body: list) -> bool:
     return False
 
 
-def steps_by_hand(body: list) -> bool:
-    return empties(body)
-
-
 def is_uncalled_step(stmt: ast.stmt) -> bool:
     is_name = isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Attribute)
     return is_name and stmt.value.attr in ("step", "zero_grad", "backward")
@@ -255,15 +269,29 @@ def keeps_graph(call: ast.Call) -> bool:
     )
 
 
+def grows(stmt: ast.stmt) -> bool:
+    """Say whether a statement puts something into a list."""
+    func = stmt.value.func if isinstance(stmt, ast.Expr) and is_call(stmt.value) else None
+    return isinstance(func, ast.Attribute) and func.attr in ("append", "extend")
+
+
+def is_call(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call)
+
+
+def is_scalar(given: list[ast.expr]) -> bool:
+    """Say whether what is given has no graph, as its last call tells."""
+    func = given[0].func if given and is_call(given[0]) else None
+    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in SCALARS
+
+
 def kept(place: Place, body: list) -> Iterator[Habit]:
     """Tell what a loop collects: a list that grows, a sum that goes on."""
     for stmt, _ in body:
         if isinstance(stmt, ast.AugAssign) and isinstance(stmt.op, ast.Add):
             yield Habit("kept", dotted(stmt.target), place.line(stmt))
-        if isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
-            func = stmt.value.func
-            if isinstance(func, ast.Attribute) and func.attr in ("append", "extend"):
-                yield Habit("kept", dotted(func.value), place.line(stmt))
+        if grows(stmt) and not is_scalar(stmt.value.args):
+            yield Habit("kept", dotted(stmt.value.func.value), place.line(stmt))
         if isinstance(stmt, ast.Assign) and isinstance(stmt.value, ast.BinOp):
             names = {dotted(one) for one in ast.walk(stmt.value) if isinstance(one, ast.Name)}
             for target in stmt.targets:

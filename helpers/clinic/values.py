@@ -206,9 +206,20 @@ class Values:
     def _arithmetic(self, scope: Scope, expr: ast.BinOp, stop: int) -> frozenset[int]:
         word = type(expr.op).__name__
         power = expr.right.value if isinstance(expr.right, ast.Constant) else 0
-        if word in ("Div", "Sub") or (word == "Pow" and power < 1):
-            self._note("op", word, self._operand(expr))
-        return self._all(scope, expr, stop)
+        came = self._all(scope, expr, stop)
+        is_plain = word == "Sub" and self._is_number(scope, expr.right)
+        if (word in ("Div", "Sub") and not is_plain) or (word == "Pow" and power < 1):
+            has_way = self.of(scope, expr.left, stop)
+            side = expr.left if has_way or word != "Sub" else expr.right
+            self._note("op", word, self._operand(side), came)
+        return came
+
+    def _is_number(self, scope: Scope, expr: ast.AST) -> bool:
+        """Say whether an expression is made of plain numbers alone."""
+        if isinstance(expr, ast.BinOp):
+            return self._is_number(scope, expr.left) and self._is_number(scope, expr.right)
+        thing = expr.value if isinstance(expr, ast.Constant) else self.thing(scope, expr)
+        return isinstance(thing, (int, float))
 
     def at(self, scope: Scope, expr: ast.AST, nr: int) -> frozenset[int]:
         """Follow an expression that stands in a statement."""
