@@ -12,6 +12,7 @@ from torch import nn
 from helpers import diagnose
 from helpers.clinic.heard import last_warning
 
+CLEAR = "import sys, traceback\ntraceback.clear_frames(sys.last_value.__traceback__)"
 PROGRAMS = {one["id"]: one for one in programs()}
 
 
@@ -128,15 +129,6 @@ def test_a_health_check_changes_nothing(is_nan, capsys):
     loss.backward()  # the graph is still whole
 
 
-def test_hooks_of_the_learners_do_not_run(capsys):
-    heard = []
-    model = nn.Linear(2, 1)
-    model.weight.register_hook(heard.append)
-    diagnose(model, model(torch.ones(1, 2)).sum())
-    assert heard == []
-    assert "Hooks of yours would run, so I did not compute the gradients." in flat(capsys)
-
-
 def test_grad_of_a_result_is_not_asked_for(recwarn):
     source = "w = torch.ones(2, requires_grad=True)\nw = w * 2\nw.grad.zero_()"
     text = shown(["import torch, warnings", source, "warnings.simplefilter('error')\ndiagnose()"])
@@ -196,6 +188,83 @@ def elsewhere():
     run.start()
     run.join()
     return found[0]
+
+
+LEAF = "import torch\nx = torch.randn(3, requires_grad=True)"
+ALSO = {
+    "an in-place module on a leaf": (
+        [LEAF, "act = torch.nn.ReLU(inplace=True)\ny = act(x)"],
+        "A ReLU with inplace=True edits x, and that is a leaf that requires grad.",
+        "Look at line 2: y = act(x)",
+    ),
+    "a gradient of another shape": (
+        [LEAF, "y = x.exp()\nv = torch.ones(2)\nz = torch.autograd.grad(y, x, grad_outputs=v)"],
+        "The gradient that you gave, v, has shape (2,), and output 0, y, has shape (3,).",
+        "Look at line 3: z = torch.autograd.grad(y, x, grad_outputs=v)",
+    ),
+    "a frame that is gone": (
+        [LEAF, "def go(t):\n    t.detach().sum().backward()\ngo(x)", CLEAR],
+        "does not require grad",
+        "t has no graph. The graph ended here: detach() cuts it off from its graph. "
+        "Look at line 2: t.detach().sum().backward()",
+    ),
+    "a cell that was edited since": (
+        [LEAF, "loss = x.detach().sum()\nloss.backward()", "loss = x.sum() * 2\nx = 3"],
+        "this is an older one, from cell [3].",
+        "loss.backward()",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ALSO)
+def test_what_is_known_of_rarer_errors_is_told(name):
+    cells, *words = ALSO[name]
+    text = " ".join(shown([*cells, "diagnose()"]).split())
+    for one in words:
+        assert one in text, text
+
+
+WORKERS = """
+import os, tempfile, torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+dist.init_process_group("gloo", init_method=f"file://{tempfile.mktemp()}", rank=0, world_size=1)
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.used, self.spare = torch.nn.Linear(2, 1), torch.nn.Linear(2, 1)
+    def forward(self, x):
+        return self.used(x)
+net = DistributedDataParallel(Two())"""
+ROUNDS = "for _ in range(2):\n    loss = net(torch.ones(3, 2)).sum()\n    loss.backward()"
+
+
+@pytest.mark.skipif(not torch.distributed.is_available(), reason="this torch has no workers")
+def test_workers_that_wait_are_told_for_which_weights():
+    try:
+        text = " ".join(shown([WORKERS, ROUNDS, "diagnose()"]).split())
+    finally:
+        torch.distributed.destroy_process_group()
+    assert "`spare.weight` and `spare.bias` are not reached by loss" in text
+    assert "Look at line 2: loss = net(torch.ones(3, 2)).sum()" in text
+
+
+HOOKS = {
+    "of a parameter": "net.weight.register_hook(heard.append)\nloss = net(torch.ones(1, 2)).sum()",
+    "of a node": "loss = net(torch.ones(1, 2)).sum()\nloss.grad_fn.register_hook(heard.append)",
+    "of a tensor without a name": (
+        "def go(x):\n    h = net(x)\n    h.register_hook(heard.append)\n    return h.sum()\n"
+        "loss = go(torch.ones(1, 2))"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOOKS)
+def test_hooks_of_the_learners_do_not_run(name):
+    head = "import torch\nheard, net = [], torch.nn.Linear(2, 1)"
+    text = shown([head, HOOKS[name], "diagnose(net, loss)\nprint(heard)"])
+    assert "Hooks of yours would run, so I did not compute the gradients." in text
+    assert text.endswith("[]\n")
 
 
 @pytest.mark.parametrize("name", BAD)

@@ -421,12 +421,12 @@ def is_name(expr: Any) -> bool:
 def left_out(facts: Facts, _: Any) -> Finding | None:
     """Tell which parameters of a DistributedDataParallel the last loss did not reach."""
     models = [one for spot in facts.spots for one in spot.scope.space.values() if is_module(one)]
-    wrapped = [one for one in models if type_name(type(one)) == "DistributedDataParallel"]
+    wrapped = [one for one in models if type_name(one) == "DistributedDataParallel"]
     if not wrapped:
         return None
     own = dict(parameters(wrapped[0]))
     for name, tensor in facts.names:
-        if may_be_stale(tensor) or read(tensor, "grad_fn") is None or read(tensor, "dim")():
+        if may_be_stale(tensor) or read(tensor, "grad_fn") is None or shape(tensor) != ():
             continue
         used = {id(one) for one in Walk([tensor]).met if is_tensor(one)}
         asked = {path: one for path, one in own.items() if read(one, "requires_grad")}
@@ -577,8 +577,15 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
             f"{owner}.retain_grad() before backward()",
         )
     else:
-        why = "no backward() reached it since the last zero_grad(). Either the loss does not use "
-        why += "it, or backward() has not run yet"
+        why = "no backward() reached it since the last zero_grad(). "
+        others = [
+            one for _, one in facts.names if read(one, "is_leaf") and read(one, "requires_grad")
+        ]
+        if any(read(one, "grad") is not None for one in others):
+            why += "Others have a gradient, so most likely the loss did not reach this one: it is "
+            why += "not used"
+        else:
+            why += "Either the loss does not use it, or backward() has not run yet"
     return (
         f"{code(owner)}{also} has no gradient (.grad is None): {why}.",
         line,
@@ -726,7 +733,7 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     lines = tuple(place.line(one) for one in returns[-2:])
     if count := re.search(r"expected (\d+), got (\d+)", facts.text):
         return Finding(
-            f"The backward of your Function {code(name)} returned {count[2]} gradients, and its "
+            f"The backward of your Function {code(name)} returned {count[2]} gradient{'s' * (count[2] != '1')}, and its "
             f"forward takes {len(inputs)} inputs ({', '.join(inputs)}). It must return one for each "
             "input.",
             lines,

@@ -58,13 +58,18 @@ _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
 
 
 def scene(
-    traceback: TracebackType | None, look: str = "", asks: bool = False, is_past: bool = False
+    traceback: TracebackType | None,
+    look: str = "",
+    asks: bool = False,
+    is_past: bool = False,
+    is_brief: bool = False,
 ) -> list[str]:
     """Return lines of text: which line led to the error, or "", the learner's line, each tensor
     named there, and saved tensors in the state `look`; nothing where no line is known.
 
     `asks` says that a tensor was asked for a graph which it has not, `is_past` that cells ran since
     and may have changed what is seen here: then nothing is said of what was before the error.
+    It `is_brief` where the cause is known: then no list is long, and no general reason is given.
     """
     place = _learners(traceback)
     if place is None:
@@ -78,7 +83,7 @@ def scene(
         named = _named(frame, line)
         past = None if is_past else _past(frame, line_number)
         call = None if is_past else failed_backward(frames_of(traceback))
-        found = _tensors(frame, named, look, past, call)
+        found = _tensors(frame, named, look, past, call, is_brief)
         led = _led_to_it(past, named, call.roots if call else (), look, asks)
     now = " (its tensors as they are now)" if found else ""
     where = f"In your line{now}"
@@ -162,8 +167,9 @@ def _tensors(
     look: str,
     past: Past | None,
     call: FailedBackward | None,
+    is_brief: bool,
 ) -> list[str]:
-    told = [f"    {name}: {_tensor(tensor)}" for name, tensor in named.items()]
+    told = [f"    {name}: {_tensor(tensor, is_brief)}" for name, tensor in named.items()]
     if not look:
         return told
     found = find_names(frame)
@@ -174,21 +180,21 @@ def _tensors(
         walk = Walk([tensor])
         graph = graph_of(walk, found)
         if look == "modified":
-            told += _modified(name, graph)
+            told += _modified(name, graph, is_brief)
         elif perhaps is None:
             told += _freed_by_now(name, graph)
         else:
             ids = {id(node) for node in perhaps}
-            told += _freed(name, graph, [id(node) not in ids for node in walk.met])
+            told += _freed(name, graph, [id(node) not in ids for node in walk.met], is_brief)
     return told
 
 
-def _tensor(tensor: torch.Tensor) -> str:
+def _tensor(tensor: torch.Tensor, is_brief: bool) -> str:
     """Describe a tensor: shape, type, device where unusual, and how it stands to the graph."""
     kind = tensor_info(tensor, ()).kind
     shape = f"shape {kind}" if kind.startswith("(") else f"shape () {kind}".rstrip()
     if not read(tensor, "requires_grad"):
-        return f"{shape}, {why_no_graph(tensor)}"
+        return f"{shape}, {'requires_grad=False' if is_brief else why_no_graph(tensor)}"
     if may_be_stale(tensor):
         return f"{shape}, a view of a tensor that was edited"
     node = read(tensor, "grad_fn")
@@ -199,13 +205,14 @@ def _tensor(tensor: torch.Tensor) -> str:
     return f"{shape}, a leaf that requires grad"
 
 
-def _modified(name: str, graph: Graph) -> list[str]:
+def _modified(name: str, graph: Graph, is_brief: bool) -> list[str]:
     """Name the saved tensors of a graph that were edited since; nothing if none is."""
     texts = [text for node in graph.nodes for text in _saved(node, "modified")]
-    return _listed(f"In the graph of {name}, tensors that were edited since they were saved", texts)
+    what = f"In the graph of {name}, tensors that were edited since they were saved"
+    return _listed(what, texts[:1] if is_brief else texts)
 
 
-def _freed(name: str, graph: Graph, is_sure: list[bool]) -> list[str]:
+def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list[str]:
     """Name the saved tensors of a graph that were freed before the call that failed; `is_sure` says
     that of each node. Of the others it is said that nobody knows.
     """
@@ -216,7 +223,8 @@ def _freed(name: str, graph: Graph, is_sure: list[bool]) -> list[str]:
             texts += found
         elif found:
             unsure += 1
-    told = _listed(f"In the graph of {name}, saved tensors that were freed before this call", texts)
+    what = f"In the graph of {name}, saved tensors that were freed before this call"
+    told = _listed(what, texts[:MOST_SAVED] if is_brief else texts)
     if unsure:
         lost = f"{_counted(unsure)} lost saved tensors, perhaps only in this call."
         told.append(f"In the graph of {name}, {lost}")

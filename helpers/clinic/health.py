@@ -8,6 +8,7 @@ runs. Where computing them would run one, they are left out, and that is said.
 from __future__ import annotations
 
 import ast
+import math
 import re
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
@@ -169,7 +170,8 @@ class Health:
             else []
         )
         hooked += [one for _, one in self.names if one._backward_hooks]
-        if hooked:
+        # torch shows nobody the hooks of nodes, nor those of tensors that have no name any more
+        if hooked or calls_of(self, "register_hook") or calls_of(self, "register_prehook"):
             return "Hooks of yours would run, so I did not compute the gradients."
         if any(is_freed(one) for one in self.nodes):
             return (
@@ -450,8 +452,10 @@ def strange_flags(health: Health) -> Iterator[Finding]:
     for path, module in submodules(health.model):
         for name, value in attributes(module):
             if name == "requires_grad" and type(value) is bool:
+                called = [one for one, thing in health.known.items() if thing is module]
+                name = next(iter([*called, path]))
                 yield Finding(
-                    f"{code(path or 'the model')}.requires_grad = {value} only made an attribute of "
+                    f"{code(f'{name}.requires_grad = {value}')} only made an attribute of "
                     "that name. It freezes and unfreezes nothing: a module has no such flag.",
                     tuple(assigned(health.space, "requires_grad"))[:1],
                     f"call requires_grad_({value}) on the module",
@@ -766,8 +770,9 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
         lines = [one.line for one in sums if one.name == base]
         if len(names) > 1 or lines:
             count = "a tensor" if len(names) == 1 else f"{len(names)} tensors"
+            each = "it" if len(names) == 1 else "each"
             yield Finding(
-                f"{code(base)} holds {count} with a graph, and each keeps all that its forward had "
+                f"{code(base)} holds {count} with a graph, and {each} keeps all that its forward had "
                 "saved. With every round memory grows.",
                 tuple(lines)[:2],
                 "keep numbers: loss.item(), or loss.detach() for a tensor",
@@ -819,7 +824,7 @@ def summary(health: Health) -> list[str]:
             f"The loss reaches {got} of {len(asked)} parameters that ask for a gradient{frozen}."
         )
     lengths = [float(one.double().norm()) for one in health.gradients.values() if one is not None]
-    if lengths:
+    if lengths and all(map(math.isfinite, lengths)):
         told.append(f"Their gradients are {min(lengths):.3g} to {max(lengths):.3g} long.")
     if health.problem:
         told.append(health.problem)

@@ -198,8 +198,9 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         is_same = one is error or is_plain_words(error)
         origin = [] if is_same else [f"It is behind {_head(error)}"]
         look, asks = symptom.look if symptom else "", "does not require grad" in text
-        seen = scene(traceback_of(one), look, asks, is_past)
-        seen = seen or scene(traceback_of(error), look, asks, is_past) or _no_scene(error)
+        options = look, asks, is_past, bool(told)
+        seen = scene(traceback_of(one), *options)
+        seen = seen or scene(traceback_of(error), *options) or _no_scene(error)
         if told:
             page = _with_scene(told, seen)
             return _of_head(head, [note, *page, *origin, _lesson(symptom)], [note, *page])
@@ -226,14 +227,7 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
     line = where.partition(": ")[2]
     if any(one.endswith(f": {line}") for one in told):
         where = "The tensors of that line as they are now:" if tensors else ""
-    return [*told, where, *map(_shorter, tensors)]
-
-
-def _shorter(line: str) -> str:
-    """Return a line about the graph without what a known cause makes needless."""
-    if "tensors that were edited since" in line:
-        return line.partition("; ")[0]
-    return line.partition("; and ")[0]
+    return [*told, where, *tensors]
 
 
 def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[str]:

@@ -311,14 +311,21 @@ class Values:
             if holds_subscript(stmt, name):
                 found |= self._name(scope, name, nr)
                 self._note("edit", "assign", name, found)
-            elif mentions(value, name) and (loops := carrying_loops(scope, nr, name)):
-                self._note("carry", "", name, found, loops)
+            else:
+                self._carried(scope, nr, found)
         for mode in (*scope.modes, *modes_of(blocks)):
             if mode == "enable_grad":
                 break
             found = self._cut(scope, mode, value, found, name)
         self._here.pop()
         return found
+
+    def _carried(self, scope: Scope, nr: int, ids: frozenset[int]) -> None:
+        """Note which names a statement hands from round to round."""
+        for name, value in targets(scope.body[nr][0]):
+            loops = carrying_loops(scope, nr, name) if mentions(value, name) else ()
+            if loops:
+                self._note("carry", "", name, ids, loops)
 
     def _attribute(self, scope: Scope, expr: ast.Attribute, stop: int) -> frozenset[int]:
         if expr.attr in ABOUT:
