@@ -159,6 +159,12 @@ BAD = {
     "a class": (lambda: diagnose(nn.Linear, torch.ones(())), "has no graph"),
     "a group": (lambda: diagnose(caught(lambda: group())), "RuntimeError: element 0 of tensors"),
     "an interrupt": (lambda: diagnose(KeyboardInterrupt()), "KeyboardInterrupt The course"),
+    "a warning without a line": (
+        lambda: diagnose(
+            UserWarning("Detected call of `lr_scheduler.step()` before `optimizer.step")
+        ),
+        "The scheduler moved on before the optimizer took its first step",
+    ),
     "another thread": (lambda: diagnose(elsewhere()), "does not require grad"),
 }
 

@@ -118,3 +118,26 @@ def book() -> Book:
 def _symptom(entry: dict[str, Any]) -> Symptom:
     causes = tuple(Cause(remedy=one.pop("try"), **one) for one in entry.pop("cause"))
     return Symptom(causes=causes, also=tuple(entry.pop("also", ())), **entry)
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Hold what ends a graph: why, what to do, and whether it is one only as a tensor's method."""
+
+    why: str
+    remedy: str = "leave that call out on the way to the loss"
+    is_method: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Danger:
+    """Hold an operation at which NaN may begin: why, what to do, and its names in a line."""
+
+    why: str
+    remedy: str
+    words: list[str]
+
+
+_CAUSES = tomllib.loads(files("helpers.clinic").joinpath("causes.toml").read_text("utf-8"))
+CUTS = {word: Cut(**given) for word, given in _CAUSES["cuts"].items()}
+DANGERS = {word: Danger(**given) for word, given in _CAUSES["dangers"].items()}

@@ -32,19 +32,30 @@ from autograd_graphs.looking.torch_private import (
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code
+from helpers.clinic.catalogue import CUTS
 from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
 from helpers.clinic.earlier_lines import Line, Past
 from helpers.clinic.errors import frames_of
-from helpers.clinic.facts import Facts, Finding, assigned, in_sources, listed, made_at, names_in
+from helpers.clinic.facts import (
+    Facts,
+    Finding,
+    assigned,
+    each,
+    in_sources,
+    listed,
+    made_at,
+    made_line,
+    names_in,
+    quoted,
+)
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
 from helpers.clinic.sources import is_learners_file
-from helpers.clinic.values import CUTTING, Event, dotted, targets
+from helpers.clinic.values import Event, called, dotted, targets
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
-CONVERTED = "Convert it where you make it, for example with .float()"
 
 
 def rule(pattern: str) -> Callable[[Rule], Rule]:
@@ -58,7 +69,9 @@ def rule(pattern: str) -> Callable[[Rule], Rule]:
 
 
 def found_in(facts: Facts) -> Finding | None:
-    """Return the first finding that the message and the facts allow."""
+    """Return the first finding that the message and the facts allow; none without a line."""
+    if facts.spot is None:
+        return None
     for pattern, function in RULES:
         if match := pattern.search(facts.text):
             found = function(facts, match)
@@ -146,8 +159,7 @@ def shared(
     name = first_named(facts, call, nodes)
     if not name:
         return None
-    made = made_at(facts.spot, name)
-    here = tuple(map(str, lines)) if first else (made[1].line(made[0]),) if made else ()
+    here = tuple(map(str, lines if first else made_line(facts.spot, name)))
     return Finding(
         f"Two losses share {code(name)}. An earlier backward() went back through it and freed what "
         "its graph had saved, and now the second one needs that again.",
@@ -228,10 +240,12 @@ def modified(facts: Facts, _: Any) -> Finding | None:
             return edit_finding(facts, events, names)
     if steps:
         what = (
-            f"{listed(names)} {plural(names)} in this graph" if names else "A tensor of this graph"
+            f"{listed(names)} {each(names, 'is', 'are')} in this graph"
+            if names
+            else "A tensor of this graph"
         )
-        line = "the optimizer's step()" if len(steps) == 1 else "one of these lines"
-        them = "them" if len(names) > 1 else "it"
+        line = each(steps, "the optimizer's step()", "one of these lines")
+        them = each(names, "it", "them")
         return Finding(
             f"{what}, and most likely {line} changed {them} in place before this backward() needed "
             f"what the graph had saved of {them}.",
@@ -264,9 +278,9 @@ def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) ->
         remedy += "the loss again after the update"
     else:
         remedy = instead_of_edit(events[0], name or "y")
-    which = "here" if len(lines) == 1 else "on one of these lines"
+    which = each(lines, "here", "on one of these lines")
     return Finding(
-        f"{code(name) if name else 'A tensor'} was edited in place {which}. An operation above had "
+        f"{quoted(name, 'A tensor')} was edited in place {which}. An operation above had "
         "saved it for backward(), and the saved one has other numbers now.",
         lines,
         remedy,
@@ -322,18 +336,16 @@ def stepped(facts: Facts, call: Any) -> list[str]:
     return found
 
 
-@rule("is a view and is being modified inplace")
+@rule("BackwardHookFunction is a view and is being modified inplace")
 def view_of_hook(facts: Facts, _: Any) -> Finding | None:
     """A full backward hook makes of a module's output a view."""
-    if "BackwardHookFunction" not in facts.text or facts.spot is None:
-        return None
     name = edited_here(facts)
     hooks = [
         place.line(ast.Expr(node, lineno=node.lineno))
         for node, place in in_sources(facts.spot.globals, ast.Call)
-        if dotted_call(node).startswith("register_full_backward")
+        if called(node).startswith("register_full_backward")
     ]
-    what = code(name) if name else "This tensor"
+    what = quoted(name, "This tensor")
     return Finding(
         f"{what} is the output of a module that has a full backward hook. Such a hook makes the "
         "output a view, and nobody may edit that view in place.",
@@ -351,17 +363,13 @@ def edited_here(facts: Facts) -> str:
     return next(iter([*named, *edits]), "")
 
 
-def dotted_call(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-
-
 @rule("a leaf Variable that requires grad is being used in an in-place operation")
 def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
     """A module with inplace=True got a leaf."""
-    events = [one for one in facts.of("edit") if facts.spot and one.stmt is facts.spot.stmt]
+    events = [one for one in facts.of("edit") if one.stmt is facts.spot.stmt]
     for event in events:
         if is_class(event.word):
-            what = code(event.name) if event.name else "what it gets here"
+            what = quoted(event.name, "what it gets here")
             return Finding(
                 f"A {event.word} with inplace=True edits {what}, and that is a leaf that requires "
                 "grad. Backward needs a leaf as it was.",
@@ -378,8 +386,6 @@ def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
     r"grad_output\[(\d+)\] has a shape of .*?\(\[(.*?)\]\) and output\[\d+\] has .*?\(\[(.*?)\]\)"
 )
 def shape_of_gradient(facts: Facts, match: Any) -> Finding | None:
-    if facts.spot is None:
-        return None
     name, given = started_from(facts.spot.stmt)
     what = f"The gradient that you gave{', ' + code(given) + ',' if given else ''} has shape "
     what += f"{tuple_of(match[2])}, and output {match[1]}{', ' + code(name) + ',' if name else ''} "
@@ -395,7 +401,7 @@ def started_from(stmt: ast.stmt) -> tuple[str, str]:
     calls = [one for one in ast.walk(stmt) if isinstance(one, ast.Call)]
     for call in calls:
         options = {one.arg: one.value for one in call.keywords}
-        word, place = dotted_call(call), 0
+        word, place = called(call), 0
         if word not in ("backward", "grad"):
             continue
         is_function = dotted(call.func).startswith(("torch", "autograd"))
@@ -433,7 +439,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
         missing = [path.removeprefix("module.") for path in asked if id(asked[path]) not in used]
         if missing and len(missing) < len(asked):
             return Finding(
-                f"{listed(missing)} {plural(missing)} not reached by {code(name)}, so no gradient "
+                f"{listed(missing)} {each(missing, 'is', 'are')} not reached by {code(name)}, so no gradient "
                 "came for that part, and the workers wait for it.",
                 (str(facts.spot),),
                 "use that part in the loss, freeze it with requires_grad_(False), or give "
@@ -451,22 +457,22 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 @rule("cannot register a hook on a tensor that doesn't require gradient")
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
-    if not cuts or facts.spot is None:
+    if not cuts:
         return frozen(facts)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
     first = cuts[0]
-    operand = f"It came from {code(first.name) if first.name else 'a value'}, and the"
+    operand = f"It came from {quoted(first.name, 'a value')}, and the"
     if first.name == start:
         operand = "The"
     lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
-    where = "here" if len(lines) == 1 else "on these lines"
+    where = each(lines, "here", "on these lines")
     return Finding(
-        f"{code(start) if start else 'What backward() was to start from'} has no graph. {operand} "
-        f"graph ended {where}: {CUTTING[first.word]}.",
+        f"{quoted(start, 'What backward() was to start from')} has no graph. {operand} "
+        f"graph ended {where}: {CUTS[first.word].why}.",
         lines,
-        remedy_of_cut(first),
+        CUTS[first.word].remedy,
     )
 
 
@@ -474,32 +480,8 @@ def read_flag(thing: Any) -> bool:
     return is_tensor(thing) and bool(read(thing, "requires_grad"))
 
 
-def remedy_of_cut(cut: Event) -> str:
-    return REMEDIES.get(cut.word, "leave that call out on the way to the loss")
-
-
-REMEDIES = {
-    "item": "keep the tensor on the way to the loss, and call item() only for what you print",
-    "float()": "keep the tensor on the way to the loss, and call float() only for what you print",
-    "tolist": "keep the tensors on the way to the loss",
-    "numpy": "compute with torch on the way to the loss, and not with numpy",
-    "tensor": "put tensors together with torch.stack(...) or add them up. Both keep the graph",
-    "FloatTensor": "put tensors together with torch.stack(...). It keeps the graph",
-    "compare": "compute the loss from the values themselves, without a threshold",
-    "argmax": "compute the loss from the values themselves, not from their order",
-    "sample": "call rsample() and not sample()",
-    "no_grad": "take what the loss needs out of no_grad()",
-    "grad": "write create_graph=True in that call",
-    "inference_mode": "take what the loss needs out of inference_mode()",
-    "detach": "leave detach() out, or detach only what should not learn",
-    "data": "leave .data out",
-}
-
-
 def frozen(facts: Facts) -> Finding | None:
     """Tell that nothing asked for gradients: a model that is frozen, or grad mode off."""
-    if facts.spot is None:
-        return None
     if not facts.records:
         lines = [
             place.line(ast.Expr(node, lineno=node.lineno))
@@ -539,7 +521,7 @@ def frozen(facts: Facts) -> Finding | None:
 @rule(r"'NoneType' object (?:has no attribute|is not subscriptable)|'NoneType'")
 def empty_gradient(facts: Facts, _: Any) -> Finding | None:
     spot = facts.spot
-    if spot is None or "grad" not in ast.unparse(spot.stmt):
+    if "grad" not in ast.unparse(spot.stmt):
         return None
     owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
     for spot in facts.spots:
@@ -568,11 +550,10 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
     if not read(tensor, "requires_grad"):
         why = "it does not require grad, so backward() leaves it alone"
     elif not read(tensor, "is_leaf"):
-        made = made_at(facts.spot, owner)
         return (
             f"{code(owner)}{also} has no gradient (.grad is None): it is not a leaf but the result of "
             "an operation, and backward() keeps gradients of leaves alone.",
-            (*line, *([made[1].line(made[0])] if made else [])),
+            (*line, *made_line(facts.spot, owner)),
             f"to update a weight, keep the same tensor: with torch.no_grad(): {owner} -= ... Else call "
             f"{owner}.retain_grad() before backward()",
         )
@@ -653,14 +634,11 @@ def odd_one(facts: Facts, kind_of: Any, words: str, remedy: str) -> Finding | No
     if len(kinds) < 2:
         return None
     told = [
-        f"{listed(shortest(names))} {plural(names)} {words} {kind}" for kind, names in kinds.items()
+        f"{listed(shortest(names))} {each(names, 'is', 'are')} {words} {kind}"
+        for kind, names in kinds.items()
     ]
     odd = min(kinds.values(), key=len)
     return Finding("; ".join(told) + ".", origin(facts, odd), remedy)
-
-
-def plural(names: Sequence[str]) -> str:
-    return "is" if len(names) == 1 else "are"
 
 
 def shortest(names: Sequence[str]) -> list[str]:
@@ -669,14 +647,14 @@ def shortest(names: Sequence[str]) -> list[str]:
 
 def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
     """Return the failing line, and the lines that made the tensors of these names."""
-    lines = [str(facts.spot)] if facts.spot else []
+    lines = [str(facts.spot)]
     for name in names[:3]:
         for spot in facts.spots:
-            if made := made_at(spot, name):
-                lines.append(made[1].line(made[0]))
+            if made := made_line(spot, name):
+                lines += made
                 break
         else:
-            if "." in name and facts.spot:
+            if "." in name:
                 lines += list(assigned(facts.spot.globals, name.rpartition(".")[2]))[:1]
     return tuple(dict.fromkeys(lines))[:3]
 
@@ -707,7 +685,7 @@ _FUNCTION = re.compile(r"[Ff]unction (\w+?)Backward|function (\w+)Backward")
 @rule(r"returned an (?:invalid gradient|incorrect number of gradients)|expected Variable or None")
 def own_function(facts: Facts, _: Any) -> Finding | None:
     match, call = _FUNCTION.search(facts.text), failed_backward(frames_of(facts.traceback))
-    if facts.spot is None or (match is None and call is None):
+    if match is None and call is None:
         return None
     names = {match[1] or match[2]} if match else own_names(call)
     for node, place in in_sources(facts.spot.globals, ast.ClassDef):
@@ -752,7 +730,7 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     shapes = re.search(
         r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text
     )
-    told = f"The gradient for {code(which) if which else 'an input'}, which the backward of your "
+    told = f"The gradient for {quoted(which, 'an input')}, which the backward of your "
     told += f"Function {code(name)} returned, does not fit"
     if shapes:
         told += f": its shape is {shapes[1]}, and the input's shape is {shapes[2]}"
@@ -774,7 +752,7 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         return None
     names = [name for name, _ in results]
     kept = names[0].rpartition(".")[2]
-    have, they = ("was", "it has") if len(names) == 1 else ("were", "they have")
+    have, they = each(names, ("was", "it has"), ("were", "they have"))
     lines = [str(facts.spot), *list(assigned(facts.spot.globals, kept))[:1]]
     return Finding(
         f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
@@ -790,7 +768,7 @@ def inference(facts: Facts, _: Any) -> Finding | None:
     if not found:
         return None
     return Finding(
-        f"{listed(found)} {'was' if len(found) == 1 else 'were'} made under inference_mode(). Such a tensor takes no part "
+        f"{listed(found)} {each(found, 'was', 'were')} made under inference_mode(). Such a tensor takes no part "
         "in a graph, and outside the block nobody may edit it.",
         origin(facts, found),
         f"make it under no_grad(), or take a copy outside the block: {found[0]}.clone()",
@@ -799,8 +777,6 @@ def inference(facts: Facts, _: Any) -> Finding | None:
 
 @rule("view of a leaf Variable that requires grad|view was created in no_grad mode")
 def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
-    if facts.spot is None:
-        return None
     for name, tensor in facts.line_names:
         if shows_flag_of_base(tensor):
             return Finding(
@@ -819,7 +795,7 @@ def view_of_leaf(facts: Facts, _: Any) -> Finding | None:
 @rule(r"Function '(\w+)' returned nan values")
 def anomaly(facts: Facts, match: Any) -> Finding | None:
     call = failed_backward(frames_of(facts.traceback))
-    if call is None or facts.spot is None:
+    if call is None:
         return None
     walk = Walk(call.roots)
     nodes = [one for one in walk.met if not is_tensor(one)]
@@ -851,8 +827,7 @@ def grad_of_result(facts: Facts, _: Any) -> Finding | None:
     spot = facts.spot
     owners = [name[: -len(".grad")] for name in names_in(spot.stmt) if name.endswith(".grad")]
     for owner in owners:
-        made = made_at(spot, owner)
-        lines = [str(spot), *([made[1].line(made[0])] if made else [])]
+        lines = [str(spot), *made_line(spot, owner)]
         return Finding(
             f"{code(owner)} is not a leaf: an operation made it. backward() keeps the gradients of "
             f"leaves alone, so {code(owner + '.grad')} is None.",
@@ -890,7 +865,7 @@ def sizes(facts: Facts, _: Any) -> Finding | None:
 def copied(facts: Facts, _: Any) -> Finding | None:
     name = facts.spot.called()
     return Finding(
-        f"torch.tensor() copied the values of {code(name) if name else 'a tensor'}. The copy has no "
+        f"torch.tensor() copied the values of {quoted(name, 'a tensor')}. The copy has no "
         "graph, so no gradient goes back through it.",
         (str(facts.spot),),
         "use the tensor itself, or torch.stack(...) for several. Where you do want a copy without "

@@ -17,6 +17,7 @@ from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, binds, heads
 from helpers.clinic.failed_backward import is_freed, nameless
+from helpers.clinic.values import called
 
 MOST_SHOWN = 3
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
@@ -61,7 +62,7 @@ def edited(stmt: ast.stmt) -> Iterator[str]:
 def edited_by(call: ast.Call) -> Iterator[str]:
     """Yield the names whose tensors a call may edit: a method in `_`, `out=`, a step of SGD."""
     func, first = call.func, call.args[0] if call.args else None
-    name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+    name = called(call)
     if name.endswith("_") and not name.endswith("__") and name not in NO_EDITS:
         yield from (dotted(func.value) if isinstance(func, ast.Attribute) else "", dotted(first))
     if name == "step" and isinstance(func, ast.Attribute):
@@ -196,8 +197,7 @@ def walked(stmt: ast.stmt) -> Iterator[tuple[ast.expr, bool]]:
     for call in heads(stmt):
         if not isinstance(call, ast.Call) or keeps(call):
             continue
-        func = call.func
-        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        func, name = call.func, called(call)
         if name not in WALKS or (name in OURS and not isinstance(func, ast.Name)):
             continue
         is_tensors = name == "backward" and not dotted(func).endswith("autograd.backward")
@@ -242,9 +242,7 @@ def losers(past: Past, names: Sequence[str]) -> tuple[Line, dict[str, torch.Tens
 
 def used_in(expr: ast.expr) -> set[str]:
     """Return the names whose numbers an expression uses: of `x.shape` and `zeros_like(x)` none."""
-    func = expr.func if isinstance(expr, ast.Call) else expr
-    asked = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    is_name = isinstance(expr, ast.Name)
+    asked, is_name = called(expr), isinstance(expr, ast.Name)
     if not is_name and (asked in ABOUT or asked.endswith("_like")):
         return set()
     found = {expr.id} if is_name else set()

@@ -5,7 +5,7 @@ that the failing line used.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -18,6 +18,7 @@ from autograd_graphs.looking.source import call_at
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.looking.torch_private import is_tensor
 from autograd_graphs.looking.variable_names import variables
+from helpers.answers import code
 from helpers.clinic.reach import reached
 from helpers.clinic.sources import (
     Place,
@@ -207,6 +208,12 @@ def made_at(spot: Spot, name: str) -> tuple[ast.stmt, Place] | None:
     return None
 
 
+def made_line(spot: Spot, name: str) -> list[str]:
+    """Return the line that gave a name its value, if there is one."""
+    made = made_at(spot, name)
+    return [made[1].line(made[0])] if made else []
+
+
 def places(space: dict[str, Any]) -> list[Place]:
     """Return all sources of the learner's that a namespace tells of: its cells, or its file."""
     found = cells_before(cells_in(space))
@@ -243,3 +250,13 @@ def listed(items: Iterable[str], most: int = 3) -> str:
     if more > 0:
         found = [*found[:most], f"{more} more"]
     return found[0] if len(found) == 1 else ", ".join(found[:-1]) + f" and {found[-1]}"
+
+
+def each(things: Sized, one: Any, many: Any) -> Any:
+    """Return the words for one thing, or those for several."""
+    return one if len(things) == 1 else many
+
+
+def quoted(name: str, otherwise: str) -> str:
+    """Return a name as code; other words where nobody has a name."""
+    return code(name) if name else otherwise

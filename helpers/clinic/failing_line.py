@@ -9,8 +9,6 @@ from __future__ import annotations
 import linecache
 import os
 import re
-import sysconfig
-from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -37,21 +35,8 @@ from helpers.clinic.detectors import freed_by_earlier_lines, led_to_it
 from helpers.clinic.earlier_lines import Past
 from helpers.clinic.errors import frames_of
 from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
+from helpers.clinic.sources import is_learners_file
 
-THEIRS = {
-    "torch",
-    "autograd_graphs",
-    "helpers",
-    "IPython",
-    "ipykernel",
-    "numpy",
-    "importlib",
-    "contextlib",
-}
-_PATHS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-# of the second kind is code that torch.fx wrote
-NOT_THEIRS = ("<frozen ", "<eval_with_key>", *(path + os.sep for path in _PATHS))
-PACKAGES = {"site-packages", "dist-packages"}
 MOST_TENSORS, MOST_SAVED = 4, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 _STRING = re.compile(r"""("[^"]*"|'[^']*')|#.*""")
@@ -113,7 +98,8 @@ def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
     found = None
     while traceback is not None:
         frame, number = traceback.tb_frame, traceback.tb_lineno or 0
-        if _is_learners(frame) and _line(frame, number):
+        module = frame.f_globals.get("__name__")
+        if is_learners_file(frame.f_code.co_filename, module) and _line(frame, number):
             found = frame, number
         traceback = traceback.tb_next
     return found
@@ -123,15 +109,6 @@ def _line(frame: FrameType, number: int) -> str:
     """Return the text of a line; "" where there is none, or only what a magic has become."""
     line = linecache.getline(frame.f_code.co_filename, number).strip()
     return "" if line.startswith("get_ipython().") else line
-
-
-def _is_learners(frame: FrameType) -> bool:
-    """Say whether code is the learner's: not Python's own, of no installed package, and not ours."""
-    module = frame.f_globals.get("__name__")
-    if type(module) is str and module.split(".")[0] in THEIRS:
-        return False
-    file = frame.f_code.co_filename
-    return not file.startswith(NOT_THEIRS) and not PACKAGES & set(Path(file).parts)
 
 
 def _is_as_it_ran(frame: FrameType, number: int) -> bool:

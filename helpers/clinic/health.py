@@ -34,22 +34,26 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
 from helpers.answers import code
-from helpers.clinic.causes import remedy_of_cut
+from helpers.clinic.catalogue import CUTS
+from helpers.clinic.earlier_lines import heads
 from helpers.clinic.facts import (
     Finding,
     Spot,
     assigned,
+    each,
     in_sources,
     listed,
     made_at,
+    made_line,
     names_in,
     places,
+    quoted,
 )
 from helpers.clinic.failed_backward import is_freed, nameless
 from helpers.clinic.nans import dangerous, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached
 from helpers.clinic.rounds import in_rounds
-from helpers.clinic.values import CUTTING, Event, Scope, Values, dotted, flat
+from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
 
 HUGE = 1e4  # a gradient this many times as long as its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
@@ -135,7 +139,7 @@ class Health:
         values, spot = Values(), self.spot
         for nr in range(len(spot.scope.body) - 1, -1, -1):
             stmt = spot.scope.body[nr][0]
-            if self.loss_name in [name for name, _ in targets_of(stmt)]:
+            if self.loss_name in [name for name, _ in targets(stmt)]:
                 values.statement(spot.scope, nr)
                 break
         return values.events
@@ -191,12 +195,6 @@ def has_hooks(module: torch.nn.Module) -> bool:
     return any(inside.get(name) for name in ("_backward_hooks", "_backward_pre_hooks"))
 
 
-def targets_of(stmt: ast.stmt) -> list[tuple[str, Any]]:
-    from helpers.clinic.values import targets
-
-    return list(targets(stmt))
-
-
 def findings(health: Health) -> list[Finding]:
     """Return all that is found to be wrong, the gravest first."""
     checks = (no_tensor, no_graph, *OF_GRAPH) if health.loss is not None else ()
@@ -214,9 +212,9 @@ def no_tensor(health: Health) -> Iterator[Finding]:
         return
     cuts = health.of("cut")
     lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
-    why = f": {CUTTING[cuts[0].word]}" if cuts else ""
+    why = f": {CUTS[cuts[0].word].why}" if cuts else ""
     name = health.loss_name
-    remedy = remedy_of_cut(cuts[0]) if cuts else "give diagnose the tensor before it became one"
+    remedy = CUTS[cuts[0].word].remedy if cuts else "give diagnose the tensor before it became one"
     yield Finding(
         f"{code(name)} is a {type_name(health.loss)} and no tensor, so it has no graph{why}.",
         lines,
@@ -233,9 +231,9 @@ def no_graph(health: Health) -> Iterator[Finding]:
         for cut in cuts[:2]:
             yield Finding(
                 f"{name} has no graph, so no parameter can get a gradient. The graph ended at "
-                f"{code(cut.name) if cut.name else 'this line'}: {CUTTING[cut.word]}.",
+                f"{quoted(cut.name, 'this line')}: {CUTS[cut.word].why}.",
                 (str(cut),),
-                remedy_of_cut(cut),
+                CUTS[cut.word].remedy,
             )
         return
     if not health.records:
@@ -271,14 +269,7 @@ def calls_of(health: Health, name: str) -> tuple[str, ...]:
 
 def called_in(stmt: ast.stmt) -> list[str]:
     """Return the names of what a statement calls, without those of blocks in it."""
-    found, waiting = [], [stmt]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.Call):
-            func = node.func
-            found.append(func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", ""))
-        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
-    return found
+    return [called(one) for one in heads(stmt) if isinstance(one, ast.Call)]
 
 
 def lines_with(health: Health, word: str) -> tuple[str, ...]:
@@ -346,9 +337,9 @@ def cut_off(health: Health) -> Iterator[Finding]:
         if names:
             yield Finding(
                 f"The loss does not reach {listed(names)}: no gradient gets there. The graph ends at "
-                f"{code(cut.name) if cut.name else 'this line'}: {CUTTING[cut.word]}.",
+                f"{quoted(cut.name, 'this line')}: {CUTS[cut.word].why}.",
                 (str(cut),),
-                remedy_of_cut(cut),
+                CUTS[cut.word].remedy,
             )
     health.explained = set(health.unreached) - set(missing.values())
 
@@ -363,8 +354,8 @@ def unused(health: Health) -> Iterator[Finding]:
         owner = name.rpartition(".")[0].partition(".")[0] or name
         lines += list(assigned(health.space, owner))[:1]
     yield Finding(
-        f"{listed(left)} {'gets' if len(left) == 1 else 'get'} no gradient: nothing on the way to "
-        f"{code(health.loss_name)} uses {'it' if len(left) == 1 else 'them'}, so the loss does not "
+        f"{listed(left)} {each(left, 'gets', 'get')} no gradient: nothing on the way to "
+        f"{code(health.loss_name)} uses {each(left, 'it', 'them')}, so the loss does not "
         "reach that part of the model.",
         tuple(dict.fromkeys(lines))[:2],
         "call that part in forward, or add its output to the loss. If it should rest in this step, "
@@ -392,14 +383,14 @@ def not_held(health: Health) -> Iterator[Finding]:
     if strange and id_of_used(health, strange):
         instead = " It steps other tensors, which this loss does use."
     elif strange:
-        count = "one tensor" if len(strange) == 1 else f"{len(strange)} tensors"
+        count = each(strange, "one tensor", f"{len(strange)} tensors")
         instead = (
             f" It holds {count} that this model does not have, such as a layer that was replaced."
         )
     what = "any parameter of this model" if is_all else listed(missing)
     yield Finding(
         f"The optimizer does not hold {what}, so step() never updates "
-        f"{'it' if len(missing) == 1 else 'them'}.{instead}",
+        f"{each(missing, 'it', 'them')}.{instead}",
         tuple(dict.fromkeys(lines))[:3],
         "make the optimizer after the model is finished, or give it the rest with "
         "optimizer.add_param_group(...)",
@@ -416,8 +407,7 @@ def optimizer_name(health: Health) -> str:
 
 
 def made_lines(health: Health) -> list[str]:
-    made = made_at(health.spot, optimizer_name(health))
-    return [made[1].line(made[0])] if made else []
+    return made_line(health.spot, optimizer_name(health))
 
 
 def later_lines(health: Health) -> list[str]:
@@ -521,7 +511,7 @@ def zeros(health: Health) -> Iterator[Finding]:
     if none:
         own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
         yield Finding(
-            f"{listed(none)} {'gets' if len(none) == 1 else 'get'} None, although the graph leads "
+            f"{listed(none)} {each(none, 'gets', 'get')} None, although the graph leads "
             f"there. The backward of {listed(own) if own else 'an own Function'} returns None.",
             (),
             "return a gradient for each input that should learn",
@@ -649,20 +639,13 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     events = [one for one in health.of("op") if one.word in words and one.ids]
     lines = tuple(dict.fromkeys(map(str, events)))
     name = events[0].name if len(lines) == 1 else ""
-    side = code(name) if name else "The side that comes from the model"
+    side = quoted(name, "The side that comes from the model")
     return Finding(
         f"{side} has shape {inner}, and the target another one. The two were broadcast to "
         f"({max(inner)}, {max(inner)}), so every prediction is compared with every target.",
         lines[:2],
         "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
     )
-
-
-TWICE = {
-    "Softmax": "Softmax",
-    "LogSoftmax": "LogSoftmax",
-    "Sigmoid": "Sigmoid",
-}
 
 
 def twice_normalized(health: Health) -> Iterator[Finding]:
@@ -682,7 +665,7 @@ def twice_normalized(health: Health) -> Iterator[Finding]:
         events = [one for one in health.of("op") if one.word in same]
         name = next((one.name for one in events if one.name), "")
         yield Finding(
-            f"The loss {loss} applies {word} itself, and {code(name) if name else 'its input'} has "
+            f"The loss {loss} applies {word} itself, and {quoted(name, 'its input')} has "
             f"been through {word} already. Twice makes the gradients small, and it learns slowly.",
             tuple(dict.fromkeys(map(str, events)))[:2],
             f"give the loss the raw outputs (logits), and leave that {word} out",
@@ -720,7 +703,7 @@ def modes(health: Health) -> Iterator[Finding]:
     still = [path or type_name(one) for path, one in moody if not one.training]
     if still:
         yield Finding(
-            f"{listed(still)} {'is' if len(still) == 1 else 'are'} in eval mode: dropout drops nothing, "
+            f"{listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
             "and batch norm uses its running averages and does not update them.",
             calls_of(health, "eval")[:2],
             "call model.train() at the start of each round of training, if that part should learn",
@@ -732,7 +715,7 @@ def hooked(health: Health) -> Iterator[Finding]:
     with_hook = [name for name, one in health.parameters.items() if one._backward_hooks]
     if with_hook:
         yield Finding(
-            f"{listed(with_hook)} {'has' if len(with_hook) == 1 else 'have'} a hook of yours. What a "
+            f"{listed(with_hook)} {each(with_hook, 'has', 'have')} a hook of yours. What a "
             "hook returns takes the place of the gradient.",
             calls_of(health, "register_hook")[:2],
             "look at what it returns. handle.remove() takes the hook away",
@@ -769,10 +752,10 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
     for base, names in inner.items():
         lines = [one.line for one in sums if one.name == base]
         if len(names) > 1 or lines:
-            count = "a tensor" if len(names) == 1 else f"{len(names)} tensors"
-            each = "it" if len(names) == 1 else "each"
+            count = each(names, "a tensor", f"{len(names)} tensors")
+            it = each(names, "it", "each")
             yield Finding(
-                f"{code(base)} holds {count} with a graph, and {each} keeps all that its forward had "
+                f"{code(base)} holds {count} with a graph, and {it} keeps all that its forward had "
                 "saved. With every round memory grows.",
                 tuple(lines)[:2],
                 "keep numbers: loss.item(), or loss.detach() for a tensor",

@@ -12,6 +12,7 @@ from autograd_graphs.looking.saved_tensors import values_held
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_plain, is_tensor, ran_as, read, type_name
 from helpers.answers import code
+from helpers.clinic.catalogue import DANGERS, Danger
 from helpers.clinic.facts import Finding
 from helpers.clinic.values import Event
 
@@ -46,60 +47,18 @@ def is_number(thing: Any) -> bool:
     return is_plain(thing) and not thing.is_meta
 
 
-# of an operation: when its slope has no number, why, what to do, and what it is called in a line
-DANGERS: dict[str, tuple[Callable[[Held], bool], str, str, set[str]]] = {
-    "Sqrt": (
-        lambda held: is_zero(held, "result") or has_nan(held.get("result")),
-        "At 0 the slope of sqrt is infinite, and infinite times 0 is NaN. Of a negative number "
-        "sqrt itself is NaN",
-        "add a small number (eps) under the root, as in torch.sqrt(x + 1e-8)",
-        {"sqrt", "Pow"},
-    ),
-    "Log": (
-        lambda held: is_low(held, 0),
-        "At 0 log is -infinity and its slope is infinite. Of a negative number log is NaN",
-        "keep it above 0, as in torch.log(x.clamp(min=1e-8)), or use log_softmax or logsigmoid",
-        {"log"},
-    ),
-    "Div": (
-        lambda held: is_zero(held, "other"),
-        "It divides by 0. Then the result and its slope are infinite, and infinite times 0 is NaN",
-        "add a small number (eps) below the line, as in a / (b + 1e-8)",
-        {"Div", "div"},
-    ),
-    "Pow": (
-        is_root_of_zero,
-        "With an exponent below 1 the slope at 0 is infinite, and of a negative number the power is "
-        "NaN",
-        "add a small number (eps) before the power is taken",
-        {"Pow", "pow"},
-    ),
-    "Exp": (
-        lambda held: is_infinite(held, "result"),
-        "Of a large number exp is infinite, and infinite times 0, or divided by infinite, is NaN",
-        "subtract the largest value first, or use softmax, logsumexp or log_softmax",
-        {"exp"},
-    ),
-    "Rsqrt": (
-        lambda held: is_infinite(held, "result"),
-        "At 0 rsqrt is infinite",
-        "add a small number (eps) first",
-        {"rsqrt"},
-    ),
-    "Reciprocal": (
-        lambda held: is_infinite(held, "result"),
-        "At 0 one divided by it is infinite",
-        "add a small number (eps) first",
-        {"reciprocal", "Div"},
-    ),
-    "Std": (
-        lambda held: is_zero(held, "result") or has_nan(held.get("result")),
-        "Where all values are equal the slope of std is infinite, and of one value std is NaN",
-        "take std of several values, and add a small number (eps): (x.var() + 1e-8).sqrt()",
-        {"std"},
-    ),
-    "Acos": (is_at_one, "At 1 and -1 its slope is infinite", "clamp to less than 1", {"acos"}),
-    "Asin": (is_at_one, "At 1 and -1 its slope is infinite", "clamp to less than 1", {"asin"}),
+# of an operation: when its slope, or the operation itself, has no number
+IS_BAD: dict[str, Callable[[Held], bool]] = {
+    "Sqrt": lambda held: is_zero(held, "result") or has_nan(held.get("result")),
+    "Log": lambda held: is_low(held, 0),
+    "Div": lambda held: is_zero(held, "other"),
+    "Pow": is_root_of_zero,
+    "Exp": lambda held: is_infinite(held, "result"),
+    "Rsqrt": lambda held: is_infinite(held, "result"),
+    "Reciprocal": lambda held: is_infinite(held, "result"),
+    "Std": lambda held: is_zero(held, "result") or has_nan(held.get("result")),
+    "Acos": is_at_one,
+    "Asin": is_at_one,
 }
 
 
@@ -116,7 +75,7 @@ def dangerous(nodes: Sequence[Any]) -> Any:
     """Return the earliest node whose saved values show that its slope, or it itself, has no number."""
     for node in sorted(nodes, key=ran_as):
         kind = kind_of(node)
-        if kind in DANGERS and DANGERS[kind][0](values_held(node)):
+        if kind in IS_BAD and IS_BAD[kind](values_held(node)):
             return node
     return None
 
@@ -134,15 +93,17 @@ def before_it(walk: Walk, maker: str) -> Any:
 
 def nan_finding(events: Sequence[Event], kind: str, line: str, told: str) -> Finding:
     """Tell at which operation NaN began; `line` is where it surely was, "" where nobody knows."""
-    _, why, remedy, words = DANGERS.get(kind, (None, "", "", {kind.lower()}))
-    events = [one for one in events if one.word in words]
+    known = DANGERS.get(kind) or Danger(
+        "", "keep the values away from where it has no number", [kind.lower()]
+    )
+    events = [one for one in events if one.word in known.words]
     exact = [one for one in events if line and one.place.words(one.stmt) in line]
     events = exact or ([] if line else events)
     lines = [str(one) for one in events] or ([line] if line else [])
     name = next((one.name for one in events if one.name), "")
     what = f"{kind.lower()}{' of ' + code(name) if name else ''}"
     return Finding(
-        f"{told} It began at {what}. {why + '.' if why else ''}".strip(),
+        f"{told} It began at {what}. {known.why + '.' if known.why else ''}".strip(),
         tuple(dict.fromkeys(lines))[:3],
-        remedy or "keep the values away from where the operation has no number",
+        known.remedy,
     )

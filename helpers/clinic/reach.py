@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor, memory_of
+from autograd_graphs.looking.torch_private import is_a, is_module, is_tensor
 from autograd_graphs.looking.variable_names import named
 from autograd_graphs.text import visible
 
@@ -70,12 +70,3 @@ def is_plain_object(thing: Any) -> bool:
     if isinstance(thing, type):
         return False
     return type.__dict__["__module__"].__get__(type(thing)) == "__main__"
-
-
-def name_of(tensor: torch.Tensor, names: Iterable[tuple[str, torch.Tensor]]) -> str:
-    """Return what the learner calls a tensor, by itself, else by its memory; "" where nobody does."""
-    pairs = list(names)
-    same = [name for name, one in pairs if one is tensor]
-    place = memory_of(tensor)
-    alike = [name for name, one in pairs if place and memory_of(one) == place]
-    return next(iter(same + alike), "")

@@ -134,7 +134,7 @@ def _of_warning(warned: Heard) -> Card:
     facts = Facts(text, None, False)
     facts.heard, facts.cell = spot, warned.cell
     with quietly():
-        told = _lines_of(found_in(facts), facts) if spot else []
+        told = _lines_of(found_in(facts), facts)
     head = f"{kind}: {first_sentence(text)}"
     where = [f"Look at {spot}"] if spot and not told else []
     if told:
@@ -150,11 +150,10 @@ def _of_warning(warned: Heard) -> Card:
 
 def spot_of_warning(warned: Heard) -> Spot | None:
     """Return the learner's line that a warning came from; None where nobody knows."""
-    cell = warned.cell
+    if warned.made is None:
+        return None
     known = {name: one for name, one in named(warned.space) if not is_ipythons(name)}
-    if warned.made is not None:
-        return spot_in(warned.made, warned.line, warned.space, known, cell)
-    return None
+    return spot_in(warned.made, warned.line, warned.space, known, warned.cell)
 
 
 def _age(error: BaseException, is_past: bool | None) -> str:
@@ -173,14 +172,8 @@ def _of_text(text: str) -> Card:
     head = first_sentence(text) or "an empty text"
     if not found:
         return _card("partly", "Not known", head, [head, _UNKNOWN])
-    page = _page(found, clue(text), [])
-    return _card(
-        "wrong",
-        "A message",
-        head,
-        [head, *page],
-        [_means(found), *_advice(found)],
-    )
+    page = [head, *_page(found, clue(text), [])]
+    return _card("wrong", "A message", head, page, [_means(found), *_advice(found)])
 
 
 def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
@@ -219,7 +212,7 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
     """Return a finding with what else is seen at its line, and no line twice: the line that led to
     the error stands for the same line of the finding.
     """
-    led, where, *tensors = seen
+    led, where, *tensors = seen or ("", "")
     looked = [one for one in told if one.startswith("Look at ")]
     if led and all(one.removeprefix("Look at ") in led for one in looked):
         told = [one for one in told if one not in looked]
@@ -277,12 +270,9 @@ def _means(found: Symptom) -> str:
 
 
 def _advice(found: Symptom) -> list[str]:
-    one = len(found.causes) == 1
-    question = (
-        "What is often behind it, and what to try:"
-        if one
-        else "One of these is often behind it. What to try:"
-    )
+    question = "One of these is often behind it. What to try:"
+    if len(found.causes) == 1:
+        question = "What is often behind it, and what to try:"
     return [question, *map(_cause, found.causes)]
 
 

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.torch_private import is_a
+from helpers.clinic.earlier_lines import heads
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
-from helpers.clinic.values import dotted, flat, targets
+from helpers.clinic.values import called, dotted, flat, owner_of, targets
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
@@ -114,33 +115,18 @@ def names_bound(function: ast.FunctionDef, body: list) -> set[str]:
 
 def acts_in(body: list) -> Iterator[Act]:
     for stmt, block in body:
-        if isinstance(stmt, (ast.FunctionDef, ast.ClassDef)):
-            continue
-        for call in own_calls(stmt):
-            kind = kind_of(call)
-            if kind:
-                name = dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
-                yield Act(kind, name, stmt, call, block)
-
-
-def own_calls(stmt: ast.stmt) -> Iterator[ast.Call]:
-    waiting: list[ast.AST] = [stmt]
-    while waiting:
-        node = waiting.pop(0)
-        if isinstance(node, ast.Call):
-            yield node
-        waiting += [one for one in ast.iter_child_nodes(node) if not isinstance(one, ast.stmt)]
+        for call in filter(is_call, heads(stmt)):
+            if kind := kind_of(call):
+                yield Act(kind, owner_of(call), stmt, call, block)
 
 
 def kind_of(call: ast.Call) -> str:
-    word = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    owner = dotted(call.func.value).lower() if isinstance(call.func, ast.Attribute) else ""
-    if word == "step":
-        return "schedule" if "sched" in owner else "step"
-    known = {"zero_grad": "zero", "backward": "backward"}
+    word = called(call)
+    if word == "step" and "sched" in owner_of(call).lower():
+        return "schedule"
     if word.startswith("clip_grad_"):
         return "clip"
-    return known.get(word, "")
+    return {"zero_grad": "zero", "backward": "backward", "step": "step"}.get(word, "")
 
 
 def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Iterator[Habit]:
@@ -281,8 +267,7 @@ def is_call(node: ast.AST) -> bool:
 
 def is_scalar(given: list[ast.expr]) -> bool:
     """Say whether what is given has no graph, as its last call tells."""
-    func = given[0].func if given and is_call(given[0]) else None
-    return (func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")) in SCALARS
+    return bool(given) and is_call(given[0]) and called(given[0]) in SCALARS
 
 
 def kept(place: Place, body: list) -> Iterator[Habit]:

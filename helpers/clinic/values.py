@@ -18,54 +18,13 @@ from autograd_graphs.looking.statements import SCOPES, bodies
 from autograd_graphs.looking.torch_private import is_module, is_tensor, read
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
+from helpers.clinic.catalogue import CUTS
 from helpers.clinic.sources import Place, place_of_function
 
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
-CUTTING = {
-    "detach": "detach() cuts it off from its graph",
-    "detach_": "detach_() cuts it off from its graph",
-    "item": "item() takes a plain Python number out of it",
-    "tolist": "tolist() takes plain Python numbers out of it",
-    "numpy": "numpy() takes the values out of it, without the graph",
-    "float()": "float() takes a plain Python number out of it",
-    "int()": "int() takes a plain Python number out of it",
-    "tensor": "torch.tensor() copies the values into a new tensor, without the graph",
-    "FloatTensor": "FloatTensor() copies the values into a new tensor, without the graph",
-    "from_numpy": "from_numpy() makes a new tensor of the values, without the graph",
-    "Variable": "Variable() makes a new tensor without the graph",
-    "data": ".data is the tensor without its graph",
-    "argmax": "argmax() gives whole numbers, and those have no gradient",
-    "argmin": "argmin() gives whole numbers, and those have no gradient",
-    "argsort": "argsort() gives whole numbers, and those have no gradient",
-    "multinomial": "multinomial() draws whole numbers, and those have no gradient",
-    "sample": "sample() draws its numbers, and no gradient goes through that. rsample() does it so "
-    "that gradients come through",
-    "bernoulli": "bernoulli() draws its numbers, and no gradient goes through that",
-    "long": "long() casts to whole numbers, and those have no gradient",
-    "int": "int() casts to whole numbers, and those have no gradient",
-    "bool": "bool() casts to True and False, and those have no gradient",
-    "compare": "a comparison gives True or False, and those have no gradient",
-    "no_grad": "no_grad() records no graph",
-    "grad": "autograd.grad() without create_graph=True gives a gradient that has no graph, so nobody "
-    "can differentiate it a second time",
-    "inference_mode": "inference_mode() records no graph",
-    "set_grad_enabled": "set_grad_enabled(False) records no graph",
-}
 MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
 BUILTINS = {"float": "float()", "int": "int()"}
-METHODS_ONLY = {
-    "sample",
-    "long",
-    "int",
-    "bool",
-    "item",
-    "tolist",
-    "numpy",
-    "detach",
-    "detach_",
-    "data",
-}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
 ABOUT |= {"zeros_like", "ones_like", "rand_like", "randn_like", "isnan", "isfinite", "print"}
 
@@ -128,6 +87,21 @@ def dotted(expr: ast.AST | None) -> str:
     if isinstance(expr, ast.Call) and isinstance(expr.func, ast.Attribute):
         return dotted(expr.func.value)
     return ""
+
+
+def called(expr: ast.expr) -> str:
+    """Return the name of what is called, or of an attribute or name itself, without its owner."""
+    func = getattr(expr, "func", expr)
+    return getattr(func, "attr", getattr(func, "id", ""))
+
+
+def owner_of(call: ast.Call) -> str:
+    """Return what the learner calls the owner of a method; "" of a function."""
+    return dotted(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def first_given(call: ast.Call) -> str:
+    return dotted(call.args[0]) if call.args else ""
 
 
 def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
@@ -253,8 +227,8 @@ class Values:
                 if isinstance(node, ast.Name):
                     inner[node.id] = came
         within = replace(scope, inner=inner)
-        parts = [expr.value] if isinstance(expr, ast.DictComp) else [expr.elt]
-        return self.of(within, parts[0], stop)
+        made = expr.value if isinstance(expr, ast.DictComp) else expr.elt
+        return self.of(within, made, stop)
 
     def _name(self, scope: Scope, name: str, stop: int) -> frozenset[int]:
         if name in scope.inner:
@@ -343,7 +317,7 @@ class Values:
     def _call(self, scope: Scope, call: ast.Call, stop: int) -> frozenset[int]:
         func = call.func
         is_method = isinstance(func, ast.Attribute)
-        word = func.attr if is_method else getattr(func, "id", "")
+        word = called(call)
         thing = self.thing(scope, func)
         given = [self.of(scope, one, stop) for one in call.args]
         named = {one.arg: self.of(scope, one.value, stop) for one in call.keywords}
@@ -359,24 +333,22 @@ class Values:
             came |= self.of(scope, func.value, stop)
         self._edits_by_call(call, word, came)
         self._note("op", word, self._operand(call), came)
-        is_cut = word in CUTTING and (is_method or word not in METHODS_ONLY)
+        is_cut = word in CUTS and (is_method or not CUTS[word].is_method)
         if not is_cut:
             word = "" if is_method else BUILTINS.get(word, "")
         return self._cut(scope, word, call, came) if word else came
 
     def _edits_by_call(self, call: ast.Call, word: str, came: frozenset[int]) -> None:
-        func, first = call.func, dotted(call.args[0]) if call.args else ""
+        first = first_given(call)
         if word.endswith("_") and not word.endswith("__") and word not in NO_EDITS:
-            owner = dotted(func.value) if isinstance(func, ast.Attribute) else first
-            self._note("edit", word, owner, came)
+            self._note("edit", word, owner_of(call) or first, came)
         for one in call.keywords:
             if one.arg == "inplace" and getattr(one.value, "value", False) is True:
                 self._note("edit", word, first, came)
 
     def _edits_by_module(self, module: Any, call: ast.Call, came: frozenset[int]) -> None:
         for path, part in inplace_parts(module):
-            name = dotted(call.args[0]) if call.args and not path else ""
-            self._note("edit", type(part).__name__, name, came)
+            self._note("edit", type(part).__name__, "" if path else first_given(call), came)
 
     def _module(
         self, scope: Scope, module: Any, given: list, named: dict, came: frozenset[int]
@@ -465,8 +437,7 @@ class Values:
     def _operand(self, expr: ast.AST) -> str:
         """Return the name of the tensor that an operation works on, as far as it has one."""
         if isinstance(expr, ast.Call):
-            is_method = isinstance(expr.func, ast.Attribute)
-            path = dotted(expr.func.value) if is_method else ""
+            path = owner_of(expr)
             if path and path not in ("torch", "F", "nn.functional", "np", "math", "torch.autograd"):
                 return path
             return next(filter(None, map(self._operand, expr.args)), "")
@@ -541,15 +512,10 @@ def modes_of_decorators(tree: Any) -> tuple[str, ...]:
 
 
 def mode_of(expr: ast.expr) -> str:
-    func = expr.func if isinstance(expr, ast.Call) else expr
-    word = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
-    given = expr.args[0] if isinstance(expr, ast.Call) and expr.args else None
+    word, given = called(expr), next(iter(getattr(expr, "args", ())), None)
     is_false = isinstance(given, ast.Constant) and given.value is False
-    if word == "set_grad_enabled":
-        return word if is_false else ""
-    if word == "inference_mode" and is_false:
-        return ""
-    return word if word in MODES or word == "enable_grad" else ""
+    is_set = {"set_grad_enabled": is_false, "inference_mode": not is_false}.get(word, True)
+    return word if is_set and word in (*MODES, "enable_grad") else ""
 
 
 def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
