@@ -55,7 +55,7 @@ other = torch.optim.Adam(critic.parameters())
 for i in range(2):
     fake = net(torch.randn(4, 2))
     critic_loss = critic(fake.detach()).mean() - critic(torch.randn(4, 2)).mean()
-    other.zero_grad(); critic_loss.backward(); other.step()
+    other.zero_grad(); critic_loss.backward(); opt.zero_grad(); other.step()
     loss = -critic(fake).mean()
     opt.zero_grad(); loss.backward(); opt.step()
 loss = -critic(net(torch.randn(4, 2))).mean()""",

@@ -347,11 +347,11 @@ def view_of_hook(facts: Facts, _: Any) -> Finding | None:
     ]
     what = quoted(name, "This tensor")
     return Finding(
-        f"{what} is the output of a module that has a full backward hook. Such a hook makes the "
-        "output a view, and nobody may edit that view in place.",
+        f"{what} went into a module with a full backward hook, or came out of it. Such a hook turns "
+        "both into views, and nobody may edit these in place.",
         (str(facts.spot), *hooks[:2]),
-        f"make a new tensor: {name or 'out'} = {name or 'out'} + ..., and no in-place module behind "
-        "the hook. Or put the hook on the tensor, with register_hook()",
+        "make a new tensor there: out = out + x and not out += x, ReLU() and not "
+        "ReLU(inplace=True). Or put the hook on the tensor, with register_hook()",
     )
 
 
@@ -372,7 +372,7 @@ def module_edits_leaf(facts: Facts, _: Any) -> Finding | None:
             what = quoted(event.name, "what it gets here")
             return Finding(
                 f"A {event.word} with inplace=True edits {what}, and that is a leaf that requires "
-                "grad. Backward needs a leaf as it was.",
+                "grad. Torch records no edit of such a leaf.",
                 (str(event),),
                 f"make the module without inplace=True: {event.word}()",
             )
@@ -559,12 +559,13 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
         )
     else:
         why = "no backward() reached it since the last zero_grad(). "
-        others = [
-            one for _, one in facts.names if read(one, "is_leaf") and read(one, "requires_grad")
+        model = (*longer, owner)[0].partition(".")[0] + "."
+        parts = [
+            one for name, one in facts.names if name.startswith(model) and read(one, "is_leaf")
         ]
-        if any(read(one, "grad") is not None for one in others):
-            why += "Others have a gradient, so most likely the loss did not reach this one: it is "
-            why += "not used"
+        if any(read(one, "grad") is not None for one in parts):
+            why += "Other parts of the model have one, so most likely this one is not used in "
+            why += "forward"
         else:
             why += "Either the loss does not use it, or backward() has not run yet"
     return (

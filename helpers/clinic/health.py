@@ -639,6 +639,8 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     events = [one for one in health.of("op") if one.word in words and one.ids]
     lines = tuple(dict.fromkeys(map(str, events)))
     name = events[0].name if len(lines) == 1 else ""
+    if kind != "Sub" and shape(health.known.get(name)) != inner:
+        name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
     return Finding(
         f"{side} has shape {inner}, and the target another one. The two were broadcast to "

@@ -138,7 +138,7 @@ def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Itera
         back = kinds.index("backward")
         step = kinds.index("step", back) if "step" in kinds[back:] else -1
         if step > back:
-            yield from between(place, acts[back + 1 : step])
+            yield from between(place, acts[back + 1 : step], acts[step].name)
         yield from clipped_late(place, acts)
         if not is_function:
             yield from over_rounds(place, acts, body, step > back)
@@ -173,9 +173,10 @@ def over_rounds(place: Place, acts: list[Act], body: list, is_stepped: bool) -> 
     yield from not_divided(place, acts, body)
 
 
-def between(place: Place, acts: list[Act]) -> Iterator[Habit]:
+def between(place: Place, acts: list[Act], stepped: str) -> Iterator[Habit]:
+    """Tell of gradients that are emptied before they were used, those of the same optimizer."""
     for act in acts:
-        if act.kind == "zero":
+        if act.kind == "zero" and act.name == stepped:
             yield Habit(
                 "wrong",
                 act.name,

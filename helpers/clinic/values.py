@@ -185,7 +185,8 @@ class Values:
         if (word in ("Div", "Sub") and not is_plain) or (word == "Pow" and power < 1):
             has_way = self.of(scope, expr.left, stop)
             side = expr.left if has_way or word != "Sub" else expr.right
-            self._note("op", word, self._operand(side), came)
+            is_name = word != "Sub" or isinstance(side, (ast.Name, ast.Attribute))
+            self._note("op", word, self._operand(side) if is_name else "", came)
         return came
 
     def _is_number(self, scope: Scope, expr: ast.AST) -> bool:
