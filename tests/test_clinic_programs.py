@@ -13,13 +13,12 @@ from helpers import diagnose
 from helpers.clinic.heard import last_warning
 
 CLEAR = "import sys, traceback\ntraceback.clear_frames(sys.last_value.__traceback__)"
-PROGRAMS = {one["id"]: one for one in programs()}
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
-def test_the_cause_the_tensor_and_the_line_are_named(name):
-    text = answer(PROGRAMS[name])
-    assert False not in verdict(PROGRAMS[name], text), text
+@pytest.mark.parametrize("program", programs(), ids=lambda program: program["id"])
+def test_the_cause_the_tensor_and_the_line_are_named(program):
+    text = answer(program)
+    assert False not in verdict(program, text), text
 
 
 HEALTHY = {

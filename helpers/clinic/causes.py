@@ -52,7 +52,7 @@ from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, 
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
 from helpers.clinic.sources import is_learners_file
-from helpers.clinic.values import Event, called, dotted, targets
+from helpers.clinic.values import Event, called, dotted, first_given, targets
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
@@ -660,23 +660,6 @@ def origin(facts: Facts, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(lines))[:3]
 
 
-@rule(r"mat1 and mat2 shapes cannot be multiplied \((\d+)x(\d+) and (\d+)x(\d+)\)")
-def two_shapes(facts: Facts, match: Any) -> Finding | None:
-    given, wanted = int(match[2]), int(match[3])
-    shapes = [(name, shape(one)) for name, one in facts.line_names if name.endswith("weight")]
-    layers = [
-        name.removesuffix(".weight") for name, size in shapes if size and size[-1:] == (wanted,)
-    ]
-    what = f"The layer {listed(layers)}" if layers else "The layer"
-    return Finding(
-        f"{what} expects {wanted} features in the last dimension of its input, and it got {given}. The "
-        "shapes do not fit.",
-        (str(facts.spot),),
-        f"make the layer for {given} features, or change what comes before it. print(x.shape) shows "
-        "what arrives",
-    )
-
-
 # ---------------------------------------------------------------- own Functions
 
 
@@ -848,23 +831,36 @@ def scheduler_first(facts: Facts, _: Any) -> Finding | None:
     )
 
 
-@rule("Using a target size")
-def sizes(facts: Facts, _: Any) -> Finding | None:
-    pairs = [
-        (name, shape(one)) for name, one in facts.line_names if name in names_in(facts.spot.stmt)
-    ]
-    told = " and ".join(f"{code(name)} has shape {size}" for name, size in pairs[:2])
+@rule(r"Using a target size \(torch.Size\(\[(.*?)\]\)\).* input size \(torch.Size\(\[(.*?)\]\)\)")
+def sizes(facts: Facts, match: Any) -> Finding | None:
+    sides = []
+    for word, size in (("target", match[1]), ("prediction", match[2])):
+        plain = [name for name in given_names(facts.spot.stmt) if "." not in name]
+        same = [name for name in plain if size_of(facts, name) == tuple_of(size)]
+        name = f"the {word}{', ' + code(same[0]) + ',' if len(same) == 1 else ''}"
+        sides.append(f"{name} has shape {tuple_of(size)}")
     return Finding(
-        f"{told or 'Prediction and target differ in shape'}. The loss broadcasts the two, so every "
-        "prediction is compared with every target.",
+        f"{sides[0][0].upper()}{sides[0][1:]}, and {sides[1]}. The loss broadcasts the two, so "
+        "predictions may be compared with targets that are not theirs.",
         (str(facts.spot),),
         "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
     )
 
 
+def given_names(stmt: ast.stmt) -> list[str]:
+    """Return the names that stand alone as an argument of a call."""
+    given = [arg for one in ast.walk(stmt) if isinstance(one, ast.Call) for arg in one.args]
+    return [ast.unparse(one) for one in given if is_name(one)]
+
+
+def size_of(facts: Facts, name: str) -> str:
+    return str(shape(facts.spot.scope.space.get(name)))
+
+
 @rule("To copy construct from a tensor")
 def copied(facts: Facts, _: Any) -> Finding | None:
-    name = facts.spot.called()
+    calls = [one for one in ast.walk(facts.spot.stmt) if isinstance(one, ast.Call)]
+    name = next((first_given(one) for one in calls if called(one) == "tensor"), "")
     return Finding(
         f"torch.tensor() copied the values of {quoted(name, 'a tensor')}. The copy has no "
         "graph, so no gradient goes back through it.",

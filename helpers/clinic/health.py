@@ -9,11 +9,8 @@ from __future__ import annotations
 
 import ast
 import math
-import re
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cached_property
-from itertools import chain
 from types import FrameType
 from typing import Any
 
@@ -98,10 +95,6 @@ class Health:
     @cached_property
     def nodes(self) -> list[Any]:
         return [one for one in self.walk.met if not is_tensor(one)]
-
-    @cached_property
-    def kinds(self) -> set[str]:
-        return {type_name(one).partition("Backward")[0] for one in self.nodes}
 
     @cached_property
     def used(self) -> set[int]:
@@ -380,13 +373,9 @@ def not_held(health: Health) -> Iterator[Finding]:
     is_all = len(missing) == len(health.parameters)
     lines = [*made_lines(health), *later_lines(health)]
     instead = ""
-    if strange and id_of_used(health, strange):
-        instead = " It steps other tensors, which this loss does use."
-    elif strange:
+    if strange:
         count = each(strange, "one tensor", f"{len(strange)} tensors")
-        instead = (
-            f" It holds {count} that this model does not have, such as a layer that was replaced."
-        )
+        instead = f" It holds {count} that this model does not have. Was a layer replaced?"
     what = "any parameter of this model" if is_all else listed(missing)
     yield Finding(
         f"The optimizer does not hold {what}, so step() never updates "
@@ -395,10 +384,6 @@ def not_held(health: Health) -> Iterator[Finding]:
         "make the optimizer after the model is finished, or give it the rest with "
         "optimizer.add_param_group(...)",
     )
-
-
-def id_of_used(health: Health, tensors: Sequence[torch.Tensor]) -> bool:
-    return any(id(one) in health.used for one in tensors)
 
 
 def optimizer_name(health: Health) -> str:
@@ -436,7 +421,7 @@ def later_lines(health: Health) -> list[str]:
 
 
 def strange_flags(health: Health) -> Iterator[Finding]:
-    """Attributes that look like a flag and are none."""
+    """An attribute that looks like a flag and is none."""
     if not is_module(health.model):
         return
     for path, module in submodules(health.model):
@@ -449,15 +434,6 @@ def strange_flags(health: Health) -> Iterator[Finding]:
                     "that name. It freezes and unfreezes nothing: a module has no such flag.",
                     tuple(assigned(health.space, "requires_grad"))[:1],
                     f"call requires_grad_({value}) on the module",
-                )
-    for name, one in health.parameters.items():
-        for wrong in ("required_grad", "require_grad", "requires_gradient"):
-            if wrong in getattr(one, "__dict__", {}):
-                yield Finding(
-                    f"{code(name)} has an attribute {code(wrong)}. Torch does not know that name: "
-                    "the flag is requires_grad.",
-                    tuple(assigned(health.space, wrong))[:1],
-                    "write requires_grad",
                 )
 
 
@@ -478,30 +454,13 @@ def not_finite(health: Health) -> Iterator[Finding]:
     else:
         told += f", although {code(health.loss_name)} is a number."
     begun = dangerous(health.nodes)
-    kind = kind_of(begun) if begun is not None else bad_in_backward(health)
-    if kind:
-        yield nan_finding(health.of("op"), kind, "", told)
+    if begun is not None:
+        yield nan_finding(health.of("op"), kind_of(begun), "", told)
     else:
         yield Finding(told, (), "look at log, sqrt, divisions and exp of large numbers on the way")
 
 
-def bad_in_backward(health: Health) -> str:
-    """Return the name of the operation whose backward first gives NaN, as anomaly mode tells it."""
-    leaves = [health.parameters[name] for name in health.gradients]
-    if not leaves:
-        return ""
-    try:
-        with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True, check_nan=True):
-            warnings.simplefilter("ignore")
-            torch.autograd.grad(health.loss, leaves, retain_graph=True, allow_unused=True)
-    except RuntimeError as error:
-        found = re.search(r"Function '(\w+?)Backward\d*' returned nan", str(error))
-        return found[1] if found else ""
-    return ""
-
-
-FLAT = {"Round": "round()", "Floor": "floor()", "Ceil": "ceil()", "Sign": "sign()", "Sgn": "sgn()"}
-FLAT |= {"Trunc": "trunc()", "Heaviside": "heaviside()"}
+FLAT = {"Round", "Floor", "Ceil", "Sign", "Sgn", "Trunc", "Heaviside"}
 
 
 def zeros(health: Health) -> Iterator[Finding]:
@@ -524,54 +483,24 @@ def zeros(health: Health) -> Iterator[Finding]:
 
 
 def why_zero(health: Health) -> tuple[str, tuple[str, ...], str]:
-    for kind, word in FLAT.items():
-        if kind in health.kinds:
-            events = [one for one in health.of("op") if one.word.rstrip("_") == word[:-2]]
-            return (
-                f"{word} is flat nearly everywhere, so its slope is 0.",
-                tuple(map(str, events))[:2],
-                "compute the loss without it, or use a soft version",
-            )
     for node in health.nodes:
-        kind, held = type_name(node).partition("Backward")[0], values_held(node)
-        result = held.get("result")
+        kind = type_name(node).partition("Backward")[0]
+        lines = [
+            str(one) for one in health.of("op") if one.word.lower().rstrip("_") == kind.lower()
+        ]
+        lines = tuple(dict.fromkeys(lines))[:2]
+        if kind in FLAT:
+            why = f"{kind.lower()}() is flat nearly everywhere, so its slope is 0."
+            return why, lines, "compute the loss without it, or use a soft version"
+        result = values_held(node).get("result")
         if kind == "Relu" and is_tensor(result) and not bool(result.any()):
+            why = "Every value that goes into one relu is at or below 0, so it lets no gradient through."
             return (
-                "Every value that goes into one relu is below 0, so it lets no gradient through.",
-                (*op_lines(health, "relu"), *start_lines(health))[:3],
-                "look at the scale of the data, the learning rate and the start values of that layer",
+                why,
+                lines,
+                "look at the scale of the data, the learning rate and the start values",
             )
-        if kind in ("Sigmoid", "Tanh") and is_tensor(result) and is_saturated(result, kind):
-            return (
-                f"{kind.lower()} is at its end for every value, and there its slope is 0.",
-                (*op_lines(health, kind.lower()), *start_lines(health))[:3],
-                "scale the data, or start with smaller weights",
-            )
-    blank = [
-        name for name, one in health.parameters.items() if one.dim() > 1 and not bool(one.any())
-    ]
-    if blank:
-        return (
-            f"All values of {listed(blank)} are 0, so nothing comes back through such a weight.",
-            start_lines(health),
-            "start with small random weights. Torch's own start values are a good choice",
-        )
     return "Something on the way multiplies by 0.", (), "look for a weight or a mask that is all 0"
-
-
-def start_lines(health: Health) -> tuple[str, ...]:
-    """Return the lines that set start values to a constant."""
-    found = [calls_of(health, name) for name in ("zeros_", "constant_", "fill_", "zero_")]
-    return tuple(chain.from_iterable(found))[:2]
-
-
-def op_lines(health: Health, word: str) -> list[str]:
-    return list(dict.fromkeys(str(one) for one in health.of("op") if one.word.lower() == word))[:2]
-
-
-def is_saturated(result: torch.Tensor, kind: str) -> bool:
-    slope = result * (1 - result) if kind == "Sigmoid" else 1 - result * result
-    return not bool(slope.any())
 
 
 def large(health: Health) -> Iterator[Finding]:
@@ -650,31 +579,6 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     )
 
 
-def twice_normalized(health: Health) -> Iterator[Finding]:
-    """A loss that normalizes itself gets what was normalized before."""
-    for edge in health.walk.edges:
-        if edge.target is None:
-            continue
-        outer = type_name(health.walk.met[edge.source]).partition("Backward")[0]
-        inner = type_name(health.walk.met[edge.target]).partition("Backward")[0]
-        if outer == "LogSoftmax" and inner in ("Softmax", "LogSoftmax"):
-            loss, word = "cross_entropy", "softmax"
-        elif outer == "BinaryCrossEntropyWithLogits" and inner == "Sigmoid":
-            loss, word = "binary_cross_entropy_with_logits", "sigmoid"
-        else:
-            continue
-        same = {word, f"log_{word}", "Softmax", "LogSoftmax", "Sigmoid"}
-        events = [one for one in health.of("op") if one.word in same]
-        name = next((one.name for one in events if one.name), "")
-        yield Finding(
-            f"The loss {loss} applies {word} itself, and {quoted(name, 'its input')} has "
-            f"been through {word} already. Twice makes the gradients small, and it learns slowly.",
-            tuple(dict.fromkeys(map(str, events)))[:2],
-            f"give the loss the raw outputs (logits), and leave that {word} out",
-        )
-        return
-
-
 def target_with_graph(health: Health) -> Iterator[Finding]:
     for node in health.nodes:
         kind = type_name(node).partition("Backward")[0]
@@ -705,7 +609,7 @@ def modes(health: Health) -> Iterator[Finding]:
     still = [path or type_name(one) for path, one in moody if not one.training]
     if still:
         yield Finding(
-            f"{listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
+            f"Of the model, {listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
             "and batch norm uses its running averages and does not update them.",
             calls_of(health, "eval")[:2],
             "call model.train() at the start of each round of training, if that part should learn",
@@ -734,7 +638,7 @@ def hooked(health: Health) -> Iterator[Finding]:
                 lines = calls_of(health, "register_forward_hook")
                 lines += calls_of(health, "register_full_backward_hook")
                 yield Finding(
-                    f"{code(path or 'the model')} has the same hook {most} times. Each one runs in "
+                    f"The module {code(path or type_name(module))} has the same hook {most} times. Each one runs in "
                     "every forward, and what it keeps stays in memory.",
                     lines[:2],
                     "register it once, before the loop, or call handle.remove() in each round",
@@ -773,27 +677,14 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
             )
 
 
-def steps(health: Health) -> Iterator[Finding]:
-    """What the optimizer's settings say."""
-    for group in health.groups:
-        rate = group.get("lr")
-        if isinstance(rate, (int, float)) and rate < 1e-10:
-            yield Finding(
-                f"The learning rate of the optimizer is {rate:.3g}, so step() moves nothing.",
-                tuple(made_lines(health)),
-                "give it a larger lr, or look at what the scheduler made of it",
-            )
-            return
-
-
 def in_loops(health: Health) -> Iterator[Finding]:
     for event in in_rounds(health):
         if event.kind != "kept":
             yield Finding(event.what, (event.line,), event.remedy)
 
 
-OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, twice_normalized, target_with_graph)
-OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs, steps)
+OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, target_with_graph)
+OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
 OF_STATE += (in_loops,)
 
 

@@ -35,7 +35,7 @@ class Habit:
 
 @dataclass(frozen=True)
 class Act:
-    """Hold a call of a round that matters: "zero", "backward", "step", "clip" or "schedule"."""
+    """Hold a call of a round that matters: "zero", "backward", "step" or "schedule"."""
 
     kind: str
     name: str
@@ -124,8 +124,6 @@ def kind_of(call: ast.Call) -> str:
     word = called(call)
     if word == "step" and "sched" in owner_of(call).lower():
         return "schedule"
-    if word.startswith("clip_grad_"):
-        return "clip"
     return {"zero_grad": "zero", "backward": "backward", "step": "step"}.get(word, "")
 
 
@@ -139,19 +137,8 @@ def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Itera
         step = kinds.index("step", back) if "step" in kinds[back:] else -1
         if step > back:
             yield from between(place, acts[back + 1 : step], acts[step].name)
-        yield from clipped_late(place, acts)
         if not is_function:
             yield from over_rounds(place, acts, body, step > back)
-    elif "backward" in kinds and not empties(body):
-        uncalled = [stmt for stmt, _ in body if is_uncalled_step(stmt)]
-        for stmt in uncalled:
-            yield Habit(
-                "wrong",
-                "",
-                place.line(stmt),
-                "step is named here and never called: the parentheses are missing.",
-                "write optimizer.step()",
-            )
     for act in acts:
         if act.kind == "backward" and keeps_graph(act.call):
             yield Habit(
@@ -198,22 +185,6 @@ def never_emptied(place: Place, act: Act) -> Habit:
     )
 
 
-def clipped_late(place: Place, acts: list[Act]) -> Iterator[Habit]:
-    kinds = [act.kind for act in acts]
-    if "clip" not in kinds:
-        return
-    clip, step, back = kinds.index("clip"), kinds.index("step"), kinds.index("backward")
-    if clip > step > back or clip < back:
-        where = "after step()" if clip > step else "before backward()"
-        yield Habit(
-            "wrong",
-            "",
-            place.line(acts[clip].stmt),
-            f"The gradients are clipped {where}, so step() uses the gradients as they were without it.",
-            "clip between backward() and step()",
-        )
-
-
 def not_divided(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
     """Tell of gradients of several rounds that are added up, where nothing divides the loss."""
     step = next(act for act in acts if act.kind == "step")
@@ -242,11 +213,6 @@ def empties(body: list) -> bool:
             if isinstance(node, ast.Attribute) and node.attr == "grad":
                 return True
     return False
-
-
-def is_uncalled_step(stmt: ast.stmt) -> bool:
-    is_name = isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Attribute)
-    return is_name and stmt.value.attr in ("step", "zero_grad", "backward")
 
 
 def keeps_graph(call: ast.Call) -> bool:

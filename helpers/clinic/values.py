@@ -116,9 +116,6 @@ def targets(stmt: ast.stmt) -> Iterator[tuple[str, ast.expr]]:
         yield from ((name, stmt.iter) for name in names)
     elif isinstance(stmt, ast.Expr) and isinstance(stmt.value, ast.Call):
         yield from filled(stmt.value)
-    for node in ast.walk(stmt) if isinstance(stmt, (ast.Expr, ast.Assign, ast.If)) else ():
-        if isinstance(node, ast.NamedExpr):
-            yield node.target.id, node.value
 
 
 def filled(call: ast.Call) -> Iterator[tuple[str, ast.expr]]:
