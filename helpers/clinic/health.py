@@ -579,6 +579,36 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
     )
 
 
+TWICE = {
+    ("LogSoftmax", "Softmax"): ("cross_entropy", "softmax"),
+    ("LogSoftmax", "LogSoftmax"): ("cross_entropy", "softmax"),
+    ("BinaryCrossEntropyWithLogits", "Sigmoid"): ("binary_cross_entropy_with_logits", "sigmoid"),
+}
+
+
+def twice_normalized(health: Health) -> Iterator[Finding]:
+    """A loss that normalizes itself gets what was normalized before."""
+    met = health.walk.met
+    for edge in health.walk.edges:
+        pair = (
+            ("", "")
+            if edge.target is None
+            else (kind_of(met[edge.source]), kind_of(met[edge.target]))
+        )
+        if pair not in TWICE:
+            continue
+        loss, word = TWICE[pair]
+        events = [one for one in health.of("op") if one.word.lower() in (word, f"log_{word}")]
+        name = next((one.name for one in events if one.name), "")
+        yield Finding(
+            f"The loss {loss} applies {word} itself, and {quoted(name, 'its input')} has "
+            f"been through {word} already. Twice makes the gradients small, and it learns slowly.",
+            tuple(dict.fromkeys(map(str, events)))[:2],
+            f"give the loss the raw outputs (logits), and leave that {word} out",
+        )
+        return
+
+
 def target_with_graph(health: Health) -> Iterator[Finding]:
     for node in health.nodes:
         kind = type_name(node).partition("Backward")[0]
@@ -683,7 +713,7 @@ def in_loops(health: Health) -> Iterator[Finding]:
             yield Finding(event.what, (event.line,), event.remedy)
 
 
-OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, target_with_graph)
+OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, twice_normalized, target_with_graph)
 OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
 OF_STATE += (in_loops,)
 
