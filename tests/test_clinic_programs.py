@@ -160,7 +160,7 @@ BAD = {
     "an interrupt": (lambda: diagnose(KeyboardInterrupt()), "KeyboardInterrupt The course"),
     "a warning without a line": (
         lambda: diagnose(
-            UserWarning("Detected call of `lr_scheduler.step()` before `optimizer.step")
+            UserWarning("Detected call of `lr_scheduler.step()` before `optimizer.step()`")
         ),
         "The scheduler moved on before the optimizer took its first step",
     ),
@@ -268,7 +268,7 @@ HOOKS = {
 def test_hooks_of_the_learners_do_not_run(name):
     head = "import torch\nheard, net = [], torch.nn.Linear(2, 1)"
     text = shown([head, HOOKS[name], "diagnose(net, loss)\nprint(heard)"])
-    assert "Hooks of yours would run, so I did not compute the gradients." in text
+    assert "Hooks of yours may run, so I did not compute the gradients." in text
     assert text.endswith("[]\n")
 
 

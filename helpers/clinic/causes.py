@@ -602,8 +602,8 @@ def two_types(facts: Facts, _: Any) -> Finding | None:
 
 WHOLE = re.compile("Long|Int|Short|Byte|Bool|Char")
 TYPES = (
-    "Python and torch make whole numbers int64 (long), NumPy makes float64, torch makes float32: convert the data where you make it, for example with "
-    "x.float() or dtype=torch.float32"
+    "Python and torch make whole numbers int64 (long), NumPy makes float64, torch makes float32: "
+    "convert the data where you make it, for example with x.float() or dtype=torch.float32"
 )
 DEVICES = (
     "send the one that was left behind to the same device, with .to(device). A tensor that belongs "
@@ -695,8 +695,8 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     lines = tuple(place.line(one) for one in returns[-2:])
     if count := re.search(r"expected (\d+), got (\d+)", facts.text):
         return Finding(
-            f"The backward of your Function {code(name)} returned {count[2]} gradient{'s' * (count[2] != '1')}, and its "
-            f"forward takes {len(inputs)} inputs ({', '.join(inputs)}). It must return one for each "
+            f"The backward of your Function {code(name)} returned {count[2]} "
+            f"gradient{'s' * (count[2] != '1')}, and its forward takes {len(inputs)} inputs ({', '.join(inputs)}). It must return one for each "
             "input.",
             lines,
             "return one gradient per input, in the order of forward, and None for an input that "
@@ -752,8 +752,8 @@ def inference(facts: Facts, _: Any) -> Finding | None:
     if not found:
         return None
     return Finding(
-        f"{listed(found)} {each(found, 'was', 'were')} made under inference_mode(). Such a tensor takes no part "
-        "in a graph, and outside the block nobody may edit it.",
+        f"{listed(found)} {each(found, 'was', 'were')} made under inference_mode(). Such a tensor "
+        "takes no part in a graph, and outside the block nobody may edit it.",
         origin(facts, found),
         f"make it under no_grad(), or take a copy outside the block: {found[0]}.clone()",
     )

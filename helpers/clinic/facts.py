@@ -44,7 +44,9 @@ class Finding:
 
 @dataclass(frozen=True)
 class Spot:
-    """Hold a line that ran: the namespace of its module, the scope that its names are looked up in, and its statement there."""
+    """Hold a line that ran: the namespace of its module, the scope that its names are looked up in,
+    and its statement there.
+    """
 
     globals: dict[str, Any]
     scope: Scope

@@ -169,7 +169,7 @@ class Health:
         hooked += [one for _, one in self.names if one._backward_hooks]
         # torch shows nobody the hooks of nodes, nor those of tensors that have no name any more
         if hooked or calls_of(self, "register_hook") or calls_of(self, "register_prehook"):
-            return "Hooks of yours would run, so I did not compute the gradients."
+            return "Hooks of yours may run, so I did not compute the gradients."
         if any(is_freed(one) for one in self.nodes):
             return (
                 "backward() has freed the graph of this loss, so I could not compute the gradients. "
