@@ -161,6 +161,42 @@ def test_on_and_back_lead_through_a_player_that_is_seen(deck, on, back, focused)
     assert deck.evaluate(AT) == [1, "step 4 of 4"]
 
 
+def test_a_player_begins_anew_where_its_slide_is_entered_forward_or_chosen(deck):
+    for keys in ("Home ArrowRight ArrowRight", "o ArrowDown Enter"):
+        deck.evaluate("Reveal.slide(1)")
+        deck.keyboard.press("End")
+        assert deck.evaluate(AT) == [1, "the end"]
+        deck.evaluate("Reveal.slide(0, 0, -1)")
+        for key in keys.split():
+            deck.keyboard.press(key)
+        assert deck.evaluate(AT) == [1, "4 steps"]
+
+
+def test_back_takes_away_what_came_after_a_player_before_it_rewinds_the_player(chromium, published):
+    notebook = small()
+    notebook.cells.insert(4, text("after the film", "fragment"))
+    with watched(chromium) as watch:
+        page = opened(watch, published(notebook))
+        page.evaluate("Reveal.slide(1)")
+        page.keyboard.press("End")
+        page.keyboard.press("ArrowRight")
+        after = page.get_by_text("after the film")
+        assert after.is_visible()
+        page.keyboard.press("ArrowLeft")
+        assert not after.is_visible()
+        assert page.evaluate(AT) == [1, "the end"]
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate(AT) == [1, "step 4 of 4"]
+
+
+def test_any_key_closes_the_help_and_does_nothing_else(deck):
+    for key in ("?", "ArrowRight", "c"):
+        deck.keyboard.press("?")
+        assert deck.evaluate(OPEN) == [False, "help"]
+        deck.keyboard.press(key)
+        assert deck.evaluate(f"[{SLIDE}, ...{OPEN}]") == [0, False, None]
+
+
 def test_keys_that_only_a_player_knows_are_its_own_wherever_the_focus_is(deck):
     deck.evaluate("Reveal.slide(1)")
     deck.keyboard.press("End")

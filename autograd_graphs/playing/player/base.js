@@ -14,6 +14,11 @@ class Base {
     this.watch.observe(this.room);
     // slides that gave it another height
     this.room.addEventListener("player-fit", () => this.fit());
+    // slides press the keys of an answer
+    this.room.addEventListener("player-walk", ({ detail }) => {
+      this.restart();
+      for (const key of detail) this.press(key, {});
+    });
     document.fonts?.ready.then(() => this.fit());
   }
 

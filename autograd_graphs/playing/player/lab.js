@@ -23,11 +23,6 @@ class Lab extends Base {
     this.footer();
     this.addText();
     this.blocks = shape("g", null, { class: "player-blocks" });
-    // slides press the keys of an answer
-    this.room.addEventListener("player-walk", ({ detail }) => {
-      this.walk(this.start);
-      for (const key of detail) this.press(key);
-    });
   }
 
   // A button for each action: what is run, and under it what that does, or why it cannot be.
@@ -153,6 +148,10 @@ class Lab extends Base {
 
   tell() {
     if (this.told.open) this.text.textContent = this.state.text.map((line) => this.line(line)).join("\n");
+  }
+
+  restart() {
+    this.walk(this.start);
   }
 
   stop() {}

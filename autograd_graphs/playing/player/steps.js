@@ -86,6 +86,11 @@ class Steps extends Base {
     this.showFrame(state.frame ?? this.film.start);
   }
 
+  restart() {
+    this.stop();
+    this.showFrame(this.film.start, false);
+  }
+
   showFrame(wanted, guessing = this.guessing) {
     const frame = between(0, wanted, this.film.offsets.at(-1) - 1);
     const view = this.film.offsets.findLastIndex((from) => from <= frame);

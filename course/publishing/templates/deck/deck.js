@@ -10,6 +10,7 @@ function show(slide, step) {
   slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
   walk(slide, step);
+  walked(slide, [], "[data-at]:not(.on) .player-room"); // what is not seen yet begins anew
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
 }
 
@@ -17,7 +18,12 @@ function show(slide, step) {
 function walk(slide, step) {
   const walks = slide.dataset.walks?.split(",");
   if (!walks?.some(Boolean) || walks[step] === undefined) return;
-  slide.querySelector(".player-room")?.dispatchEvent(new CustomEvent("player-walk", { detail: walks[step].split(" ").filter(Boolean) }));
+  walked(slide, walks[step].split(" ").filter(Boolean));
+}
+
+// Press keys in the players of a slide, from their start.
+function walked(slide, keys, which = ".player-room") {
+  for (const room of slide.querySelectorAll(which)) room.dispatchEvent(new CustomEvent("player-walk", { detail: keys }));
 }
 
 function follow() {
@@ -33,6 +39,8 @@ function follow() {
 
 for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, follow);
 Reveal.on("slidechanged", (event) => {
+  const before = Reveal.getSlides().indexOf(event.previousSlide);
+  if (before < Reveal.getSlides().indexOf(event.currentSlide)) walked(event.currentSlide, []);
   if (!event.currentSlide.contains(document.activeElement) && document.activeElement?.closest(".slides")) release();
 });
 

@@ -41,6 +41,12 @@ function stepped(player, way) {
   return true;
 }
 
+// Whether a key is a step in this player, unless its slide presses its keys, or shows what came after it.
+function isNext(player, way) {
+  const { walks = "", step } = Reveal.getCurrentSlide().dataset;
+  return !/[^,]/.test(walks) && (way === "next" || +step <= +(player.closest("[data-at]")?.dataset.at ?? 0));
+}
+
 // What is typed in, dragged or scrolled keeps its arrows; a line of text until its end.
 function keepsArrows({ target, key }) {
   if (target.matches("input[type=text]")) return key.startsWith("Arrow") && target.selectionStart !== (WAYS[key] === "next" ? target.value.length : 0);
@@ -54,7 +60,7 @@ function toPlayer(event) {
   if (key in WAYS) {
     const isOwn = key === " " && target.closest(`.player, ${PRESSED}`);
     if (isOwn || keepsArrows(event) || (inside && !inside.querySelector(".player-next"))) return false;
-    if (stepped(player, WAYS[key])) return true;
+    if (isNext(player, WAYS[key]) && stepped(player, WAYS[key])) return true;
     if (!inside) return false;
     release();
     WAYS[key] === "next" ? Reveal.next() : Reveal.prev();
@@ -74,11 +80,13 @@ function escaped() {
   if (fold) fold.open = false;
 }
 
-// Before the slides see the key.
+// Before the slides see the key. Any key ends the black screen or closes the help, and does nothing else.
 window.addEventListener("keydown", (event) => {
-  if (isPassing || root.classList.contains("print-pdf") || document.querySelector("dialog[open]")) return; // on paper nothing is pressed
-  const isPaused = Reveal.isPaused() && !["Shift", "Control", "Alt", "Meta"].includes(event.key);
-  if (isPaused) Reveal.togglePause(false);
+  const help = document.querySelector("#help[open]"), isAlone = !["Shift", "Control", "Alt", "Meta"].includes(event.key);
+  if (isPassing || root.classList.contains("print-pdf") || document.querySelector("dialog[open]:not(#help)")) return; // on paper nothing is pressed
+  if (help && isAlone) help.close();
+  else if (help) return;
+  else if (Reveal.isPaused() && isAlone) Reveal.togglePause(false);
   else if (event.key === "Escape") escaped();
   else if (event.key === "?" && forSlides(event)) showHelp();
   else if (!toPlayer(event)) return;
@@ -129,6 +137,7 @@ function contents() {
       shown.close();
       release(); // else the keys are for a while those of a list that is gone
       Reveal.slide(at, 0, -1);
+      walked(Reveal.getCurrentSlide(), []);
     });
     list.append(document.createElement("li"));
     list.lastChild.append(button);

@@ -192,7 +192,7 @@ function tellNext() {
 // What the next key does in a player that is seen; "" where it leads on in the slides.
 function stepAhead() {
   const player = playerHere(), next = player?.querySelector(".player-next");
-  if (!next || next.ariaDisabled === "true") return "";
+  if (!next || next.ariaDisabled === "true" || !isNext(player, "next")) return "";
   return `a step in the player, which is at: ${player.querySelector(".player-count").textContent}`;
 }
 
