@@ -21,13 +21,13 @@ from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
 
-DRAWN = re.compile(r'(<svg class="graph"[^>]* viewBox="0 0 (\d+) (\d+)".*?</svg>)', re.DOTALL)
-BELOW_TITLE, READABLE = 290, 1.4  # px of height; times, which make its words readable
+DRAWN = re.compile(r'<svg class="graph".*?</svg>', re.DOTALL)
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
+BELOW = "Below: your predictions."  # what `progress()` shows, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
@@ -44,7 +44,7 @@ def role(cell: NotebookNode) -> str:
 
 
 def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
-    """Return the slides of a lesson, in order; its title has the last graph that a round shows."""
+    """Return the slides of a lesson, in order; its title has the graph that it names."""
     made: list[Slide] = []
     title, case = "Slide", ""
     for group in grouped(cells):
@@ -59,19 +59,18 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
             case = "\n".join(cell.source for cell in with_role(group, "run"))
         made += new
     if made and isinstance(made[0], Opening):
-        made[0] = replace(made[0], picture=last_picture(made))
+        named = cells[0].metadata.course.get("slide", {}).get("picture", "")
+        made[0] = replace(made[0], picture=picture_of(named, made))
     return made
 
 
-def last_picture(slides: list[Slide]) -> Result | None:
-    """Return a result with the last graph that can be read below a title, without what was printed
-    beside it.
-    """
-    results = "".join(slide.result.html for slide in slides if isinstance(slide, Round))
-    for drawn, wide, high in reversed(DRAWN.findall(results)):
-        if min(1136 / int(wide), BELOW_TITLE / int(high)) >= READABLE:
-            return Result(f'<div class="pic">{drawn}</div>', "picture")
-    return None
+def picture_of(run: str, slides: list[Slide]) -> Result | None:
+    """Return a result with the graph that a cell drew, without what was printed beside it."""
+    results = [
+        slide.result.html for slide in slides if isinstance(slide, Round) and slide.run == run
+    ]
+    drawn = DRAWN.search("".join(results))
+    return Result(f'<div class="pic">{drawn[0]}</div>', "picture") if drawn else None
 
 
 def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
@@ -158,7 +157,9 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     for cell in runs:
         drawn = drawing(own, cell, faces) if cell is runs[0] else ""
         shown = run_slide(cell, faces, title, lead, told)
-        made.append(replace(shown, notes=(told,) * (3 if drawn else 2), drawing=drawn))
+        takeaway = faces.line(own.get("takeaway", ""))
+        told_often = (told,) * (3 if drawn else 2)
+        made.append(replace(shown, notes=told_often, drawing=drawn, takeaway=takeaway))
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
@@ -170,8 +171,11 @@ def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Sl
     solved = find(CHECKED.search(stub.source)[1])
     given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
     broken = (given or case).strip("\n")
-    mended = COMMENT.sub("", solved.solution).strip("\n")
-    old = (given or mended).split("\n")
+    own = group[0].metadata.course.get("slide", {})
+    mended, old = COMMENT.sub("", solved.solution).strip("\n"), given
+    if len(own.get("mend", [])) == 2:
+        mended, old = broken.replace(*own["mend"]), broken
+    old = (old or mended).split("\n")
     rows = enumerate(mended.split("\n"), 1)
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
     told = "<p>Let somebody say which line has to change, and into what.</p>"
@@ -181,7 +185,7 @@ def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Sl
             cell=group[0].id,
             notes=(told, told, told),
             seconds=60,
-            ask="Which line has to change?",
+            ask=faces.line(own.get("ask", "Which line has to change?")),
             code=faces.code(broken),
             result=Result(faces.code(mended, lit=new)),
             takeaway=faces.line(sentence(solved.principle)),
@@ -232,6 +236,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             result=result,
             options=tuple((letter, faces.line(words)) for letter, words in options.items()),
             right=asked.right if asked and asked.letters else "",
+            is_voted=bool(options) and not (asked and asked.kind == "draw"),
             is_question=True,
             takeaway=takeaway,
             drawing=drawn,
@@ -408,7 +413,8 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     if not made:
         source, _, rest = source.partition("\n**")  # where one goes on from here
         shown = NotebookNode(group[0] | {"source": source})
-        made = [with_last_note(flow([shown, *group[1:]], faces, title), faces.text(f"**{rest}"))]
+        rest = faces.text(f"**{rest.replace(BELOW, '')}")
+        made = [with_last_note(flow([shown, *group[1:]], faces, title), rest)]
         return made
     return made + left_over(group, group[:1], faces, title)
 

@@ -39,6 +39,8 @@ SLIDE = {
     "answers": list,
     "presses": list,
     "graph": str,
+    "picture": str,
+    "mend": list,
     "lanes": list,
     "chart": list,
 }

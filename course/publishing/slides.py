@@ -74,6 +74,7 @@ class Round(Slide):
     takeaway: str = ""
     drawing: str = ""
     is_question: bool = False
+    is_voted: bool = False  # by letters; other hands are counted as right or not
     kind = "round"
 
 
@@ -111,7 +112,7 @@ class Lab(Slide):
         for _, _, keys in self.stations:
             row = keys.split()
             found += [" ".join(row[:count]) for count in range(len(row) + 1)] + [keys]
-        return [*found, ""]
+        return [*found, found[-1]]
 
 
 @dataclass(frozen=True)

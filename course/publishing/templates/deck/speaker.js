@@ -230,8 +230,8 @@ function kept() {
 
 // Hands that were counted, by letter: they stay in this browser until they are saved as a file.
 function askVotes(slide) {
-  const letters = [...slide.querySelectorAll(".votes li")].map((one) => one.dataset.letter);
-  if (!letters.length && slide.dataset.asks === "numbers") letters.push("right", "other");
+  const byLetter = [...slide.querySelectorAll(".votes li")].map((one) => one.dataset.letter);
+  const letters = slide.dataset.asks === "numbers" ? ["right", "other"] : byLetter;
   const counts = kept()[slide.dataset.cell]?.counts || {};
   const fields = letters.map((letter) => {
     const field = Object.assign(made("input"), { type: "number", min: 0, value: counts[letter] ?? "" });
