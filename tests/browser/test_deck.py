@@ -246,6 +246,10 @@ def test_the_list_of_slides_leads_to_where_a_slide_begins(deck):
     deck.keyboard.press("ArrowDown")
     deck.keyboard.press("Enter")
     assert deck.evaluate(where) == [1, "0"]
+    for key, chosen in (("3", 2), ("Home", 0), ("End", 3)):
+        for pressed in ("o", key, "Enter"):
+            deck.keyboard.press(pressed)
+        assert deck.evaluate("Reveal.getIndices().h") == chosen
 
 
 def test_every_key_that_the_help_names_does_something(deck):
@@ -577,3 +581,15 @@ def test_a_page_reads_at_320_pixels_and_its_player_plays(chromium, published, sc
         assert "wait a minute" not in page.content()
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert ground == ("rgb(250, 249, 245)" if scheme == "light" else "rgb(18, 23, 29)")
+
+
+def test_a_player_shows_its_whole_heading_beside_long_numbers(chromium, tmp_path):
+    publish(LESSONS[5], "slides", tmp_path / "05.html")
+    with watched(chromium) as watch:
+        page = opened(watch, tmp_path / "05.html")
+        page.evaluate("Reveal.slide(3, 0, -1)")
+        for _ in range(4):
+            page.keyboard.press("ArrowRight")
+        heading = page.locator(".present .player-title")
+        assert heading.inner_text() == "x.grad AccumulateGrad"
+        assert heading.evaluate("(one) => one.scrollHeight <= one.clientHeight + 1")

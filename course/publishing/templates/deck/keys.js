@@ -147,10 +147,22 @@ function contents() {
   return shown;
 }
 
+let digits = ""; // typed so far, such as 12
+
+// Which slide is meant once this digit is typed; undefined for another key.
+function numbered(key, count) {
+  digits = /^\d$/.test(key) ? digits + key : "";
+  if (+digits > count) digits = key;
+  if (+digits) return +digits - 1;
+}
+
 function move(event, shown) {
   const by = { ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1 }[event.key];
   const all = every("button", shown);
-  if (by) all[(all.indexOf(document.activeElement) + by + all.length) % all.length].focus();
+  const to = { Home: 0, End: all.length - 1 }[event.key] ?? numbered(event.key, all.length);
+  const at = by ? (all.indexOf(document.activeElement) + by + all.length) % all.length : to;
   if (event.key === "o") shown.close();
-  if (by) event.preventDefault();
+  if (at === undefined) return;
+  all[at].focus();
+  event.preventDefault();
 }

@@ -50,6 +50,7 @@ function hear(told) {
 function showCell(box, told) {
   if (told.state) box.out.classList.toggle("old", ["waiting", "running"].includes(told.state) && !("html" in told));
   mark(box); // before all is fitted: a mark takes room
+  box.slide.classList.toggle("edited", cellsOf(box.slide).some((name) => cells[name]?.edited));
   if ("code" in told) showCode(box, told.code);
   if ("html" in told) showResult(box, told);
 }
@@ -134,6 +135,7 @@ function run(what) {
   if (!names.length) return;
   if (!isConnected() || kernel.kernel === "dead") return tellState();
   names.forEach((name) => asked.add(name));
+  Reveal.getCurrentSlide().classList.remove("peek");
   order(what, { cells: names });
 }
 
@@ -183,7 +185,9 @@ function typed(event, area) {
 }
 
 function reset() {
-  order("edit", { cells: cellsOf(Reveal.getCurrentSlide()), source: null });
+  const slide = Reveal.getCurrentSlide();
+  order("edit", { cells: cellsOf(slide), source: null });
+  slide.classList.toggle("peek", isConnected() && !slide.matches(".lab")); // the lesson's own code is seen
 }
 
 function save() {

@@ -51,10 +51,10 @@ function openView() {
   if (isOpen()) return view.focus();
   view = window.open("", "speaker", "width=1100,height=760");
   if (!view) return;
-  if (!began) startTime(); // a window that was closed by mistake goes on with the time
   fillView();
 }
 
+// It begins with the first step in the slides, whenever this window is opened.
 function startTime() {
   began = Date.now();
   try {
@@ -136,13 +136,13 @@ const minutes = (seconds) => `${pair(Math.floor(seconds / 60))}:${pair(Math.floo
 
 function tick() {
   if (!isOpen()) return;
-  const gone = (Date.now() - began) / 1000;
+  const gone = began ? (Date.now() - began) / 1000 : 0;
   const all = plannedIn(Reveal.getSlides()), times = (60 * wanted) / all || 1;
   const planned = times * plannedUntilNow();
   own("time").textContent = `${minutes(gone)} · ${new Date().toLocaleTimeString("en-GB")}`;
   const off = Math.round((gone - planned) / 60);
   own("plan").className = off > 1 ? "late" : "";
-  const words = off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
+  const words = !began ? "the time begins at the first →" : off > 0 ? `${off} min behind` : off < 0 ? `${-off} min ahead` : "on plan";
   own("room").textContent = seen();
   const end = new Date(Date.now() + 1000 * (times * all - planned)).toLocaleTimeString("en-GB", { timeStyle: "short" });
   own("plan").textContent = `${words}, to end at ${end} · plan ${minutes(planned)}`;
@@ -269,5 +269,6 @@ function saveVotes() {
 
 function startSpeaker() {
   for (const event of ["slidechanged", "fragmentshown", "fragmenthidden"]) Reveal.on(event, tellView);
+  for (const event of ["slidechanged", "fragmentshown"]) Reveal.on(event, () => { if (!began) startTime(); });
   setInterval(tick, 1000);
 }
