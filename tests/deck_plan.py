@@ -37,7 +37,9 @@ def seconds(lesson):
             case = found.setdefault("case", {})
             case[part] = case.get(part, 0) + slide.seconds
         elif part in ("lab", "quiz") and (part == "lab" or isinstance(slide, Round)):
-            found.setdefault(part, {})[slide.cell] = slide.seconds
+            name = part if part == "lab" else slide.cell
+            times = found.setdefault(part, {})
+            times[name] = times.get(name, 0) + slide.seconds
     return {part: list(times.values()) for part, times in found.items()}
 
 

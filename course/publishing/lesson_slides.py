@@ -400,7 +400,8 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             takeaway=faces.line(why.takeaway),
         )
     ]
-    made += [run_slide(cell, faces, title, "", made[0].notes[-1]) for cell in runs[1:]]
+    more = [run_slide(cell, faces, title, "", made[0].notes[-1]) for cell in runs[1:]]
+    made += [replace(slide, seconds=0) for slide in more]  # they are within the minutes of the lab
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 

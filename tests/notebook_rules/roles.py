@@ -9,6 +9,7 @@ from notebook_rules.rounds import asked, questions, rounds
 
 CODE_ROLES = ("setup", "guess", "run", "try", "stub")
 CARRIES = {  # besides the role itself
+    "title": {"slide"},
     "question": {"id", "kind", "right", "answer", "tolerance", "minutes", "settled", "slide"},
     "lab": {"id", "minutes", "slide"},
     "text": {"slide"},
