@@ -157,9 +157,8 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     for cell in runs:
         drawn = drawing(own, cell, faces) if cell is runs[0] else ""
         shown = run_slide(cell, faces, title, lead, told)
-        takeaway = faces.line(own.get("takeaway", ""))
-        told_often = (told,) * (3 if drawn else 2)
-        made.append(replace(shown, notes=told_often, drawing=drawn, takeaway=takeaway))
+        shown = replace(shown, takeaway=faces.line(own.get("takeaway", "")))
+        made.append(replace(shown, notes=(told,) * (3 if drawn else 2), drawing=drawn))
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
@@ -175,8 +174,7 @@ def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Sl
     mended, old = COMMENT.sub("", solved.solution).strip("\n"), given
     if len(own.get("mend", [])) == 2:
         mended, old = broken.replace(*own["mend"]), broken
-    old = (old or mended).split("\n")
-    rows = enumerate(mended.split("\n"), 1)
+    rows, old = enumerate(mended.split("\n"), 1), (old or mended).split("\n")
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
     told = "<p>Let somebody say which line has to change, and into what.</p>"
     return [
@@ -400,8 +398,8 @@ def lab_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
             takeaway=faces.line(why.takeaway),
         )
     ]
-    more = [run_slide(cell, faces, title, "", made[0].notes[-1]) for cell in runs[1:]]
-    made += [replace(slide, seconds=0) for slide in more]  # they are within the minutes of the lab
+    for cell in runs[1:]:  # within the minutes of the lab
+        made.append(replace(run_slide(cell, faces, title, "", made[0].notes[-1]), seconds=0))
     return made + left_over(group, [group[0], *reasons[:1], *runs], faces, title)
 
 
@@ -415,8 +413,7 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
         source, _, rest = source.partition("\n**")  # where one goes on from here
         shown = NotebookNode(group[0] | {"source": source})
         rest = faces.text(f"**{rest.replace(BELOW, '')}")
-        made = [with_last_note(flow([shown, *group[1:]], faces, title), rest)]
-        return made
+        return [with_last_note(flow([shown, *group[1:]], faces, title), rest)]
     return made + left_over(group, group[:1], faces, title)
 
 
