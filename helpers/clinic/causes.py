@@ -95,8 +95,9 @@ def freed(facts: Facts, _: Any) -> Finding | None:
             f"{code(carried.name)} carries the graph of an earlier round on. This backward() "
             "walked back into that round, and what its graph had saved was freed by then.",
             (str(carried),),
-            f"begin each round with {carried.name} = {carried.name}.detach(). For a tuple of "
-            "states detach each of them",
+            f"hand {carried.name} on without its graph: {carried.name} = {carried.name}.detach() "
+            "after the line above. If it is a tuple of tensors, as of nn.LSTM, write "
+            f"{carried.name} = tuple(part.detach() for part in {carried.name})",
         )
     past = Past(frame, spot.stmt.lineno)
     lines, is_sure = freers(past, call.roots)
@@ -250,8 +251,9 @@ def modified(facts: Facts, _: Any) -> Finding | None:
             f"{what}, and most likely {line} changed {them} in place before this backward() needed "
             f"what the graph had saved of {them}.",
             tuple(steps),
-            "call every backward() before the first step(), or compute this loss again after the "
-            "step",
+            "run the model again after the step, and compute the loss from its new result. Or call "
+            "every backward() before the first step(); then each loss adds to all the gradients that "
+            "it reaches",
         )
     return edit_finding(facts, events, names) if events else None
 
@@ -718,6 +720,9 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     told += f"Function {code(name)} returned, does not fit"
     if shapes:
         told += f": its shape is {shapes[1]}, and the input's shape is {shapes[2]}"
+        sizes = [re.findall(r"\d+", one) for one in shapes.groups()]
+        if sizes[0] == sizes[1][::-1]:
+            told += ". These are the same numbers turned round: perhaps it is transposed"
     return Finding(
         told + ".",
         lines,
@@ -742,7 +747,8 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
         "leaves.",
         tuple(lines),
-        f"keep it without its graph: {kept}.detach(). Or copy the model's state_dict() alone",
+        f"copy the model's state_dict() alone. Or keep {kept}.detach() in the attribute, and let "
+        "forward() go on with the tensor itself",
     )
 
 

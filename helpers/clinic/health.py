@@ -351,8 +351,8 @@ def unused(health: Health) -> Iterator[Finding]:
         f"{code(health.loss_name)} uses {each(left, 'it', 'them')}, so the loss does not "
         "reach that part of the model.",
         tuple(dict.fromkeys(lines))[:2],
-        "call that part in forward, or add its output to the loss. If it should rest in this step, "
-        "all is well",
+        "call that part in forward, or add its output to the loss. If it is not meant to learn in "
+        "this step, leave it as it is",
     )
 
 
@@ -572,7 +572,7 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
         name = ""  # of a loss the first argument may be the target
     side = quoted(name, "The side that comes from the model")
     return Finding(
-        f"{side} has shape {inner}, and the target another one. The two were broadcast to "
+        f"{side} has shape {inner}, and the target has another one. The two were broadcast to "
         f"({max(inner)}, {max(inner)}), so every prediction is compared with every target.",
         lines[:2],
         "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
@@ -687,7 +687,8 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
     sums = {event for event in in_rounds(health) if event.kind == "kept"}
     for base, names in inner.items():
         lines = [one.line for one in sums if one.name == base]
-        if len(names) > 1 or lines:
+        is_pair = isinstance(health.spot.scope.space.get(base), tuple)  # as the state of an LSTM
+        if lines or (len(names) > 1 and not is_pair):
             count = each(names, "a tensor", f"{len(names)} tensors")
             it = each(names, "it", "each")
             yield Finding(
@@ -731,7 +732,7 @@ def summary(health: Health) -> list[str]:
         )
     lengths = [float(one.double().norm()) for one in health.gradients.values() if one is not None]
     if lengths and all(map(math.isfinite, lengths)):
-        told.append(f"Their gradients are {min(lengths):.3g} to {max(lengths):.3g} long.")
+        told.append(f"The norms of their gradients: {min(lengths):.3g} to {max(lengths):.3g}.")
     if health.problem:
         told.append(health.problem)
     return told
