@@ -33,7 +33,7 @@ def nudged(tensor, units):
 def told(path, units, monkeypatch):
     """Run a lesson with every torch.tensor moved, and return the texts of its stepped traces."""
     texts, make = [], torch.tensor
-    monkeypatch.setattr(autograd_graphs.stepping, "player", lambda film: texts.append(film.text))
+    monkeypatch.setattr(autograd_graphs.stepping, "Player", lambda film: texts.append(film.text))
     monkeypatch.setattr(
         torch, "tensor", lambda *args, **kwargs: nudged(make(*args, **kwargs), units)
     )

@@ -270,7 +270,9 @@ def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, mo
 
 def test_every_question_and_exercise_has_its_text(monkeypatch):
     for name, asked in every().items():
-        assert name.startswith("quiz") or question_text(name), name
+        if not name[0].isdigit():  # of the quiz and the clinic, which no review asks
+            continue
+        assert question_text(name), name
         assert (
             all(f"({letter})" in question_text(name) for letter in asked.letters) or name[0] == "q"
         )
