@@ -99,8 +99,8 @@ def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_de
                 seen = set()
                 for key in ("Home", "1", "2", "3", "ArrowRight"):
                     page.keyboard.press(key)
-                    seen.add(page.evaluate(f"{SEEN}[{number}].innerText"))
-                assert seen - {before}
+                    seen.add(page.evaluate(f"{SEEN}[{number}]?.innerText"))
+                assert seen - {before, None}  # after a lab's last press → goes on to its answers
                 assert page.evaluate(SLIDE) == slide
                 page.keyboard.press("Escape")
                 tried += 1
