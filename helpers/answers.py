@@ -9,6 +9,7 @@ attributes, which JupyterLab leaves to outputs that it does not trust.
 
 import re
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograd_graphs.drawing.svg import safe
@@ -141,6 +142,15 @@ def indent(line: str) -> str:
 def code(text: str) -> str:
     """Mark a text as code, for a card; `bare` takes the mark away."""
     return f"{BEGIN}{text}{END}"
+
+
+def listed(names: Iterable[str], most: int = 3) -> str:
+    """Return names as code, "`a`, `b` and `c`"; of many the first few."""
+    found = [code(one) for one in dict.fromkeys(names)]
+    more = len(found) - most
+    if more > 0:
+        found = [*found[:most], f"{more} more"]
+    return found[0] if len(found) == 1 else ", ".join(found[:-1]) + f" and {found[-1]}"
 
 
 def bare(text: str) -> str:

@@ -18,7 +18,7 @@ from autograd_graphs.text import visible
 FOLDERS = (os.path.dirname(__file__), os.path.dirname(autograd_graphs.__file__))
 LIBRARIES = *FOLDERS, sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")
 LONGEST = 60  # characters of a line that are shown
-TYPED = ("<stdin>", "<string>", "<python-input", "<ipython")  # at a prompt, or given to `-c`
+WRITTEN = ("<frozen ", "<eval_with_key>", "<__array_function__")  # by Python, torch.fx, NumPy
 
 
 class UsersLine(NamedTuple):
@@ -61,9 +61,9 @@ def line_in(frame: FrameType | None) -> UsersLine | None:
 
 @lru_cache(maxsize=1_000)
 def is_users(filename: str) -> bool:
-    """Say whether a file is the learner's: a cell, or a file outside of libraries and of ours."""
+    """Say whether code is the learner's: a cell, or a file outside of libraries and of ours."""
     if filename.startswith("<"):
-        return filename.startswith(TYPED)
+        return not filename.startswith(WRITTEN)
     is_library = any(filename.startswith(folder + os.sep) for folder in LIBRARIES)
     return not is_library and not re.search("(site|dist)-packages", filename)
 

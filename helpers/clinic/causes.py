@@ -31,7 +31,7 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
-from helpers.answers import code
+from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS
 from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
 from helpers.clinic.earlier_lines import Line, Past
@@ -42,7 +42,6 @@ from helpers.clinic.facts import (
     assigned,
     each,
     in_sources,
-    listed,
     made_at,
     made_line,
     names_in,
@@ -51,8 +50,8 @@ from helpers.clinic.facts import (
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
-from helpers.clinic.sources import is_learners_file
 from helpers.clinic.values import Event, called, dotted, first_given, targets
+from helpers.users_line import is_users
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
 RULES: list[tuple[re.Pattern[str], Rule]] = []
@@ -804,7 +803,7 @@ def recorded_line(node: Any) -> str:
     found = ""
     for entry in of_node(node, "metadata").get("traceback_", ()):
         match = re.match(r'\s*File "(.*?)", line (\d+), in .*\n\s*(.*)', entry)
-        if match and is_learners_file(match[1]) and match[3]:
+        if match and is_users(match[1]) and match[3]:
             found = f"line {match[2]}: {visible(match[3].strip(), 90)}"
     return found
 

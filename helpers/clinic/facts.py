@@ -25,10 +25,10 @@ from helpers.clinic.sources import (
     body_of,
     cells_before,
     cells_in,
-    is_learners_file,
     place_of,
 )
 from helpers.clinic.values import Event, Scope, Values, dotted, flat, targets
+from helpers.users_line import is_users
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
@@ -115,8 +115,7 @@ class Facts:
         found, one = [], self.traceback
         while one is not None:
             frame = one.tb_frame
-            file = frame.f_code.co_filename
-            if is_learners_file(file, frame.f_globals.get("__name__")):
+            if is_users(frame.f_code.co_filename):
                 if not found:
                     self.cell = cell_at(frame.f_code, frame.f_globals)
                 found.append((frame, spot_of(frame, one.tb_lineno or 0, self.cell)))
@@ -243,15 +242,6 @@ def assigned(space: dict[str, Any], attribute: str) -> Iterable[str]:
             if any(isinstance(one, ast.Attribute) and one.attr == attribute for one in parts):
                 found.append(place.line(stmt))
     return list(dict.fromkeys(found))
-
-
-def listed(items: Iterable[str], most: int = 3) -> str:
-    """Return "a, b and c"; of many the first few."""
-    found = [f"`{one}`" for one in dict.fromkeys(items)]
-    more = len(found) - most
-    if more > 0:
-        found = [*found[:most], f"{more} more"]
-    return found[0] if len(found) == 1 else ", ".join(found[:-1]) + f" and {found[-1]}"
 
 
 def each(things: Sized, one: Any, many: Any) -> Any:

@@ -35,7 +35,7 @@ from helpers.clinic.detectors import freed_by_earlier_lines, led_to_it
 from helpers.clinic.earlier_lines import Past
 from helpers.clinic.errors import frames_of
 from helpers.clinic.failed_backward import FailedBackward, failed_backward, perhaps_freed_by
-from helpers.clinic.sources import is_learners_file
+from helpers.users_line import is_users
 
 MOST_TENSORS, MOST_SAVED = 4, 3
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
@@ -98,8 +98,7 @@ def _learners(traceback: TracebackType | None) -> tuple[FrameType, int] | None:
     found = None
     while traceback is not None:
         frame, number = traceback.tb_frame, traceback.tb_lineno or 0
-        module = frame.f_globals.get("__name__")
-        if is_learners_file(frame.f_code.co_filename, module) and _line(frame, number):
+        if is_users(frame.f_code.co_filename) and _line(frame, number):
             found = frame, number
         traceback = traceback.tb_next
     return found

@@ -30,7 +30,7 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from helpers.answers import code
+from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS
 from helpers.clinic.earlier_lines import heads
 from helpers.clinic.facts import (
@@ -39,7 +39,6 @@ from helpers.clinic.facts import (
     assigned,
     each,
     in_sources,
-    listed,
     made_at,
     made_line,
     names_in,
@@ -52,7 +51,7 @@ from helpers.clinic.reach import attributes, parts, reached
 from helpers.clinic.rounds import in_rounds
 from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
 
-HUGE = 1e4  # a gradient this many times as long as its weight is told
+HUGE = 1e4  # a gradient whose norm is this many times that of its weight is told
 MOST_GRADIENTS = 50_000_000  # elements
 
 
@@ -64,6 +63,7 @@ class Health:
         self.known, self.space = dict(variables(frame)), frame.f_globals
         self.records = torch.is_grad_enabled()
         self.problem = ""  # why there are no gradients to look at
+        self.explained: set[str] = set()  # parameters of which a finding says where the way ends
 
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
@@ -514,9 +514,11 @@ def large(health: Health) -> Iterator[Finding]:
     if names:
         most = max(names, key=found.get)
         carried = [str(one) for one in health.of("carry")]
+        whose = each(names, "Its", f"That of {code(most)} is the largest. Its")
         yield Finding(
-            f"The gradients of {listed(names)} explode: that of {code(most)} is {found[most]:.3g} "
-            f"long, and the weight itself is {size[most]:.3g} long.",
+            f"The {each(names, 'gradient', 'gradients')} of {listed(names)} "
+            f"{each(names, 'explodes', 'explode')}. {whose} norm is {found[most]:.3g}, and that of "
+            f"the weight itself is {size[most]:.3g}.",
             tuple(carried[:1]) or calls_of(health, "backward")[:1],
             "clip the gradients between backward() and step(), lower the learning rate, or scale "
             "the data",
@@ -741,7 +743,6 @@ def summary(health: Health) -> list[str]:
 def examined(model: Any, loss: Any, optimizer: Any, frame: FrameType) -> tuple[list, list[str]]:
     """Return the findings about a step, and its figures."""
     health = Health(model, loss, optimizer, frame)
-    health.explained = set()
     if is_tensor(loss):
         _ = health.gradients  # computed with grad mode as it is
     with quietly():

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
-from helpers.clinic.sources import cells_in, is_learners_file
+from helpers.clinic.sources import cells_in
+from helpers.users_line import is_users
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,7 @@ def _show(message: Any, category: type, filename: str, lineno: int, *rest: Any) 
 def _learners(frame: FrameType | None) -> FrameType | None:
     """Return the innermost frame of a notebook or script that is the learner's."""
     while frame is not None:
-        is_theirs = is_learners_file(frame.f_code.co_filename, frame.f_globals.get("__name__"))
-        if is_theirs and frame.f_globals.get("__name__") == "__main__":
+        if is_users(frame.f_code.co_filename) and frame.f_globals.get("__name__") == "__main__":
             return frame
         frame = frame.f_back
     return None

@@ -5,11 +5,8 @@ a line stands in.
 from __future__ import annotations
 
 import ast
-import os
-import sysconfig
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -17,14 +14,9 @@ from autograd_graphs.looking.source import scope_of
 from autograd_graphs.looking.statements import Text, lines_of
 from autograd_graphs.text import visible
 from helpers.answers import code
+from helpers.users_line import is_users
 
 LONGEST = 90  # characters of a line that are shown
-THEIRS = {"torch", "autograd_graphs", "helpers", "IPython", "ipykernel", "numpy", "importlib"}
-THEIRS |= {"contextlib"}
-_PATHS = [sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")]
-# of the second kind is code that torch.fx wrote
-NOT_THEIRS = ("<frozen ", "<eval_with_key>", *(path + os.sep for path in _PATHS))
-PACKAGES = {"site-packages", "dist-packages"}
 
 
 @dataclass(frozen=True)
@@ -47,13 +39,6 @@ class Place:
         return visible(self.text.lines[stmt.lineno - 1].strip(), LONGEST)
 
 
-def is_learners_file(file: str, module: object = None) -> bool:
-    """Say whether code is the learner's: not Python's own, of no installed package, and not ours."""
-    if type(module) is str and module.split(".")[0] in THEIRS:
-        return False
-    return not file.startswith(NOT_THEIRS) and not PACKAGES & set(Path(file).parts)
-
-
 def place_of_function(function: Any) -> tuple[Place, Any] | None:
     """Return the source of a function of the learner's and its syntax tree; None of any other."""
     while isinstance(getattr(function, "__wrapped__", None), FunctionType):
@@ -61,7 +46,7 @@ def place_of_function(function: Any) -> tuple[Place, Any] | None:
     if not isinstance(function, FunctionType):
         return None
     made = function.__code__
-    if not is_learners_file(made.co_filename, function.__globals__.get("__name__")):
+    if not is_users(made.co_filename):
         return None
     return body_of(made, cells_in(function.__globals__))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from autograd_graphs.data import counted
 from autograd_graphs.looking.torch_private import read
 from autograd_graphs.text import fold, in_bytes
-from helpers.answers import Card, bare
+from helpers.answers import Card, bare, listed
 from helpers.own_loop.account import Account
-from helpers.own_loop.mistakes import NOTES, Notes, listed
+from helpers.own_loop.mistakes import NOTES, Notes
 
 WORD = "Watched"
 GROWS = 2  # times the nodes of the first look, from which on both are told

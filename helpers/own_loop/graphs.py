@@ -28,8 +28,8 @@ from autograd_graphs.looking.torch_private import (
     read,
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
-from helpers.answers import code
-from helpers.own_loop.mistakes import Notes, listed
+from helpers.answers import code, listed
+from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
 EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …

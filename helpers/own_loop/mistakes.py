@@ -14,7 +14,6 @@ from helpers.own_loop.account import Account
 from helpers.users_line import UsersLine
 
 Line = UsersLine | None
-MOST_NAMES = 3
 SAID = {
     "not emptied": "backward() added to gradients that were left from before. "
     "Call zero_grad() {when}, before backward().",
@@ -155,10 +154,3 @@ class Notes:
     def paths(self) -> dict[int, str]:
         """Return the paths of the parameters of all models by their `id`."""
         return {id(one): path for model in self.models for path, one in parameters(model)}
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as a list in words, the first few of many."""
-    first = ", ".join(code(name) for name in names[:MOST_NAMES])
-    more = len(names) - MOST_NAMES
-    return f"{first} and {more} more" if more > 0 else first

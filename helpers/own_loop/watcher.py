@@ -22,11 +22,11 @@ from autograd_graphs.looking.refusals import short
 from autograd_graphs.looking.torch_private import graph_task, is_module, is_tensor, next_number
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.messages import type_name
-from helpers.answers import code, show
+from helpers.answers import code, listed, show
 from helpers.own_loop.account import Account, Round
 from helpers.own_loop.card import card_of
 from helpers.own_loop.graphs import EAGER, Graphs, entries, models_and_optimizers
-from helpers.own_loop.mistakes import Mistake, Notes, listed
+from helpers.own_loop.mistakes import Mistake, Notes
 from helpers.users_line import UsersLine, line_in, line_like, users_frame
 
 Returned = TypeVar("Returned")

@@ -6,6 +6,7 @@ import re
 
 from IPython.display import display
 
+from autograd_graphs.data import counted
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
@@ -111,10 +112,6 @@ def odd_dates(found: list[Due]) -> list[str]:
     if not any(pace.is_to_come(item.record) for item in found):
         return []
     return ["Some answers have a date to come. Was a clock set back? They count as due."]
-
-
-def counted(many: int, what: str) -> str:
-    return f"{many} {what}{'s' * (many != 1)}"
 
 
 def minutes(items: list[Due]) -> str:
