@@ -5,7 +5,6 @@ lessons.toml is the one list. A notebook is looked for where the student works, 
 
 import json
 import re
-import tomllib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -35,6 +34,8 @@ class Listing:
 @cache
 def listings() -> dict[str, Listing]:
     """Return all lessons by number."""
+    import tomllib  # not needed to import helpers
+
     table = tomllib.loads((HERE / "lessons.toml").read_text(encoding="utf-8"))
     return {
         number: Listing(number, **entry | {"needs": tuple(entry["needs"])})

@@ -278,7 +278,7 @@ def message(exercise, words):
 
 
 def test_03_1_three_of_the_lines_are_recorded_and_their_results_have_a_grad_fn():
-    assert "only three of these lines were recorded" in LEAVES.right
+    assert "The others are results of operations that were recorded" in LEAVES.right
     assert "In these lines, if it was, its result has a `grad_fn`." in LEAVES.hints[0]
     w = leaf(1.0, 1.0)
     s = nn.Parameter(torch.ones(2) * 0.1)

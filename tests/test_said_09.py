@@ -344,7 +344,7 @@ def test_a_leaf_refuses_a_recorded_edit_through_a_view_as_well():
 
 
 def test_the_texts_of_the_exercises_hold():
-    assert "`.data` shares the memory alone, a clone shares neither" in VERSIONS.hints[1]
+    assert "`.data` shares the memory alone, a copy shares neither" in VERSIONS.hints[1]
     assert "`nn.ReLU`, `nn.Tanh` and `nn.Sigmoid` save their results" in CASE.hints[1]
     for layer in (nn.ReLU(), nn.Tanh(), nn.Sigmoid()):
         assert "result" in saved_by(layer)
