@@ -40,7 +40,7 @@ def mine(notebook, lab):
 def test_what_is_due_is_asked_answered_and_shown_on_a_map_that_leads_on(mine, lab):
     page = mine.page
     expect(page.locator(".jp-OutputArea-output").first).to_contain_text("3 things to look at again")
-    expect(page.get_by_text("with other data")).to_be_visible()
+    expect(page.get_by_text("06.1, once more")).to_be_visible()
     photograph(page, "review")
     asked = page.locator(".prediction[data-kind=choose]")
     asked.locator("input[value=c]").check()
