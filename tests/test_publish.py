@@ -191,7 +191,7 @@ def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
     cell = code("def f(): ...\n\n\nf()", raised)
     ((html, *_),) = slides(text("# A"), cell)[0].parts
     lines = re.findall(
-        r'<span class="ln( failed)?">(.*?)</span>\n?(?=<span class="ln|</pre>)', html
+        r'<span class="ln( failed)?(?: blank)?">(.*?)</span>\n?(?=<span class="ln|</pre>)', html
     )
     assert [bool(failed) for failed, _ in lines] == [False, False, True]
 

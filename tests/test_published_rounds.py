@@ -165,7 +165,7 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     assert all(line in seen for line in [*lines_of(asked["f1"]), *lines_of(asked["o1"])])
     assert [words[1:] for words in lab.cards] == [*zip("IJK", "XYZ", strict=True)]
     assert len(lab.walks) == lab.steps
-    assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", ""]
+    assert lab.walks == ["", "", "1", "1 2", "1 2", "", "4", "4", "", "3", "3", "3"]
     assert 'class="ln lit"' in again.result.html, "what the case needs is marked"
     assert "broken" in again.code
 

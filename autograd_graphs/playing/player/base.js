@@ -93,7 +93,6 @@ class Base {
       for (const one of key.split(" ")) element("kbd", "", here, { textContent: one });
       here.append(` ${words} `);
     }
-    return line;
   }
 
   // The height that a notebook, a slide or a page really shows.

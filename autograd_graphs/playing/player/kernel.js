@@ -62,7 +62,7 @@ function render({ model, el }) {
   model.on("change:frame", () => { if (model.get("frame") !== player.frame) follow(); });
   model.on("change:guessing", () => { if (model.get("guessing") !== player.guessing) follow(); });
   const leaveKeys = keepKeys(player.room);
-  return () => { player.stop(); player.watch.disconnect(); tie.loosen(); leaveKeys(); };
+  return () => { player.stop?.(); player.watch.disconnect(); tie.loosen(); leaveKeys(); };
 }
 
 export function playAll(page) {

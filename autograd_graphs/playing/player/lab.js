@@ -39,7 +39,7 @@ class Lab extends Base {
     });
     const bar = this.controlBar = element("div", "bar", this.panel);
     this.button(bar, "undo", "Undo", "u", () => this.walk(this.trail.slice(0, -1)));
-    this.button(bar, "reset", "Reset", "r", () => this.walk(this.start));
+    this.button(bar, "reset", "Reset", "r", () => this.restart());
     if (!states.some(({ focus }) => focus)) return;
     this.button(bar, "earlier", "◀ Back", "←", () => this.jump(this.around(-1)));
     this.button(bar, "later", "Next ▶", "→", () => this.jump(this.around(1)));
@@ -154,8 +154,6 @@ class Lab extends Base {
   restart() {
     this.walk(this.start);
   }
-
-  stop() {}
 }
 
 const [ENDS, IDLE] = [-1, -2];

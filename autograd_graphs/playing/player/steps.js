@@ -176,7 +176,7 @@ class Steps extends Base {
   press(key, event) {
     if (event.shiftKey && key.startsWith("Arrow")) return this.pan(...{ ArrowLeft: [80, 0], ArrowRight: [-80, 0], ArrowUp: [0, 80], ArrowDown: [0, -80] }[key]);
     if (this.pending() && /^[-.\d[(ni]$/.test(key)) return focus(this.fields.find((field) => !field.value) ?? this.fields[0]), false;
-    const press = (name) => this.buttons.has(name) && this.buttons.get(name).ariaDisabled !== "true" && this.buttons.get(name).click();
+    const press = (name) => this.buttons.get(name)?.click();
     const act = {
       "/": () => this.showFinder(), "+": () => this.zoom(1.25), "-": () => this.zoom(0.8), 0: () => this.whole(),
       n: () => this.film.trouble !== null && this.toStep(this.film.trouble), i: () => press("into"), o: () => press("into"), f: () => press("fold"),

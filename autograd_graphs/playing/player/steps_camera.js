@@ -88,7 +88,7 @@ class StepsCamera {
   drag() {
     let from = null;
     this.pane.addEventListener("pointerdown", (event) => {
-      from = event.target.closest("button,input") ? null : [event.clientX, event.clientY];
+      from = [event.clientX, event.clientY];
       this.wasDragged = false;
     });
     this.pane.addEventListener("pointermove", (event) => {
@@ -104,6 +104,6 @@ class StepsCamera {
       event.preventDefault();
       this.zoom(event.deltaY < 0 ? 1.1 : 0.9);
     }, { passive: false });
-    this.pane.addEventListener("click", (event) => { if (!event.target.closest("button,input")) focus(this.root); });
+    this.pane.addEventListener("click", () => focus(this.root));
   }
 }

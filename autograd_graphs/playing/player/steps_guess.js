@@ -45,17 +45,13 @@ class StepsGuess {
       element("b", isRight ? "right" : "wrong", this.verdict, { textContent: isRight ? `✓ ${truth}` : `✗ not ${guess}, but ${truth}` });
       this.verdict.append(" ");
     }
-    if (guesses.length) this.committed({ frame: this.frame, guesses });
+    const detail = { frame: this.frame, guesses };
+    if (guesses.length) this.root.dispatchEvent(new CustomEvent("player-guess", { bubbles: true, detail }));
     this.isRevealed = this.keepsVerdict = true;
     this.paint();
     this.keepsVerdict = false;
     this.fitWords();
     if (hasFocus) focus(this.root);
     if (!isStill()) this.move(true, true);
-  }
-
-  // Called once for every guess that is committed.
-  committed(guess) {
-    this.root.dispatchEvent(new CustomEvent("player-guess", { bubbles: true, detail: guess }));
   }
 }
