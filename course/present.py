@@ -135,7 +135,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--route",
         default="",
-        help="day, or week-1 to week-4: the parts that TEACHING.md plans, in its order",
+        help="day, or week-1 and so on: the parts that TEACHING.md plans, in its order",
     )
     made.add_argument(
         "--no-browser", dest="browser", action="store_false", help="only print the address"

@@ -1,4 +1,4 @@
-"""Read the routes of TEACHING.md: its day and its four weeks, which parts of which lesson in which order.
+"""Read the routes of TEACHING.md: its day and its weeks, which parts of which lesson in which order.
 
 The tables are the data: what stands in them is what `make present ROUTE=day` shows.
 """
@@ -30,7 +30,7 @@ def routes(folder: Path) -> dict[str, list[Block]]:
     """Return the routes by name: "day", "week-1" and so on, as they stand in TEACHING.md."""
     text = (folder / "TEACHING.md").read_text(encoding="utf-8")
     found = {"day": blocks(section(text, "One day"))}
-    for block in blocks(section(text, "Four weeks")):
+    for block in blocks(section(text, "Week by week")):
         week = (int(block.start) - 1) // SESSIONS_A_WEEK + 1
         found.setdefault(f"week-{week}", []).append(block)
     return found

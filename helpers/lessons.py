@@ -17,13 +17,16 @@ HEADING = re.compile(r"\A#+ .*\n+")
 
 @dataclass(frozen=True)
 class Listing:
-    """Hold how a lesson is listed: number, notebook, title, what it builds on, lane on the map."""
+    """Hold how a lesson is listed: number, notebook, title, what it builds on, lane on the map, and
+    whether it goes beyond the training loop.
+    """
 
     number: str
     file: str
     title: str
     needs: tuple[str, ...]
     lane: int = 0
+    beyond: bool = False
 
     @property
     def link(self) -> str:
