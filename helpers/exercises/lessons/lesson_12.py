@@ -1,0 +1,440 @@
+"""Exercises of lesson 12, functions of your own: what a backward returns, a straight-through gradient,
+what leads back to a result, a swish to keep, and the case.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+import torch
+
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function
+from helpers.exercises.letters import Lines
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import numbers
+from helpers.exercises.recognise import always, each_has, like, raised, shows
+from helpers.exercises.tensors import leaf, readable
+from helpers.exercises.values import same
+
+# Bound here: a student may have put others in their place.
+_grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
+
+_FACTOR = "What arrives, and which factor belongs to `a`?"
+_COUNT = "How many values come back, and how many arguments has the forward?"
+_PLACE = "Which argument does the first value belong to?"
+RETURNS = Lines(
+    read="ideas 1 and 4",
+    begins=tuple(
+        "class Product(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, a, b):\n"
+        "        ctx.save_for_backward(a, b)\n"
+        "        return a * b\n"
+        f"a, b = torch.tensor({a}, requires_grad=True), torch.tensor({b}, requires_grad=True)\n"
+        f"arrives = {arrives}"
+        for a, b, arrives in ((2.0, 5.0, 3.0), (3.0, 7.0, 2.0), (4.0, 10.0, 5.0), (7.0, 3.0, 10.0))
+    ),
+    lines={
+        "return grad * b, grad * a": _FACTOR,
+        "return b, a": _FACTOR,
+        "return grad * b": _COUNT,
+        "return grad * b, None": _COUNT,
+        "return grad * a, grad * b": _PLACE,
+        "return grad * b, grad * a, None": _COUNT,
+        "return b * grad, a": _PLACE,
+        "return None, grad * b": _PLACE,
+        "return b, grad * a": _FACTOR,
+        "return grad * b, grad": _PLACE,
+        "return grad, grad": _FACTOR,
+        "return grad + b, grad + a": _FACTOR,
+        "return (grad * b).detach(), None": _COUNT,
+        "return grad * a * b, None": _FACTOR,
+    },
+    trial="""
+{begin}
+
+
+def backward(ctx, grad):
+    a, b = ctx.saved_tensors
+    return eval(line.removeprefix("return "))
+
+
+Product.backward = staticmethod(backward)
+try:
+    (arrives * Product.apply(a, b)).backward()
+except RuntimeError:
+    continue
+if a.grad == arrives * b:
+    answer.append(letter)
+""",
+)
+
+ENDS = Exercise(
+    id="12.1",
+    right="`a` gets the first value that comes back, as it is. So that has to be what arrives, times `b`.",
+    asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends on one of these lines."
+    " After which of them is `a.grad` right, without an error? Give their letters.",
+    vary=RETURNS.vary,
+    **RETURNS.of("abcdef"),
+    hints=(
+        "The slope of `a * b` for `a` is `b`. What has to be multiplied by it, and who does that?",
+        "Count the values of each line, and look at the first one. A None too many does no harm.",
+    ),
+)
+
+
+_SLOPES = {
+    "(y * y).sum()": lambda y: 2 * y,
+    "(y**3).sum()": lambda y: 3 * y**2,
+    "(20 * y - y * y).sum()": lambda y: 20 - 2 * y,
+    "(y * y).sum() / 4": lambda y: y / 2,
+}
+
+
+def _nearest(data: Data) -> str:
+    return f"""class Nearest(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x.round()
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad
+
+x = torch.tensor({data["x"]}, requires_grad=True)
+y = Nearest.apply(x * {data["k"]})
+loss = {data["loss"]}
+loss.backward()
+answer = x.grad
+"""
+
+
+def _at(place: int, factor: bool = True, rounded: bool = True) -> Callable[[Data], float]:
+    """Return what computes one gradient, or what it would be without the factor or the rounding."""
+
+    def gradient(data: Data) -> float:
+        value = data["x"][place] * data["k"]
+        arrives = _SLOPES[data["loss"]](float(round(value)) if rounded else value)
+        return arrives * data["k"] if factor else arrives
+
+    return gradient
+
+
+def _other_numbers(random: Random) -> Data:
+    values = [random.randint(11, 59) / 10 for _ in range(2)]
+    return {"x": values, "k": random.randint(2, 5), "loss": random.choice(list(_SLOPES))}
+
+
+NEAREST = Quantities(
+    program=_nearest,
+    data={"x": [1.3, 2.4], "k": 2, "loss": "(y * y).sum()"},
+    draw=_other_numbers,
+    places=tuple(
+        Place(
+            f"`x.grad[{at}]`",
+            "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
+            {
+                "the true slope of rounding": 0.0,
+                "what leaves `Nearest`, and the product behind it is missing": _at(
+                    at, factor=False
+                ),
+                "what a `y` without rounding would give": _at(at, rounded=False),
+            },
+        )
+        for at in range(2)
+    ),
+)
+
+THROUGH = Exercise(
+    id="12.2",
+    reader=numbers(),
+    right="The forward rounds, and the backward goes through as if nothing had been rounded.",
+    principle="the loss sees rounded numbers, and its gradient passes through `Nearest` unchanged.",
+    quantities=NEAREST,
+    asked="What is `x.grad`? Give two numbers.",
+    hints=(
+        "Begin at the loss: which `y` does it see, and which gradient arrives at `Nearest`?",
+        "What arrives leaves `Nearest` unchanged. Then comes the product in front of it.",
+    ),
+    solution=NEAREST.code,
+)
+
+
+_INPUT = "Is this the result, or what went in?"
+_HOLDER = "Does what is kept lead to the result, or only hold something about it?"
+_GUARDED = "Does torch keep a result that it was given this way as a reference to itself?"
+KEPT = Lines(
+    read="the notes on attributes in idea 2",
+    begins=tuple(
+        "x = torch.ones(3, requires_grad=True)\n"
+        f"operation = torch.{name}  # in the forward: y = operation(x), then the line, then return y"
+        for name in ("exp", "sigmoid", "tanh", "sqrt")
+    ),
+    lines={
+        "ctx.x = x": _INPUT,
+        "ctx.y = y": _INPUT,
+        "ctx.save_for_backward(y)": _GUARDED,
+        "ctx.kept = [x, y]": _HOLDER,
+        "ctx.shape = y.shape": _HOLDER,
+        "ctx.positive = y > 1": _HOLDER,
+        'ctx.kept = {"result": y}': _HOLDER,
+        "ctx.total = y.sum()": _HOLDER,
+        "ctx.copy = y.clone()": _INPUT,
+        "ctx.save_for_backward(x, y)": _GUARDED,
+        "ctx.x, ctx.y = x, y": _INPUT,
+        "ctx.later = lambda: y * 2": _HOLDER,
+        "ctx.number = y.sum().item()": _HOLDER,
+        "ctx.plain = y.detach()": _INPUT,
+    },
+    trial="""
+import gc, weakref
+{begin}
+
+
+class Own(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = operation(x)
+        exec(line, {"ctx": ctx, "x": x, "y": y})
+        return y
+
+
+gc.disable()
+y = Own.apply(x)
+result = weakref.ref(y)
+del y
+if result() is not None:
+    answer.append(letter)
+gc.enable()
+""",
+)
+
+CIRCLES = Exercise(
+    id="12.3",
+    right="In these the result leads to its node, and an attribute of the node leads back: a circle.",
+    asked="Each line stands in a forward. Then `del y` takes the last name of the result away. After which"
+    " lines does the result stay in memory, until Python's garbage collector comes by?",
+    vary=KEPT.vary,
+    **KEPT.of("abcdef"),
+    hints=(
+        "The result leads to its node by `grad_fn`. From which of these attributes can you get back to it?",
+        "`save_for_backward` knows how to keep a result without a circle. A number, a shape, a copy or a"
+        " comparison does not lead anywhere.",
+    ),
+)
+
+
+def _with_itself(answer: Callable) -> Callable:
+    """Let `observe` have the function beside what it returned: it tries it once more."""
+    return lambda *inputs: [answer(*inputs), answer]
+
+
+_TORCHS = "a node of torch"
+
+
+def _kept(result: torch.Tensor) -> object:
+    """Return how many tensors the node of a result saved; in words if the node is one of torch's."""
+    node = result.grad_fn
+    return len(node.saved_tensors) if hasattr(type(node), "_forward_cls") else _TORCHS
+
+
+def _slopes(result: torch.Tensor, x: torch.Tensor) -> list[object]:
+    """Return the gradients of a weighted sum, and of theirs; "raises" where there is none."""
+    weights = _arange(1.0, 1.0 + len(x))
+    first = guarded(lambda: _grad((result * weights).sum(), x, create_graph=True)[0])
+    if is_a(first, Failed):
+        return ["raises", "raises"]
+    second = guarded(lambda: _grad(first.sum(), x)[0])
+    return [readable(first), "raises" if is_a(second, Failed) else readable(second)]
+
+
+def _swish_seen(returned: list, x: torch.Tensor) -> list[object]:
+    result, answer = returned
+    if not is_a(result, torch.Tensor) or len(result) != len(x):
+        return ["not a tensor like `x`", "", "", "", ""]
+    mapped = guarded(lambda: _vmap(answer)(x.detach()))
+    came = "raises" if is_a(mapped, Failed) else "runs"
+    kept = _kept(result)
+    return [readable(result), *_slopes(result, x), kept, came]
+
+
+def _leaves(*lists: tuple) -> tuple:
+    return tuple(partial(leaf, *values) for values in lists)
+
+
+def _other_leaves(random: Random) -> tuple:
+    drawn = [[random.randint(-30, 30) / 10 for _ in range(count)] for count in (2, 3)]
+    return _leaves(*drawn)
+
+
+_SWISH = """
+class Swish(torch.autograd.Function):
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x * torch.sigmoid(x)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        s = torch.sigmoid(x)
+        return grad * (s + x * s * (1 - s))
+
+
+def answer(x):
+    return Swish.apply(x)
+"""
+
+BUILD = Exercise(
+    id="12.4",
+    reader=function(
+        *_leaves((1.0, -2.0), (0.5, 3.0, -1.0)),
+        observe=_swish_seen,
+        around=_with_itself,
+        parts=("values", "first derivative", "second derivative", "saved tensors", "vmap"),
+    ),
+    right="Your swish saves one tensor instead of two, and can be differentiated twice. Keep it.",
+    principle="save `x` alone, and compute in backward, with torch operations, what the slope needs.",
+    known={
+        "The last node of your result is one of torch's. Write a class that inherits from"
+        " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
+        "Your backward returns the slope alone. The gradient that arrives is not always 1: multiply by"
+        " it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)")),
+        "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend on"
+        " `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)")),
+        "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
+        " needed.": lambda seen, _: any(
+            is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
+        ),
+        "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
+        " `ctx.save_for_backward`.": each_has(3, 0),
+        "The first derivative is right, and the second one is missing or wrong. Something in your backward"
+        " leaves the graph, or was computed in the forward.": lambda seen, right: (
+            _agree(seen, right, 1) and not _agree(seen, right, 2)
+        ),
+        "All is right but `vmap`. It wants the forward without `ctx`, a `setup_context`, and"
+        " `generate_vmap_rule = True`.": always("raises"),
+    },
+    hints=(
+        "Three static methods: `forward(x)`, `setup_context(ctx, inputs, output)`, `backward(ctx, grad)`.",
+        "`ctx.save_for_backward(*inputs)` in `setup_context`. In `backward`, compute `s = torch.sigmoid(x)`"
+        " again, and return `grad * (s + x * s * (1 - s))`.",
+    ),
+    solution=_SWISH,
+    cases=_other_leaves,
+)
+
+
+def _agree(seen: tuple, right: tuple, part: int) -> bool:
+    pairs = zip(seen, right, strict=True)
+    return all(is_a(case, tuple) and same(case[part], wanted[part]) for case, wanted in pairs)
+
+
+_FEW, _NEW = "too few gradients", "computed from the new numbers"
+
+
+def _weighed(result: torch.Tensor, x: torch.Tensor) -> object:
+    weights = _arange(2.0, 2.0 + len(x))
+    gradient = guarded(lambda: _grad((result * weights).sum(), x)[0])
+    if is_a(gradient, Failed):
+        return _FEW if raised((gradient,), "incorrect number of gradients") else "raises"
+    return readable(gradient)
+
+
+def _gate_seen(returned: list, x: torch.Tensor, slope: float) -> list[object]:
+    """See values and gradient, whose node it is, and what comes after an edit of what went in."""
+    result, answer = returned
+    if not is_a(result, torch.Tensor) or len(result) != len(x):
+        return ["not a tensor like `x`", "", "", ""]
+    node = _TORCHS if _kept(result) == _TORCHS else "a node of yours"
+    gradient, after = _weighed(result, x), guarded(_after_an_edit, answer, x.tolist(), slope)
+    held = is_a(after, Failed) or after in (gradient, "raises")
+    return [readable(result), gradient, node, "held" if held else _NEW]
+
+
+def _after_an_edit(answer: Callable, values: list[float], slope: float) -> object:
+    x = leaf(*values)
+    result = answer(x, slope)
+    x.detach().neg_()
+    return _weighed(result, x)
+
+
+_GATES = (((-1.0, 2.0), 0.1), ((3.0, -2.0, -5.0), 0.5), ((-4.0, 1.0), 0.0))
+
+
+def _gates(*pairs: tuple) -> tuple:
+    return tuple(partial(_gate_inputs, *pair) for pair in pairs)
+
+
+def _gate_inputs(values: tuple, slope: float) -> tuple:
+    return leaf(*values), slope
+
+
+def _other_gates(random: Random) -> tuple:
+    sizes = [random.randint(1, 9) for _ in range(3)]
+    slopes = [random.randint(1, 9) / 10 for _ in range(3)]
+    return _gates(*(((-1.0 * size, size + 0.5), slope) for size, slope in zip(sizes, slopes, strict=True)))
+
+
+_GATE = """
+class Gate(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, slope):
+        ctx.save_for_backward(x)
+        ctx.slope = slope
+        return torch.where(x > 0, x, slope * x)
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * torch.where(x > 0, 1.0, ctx.slope), None
+
+
+def answer(x, slope):
+    return Gate.apply(x, slope)
+"""
+
+CASE = Exercise(
+    id="12.5",
+    reader=function(
+        *_gates(*_GATES),
+        observe=_gate_seen,
+        around=_with_itself,
+        parts=("values", "gradient", "the node", "after an edit"),
+    ),
+    right="The gate multiplies what arrives, and keeps `x` where torch guards it. Put it into the case.",
+    principle="what leaves a node is what arrives, times the slope at the `x` of the forward.",
+    known={
+        "Your function has two arguments, and your backward hands back one gradient. Write None where"
+        " there is none.": shows(_FEW),
+        "The last node of your result is one of torch's. Repair the class, and return what its `apply`"
+        " returns.": shows(_TORCHS),
+        "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2 and 3"
+        " arrive.": like(_GATE.replace("return grad * ", "return "), 1),
+        "Somebody edited `x` before backward, and your gate used the new numbers without a word. Who"
+        " guards a tensor?": shows(_NEW),
+        "`slope` is a number, and `save_for_backward` takes tensors only. A number cannot change behind your"
+        " back, so it may be an attribute.": lambda seen, _: raised(
+            seen, "can only save variables"
+        ),
+        "The gradient is right for positive numbers only. What is the slope where `x` is not"
+        " positive?": like(_GATE.replace("1.0, ctx.slope)", "1.0, 0.0)"), 1),
+    },
+    hints=(
+        "Three changes: multiply by what arrives, keep `x` where it is guarded, and count the arguments.",
+        "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is"
+        " `return grad * torch.where(x > 0, 1.0, ctx.slope), None`.",
+    ),
+    solution=_GATE,
+    cases=_other_gates,
+)
+
+EXERCISES = (ENDS, THROUGH, CIRCLES, BUILD, CASE)

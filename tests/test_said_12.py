@@ -1,0 +1,329 @@
+"""What lesson 12 says of functions of one's own in prose, folds, notes and messages, run in plain torch."""
+
+import gc
+import warnings
+import weakref
+
+import pytest
+import torch
+from said import said
+from torch.autograd import Function, grad, gradcheck, gradgradcheck
+from torch.autograd.function import once_differentiable
+
+from helpers.exercises.exercise import exercises
+from helpers.moons import learn
+from helpers.predicting.questions import question
+
+ENDS, _, CIRCLES, BUILD, CASE = exercises("12")
+EDITED = "modified by an inplace operation"
+
+
+def leaf(*values, **options):
+    return torch.tensor(values or (1.0, 2.0), requires_grad=True, **options)
+
+
+def refusal(call):
+    """Return the message of the error that a call raises, "" without one."""
+    try:
+        call()
+    except (RuntimeError, TypeError) as error:
+        return str(error)
+    return ""
+
+
+def function(forward, backward=None, **more):
+    """Return a Function with these static methods."""
+    parts = {"forward": forward, "backward": backward} | more
+    return type("Own", (Function,), {name: staticmethod(one) for name, one in parts.items() if one})
+
+
+def keep_attribute(ctx, x):
+    ctx.x = x
+    return x.clamp(min=0)
+
+
+def keep_saved(ctx, x):
+    ctx.save_for_backward(x)
+    return x * x * x
+
+
+Gate = function(keep_attribute, lambda ctx, arrived: (ctx.x > 0).float())
+Cube = function(keep_saved, lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0] ** 2)
+Through = function(lambda ctx, x: x.sign(), lambda ctx, arrived: arrived)
+
+
+# The case
+
+
+def test_the_gate_has_the_right_values_and_learns_nothing():
+    then = said("12", "case-then")
+    assert (
+        "With `torch.relu` it gets 87 right, and with `Gate` 50, which is as good as a coin" in then
+    )
+    x = torch.linspace(-3, 3, 31)
+    assert torch.equal(Gate.apply(x), torch.relu(x))
+    assert (learn(torch.relu), learn(Gate.apply)) == (87, 50)
+    mended = function(keep_attribute, lambda ctx, arrived: arrived * (ctx.x > 0).float())
+    assert learn(mended.apply) == 87
+
+
+def test_after_one_step_all_gates_are_closed():
+    assert "After a single step all of them are closed." in said("12", "q1-because")
+    seen = []
+
+    def watched(x):
+        seen.append(int((x > 0).sum()))
+        return Gate.apply(x)
+
+    learn(watched)
+    assert seen[0] > 400
+    assert set(seen[1:]) == {0}
+
+
+# Idea 1
+
+
+def test_a_forward_runs_without_a_record_and_becomes_one_node():
+    because = said("12", "d1-because")
+    assert (
+        "`apply` runs `forward` as under `no_grad()`, so its three operations leave nothing"
+        in because
+    )
+    assert "If you hand over a list of tensors, the result does not require grad." in because
+    modes = []
+    noted = function(lambda ctx, x: (modes.append(torch.is_grad_enabled()), x.exp())[1])
+    h = leaf() * 2
+    y = noted.apply(h)
+    assert modes == [False]
+    assert y.grad_fn.next_functions == ((h.grad_fn, 0),)
+    assert not function(lambda ctx, given: given[0] * 2).apply([leaf()]).requires_grad
+    assert "without `backward` the forward runs, and `loss.backward()` raises" in said(
+        "12", "d1-notes"
+    )
+    assert "must implement either the backward or vjp" in refusal(y.sum().backward)
+    assert "What does the card save? (Nothing." in said("12", "d1-notes")
+    assert y.grad_fn.saved_tensors == ()
+
+
+def test_what_a_backward_returns_goes_on_as_it_is():
+    because = said("12", "q1-because")
+    assert "torch multiplies nothing for you" in because
+    for times, gate in ((5, 1), (1, 1)):
+        x = leaf(2.0)
+        (times * Gate.apply(x)).backward(torch.ones(1))
+        assert x.grad.item() == gate, "alone, it looks right"
+    assert "torch checks how many gradients you return, and their shapes" in because
+    for returned, message in (
+        (torch.ones(5), "got [5] but expected shape compatible with [2]"),
+        ((torch.ones(2),) * 2, "incorrect number of gradients (expected 1, got 2)"),
+    ):
+        wrong = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
+        assert message in refusal(wrong.apply(leaf()).sum().backward)
+
+
+# Idea 2
+
+
+def edited(own):
+    """Let a function keep x, edit x, and return the error of backward and the gradient."""
+    x = leaf(-1.0, 2.0)
+    y = own.apply(x)
+    x.detach().add_(4)
+    return refusal(y.sum().backward), x.grad
+
+
+def test_save_for_backward_guards_a_tensor_and_an_attribute_does_not():
+    because, notes = said("12", "q2-because"), said("12", "q2-notes")
+    assert "guards a tensor by its version. An attribute such as `ctx.x` guards nothing." in because
+    assert edited(Gate)[1].tolist() == [1.0, 1.0]
+    assert EDITED in edited(Cube)[0]
+    assert "Both keep the tensor itself and no copy." in because
+    x = leaf(2.0)
+    gate, cube = Gate.apply(x), Cube.apply(x)
+    assert gate.grad_fn.x is x
+    assert cube.grad_fn.saved_tensors[0].data_ptr() == x.data_ptr()
+    (gate + cube).sum().backward()
+    assert "Backward also frees what was saved, and an attribute stays." in because
+    assert "after they have already been freed" in refusal(lambda: cube.grad_fn.saved_tensors)
+    assert gate.grad_fn.x is x
+    assert "(It is not freed by backward." in notes
+    assert "`save_for_backward` takes tensors only" in because
+    number = function(lambda ctx, x: (ctx.save_for_backward(3.0), x * 3)[1])
+    assert "can only save variables" in refusal(lambda: number.apply(x))
+
+
+def test_a_result_in_an_attribute_waits_for_the_garbage_collector():
+    assert "That memory waits for Python's garbage collector." in said("12", "q2-notes")
+
+    def circle(ctx, x):
+        ctx.y = y = x.exp()
+        return y
+
+    y = function(circle).apply(leaf())
+    result = weakref.ref(y)
+    gc.disable()
+    del y
+    assert result() is not None
+    gc.enable()
+    gc.collect()
+    assert result() is None
+
+
+# Idea 3
+
+
+def checked(call, *values, **options):
+    with warnings.catch_warnings(record=True) as said_too:
+        warnings.simplefilter("always")
+        return refusal(lambda: gradcheck(call, leaf(*values, **options))), said_too
+
+
+def test_gradcheck_needs_float64_and_says_no_at_a_corner():
+    asked, because = said("12", "f1"), said("12", "f1-because")
+    message, said_too = checked(Cube.apply, 2.0, 5.0)
+    for number in ("11.4441", "68.6646", "12", "75"):
+        assert number in asked
+        assert f"{number}." in message.replace("11.4441", "11.4441.").replace("68.6646", "68.6646.")
+    assert "(Torch also warns of this, above the error.)" in because
+    assert "is not a double precision floating point" in str(said_too[0].message)
+    assert checked(Cube.apply, 2.0, 5.0, dtype=torch.float64)[0] == ""
+    assert "Its h is a millionth." in because
+    assert "And at a corner, such as that of a relu at 0, it sees the mean of both sides" in because
+    assert "numerical:tensor([[0.5000]]" in checked(torch.relu, 0.0, dtype=torch.float64)[0]
+    told = question("12.f1").told
+    assert "each call of `apply` makes a node with saved tensors" in told["reasonTells"]["c"]
+    assert "The values are right: 8 and 125." in told["tells"][4]
+    assert Cube.apply(leaf(2.0, 5.0)).tolist() == [8, 125]
+
+
+def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
+    notes = said("12", "f1-notes")
+    assert "Would `gradcheck` have found the fault of `Gate`? (Yes." in notes
+    slope = function(keep_attribute, lambda ctx, arrived: (ctx.x > 0).to(arrived.dtype))
+    for values in ((2.0,), (2.0, -3.0)):
+        assert checked(slope.apply, *values, dtype=torch.float64)[0]
+    assert "And does it check second derivatives? (No, `gradgradcheck` does: lesson 13.)" in notes
+    cut = function(
+        keep_saved, lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0].detach() ** 2
+    )
+    assert checked(cut.apply, 2.0, dtype=torch.float64)[0] == ""
+    assert refusal(lambda: gradgradcheck(cut.apply, leaf(2.0, dtype=torch.float64)))
+
+
+def test_once_differentiable_mostly_raises_at_a_second_derivative():
+    assert "its result has no graph, and mostly a second derivative raises" in said(
+        "12", "f1-notes"
+    )
+    once = once_differentiable(lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0] ** 2)
+    own = function(keep_saved, once)
+    x = leaf(2.0)
+    (first,) = grad(own.apply(x).sum(), x, create_graph=True)
+    assert "does not require grad" in refusal(first.backward)
+    (first,) = grad((own.apply(x) ** 2).sum(), x, create_graph=True)
+    assert "once_differentiable" in refusal(first.backward)
+
+
+# Idea 4
+
+
+def test_a_straight_through_gradient_moves_the_first_layer_and_is_no_derivative():
+    because = said("12", "e1-because")
+    assert "the first layer stands still: 86 points" in because
+    assert "roughly right: 93 points" in because
+    assert (learn(torch.sign), learn(Through.apply)) == (86, 93)
+    x = leaf(0.3, -2.0)
+    assert grad(torch.sign(x).sum(), x)[0].tolist() == [0, 0]
+    assert grad((5 * Through.apply(x)).sum(), x)[0].tolist() == [5, 5]
+    assert "`gradcheck` says no to it" in said("12", "e1")
+    assert "Jacobian mismatch" in checked(Through.apply, 0.3, -2.0, dtype=torch.float64)[0]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ((), "expected 2, got 1"),
+        ((None,), ""),
+        ((None, None), ""),
+        ((torch.ones(2),), "gradient different from None"),
+    ],
+)
+def test_one_value_comes_back_for_each_argument(more, message):
+    because, notes = said("12", "q3-because"), said("12", "q3-notes")
+    assert (
+        "one value for each argument of `forward`, and None where there is no gradient" in because
+    )
+    assert "torch forgives a None too many at the end" in because
+    assert "What does `ctx.needs_input_grad` hold here? (True and False.)" in notes
+    wanted = []
+
+    def backward(ctx, arrived):
+        wanted.append(ctx.needs_input_grad)
+        return (arrived, *more)
+
+    scaled = function(lambda ctx, x, k: x.sign() * k, backward)
+    x = leaf()
+    y = scaled.apply(x, 3.0)
+    told = refusal(y.sum().backward)
+    assert message in told
+    assert bool(message) == bool(told)
+    assert wanted == [(True, False)]
+    assert (x.grad is None) == bool(message)
+
+
+def test_gradients_in_the_wrong_places_are_noticed_by_gradcheck_alone():
+    assert "(If their shapes fit, nothing is noticed. `gradcheck` would.)" in said("12", "q3-notes")
+
+    def kept(ctx, a, b):
+        ctx.save_for_backward(a, b)
+        return a * b
+
+    def turned(ctx, arrived):
+        a, b = ctx.saved_tensors
+        return arrived * a, arrived * b
+
+    product = function(kept, turned)
+    a, b = leaf(2.0, dtype=torch.float64), leaf(5.0, dtype=torch.float64)
+    assert refusal(product.apply(a, b).sum().backward) == ""
+    assert "Jacobian mismatch" in refusal(lambda: gradcheck(product.apply, (a, b)))
+
+
+def test_vmap_wants_setup_context_and_a_rule():
+    then = said("12", "vmap-then")
+    assert "`setup_context(ctx, inputs, output)`**, which runs after it" in then
+    assert "For `vmap` also write `generate_vmap_rule = True` in the class." in then
+    order = []
+
+    def kept(ctx, inputs, output):
+        order.append("setup_context")
+        ctx.save_for_backward(*inputs)
+
+    def cube(x):
+        order.append("forward")
+        return x * x * x
+
+    own = function(cube, Cube.backward, setup_context=kept)
+    assert torch.func.grad(own.apply)(torch.tensor(2.0)).item() == 12
+    assert order[:2] == ["forward", "setup_context"]
+    assert "does not have vmap support" in refusal(
+        lambda: torch.func.vmap(own.apply)(torch.ones(3))
+    )
+    own.generate_vmap_rule = True
+    assert torch.func.vmap(own.apply)(torch.ones(3)).tolist() == [1, 1, 1]
+
+
+# Exercises
+
+
+def test_the_texts_of_the_exercises_hold():
+    assert "A None too many does no harm." in ENDS.hints[1]
+    assert "`save_for_backward` knows how to keep a result without a circle." in CIRCLES.hints[1]
+    x = leaf()
+    swish = x * torch.sigmoid(x)
+    assert "Torch saves two tensors for it" in said("12", "x4")
+    kept = {swish.grad_fn._saved_self.data_ptr(), swish.grad_fn._saved_other.data_ptr()}
+    assert len(kept) == 2
+    assert swish.grad_fn.next_functions[1][0]._saved_result.data_ptr() in kept, "once more the same"
+    s = torch.sigmoid(x)
+    assert torch.allclose(grad(swish.sum(), x)[0], s + x * s * (1 - s))
+    assert "saves one tensor instead of two" in BUILD.right
+    assert "`check` lets 2 and 3 arrive" in list(CASE.known)[2]
