@@ -25,6 +25,7 @@ LABS = {
     "08": labs.who_records,
     "09": labs.versions,
     "11": labs.loop,
+    "14": labs.hooks,
 }
 FOLD = re.compile(
     r"<details><summary>(?:Answers: open them when you have played|Why\? Open it when you have run the cell)"
@@ -42,6 +43,7 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "08": ("ordinary", "no grad", "inference", "detach", "data", "eval"),
     "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
     "11": ("forward",),
+    "14": ("tenfold", "one more", "keep", "halve", "forward", "backward"),
 }
 PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"

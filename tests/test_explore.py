@@ -216,7 +216,14 @@ def order(first):
     }
 
 
+def with_hook(hook):
+    things = base()
+    things["y"].register_hook(hook)
+    return things
+
+
 DIFFERENT = {
+    "a hook": (lambda: with_hook(lambda g: g * 2), lambda: with_hook(lambda g: g * 3)),
     "a value": (base, lambda: edited(lambda x: x.data.add_(1))),
     "a version": (base, lambda: edited(lambda x: x.add_(1).sub_(1))),
     "a flag": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.ones(2, requires_grad=True)}),
@@ -248,7 +255,7 @@ def test_worlds_that_differ_in_one_thing_are_not_the_same(pair):
 
 def hooked():
     x = torch.ones(2, requires_grad=True)
-    x.register_hook(lambda grad: None)
+    x.register_hook(lambda grad: print(grad))
     return x
 
 

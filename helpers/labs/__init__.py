@@ -2,6 +2,7 @@
 
 from helpers.labs.accumulation import accumulation
 from helpers.labs.explorer import explorer
+from helpers.labs.hooks import hooks
 from helpers.labs.leaves import leaves
 from helpers.labs.lifecycle import lifecycle
 from helpers.labs.loop import loop
@@ -12,6 +13,7 @@ from helpers.labs.who_records import who_records
 __all__ = [
     "accumulation",
     "explorer",
+    "hooks",
     "leaves",
     "lifecycle",
     "loop",

@@ -8,6 +8,7 @@ look last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dis import get_instructions
 from typing import Any
 
 import torch
@@ -117,10 +118,8 @@ class Seen:
         version = one.is_inference(), None if is_free else read(one, "_version")
         made = (self.number(read(one, "grad_fn")), read(one, "output_nr"), self.number(one._base))
         grad = self.number(read(one, "grad")) if leaf or keeps else None
-        if one._backward_hooks or one._post_accumulate_grad_hooks:
-            raise TypeError(
-                "A world whose tensors carry hooks cannot be compared: a hook may do anything."
-            )
+        hooks = tuple(map(of_hook, (one._backward_hooks or {}).values()))
+        after = tuple(map(of_hook, (one._post_accumulate_grad_hooks or {}).values()))
         where = self._storages.setdefault(storage._cdata, len(self._storages)), storage.nbytes()
         return (
             "tensor",
@@ -129,6 +128,7 @@ class Seen:
             version,
             made,
             grad,
+            (hooks, after),
             where,
             repr(torch._C.TensorBase.tolist(one)),
         )
@@ -154,6 +154,17 @@ class Seen:
         """Return the nodes in the order in which the engine would take them."""
         nodes = [nr for nr, one in enumerate(self.met) if not is_tensor(one)]
         return tuple(sorted(nodes, key=lambda nr: (self.met[nr]._sequence_nr(), nr)))
+
+
+def of_hook(hook: Any) -> tuple[Any, ...]:
+    """Return what a hook does, by its code. Raises TypeError for one that reads or changes more than
+    its arguments.
+    """
+    code = getattr(hook, "__code__", None)
+    reach = None if code is None else [line.opname for line in get_instructions(code)]
+    if reach is None or code.co_freevars or "LOAD_GLOBAL" in reach or hook.__defaults__:
+        raise TypeError("A world whose hooks cannot be compared: such a hook may do anything.")
+    return code.co_code, code.co_consts, code.co_names
 
 
 def shared_counters(things: list[Any]) -> tuple[tuple[int, int], ...]:
