@@ -20,7 +20,7 @@ FLOORS = [
     "classroom",
     "course",
     "helpers",
-    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.torch_version",
+    "helpers.quiz helpers.labs helpers.gpu helpers.memory helpers.flow helpers.torch_version",
     "helpers.predicting helpers.clinic helpers.own_loop helpers.labs.engine helpers.exercises.lessons",
     "helpers.exercises",
     "helpers.answers helpers.progress_file helpers.pace helpers.lessons helpers.plots helpers.moons helpers.users_line",

@@ -42,5 +42,5 @@ def card_of(node: Node, number: int) -> Card:
 
 def split(operation: str) -> tuple[str, str]:
     """Return the two lines of an operation's card: "Pow", "Backward0"."""
-    title, word, number = operation.partition("Backward")
-    return title, word + number
+    at = operation.rfind("Backward")
+    return (operation, "") if at < 0 else (operation[:at], operation[at:])

@@ -1,0 +1,489 @@
+"""Exercises of lesson 14, hooks and debugging: whose hook changes a gradient, two ways of clipping, where a
+NaN arises, a guard that one keeps, and the case.
+"""
+
+import itertools
+from collections.abc import Callable
+from functools import partial
+from math import hypot, isfinite
+from random import Random
+
+import torch
+from torch import nn
+
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.functions import function, written
+from helpers.exercises.letters import Lines
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import numbers
+from helpers.exercises.recognise import each_has, fails, like, shows, wrong_in
+from helpers.exercises.tensors import leaf, readable
+
+# Bound here: a student may have put others in their place.
+_grad, _tensor, _full = torch.autograd.grad, torch.tensor, torch.full_like
+
+_RETURNS = "What does this function return: a gradient, or nothing?"
+_PATH = "Does backward pass the tensor that the hook is on?"
+_TIME = "Is the hook there when backward comes?"
+HOOKS = Lines(
+    read="idea 1, and the reason behind the lab",
+    begins=tuple(
+        f"seen = []\nw = torch.tensor({w}, requires_grad=True)\nh = w * {k}\ny = h**2"
+        for w, k in ((2.0, 3), (3.0, 2), (5.0, 2))
+    ),
+    lines={
+        "h.register_hook(lambda g: g * 2)": _RETURNS,
+        "h.register_hook(lambda g: seen.append(g))": _RETURNS,
+        "h.detach().requires_grad_().register_hook(lambda g: g * 2)": _PATH,
+        "w.register_hook(lambda g: -g)": _RETURNS,
+        "y.backward(); h.register_hook(lambda g: g * 2)": _TIME,
+        "h.register_hook(lambda g: g * 2).remove()": _TIME,
+        "y.register_hook(lambda g: g * 3)": _PATH,
+        "w.register_post_accumulate_grad_hook(lambda w: seen.append(w.grad))": (
+            "Does this hook write into `w.grad`, or only look?"
+        ),
+        "h.grad_fn.register_prehook(lambda grads: (grads[0] * 2,))": _RETURNS,
+        "(w * 7).register_hook(lambda g: g * 2)": _PATH,
+        "h.retain_grad()": "Does it change a gradient, or keep one?",
+        "h.register_hook(lambda g: g * 2); h = w * 7": "Which tensor was `y` made of?",
+        "w.register_hook(lambda g: None)": _RETURNS,
+    },
+    trial="""
+{begin}
+exec(line)
+if w.grad is None:
+    y.backward()
+found = w.grad.item()
+{begin}
+y.backward()
+if w.grad.item() != found:
+    answer.append(letter)
+""",
+)
+
+CHANGED = Exercise(
+    id="14.1",
+    right="In these a hook that was there in time, on a tensor that backward passes, returned another gradient.",
+    asked="Before each letter all tensors are new. Its line runs, and then `y.backward()`, unless the line has called"
+    " it. In which lines is `w.grad` another number than without the line? Give a list of letters.",
+    vary=HOOKS.vary,
+    **HOOKS.of("abcdef"),
+    hints=(
+        "Ask three things of each line: on which tensor, there in time, and what does it return?",
+        "A hook that returns nothing changes nothing. `append` returns nothing. A tensor from `detach()` is another"
+        " tensor, and `y` was not made of it.",
+    ),
+)
+
+
+def _clipping(data: Data) -> str:
+    return (
+        "weights = [torch.tensor(1.0, requires_grad=True) for _ in range(2)]\n"
+        f"(weights[0] * {data['a']} + weights[1] * {data['b']}).backward()\n"
+        f"torch.nn.utils.clip_grad_norm_(weights, {data['norm']})\n"
+        "first = [one.grad.item() for one in weights]\n"
+        f"torch.nn.utils.clip_grad_value_(weights, {data['cut']})\n"
+        "second = [one.grad.item() for one in weights]\n"
+        "answer = first + second\n"
+    )
+
+
+def _scaled(name: str, data: Data) -> float:
+    return data[name] * data["norm"] / hypot(data["a"], data["b"])
+
+
+def _by_value(name: str, limit: str, data: Data) -> object:
+    return min(data[name], data[limit])
+
+
+def _clipped_place(at: int, name: str) -> Place:
+    return Place(
+        f"`first[{at}]`",
+        "the gradient times the limit, divided by the norm of both",
+        {
+            "the gradient as it came": lambda data: data[name],
+            "the gradient cut off at the limit of the norm": partial(_by_value, name, "norm"),
+            "the gradient divided by the norm, without the limit": lambda data: (
+                data[name] / hypot(data["a"], data["b"])
+            ),
+        },
+    )
+
+
+def _cut_place(at: int, name: str) -> Place:
+    def uncut(data: Data) -> object:
+        scaled = _scaled(name, data)
+        return scaled if scaled > data["cut"] else ()
+
+    def from_the_start(data: Data) -> object:
+        return data["cut"] if _scaled(name, data) < data["cut"] else ()
+
+    def scaled_again(data: Data) -> float:
+        length = hypot(_scaled("a", data), _scaled("b", data))
+        return _scaled(name, data) * data["cut"] / length
+
+    return Place(
+        f"`second[{at}]`",
+        "what the first clipping left, cut off at the second limit",
+        {
+            "what the first clipping left, and this is over the limit": uncut,
+            "the limit, and what the first clipping left is smaller": from_the_start,
+            "what a second clipping by norm would leave": scaled_again,
+        },
+    )
+
+
+def _other_clipping(random: Random) -> Data:
+    """Draw two gradients of unlike size, a limit of the norm that acts, and a cut between both."""
+    short, long, norm = random.choice(((3, 4, 5), (5, 12, 13), (8, 15, 17), (7, 24, 25)))
+    times, small = random.randint(2, 4), random.choice((0.5, 1, 1.5))
+    pair = random.sample((short, long), 2)
+    between = (short + long) / 2 * small
+    return {"a": pair[0] * times, "b": pair[1] * times, "norm": norm * small, "cut": between}
+
+
+CLIPPED = Quantities(
+    program=_clipping,
+    data={"a": 6, "b": 8, "norm": 5.0, "cut": 3.5},
+    draw=_other_clipping,
+    places=(
+        _clipped_place(0, "a"),
+        _clipped_place(1, "b"),
+        _cut_place(0, "a"),
+        _cut_place(1, "b"),
+    ),
+)
+
+CLIPPING = Exercise(
+    id="14.2",
+    reader=numbers(),
+    right="The first clipping shortens both alike. The second one cuts only what is over its limit, and turns the"
+    " direction.",
+    principle="clipping by norm multiplies all gradients by one factor, and clipping by value cuts each by itself.",
+    quantities=CLIPPED,
+    asked="What do the two lists hold? Give four numbers, `first` and then `second`.",
+    hints=(
+        "How long is the vector of both gradients? Clipping by norm makes it as long as its limit.",
+        "The factor is the limit divided by the norm, the same for both. The second clipping begins with what the first"
+        " one left.",
+    ),
+    solution=CLIPPED.code,
+)
+
+
+_SLOPE = "Is a slope infinite at 0, and does backward multiply it by a 0?"
+_FORWARD = "Is a number of the forward pass already infinite or NaN?"
+_SAFE = "Which number does the operation get in place of 0?"
+NANS = Lines(
+    read="idea 3, and idea 3 of lesson 05",
+    begins=tuple(f"x = torch.tensor([0.0, {x}], requires_grad=True)" for x in (4.0, 9.0, 1.0, 2.0)),
+    lines={
+        "y = torch.where(x > 0, x.log(), 0.0)": _SLOPE,
+        "y = torch.where(x > 0, x, 1.0).log()": _SAFE,
+        "y = x.sqrt()": _SLOPE,
+        "y = x.sqrt() * x": _SLOPE,
+        "y = (x**2).sqrt()": _SLOPE,
+        "y = (x + 1e-8).sqrt() * x": _SAFE,
+        "y = x / x": _FORWARD,
+        "y = x * x.log()": _FORWARD,
+        "y = x.clamp(min=1e-6).log()": _SAFE,
+        "y = x.abs().sqrt() + x": _SLOPE,
+        "y = (x - 1).exp()": _FORWARD,
+        "y = torch.where(x > 0, x.sqrt(), x)": _SLOPE,
+    },
+    trial="""
+{begin}
+exec(line)
+y.sum().backward()
+if x.grad.isnan().any():
+    answer.append(letter)
+""",
+)
+
+NAN = Exercise(
+    id="14.3",
+    right="In these an infinite slope or number met a 0. An infinity alone is no NaN.",
+    asked="Each letter makes a new `y`, and then `y.sum().backward()` runs. After which lines is there a NaN in"
+    " `x.grad`? Give a list of letters.",
+    vary=NANS.vary,
+    **NANS.of("abcdef"),
+    hints=(
+        "Take the element 0 alone. Go back from `y`: by which slopes is the 1 multiplied?",
+        "The slopes of `sqrt` and of `log` are infinite at 0. `inf` is not NaN, and 0 · `inf` is.",
+    ),
+)
+
+
+_NO_STOP = "no function to stop it"
+_BAD = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
+
+
+def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str = "") -> Callable:
+    """Return a case: a model, where to report to, which gradients turn bad, and what is frozen or has a
+    NaN in its `.grad` from before.
+    """
+    layers = [int(size) for size in sizes.split()]
+    text = ", ".join(f"nn.Linear({one}, {two})" for one, two in itertools.pairwise(layers))
+
+    @written(f"model = nn.Sequential({text})" + (f"; {frozen} is frozen" if frozen else ""))
+    def make() -> tuple:
+        model = nn.Sequential(*(nn.Linear(one, two) for one, two in itertools.pairwise(layers)))
+        parameters = dict(model.named_parameters())
+        if frozen:
+            parameters[frozen].requires_grad_(False)
+        if stale:
+            parameters[stale].grad = _full(parameters[stale], float("nan"))
+        reported = []
+        model.told = partial(_gather, model, reported, bad)
+        return model, reported.append
+
+    return make
+
+
+def _send(model: nn.Module, values: dict[str, float]) -> None:
+    """Send each parameter a gradient that holds one number, 2.0 where none is named."""
+    pairs = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    sum((one * values.get(name, 2.0)).sum() for name, one in pairs).backward()
+
+
+def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callable) -> list[object]:
+    """Run three backwards, the last one after `stop()`; return what each reported, and the rest."""
+    seen = []
+    values = {name: _BAD[kind] for name, kind in bad.items()}
+    for sent in ({}, values):
+        reported.clear()
+        _send(model, sent)
+        seen.append(sorted(map(str, reported)))
+    gradients = [readable(one.grad) for name, one in model.named_parameters() if name not in bad]
+    stop()
+    reported.clear()
+    _send(model, values)
+    parameters = list(model.parameters())
+    hooks = [(one._backward_hooks, one._post_accumulate_grad_hooks) for one in parameters]
+    left = sum(len(kind or ()) for pair in hooks for kind in pair)
+    return [*seen, gradients, len(reported), left]
+
+
+def _reports(returned: object, model: nn.Module, report: Callable) -> list[object]:
+    if not callable(returned):
+        return [_NO_STOP, [], [], 0, 0]
+    return model.told(returned)
+
+
+_GUARDED = (
+    _guarded_model("2 2 1", {"0.weight": "nan"}),
+    _guarded_model("2 3 1", {"1.weight": "inf", "0.bias": "nan"}, frozen="0.weight"),
+    _guarded_model("2 2 2 1", {"1.bias": "-inf", "2.weight": "nan"}, stale="0.bias"),
+)
+
+
+def _other_guarded(random: Random) -> tuple:
+    """Draw which gradients turn bad; one parameter is frozen, and one has a stale NaN."""
+    first, second, third = random.sample(("0.weight", "1.bias", "1.weight", "2.bias"), 3)
+    kinds = [random.choice(("nan", "inf", "-inf")) for _ in range(2)]
+    return (
+        _guarded_model("2 2 2 1", {first: "nan", second: "inf"}),
+        _guarded_model("2 3 2 1", {second: kinds[0]}, frozen=third),
+        _guarded_model("2 2 3 1", {first: kinds[1], third: "nan"}, stale="0.bias"),
+    )
+
+
+_GUARD = """
+def answer(model, report):
+    def watch(name):
+        def hook({given}):
+            if not {test}:
+                report({name})
+        return hook
+
+    handles = []
+    for name, one in model.named_parameters():
+        if one.requires_grad:
+            handles.append(one.{register}(watch(name)))
+
+    def stop():
+        for handle in handles:
+            handle.remove()
+
+    return stop
+"""
+_PARTS = {
+    "given": "gradient",
+    "test": "gradient.isfinite().all()",
+    "name": "name",
+    "register": "register_hook",
+}
+
+
+def _guard(**other: str) -> str:
+    return _GUARD.format(**_PARTS | other)
+
+
+GUARD = Exercise(
+    id="14.4",
+    reader=function(
+        *_GUARDED,
+        observe=_reports,
+        parts=(
+            "reports where all is finite",
+            "reports where it is not",
+            "the other gradients",
+            "reports after `stop()`",
+            "hooks that are left",
+        ),
+    ),
+    right="It names what is not finite, touches nothing, and leaves without a trace. Keep it for your own models.",
+    principle="a hook on a parameter sees what one call brings, and stays until its handle removes it.",
+    known={
+        "Your function returns nothing that can be called. Let it return a function that takes the hooks off"
+        " again.": shows(_NO_STOP),
+        "A parameter that is frozen takes no hook: torch refuses. Pass over those that do not require grad.": (
+            fails("doesn't require gradient")
+        ),
+        "Each report has the name of the last parameter. Your function looks the name up when it runs, and the loop"
+        " has ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.": like(
+            "def answer(model, report):\n    handles = []\n"
+            "    for name, one in model.named_parameters():\n"
+            "        if one.requires_grad:\n"
+            "            handles.append(one.register_hook(\n"
+            "                lambda g: None if g.isfinite().all() else report(name)))\n"
+            "    def stop():\n        for handle in handles:\n            handle.remove()\n"
+            "    return stop"
+        ),
+        "An infinity is not reported. `isnan` sees only one of the two.": like(
+            _guard(test="gradient.isnan().any()").replace("if not gradient", "if gradient"), 0, 1
+        ),
+        "A NaN that was in `.grad` before is reported as well. Your hook looks at the sum. Which hook sees what this"
+        " one call brings?": like(
+            _guard(
+                given="one",
+                test="one.grad.isfinite().all()",
+                register="register_post_accumulate_grad_hook",
+            ),
+            0,
+            1,
+        ),
+        "Your guard changes gradients. A hook that only looks returns nothing.": wrong_in(2),
+        "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call `remove()` on"
+        " each.": wrong_in(4),
+        "Something is reported although every gradient is finite.": wrong_in(0),
+        "Nothing is reported at all. Is the hook on the parameters, and does it look at the gradient that it is"
+        " given?": each_has(1, ()),
+    },
+    hints=(
+        "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
+        "`handle = one.register_hook(…)`, for each `name, one` of `model.named_parameters()` that requires grad."
+        " `gradient.isfinite().all()` tells. Collect the handles.",
+    ),
+    solution=_guard(),
+    cases=_other_guarded,
+)
+
+
+def _sure(logits: tuple[float, ...], moon: tuple[float, ...]) -> Callable:
+    @written(
+        f"logits = torch.tensor({list(logits)})[:, None]; moon = torch.tensor({list(moon)})[:, None]"
+    )
+    def make() -> tuple:
+        return leaf(*logits)[:, None], _tensor(moon)[:, None]
+
+    return make
+
+
+def _loss_seen(returned: object, logits: torch.Tensor, moon: torch.Tensor) -> list[object]:
+    if not is_a(returned, torch.Tensor):
+        return ["no tensor", "none"]
+    gradient = guarded(lambda: readable(_grad(returned, logits)[0].flatten()))
+    return [readable(returned), "none" if is_a(gradient, Failed) else gradient]
+
+
+def _not_finite(part: int) -> Callable[[tuple, tuple], bool]:
+    def is_seen(seen: tuple, right: tuple) -> bool:
+        parts = [case[part] for case in seen if is_a(case, tuple)]
+        values = [value for one in parts for value in (one if is_a(one, tuple) else (one,))]
+        return any(is_a(value, float) and not isfinite(value) for value in values)
+
+    return is_seen
+
+
+_SURE = (
+    _sure((0.0, 1.0, -2.0), (1.0, 0.0, 0.0)),
+    _sure((20.0, -20.0, 3.0), (1.0, 0.0, 1.0)),
+    _sure((200.0, -300.0, 0.5, -1.0), (0.0, 1.0, 1.0, 0.0)),
+)
+
+
+def _other_sure(random: Random) -> tuple:
+    near = [random.randint(-30, 30) / 10 for _ in range(3)]
+    far = [float(random.randint(18, 60)), -float(random.randint(100, 400))]
+    return (
+        _sure(tuple(near), (1.0, 0.0, 1.0)),
+        _sure((far[0], near[0], -far[0]), (1.0, 1.0, 0.0)),
+        _sure((far[1], -far[1], near[1]), (1.0, 0.0, 0.0)),
+    )
+
+
+_BOOK = """
+def answer(logits, moon):
+    p = {p}
+    return -(moon * {yes}.log() + (1 - moon) * {no}.log()).{end}()
+"""
+_AS_IN_BOOK = {"p": "logits.sigmoid()", "yes": "p", "no": "(1 - p)", "end": "mean"}
+
+
+def _book(**other: str) -> str:
+    return _BOOK.format(**_AS_IN_BOOK | other)
+
+
+_STABLE = "torch.nn.functional.binary_cross_entropy_with_logits"
+
+STABLE = Exercise(
+    id="14.5",
+    reader=function(*_SURE, observe=_loss_seen, parts=("the loss", "the gradient of the logits")),
+    right="No logarithm of 0 any more: the sigmoid and its logarithm are computed in one step. Now look for the round in"
+    " which the case rounds `p` to 1.",
+    principle="the infinity is made by the logarithm, so it has to get another input or another formula.",
+    known={
+        "No gradient reaches the logits. Compute the loss from them with operations that are recorded.": shows(
+            "none"
+        ),
+        "Finite, but a point that is surely wrong gets no gradient: outside of its bounds, the slope of `clamp` is 0."
+        " Such a point would never be learnt.": like(
+            _book(p="logits.sigmoid().clamp(1e-7, 1 - 1e-7)")
+        ),
+        "Finite, but the numbers are not those of the first page any more. What you add inside of a logarithm caps the"
+        " loss of a point that is surely wrong.": like(
+            _book(yes="(p + 1e-8)", no="(1 - p + 1e-8)")
+        ),
+        "You take the sigmoid twice. The function with `with_logits` in its name has one inside.": like(
+            f"def answer(logits, moon):\n    return {_STABLE}(logits.sigmoid(), moon)"
+        ),
+        "This is the sum over the points. The loss of the first page is their mean.": like(
+            f"def answer(logits, moon):\n    return {_STABLE}(logits, moon, reduction='sum')"
+        ),
+        "`binary_cross_entropy` of a sigmoid stays finite, but it caps the loss at 100, and a point that is surely wrong"
+        " gets no gradient. Is there a function that takes the logits themselves?": like(
+            "def answer(logits, moon):\n"
+            "    return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
+        ),
+        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, whatever you do with it"
+        " afterwards.": _not_finite(0),
+        "The loss is finite, and its gradient is not. You took care of the result. The logarithm itself still gets"
+        " a 0.": _not_finite(1),
+        "The loss is another number than that of the first page.": wrong_in(0),
+    },
+    hints=(
+        "For which logit is the sigmoid exactly 1 in a float? Then `(1 - p).log()` is −∞.",
+        "`nn.functional.logsigmoid(z)` is the logarithm of the sigmoid, without the rounding. And 1 − sigmoid(z) is"
+        " sigmoid(−z). There is also a loss that does it all: its name ends in `with_logits`.",
+    ),
+    solution=f"""
+def answer(logits, moon):
+    return {_STABLE}(logits, moon)
+""",
+    cases=_other_sure,
+)
+
+EXERCISES = (CHANGED, CLIPPING, NAN, GUARD, STABLE)

@@ -1,0 +1,315 @@
+"""What lesson 14 says of hooks, NaN and clipping in prose, folds, notes and messages, in plain torch."""
+
+import math
+import warnings
+
+import pytest
+import torch
+from said import said
+from torch import nn
+from torch.nn.utils import clip_grad_norm_, clip_grad_value_
+
+from autograd_graphs import show
+from helpers.exercises.exercise import exercises
+from helpers.flow import gradient_norms
+from helpers.moons import moons
+from helpers.predicting.programs import outcome
+from helpers.predicting.questions import question
+
+CHANGED, _, NAN, GUARD, STABLE = exercises("14")
+SAID = [  # a cell, and words of it; the tests below run what they say
+    ("case-then", "Then it is NaN, and every weight with it. Nothing raised"),
+    ("case-then", "there is no NaN in the data, and the formula is the one in the book"),
+    ("d1-because", "puts a node before the module and one behind it"),
+    ("d1-because", "A hook on a tensor leaves the graph as it is."),
+    (
+        "d1-because",
+        "At the one before the module it calls your hook, with the gradients of both ends.",
+    ),
+    ("d1-because", "if no input of the module requires grad, there is only the one behind it"),
+    ("d1-because", "Then the hook runs before the weights have their gradients."),
+    ("d1-notes", "torch lets nobody edit such a view"),
+    ("q1-because", "in the order in which you registered them"),
+    ("q1-because", "Then `retain_grad()` stores the gradient, wherever you called it."),
+    (
+        "q1-because",
+        "`torch.autograd.grad` does not fill `w.grad`, so the last kind does not run there.",
+    ),
+    ("q1-notes", "(An error at that tensor.)"),
+    ("q1-notes", "leaves that were not yet reached get nothing"),
+    (
+        "q1-notes",
+        "`h.grad_fn.register_prehook` after `retain_grad()`, `register_hook` when the node has run",
+    ),
+    ("o1-because", "runs once, with the sum over both paths"),
+    ("o1-notes", "(Clamp between the two losses, and register the hook after it.)"),
+    ("f1-because", "a warning shows the Python line of the node"),
+    ("f1-because", "an infinity alone does not stop it"),
+    ("f1-notes", "`(1 - p).log()`, where `p` has been rounded to 1"),
+    ("f1-notes", "The sigmoid of 17 is 1 in them."),
+    ("q2-because", "Clipping by norm multiplies all gradients by one factor."),
+    ("q2-because", "raises instead of spreading a NaN"),
+    ("q2-notes", "(No. Once one gradient is NaN, all are.)"),
+    ("e1-because", "A sigmoid's slope is at most 1/4."),
+    ("e1-because", "a step with it changes nothing"),
+    ("e1-because", "factors above 1 multiply, too, and then the gradient explodes"),
+    ("e1-notes", "the gradient still shrinks, but far less"),
+    ("recap", "A hook on a result goes away with it. A hook on a parameter stays"),
+]
+
+
+@pytest.mark.parametrize(("cell", "words"), SAID)
+def test_the_lesson_says_what_is_run_here(cell, words):
+    assert words in said("14", cell)
+
+
+def leaf(value=2.0):
+    return torch.tensor(value, requires_grad=True)
+
+
+def trained(loss_of, rounds=80, clip=False):
+    """Train the case; return the losses and the model."""
+    torch.manual_seed(0)
+    (x, y), log = moons(), []
+    model = nn.Sequential(nn.Linear(2, 8), nn.Tanh(), nn.Linear(8, 1))
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.3)
+    for _ in range(rounds):
+        loss = loss_of(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        if clip:
+            clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        log.append(loss.item())
+    return log, model
+
+
+def from_the_book(z, y):
+    p = z.sigmoid()
+    return -(y * p.log() + (1 - y) * (1 - p).log()).mean()
+
+
+# The case
+
+
+def test_the_case_ends_in_nan_because_a_probability_is_rounded_to_1_and_its_answer_repairs_it():
+    log, model = trained(from_the_book)
+    first = next(nr for nr, loss in enumerate(log) if math.isnan(loss))
+    assert 50 < first < 80
+    assert all(not math.isnan(loss) for loss in log[:first])
+    assert log[first - 1] < 0.01 < log[0]
+    assert all(one.isnan().all() for one in model.parameters())
+    assert all(one.isfinite().all() for one in moons())
+    _, before = trained(from_the_book, rounds=first)
+    p = before(moons()[0]).sigmoid()
+    assert (p == 1).any()
+    assert torch.tensor(17.0).sigmoid() == 1
+    stable, _ = trained(STABLE.truth())
+    assert all(map(math.isfinite, stable))
+    assert stable[-1] < log[first - 1]
+    assert stable[:40] == pytest.approx(log[:40], rel=1e-3)
+
+
+def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_and_its_line():
+    clipped, model = trained(from_the_book, clip=True)
+    assert math.isnan(clipped[-1])
+    assert all(one.isnan().all() for one in model.parameters())
+    with torch.autograd.set_detect_anomaly(True), warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        with pytest.raises(RuntimeError, match="Function 'LogBackward0' returned nan values"):
+            trained(from_the_book)
+    assert "(1 - p).log()" in str(seen[-1].message)
+
+
+# Idea 1
+
+
+def test_a_module_hook_is_two_nodes_or_one_and_a_tensor_hook_none():
+    calls = []
+    for needs_grad, nodes in ((True, 2), (False, 1)):
+        layer, x = nn.Linear(2, 1), torch.ones(1, 2, requires_grad=needs_grad)
+        plain = str(show(layer(x)))
+        layer.register_full_backward_hook(lambda layer, *both: calls.append(layer.weight.grad))
+        hooked = layer(x)
+        hooked.register_hook(lambda g: None)
+        assert plain.count("BackwardHookFunction") == 0
+        assert str(show(hooked)).count("BackwardHookFunction") == nodes
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            hooked.sum().backward()
+        assert (calls.pop() is not None) == needs_grad
+
+
+def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_behind_it():
+    layer, seen = nn.Tanh(), []
+    layer.register_full_backward_hook(lambda module, *both: seen.extend(both))
+    (layer(leaf(0.5)) * 2).backward()
+    (inner,), (outer,) = seen
+    assert outer.item() == 2
+    assert inner.item() == pytest.approx(2 * (1 - math.tanh(0.5) ** 2))
+    relu = nn.ReLU(inplace=True)
+    relu.register_full_backward_hook(lambda *given: None)
+    with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
+        relu(leaf() * 1)
+
+
+def test_all_hooks_run_in_one_order():
+    w, ran = leaf(), []
+    h = w * 3
+    h.retain_grad()
+    h.grad_fn.register_hook(lambda *g: ran.append(("behind the node", w.grad)))
+    h.grad_fn.register_prehook(lambda g: ran.append(("before the node", h.grad.item())))
+    h.register_hook(lambda g: ran.append(("on h", g.item())))
+    h.register_hook(lambda g: g * 10)
+    w.register_post_accumulate_grad_hook(lambda w: ran.append(("filled", w.grad.item())))
+    w.register_hook(lambda g: ran.append(("on w", w.grad)))
+    (h**2).backward()
+    assert ran == [
+        ("on h", 12),
+        ("before the node", 120),
+        ("behind the node", None),
+        ("on w", None),
+        ("filled", 360),
+    ]
+
+
+def test_autograd_grad_calls_a_hook_on_a_leaf_and_none_that_waits_for_its_grad():
+    w, ran = leaf(), []
+    w.register_hook(lambda g: ran.append("on w"))
+    w.register_post_accumulate_grad_hook(lambda w: ran.append("filled"))
+    torch.autograd.grad(w * 3, w)
+    assert (ran, w.grad) == (["on w"], None)
+
+
+def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
+    def stop(g):
+        raise KeyError("mine")
+
+    w, v = torch.ones(2, requires_grad=True), leaf()
+    (h := w * 3).register_hook(lambda g: g.sum())
+    with pytest.raises(RuntimeError, match="has changed the size of value"):
+        h.sum().backward()
+    v.register_hook(stop)
+    with pytest.raises(KeyError, match="mine"):
+        (v * w * 3).sum().backward()
+    assert v.grad is None
+    u = leaf()
+    u.register_post_accumulate_grad_hook(lambda one: one.grad)
+    with pytest.raises(RuntimeError, match="should return None"):
+        (u * 2).backward()
+
+
+def test_a_hook_may_start_a_backward_of_its_own():
+    w, v = leaf(), leaf(5.0)
+    inner = v * v
+    w.register_hook(lambda g: inner.backward())
+    (w * 3).backward()
+    assert (w.grad.item(), v.grad.item()) == (3, 10)
+
+
+# Idea 2
+
+
+def test_a_tensor_that_is_used_twice_has_one_gradient_and_two_orders_end_at_2():
+    w, ran = leaf(), []
+    h = w * 3
+    h.register_hook(lambda g: ran.append(g.item()))
+    (h * 2 + h * 5).backward()
+    assert ran == [7]
+    w = leaf(1.0)
+    (w * 10).backward()
+    w.grad.clamp_(-1, 1)
+    w.register_hook(lambda g: g.clamp(-1, 1))
+    (w * 100).backward()
+    assert w.grad.item() == 2
+
+
+def test_a_hook_goes_with_its_tensor_unless_it_is_a_parameter():
+    w, ran = leaf(), []
+    w.register_hook(lambda g: ran.append("w"))
+    for _ in range(2):
+        h = w * 3
+        if not ran:
+            h.register_hook(lambda g: ran.append("h"))
+        h.backward()
+    assert ran == ["h", "w", "w"]
+
+
+# Idea 3
+
+
+def test_each_other_line_of_the_program_would_leave_the_error():
+    told = question("14.f1").told
+    assert "you get the same error" in told["tells"][2]
+    assert "you get the same error" in told["tells"][3]
+    lines = list(question("14.f1").shown["lines"])
+    lines[1] = told["mend"]["2"]
+    assert outcome("\n".join(lines)).words == "(no error)"
+
+
+def test_an_infinity_alone_does_not_stop_anomaly_mode():
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+    with torch.autograd.set_detect_anomaly(True):
+        x.sqrt().sum().backward()
+    assert x.grad.isinf().any()
+
+
+# Idea 4
+
+
+@pytest.mark.parametrize("bad", [torch.nan, 0.0])
+def test_two_ways_of_clipping(bad):
+    w = torch.ones(3, requires_grad=True)
+    w.grad = torch.tensor([3.0, 4.0, bad])
+    clip_grad_norm_(w, 1.0)
+    ratio = (w.grad[0] / w.grad[1]).item()
+    assert math.isnan(ratio) if math.isnan(bad) else ratio == pytest.approx(3 / 4)
+    w.grad = torch.tensor([3.0, 4.0, bad])
+    clip_grad_value_(w, 1.0)
+    assert w.grad[:2].tolist() == [1, 1]
+    assert math.isnan(w.grad[2]) == math.isnan(bad)
+    if math.isnan(bad):
+        with pytest.raises(RuntimeError, match="non-finite"):
+            clip_grad_norm_(w, 1.0, error_if_nonfinite=True)
+
+
+def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():
+    torch.manual_seed(0)
+    layers, x = [nn.Linear(8, 8) for _ in range(20)], torch.randn(5, 8)
+    plain, with_h, relu = (
+        gradient_norms(layers, torch.sigmoid, x),
+        gradient_norms(layers, torch.sigmoid, x, skip=True),
+        gradient_norms(layers, torch.relu, x),
+    )
+    assert plain[0] < 1e-12 < 1 < plain[-1]
+    assert 1 < min(with_h) < max(with_h) < 50
+    assert plain[0] * 1e6 < relu[0] < relu[-1]
+    weight = layers[0].weight.detach()
+    assert torch.equal(weight - plain[0], weight)
+    slopes = torch.linspace(-9, 9, 1001, requires_grad=True)
+    slopes.sigmoid().sum().backward()
+    assert slopes.grad.max().item() == pytest.approx(1 / 4)
+    big = gradient_norms([nn.Linear(8, 8) for _ in range(20)], lambda h: 9 * h, x)
+    assert big[0] > 1e6
+    assert all(layer.weight.grad is None for layer in layers)
+
+
+# Exercises
+
+
+def test_the_texts_of_the_exercises_hold():
+    assert "`append` returns nothing" in CHANGED.hints[1]
+    assert [].append(1) is None
+    assert "The slopes of `sqrt` and of `log` are infinite at 0." in NAN.hints[1]
+    for operation in (torch.sqrt, torch.log):
+        x = leaf(0.0)
+        operation(x).backward()
+        assert math.isinf(x.grad)
+    with pytest.raises(RuntimeError, match="doesn't require gradient"):
+        torch.ones(1).register_hook(lambda g: None)
+    assert any("frozen takes no hook" in one.message for one in GUARD.misconceptions)
+    assert "1 − sigmoid(z) is sigmoid(−z)" in STABLE.hints[1]
+    z = torch.tensor(2.0)
+    assert (1 - z.sigmoid()).item() == pytest.approx((-z).sigmoid().item())
+    p, one = torch.tensor([0.0]), torch.tensor([1.0])
+    assert nn.functional.binary_cross_entropy(p, one).item() == 100
