@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils.checkpoint import checkpoint
 
 from helpers import record
 
@@ -33,7 +32,6 @@ class World:
     tensors: list[torch.Tensor]
     how: dict[str, Any] = field(default_factory=dict)
     around: Callable = contextlib.nullcontext
-    twice: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,30 +89,6 @@ def a_sparse_and_a_dense_gradient_meet(told):
     return World(sparse.sum() + (made * 2).sum(), [table, made])
 
 
-@case("AccumulateGrad (leaf")
-def a_jagged_tensor(told):
-    parts = torch.nested.nested_tensor(
-        [torch.ones(2), torch.ones(3)], layout=torch.jagged, requires_grad=True
-    )
-    return World((parts * parts).values().sum(), [parts])
-
-
-@case(
-    "stopped: grad can be implicitly created only for real scalar outputs but got torch.complex64",
-    RuntimeError,
-    "real scalar",
-)
-def a_complex_loss(told):
-    z = torch.tensor(1 + 2j, requires_grad=True)
-    return World(z * z, [z])
-
-
-@case("AccumulateGrad (leaf unnamed): nan arrives, .grad goes from None to nan")
-def a_gradient_that_is_not_a_number(told):
-    x = torch.tensor(0.0, requires_grad=True)
-    return World((x * 0).sqrt() * 0 + (x - x) / (x - x), [x])
-
-
 @case("(100000000,) arrives")
 def a_gradient_of_1e8_elements_by_expand(told):
     x = leaf(2.0)
@@ -143,12 +117,6 @@ class Pick(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         return grad.expand(10**8)
-
-
-@case("AccumulateGrad (leaf")
-def everything_is_meta(told):
-    x = torch.ones(3, device="meta", requires_grad=True)
-    return World((x * x).sum(), [x])
 
 
 class Loud(torch.Tensor):
@@ -199,15 +167,6 @@ def an_undefined_gradient(told):
 
 
 # Hooks.
-
-
-@case("stopped: 'hook'", KeyError, "hook")
-def a_hook_raises(told):
-    def act():
-        raise KeyError("hook")
-
-    loss, x, y = hooked(told, act=act)
-    return World(loss, [x, y])
 
 
 @case("stopped:", RuntimeError, "hook 'hook' has changed the size")
@@ -290,17 +249,6 @@ def the_optimizer_steps_within_backward(told):
         parameter.grad = None
 
     x.register_post_accumulate_grad_hook(step)
-    return World((x * x).sum(), [x])
-
-
-@case("stopped: 'after'", KeyError, "after")
-def a_hook_after_accumulation_raises(told):
-    x = leaf()
-
-    def fail(parameter):
-        raise KeyError("after")
-
-    x.register_post_accumulate_grad_hook(fail)
     return World((x * x).sum(), [x])
 
 
@@ -390,13 +338,6 @@ def own(name, backward, gives, error=None, says="", save=False):
 own("raises", fails, "stopped: own", ZeroDivisionError, "own")
 own("mutates its gradient in place", mutates, "step 5 of 5")
 own(
-    "returns too many gradients",
-    returns(lambda grad: (grad, grad, grad)),
-    "stopped:",
-    RuntimeError,
-    "incorrect number",
-)
-own(
     "returns a wrong shape",
     returns(lambda grad: torch.ones(7)),
     "stopped:",
@@ -422,26 +363,6 @@ def a_function_with_a_hostile_name_and_attributes(told):
 
     x = leaf()
     return World(type("Own<script>", (Named,), {}).apply(x).sum(), [x])
-
-
-@case("CheckpointFunctionBackward: [1.0, 1.0] arrives")
-def a_reentrant_checkpoint(told):
-    x = leaf()
-    y = checkpoint(lambda x: told.append("forward") or (x * x).exp(), x, use_reentrant=True)
-    return World(y.sum(), [x])
-
-
-@case("ExpBackward0")
-def hooks_on_saved_tensors(told):
-    x = leaf()
-    with torch.autograd.graph.saved_tensors_hooks(
-        lambda t: told.append("pack") or t.clone(), lambda t: told.append("unpack") or t
-    ):
-        y = x.exp().exp()
-    around = lambda: torch.autograd.graph.saved_tensors_hooks(  # noqa: E731
-        lambda t: told.append("late pack") or t, lambda t: told.append("late unpack") or t
-    )
-    return World(y.sum(), [x], around=around)
 
 
 # Modes around.
@@ -478,16 +399,7 @@ def called(name, how, gives="", error=None, says="", plain=False, scalar=False):
     case(gives, error, says, plain)(make)
 
 
-ones = torch.ones
 called("a number as gradient", lambda x, y: {"gradient": 3.0}, "stopped:", TypeError)
-called(
-    "a gradient of a wrong shape",
-    lambda x, y: {"gradient": ones(5)},
-    "stopped:",
-    RuntimeError,
-    "Mismatch in shape",
-)
-called("the leaf as gradient", lambda x, y: {"gradient": x}, "step 3 of 3")
 called(
     "no gradient for two numbers",
     lambda x, y: {},
@@ -497,21 +409,6 @@ called(
     plain=True,
 )
 called("inputs of no leaf", lambda x, y: {"inputs": [y]}, "", scalar=True)
-called(
-    "no inputs",
-    lambda x, y: {"inputs": []},
-    "stopped:",
-    RuntimeError,
-    "cannot be empty",
-    scalar=True,
-)
-
-
-@case("step 4 of 4")
-def retain_graph_twice(told):
-    x = leaf()
-    y = x.exp()
-    return World((y * y).sum(), [x, y], {"retain_graph": True}, twice=True)
 
 
 @case("stopped:", RuntimeError, "does not require grad", plain=True)

@@ -193,10 +193,7 @@ def seated(live):
 # The way in
 
 
-PATHS = ["/", "/small", "/small/notebook", "/small/channel", "/none", "/other", "/enter"]
-
-
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", ["/small", "/small/notebook", "/small/channel", "/enter"])
 def test_no_address_answers_without_the_cookie(live, path):
     answer = live.get(path, cookie="")
     assert answer.code == 403
@@ -212,12 +209,6 @@ FORGED = [
     "1|cHJlc2VudGVy|1700000000|0000000000000000000000000000000000000000",
     "é\x01;;=",
 ]
-
-
-@pytest.mark.parametrize("value", FORGED)
-def test_a_forged_cookie_lets_nobody_in(live, value):
-    cookie = f"present-{live.room.port}={value}"
-    assert live.get("/small", cookie=cookie).code in (400, 403)
 
 
 def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live):
@@ -284,7 +275,7 @@ def test_the_cookie_is_signed_stays_with_this_server_and_out_of_reach_of_scripts
     assert ticket not in answer.body.decode() + str(dict(answer.headers))
 
 
-@pytest.mark.parametrize("path", ["/", "/small", "/small/notebook", "/enter", "/nothing", "/a/b/c"])
+@pytest.mark.parametrize("path", ["/small", "/small/notebook", "/enter", "/nothing"])
 def test_no_answer_is_kept_framed_or_tells_where_it_was_asked_from(live, path):
     headers = live.get(path).headers
     assert headers["Referrer-Policy"] == "no-referrer"
@@ -296,16 +287,9 @@ def test_no_answer_is_kept_framed_or_tells_where_it_was_asked_from(live, path):
 
 
 UNKNOWN = [
-    r"/api", r"/api/kernels", r"/api/contents/secret.txt", r"/api/terminals",
-    r"/terminals/websocket/1", r"/files/secret.txt", r"/static/x.js", r"/metrics", r"/login",
-    r"/tree", r"/nbconvert/html/small.ipynb", r"/view/small.ipynb", r"/config",
-    r"/small/channel/x", r"/small/", r"/small/secret.txt", r"/small.ipynb", r"/secret.txt",
-    r"/favicon.ico", r"/.git/config", r"/..", r"/../secret.txt", r"/../../etc/passwd",
-    r"/small/../secret.txt", r"/%2e%2e/secret.txt", r"/%2e%2e%2fsecret.txt",
-    r"/small%2f..%2fsecret.txt", r"/%252e%252e%252fsecret.txt", r"/..\secret.txt", r"/small%00",
-    r"//small", r"//127.0.0.1/small", r"/small/notebook/../../secret.txt", r"/;/secret.txt",
-    r"/%2fetc%2fpasswd", r"/etc/passwd", r"/small/notebook%2f..%2f..%2fsecret.txt", r"/__proto__",
-    r"/items", r"/keys", r"/get",
+    r"/api/contents/secret.txt", r"/static/x.js", r"/small/secret.txt", r"/secret.txt",
+    r"/../../etc/passwd", r"/%2e%2e%2fsecret.txt", r"/%252e%252e%252fsecret.txt",
+    r"/..\secret.txt", r"/small%00", r"//127.0.0.1/small", r"/__proto__",
 ]  # fmt: skip
 
 
@@ -319,18 +303,7 @@ def test_nothing_is_at_any_other_address(live, cookie):
 
 
 @pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "evil.example:{port}",
-        "127.0.0.1.evil.example",
-        "x127.0.0.1",
-        "127.0.0.1:{port}.evil",
-        "0.0.0.0:{port}",
-        "localhost.evil",
-        "[::1]:{port}",
-        "10.0.0.1",
-    ],
+    "host", ["evil.example:{port}", "127.0.0.1.evil.example", "0.0.0.0:{port}", "10.0.0.1"]
 )
 def test_who_asks_for_another_machine_finds_nothing(live, host):
     for path in (
@@ -353,12 +326,6 @@ def test_nothing_but_reading_is_answered(live, method):
         assert answer.code in (400, 403, 405), path
         assert "Set-Cookie" not in answer.headers
     assert live.get(ticket, cookie="").code == 200
-
-
-def test_no_form_gets_through_with_a_token_of_its_own(live):
-    headers = {"Content-Length": "0", "X-Xsrftoken": "aa"}
-    answer = live.get("/small", method="POST", cookie=f"{live.cookie}; _xsrf=aa", **headers)
-    assert answer.code in (403, 405)
 
 
 def test_only_this_machine_is_listened_to(live):
@@ -422,15 +389,9 @@ def test_up_to_runs_in_order_passes_an_expected_failure_and_stops_at_another(sea
 
 
 MALFORMED = [
-    "", "[]", "null", "{}", '{"do": null}', '{"do": "run"}',
-    '{"do": "run", "cells": 7}', '{"do": "run", "cells": "first"}',
-    '{"do": "run", "cells": [null, 1, {}, [], "nowhere", "title"]}',
-    '{"do": ["run"], "cells": ["first"]}', '{"do": "__init__", "cells": ["first"]}',
-    '{"do": "run up to", "cells": []}', '{"do": "edit", "cells": ["first"], "source": 7}',
-    '{"do": "edit", "cells": ["title"], "source": "a"}',
-    '{"do": "edit", "cells": ["first"], "source": "\\ud800"}',
-    '{"do": "save", "cells": ["first"], "path": "/tmp/x"}',
-    "[" * 100_000, b"\xff\xfe", b'{"do": "run"}',
+    "", "[]", '{"do": "run", "cells": 7}', '{"do": "run", "cells": [null, {}, "nowhere", "title"]}',
+    '{"do": "__init__", "cells": ["first"]}', '{"do": "edit", "cells": ["first"], "source": 7}',
+    '{"do": "edit", "cells": ["first"], "source": "\\ud800"}', "[" * 100_000, b"\xff\xfe",
 ]  # fmt: skip
 
 
@@ -522,13 +483,8 @@ def test_nothing_is_lost_by_one_who_leaves_in_the_middle(live, seated):
 
 @pytest.mark.parametrize(
     "source",
-    [
-        "for number in range(100_000): print('line', number)",
-        "print('x' * 5_000_000)",
-        "import sys\nfor n in range(300): print(n, flush=True, file=(sys.stdout, sys.stderr)[n % 2])",
-        "for number in range(1000): display(number)",
-    ],
-    ids=["lines", "one line", "two streams", "outputs"],
+    ["for number in range(100_000): print('line', number)", "for n in range(1000): display(n)"],
+    ids=["lines", "outputs"],
 )
 def test_what_is_put_out_without_measure_is_told_in_measure(seated, source):
     async def work(seat):
@@ -541,16 +497,9 @@ def test_what_is_put_out_without_measure_is_told_in_measure(seated, source):
     seated(work)
 
 
-@pytest.mark.parametrize(
-    "source",
-    [
-        "while True: print('again')",
-        "n = 0\nwhile True: n += 1; print(n, end='\\r')",
-    ],
-)
-def test_what_prints_without_end_can_be_stopped(seated, source):
+def test_what_prints_without_end_can_be_stopped(seated):
     async def work(seat):
-        await seat.say("edit", "free", source=source)
+        await seat.say("edit", "free", source="while True: print('again')")
         await seat.say("run", "free")
         await seat.until(lambda told: told.get("html"))
         await seat.say("interrupt")
@@ -581,27 +530,6 @@ def test_an_output_is_shown_as_a_notebook_shows_it(seated, what):
 
     async def work(seat):
         assert words(await seat.ran("free", source)) == shown
-
-    seated(work)
-
-
-def test_a_question_to_the_keyboard_is_refused_in_a_sentence(seated):
-    async def work(seat):
-        told = await seat.ran("free", "input('your name?')")
-        assert told["state"] == "failed"
-        assert "does not support input requests" in words(told)
-
-    seated(work)
-
-
-def test_the_line_that_failed_is_one_of_the_code_that_ran(seated):
-    async def work(seat):
-        await seat.say("edit", "free", source="import time; time.sleep(1)\n1 / 0")
-        await seat.say("run", "free")
-        await seat.until(lambda told: told.get("state") == "running")
-        await seat.say("edit", "free", source="a = 1")
-        told = await seat.result("free")
-        assert (told["failed"], told["foreign"]) == (2, True)
 
     seated(work)
 
@@ -673,22 +601,6 @@ def test_a_kernel_that_dies_is_told_and_no_output_of_other_code_stays(live, seat
         await seat.say("restart")
         await seat.kernel("ready")
         assert words(await seat.ran("also")) == "also"
-
-    seated(work)
-
-
-def test_a_kernel_that_is_killed_under_the_lessons_own_code_leaves_the_stored_output(seated):
-    async def work(seat):
-        await seat.ran("free", "import os, threading\nthreading.Timer(2, os._exit, [1]).start()")
-        await seat.say("edit", "first", source=None)
-        await seat.say("edit", "second", source="import time; time.sleep(60)")
-        await seat.say("run", "first", "second")
-        told = await seat.result("first")
-        assert (told["state"], words(told)) == ("done", "")
-        assert words(await seat.result("second")).startswith("The kernel died before")
-        await seat.kernel("dead")
-        await seat.say("restart")
-        await seat.kernel("ready")
 
     seated(work)
 

@@ -16,11 +16,6 @@ NO_GRAPH = (
 OF_INFERENCE = "thing has no graph: requires_grad=False (it was made under inference_mode())"
 
 
-def no_graph_of(dtype: str) -> str:
-    why = f"only floating point and complex tensors can require grad, this is {dtype}"
-    return f"thing has no graph: requires_grad=False ({why})"
-
-
 def refused(kind: str) -> str:
     return f"TypeError: Expected a tensor, got {kind}. Pass a tensor, for example the loss."
 

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
-from torch.utils.checkpoint import checkpoint
 
 from hostile_inputs.case import collection, ran
 
@@ -30,16 +29,6 @@ def freed(look):
     look(loss)
 
 
-@case("ExpBackward0 (2,)   ○ result (freed)")
-def a_backward_that_failed_on_its_way(look):
-    own = function(backward=ran("backward"))
-    loss = own.apply(leaf().exp()).exp().sum()
-    try:
-        loss.backward()
-    except AssertionError:
-        look(loss)
-
-
 @case("ExpBackward0 → thing (2,)   ▲ result = thing (saved at v0, now v1)")
 def edited_in_place(look):
     thing = leaf().exp()
@@ -47,25 +36,6 @@ def edited_in_place(look):
     with torch.no_grad():
         thing.add_(1)
     look(loss, space={"thing": thing})
-
-
-@case("CopySlices → thing (2,)")
-def copy_slices(look):
-    base = leaf() * 1
-    base[:1] = leaf(5.0)
-    look(base)
-
-
-@case("ExpBackward0 → thing (2,)   ◆ result (packed by a hook)")
-def a_checkpoint_that_would_fail(look):
-    runs = []
-
-    def once(x):
-        runs.append(1)
-        assert len(runs) == 1, "the forward ran again"
-        return x.exp()
-
-    look(checkpoint(once, leaf(), use_reentrant=False))
 
 
 @case("ExpBackward0 → thing (2,)   ◆ result (packed by a hook)")
@@ -94,11 +64,6 @@ def looked_at_from_a_tensor_hook(look):
     y.sum().backward()
 
 
-@case("<script>alert(1)</script>Backward → thing (2,)")
-def a_function_named_by_markup(look):
-    look(function("<script>alert(1)</script>").apply(leaf()))
-
-
 @case("AccumulateGradBackward → thing (2,)")
 def a_function_that_says_it_is_accumulate_grad(look):
     look(function("AccumulateGrad", variable=ran("variable")).apply(leaf()))
@@ -122,16 +87,6 @@ def a_backward_class_whose_every_property_raises(look):
     look(thing)
 
 
-@case("OwnBackward → thing (2,)   ● saved_tensors[0] (2,)")
-def a_function_that_saves_itself(look):
-    def forward(ctx, x):
-        ctx.own = x * 2
-        ctx.save_for_backward(ctx.own)
-        return ctx.own
-
-    look(function(forward=forward).apply(leaf()))
-
-
 @case("AccumulateGrad (leaf unnamed = [1.0], .grad None)", alone=True)
 def two_to_the_sixty_paths(look):
     thing = leaf(1.0)
@@ -144,12 +99,6 @@ def two_to_the_sixty_paths(look):
 def twenty_thousand_edges_to_one_leaf(look):
     x = leaf(1.0)
     look(torch.stack([x] * 20_000).sum())
-
-
-@case("#1 MulBackward0 → thing, shown above")
-def the_same_root_twice(look):
-    thing = leaf() * 2
-    look(thing, thing)
 
 
 @case("#1 AccumulateGrad (leaf thing = [1.0, 2.0], .grad [3.0, 12.0])")

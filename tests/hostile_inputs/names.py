@@ -16,11 +16,8 @@ CASES, case = collection()
 TEXTS = {
     "a script": "<script>alert(1)</script>",
     "an attribute that ends": '" onload="alert(1)" x="',
-    "the end of a comment": "--><svg onload=alert(1)>]]>",
-    "a document type": '<!DOCTYPE x [<!ENTITY e SYSTEM "file:///etc/passwd">]>&e;',
     "dot that ends a label": '"]; evil [label="\\N\\l',
     "dot that is markup": "<<table><tr><td>evil</td></tr></table>>",
-    "latex and jinja": "$\\input{/etc/passwd}$ {{ 7 * 7 }}{% include 'x' %}",
     "the tree's own lines": "└─ AccumulateGrad (leaf x = 1.0, .grad None)",
 }
 SHOWN = {  # what is not shown as it is: the text and what stands for it
@@ -69,31 +66,13 @@ CASES += [named(variable, name, leaf_called(name), "as a variable") for name in 
 CASES += [named(given, "a script", leaf_called("a script"), "in names")]
 CASES += [
     named(alt, name, "AccumulateGrad (leaf thing = [1.0], .grad None)", "as alt")
-    for name in (
-        "a script",
-        "an attribute that ends",
-        "20,000 quotes",
-        "a lone high surrogate",
-        "control characters",
-    )
+    for name in ("an attribute that ends", "20,000 quotes", "a lone high surrogate")
 ]
 CASES += [
     named(
         module,
         "a script",
         "AccumulateGrad (leaf <script>alert(1)</script>.weight = [[1.0]], .grad None)",
-        "as a module",
-    ),
-    named(
-        module,
-        "a lone high surrogate",
-        r"AccumulateGrad (leaf \ud800.weight = [[1.0]], .grad None)",
-        "as a module",
-    ),
-    named(
-        module,
-        "20,000 quotes",
-        "AccumulateGrad (leaf " + '"' * 199 + "… = [[1.0]], .grad None)",
         "as a module",
     ),
 ]
@@ -153,13 +132,6 @@ def names_has_a_hostile_text_as_key(look):
     for name in ("__eq__", "__hash__", "__str__", "__repr__", "__format__"):
         setattr(Late, name, ran(name))
     look(one(), names=names)
-
-
-@case(
-    "TypeError: Expected a tensor as names['<b>\\\\n'], got str. Pass a tensor, for example the loss."
-)
-def names_holds_no_tensor(look):
-    look(one(), names={"<b>\n": "no tensor"})
 
 
 @case("TypeError: alt is HostileText. Pass a sentence that says what to notice.")

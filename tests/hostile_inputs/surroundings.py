@@ -47,24 +47,6 @@ def under_a_torch_function_mode(look):
         mode.armed = False
 
 
-@case("ExpBackward0 → thing (2,)   ● result = thing")
-def under_inference_mode(look):
-    thing = leaf().exp()
-    with torch.inference_mode():
-        look(thing)
-
-
-@case("ExpBackward0 → thing (2,) meta   ● result = thing")
-def under_a_default_device(look):
-    with torch.device("meta"):
-        look(leaf().exp())
-
-
-@case("ExpBackward0 → thing (2,)   ● result = thing")
-def a_grad_wrapper_while_it_lives(look):
-    torch.func.grad(lambda x: look(x.exp()) or x.exp().sum())(leaf().detach())
-
-
 @case(NO_GRAPH)
 def a_vmap_wrapper_that_leaked(look):
     leaked = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from hostile_inputs.case import NO_GRAPH, OF_INFERENCE, collection, no_graph_of
+from hostile_inputs.case import OF_INFERENCE, collection
 
 CASES, case = collection()
 
@@ -27,11 +27,6 @@ def nested_jagged_graph(look):
     look(torch.nested.as_nested_tensor(parts, layout=torch.jagged) * 2)
 
 
-@case(no_graph_of("qint8"))
-def quantized_per_tensor(look):
-    look(torch.quantize_per_tensor(torch.ones(2), 0.5, 1, torch.qint8))
-
-
 @case("SumBackward0 → thing meta")
 def meta_graph_of_a_huge_tensor(look):
     look((torch.empty(10**9, 10**6, device="meta", requires_grad=True) * 2).sum())
@@ -43,23 +38,9 @@ def fake_while_its_mode_is_on(look):
         look((torch.ones(2, requires_grad=True) * 2).sum())
 
 
-@case("ConstructorBackward → thing")
-def masked_graph(look):
-    look(
-        torch.masked.masked_tensor(
-            torch.ones(2), torch.tensor([True, False]), requires_grad=True
-        ).sum()
-    )
-
-
 @case("AccumulateGrad (leaf thing = [1.0+2.0j, nan-1.0j], .grad None)")
 def complex_leaf(look):
     look(torch.tensor([1 + 2j, float("nan") - 1j], requires_grad=True))
-
-
-@case("ToCopyBackward0 → thing (2,) float8_e5m2")
-def float8_e5m2(look):
-    look(torch.ones(2, requires_grad=True).to(torch.float8_e5m2))
 
 
 @case(OF_INFERENCE)
@@ -74,11 +55,6 @@ def no_element(look):
     look(torch.empty(0, requires_grad=True))
 
 
-@case("AccumulateGrad (leaf thing (n/a), .grad None)")
-def sixty_four_dimensions(look):
-    look(torch.ones([1] * 64, requires_grad=True))
-
-
 @case("AccumulateGrad (leaf thing (1000000000,), .grad None)")
 def a_leaf_of_a_billion_in_one_place(look):
     look(torch.ones(1).expand(10**9).requires_grad_())
@@ -87,11 +63,6 @@ def a_leaf_of_a_billion_in_one_place(look):
 @case("AccumulateGrad (leaf thing (0,), .grad None)")
 def uninitialized_parameter(look):
     look(torch.nn.UninitializedParameter())
-
-
-@case(NO_GRAPH)
-def functional(look):
-    look(torch._to_functional_tensor(torch.ones(2).requires_grad_()))
 
 
 @case("AccumulateGrad (leaf thing (2,), .grad None)", alone=True)
