@@ -41,17 +41,11 @@ class Mark:
 class Scene:
     """Hold one view, read: `stops` are (first, last, moment)."""
 
-    size: tuple
-    marks: list
     wires: list
     starts: list
     slots: list
-    corners: list
     turns: list
-    names: list
-    keys: list
     parent: int
-    text: str
     stops: list
 
 
@@ -98,10 +92,9 @@ class Steps(Marks):
         self.trouble = data["trouble"]
         assert self.trouble is None or self.trouble in range(self.steps)
         self.program = data["program"]
-        self.remarks = data["remarks"]
         self.alt, self.start = data["alt"], data["start"]
         self.tensors = [self.tensor(one) for one in data["tensors"]]
-        self.moments = [None if one == 0 else self.moment(one) for one in data["moments"]]
+        self.moments = data["moments"]
         self.scenes = [self.scene(one) for one in data["scenes"]]
         for scene in self.scenes:
             at(self.scenes, scene.parent)
@@ -129,53 +122,22 @@ class Steps(Marks):
             return what
         return at(self.tensors, what)
 
-    def moment(self, moment):
-        if "mark" in moment:
-            at(self.program, moment["mark"][0])
-        return {
-            "title": self.line(moment.get("title", 0)),
-            "kind": self.line(moment.get("kind", 0)),
-            "sentence": self.line(moment.get("say", 0)),
-            "question": self.line(moment.get("ask", 0)),
-            "rows": [[self.cell(*cell) for cell in row] for row in moment.get("rows", [])],
-            "choices": moment.get("choices", []),
-            "formulas": [tuple(map(self.line, one)) for one in moment.get("formulas", [])],
-            "whole_way": moment.get("way", ""),
-            "bars": [tuple(bar) for bar in moment.get("bars", [])],
-            "bytes_held": moment.get("bytes", 0),
-            "span": moment.get("mark"),
-            "health": moment.get("health", ""),
-            "is_error": bool(moment.get("error", 0)),
-        }
-
-    def cell(self, role, what, words, asked=0):
-        return role, self.what(what), self.line(words), bool(asked)
-
     def scene(self, scene):
-        count = len(scene["turns"])
         turns = [self.turn(*one) for one in scene["turns"]]
-        marks = [[self.mark(one) for one in group] for group in scene["marks"]]
-        assert len(marks) == count + 1
+        assert len(scene["marks"]) == len(turns) + 1
+        assert len(scene["names"]) == len(turns)
         flat = scene.get("stops")
         if flat is None:
             last = self.steps + 2 if self.steps else 1
             flat = [number for nr in range(last) for number in (nr - 1, nr - 1, nr)]
-        corners = [tuple(one) for one in scene["corners"]]
-        for node, *_ in corners:
+        for node, *_ in scene["corners"]:
             at(turns, node)
-        assert len(scene["names"]) == count
         return Scene(
-            tuple(scene["size"]),
-            marks,
             [self.wire(*one) for one in scene["wires"]],
             [self.start_wire(turns, *one) for one in scene["starts"]],
             [self.slot(turns, *one) for one in scene["slots"]],
-            corners,
             turns,
-            scene["names"],
-            scene["keys"],
             scene["parent"],
-            self.line(scene["text"]),
             [tuple(flat[nr : nr + 3]) for nr in range(0, len(flat), 3)],
         )
 

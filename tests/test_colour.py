@@ -19,10 +19,9 @@ from torch import nn
 from autograd_graphs.data import Edge, Gradient, Graph, Node, Root, TensorInfo
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
-from autograd_graphs.drawing.tints import Scale, scale_of
 from autograd_graphs.large.fold import fold, fold_and_tell
 from autograd_graphs.recording import health, recorded
-from autograd_graphs.recording.trace import LeafGrad, Step, Trace
+from autograd_graphs.recording.trace import Step, Trace
 from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
 
@@ -67,23 +66,6 @@ def marks_by_node(trace, unfold=()):
 
 def said(marks):
     return [text for mark in marks for text, _ in mark.runs]
-
-
-def test_norms_are_those_that_torchs_own_hooks_see():
-    model, loss = mlp()
-    met, live = {}, [loss.grad_fn]
-    while live:
-        node = live.pop()
-        if node in met:
-            continue
-        met[node] = None
-        node.register_prehook(
-            lambda grads, node=node: met.__setitem__(node, grads[0].norm().item())
-        )
-        live += [after for after, _ in node.next_functions if after is not None]
-    trace = record(loss, names=model)
-    ours = sorted(health.norm_at(step) for step in trace.steps)
-    assert ours == pytest.approx(sorted(met.values()), rel=1e-6)
 
 
 @given(programs())
@@ -237,27 +219,6 @@ def test_a_folded_part_has_the_range_of_what_is_in_it():
         assert tints.nodes[box].level == tints.scale.level(inside[-1])
 
 
-def test_the_first_nan_inside_of_a_folded_part_is_told_there():
-    loss, calls = transformer()
-    trace = record(loss, names=calls)
-    _, members = fold_and_tell(trace.after)
-    box = max(range(len(members)), key=lambda nr: len(members[nr]))
-    steps = [nr for nr, step in enumerate(trace.steps) if step.node in members[box]]
-    bad = {steps[5]: "inf", steps[6]: "NaN"}
-    seen = Tinting(trace)
-    seen.first = health.First(steps[5], "inf", "made")
-    for nr, word in bad.items():
-        seen.words[nr] = word
-    tint = seen.tint(steps, True)
-    assert (tint.health, tint.badge) == ("first inf inside", "first")
-    assert tint.line.endswith("first inf inside")
-    seen.first = None
-    assert seen.tint(steps, True).health == "NaN inside"
-    seen.words[steps[5]] = seen.words[steps[6]] = "zero"
-    assert seen.tint(steps, True).health == "zero inside"
-    assert seen.tint(steps[5:7], True).health == "zero", "all that is in it"
-
-
 def test_what_did_not_run_is_plain_and_counted():
     x, y = number([1.0, 2.0]), number([3.0, 4.0])
     loss = (x.sin() * y.cos()).sum()
@@ -361,17 +322,6 @@ def test_a_graph_is_freed_with_its_loss_without_the_collector():
         gc.enable()
 
 
-def test_an_id_that_is_used_again_belongs_to_its_new_owner():
-    one, other = torch.ones(1), torch.ones(1)
-    trace = record(number(1.0) * 2)
-    recorded.remember([one], trace)
-    recorded._forget(id(one), weakref.ref(other))
-    assert recorded.latest(one) is trace
-    recorded._TRACES[id(other)] = recorded._TRACES[id(one)]
-    assert recorded.latest(other) is None
-    del recorded._TRACES[id(other)]
-
-
 # health
 
 
@@ -410,23 +360,6 @@ def made_up(*arrived):
     graph = Graph(nodes, edges, (Root(TensorInfo(), 0),))
     steps = tuple(Step(nr, (), (one,), (one,), (None,), ("",)) for nr, one in enumerate(arrived))
     return Trace(graph, graph, steps)
-
-
-def test_norms_at_the_ends_of_floats_have_a_place_on_the_scale():
-    tiny, huge = 5e-324, 1.7e308
-    trace = made_up(
-        Gradient((), tiny),
-        Gradient((), 1.0),
-        Gradient((), huge),
-        Gradient((9,), None, math.inf, -huge, 1.0),
-    )
-    picture = show(trace, color="grad")
-    assert "norm inf" in words(picture)
-    assert "gradient norm 4.941e-324" in words(picture)
-    scale = scale_of([tiny])
-    assert scale.level(tiny) in range(1, LEVELS + 1)
-    assert Scale(tiny, huge).level(1.0) in range(1, LEVELS + 1)
-    assert Scale(tiny, huge).level(math.inf) == LEVELS
 
 
 # looks
@@ -488,12 +421,3 @@ def test_words_stay_in_their_card():
             boxes = [mark.at for mark in marks if mark.shape == "rect" and mark.part != "body"]
             for (x, y, w, h, _), (after, below, *_) in pairwise(boxes):
                 assert y + h <= below or x + w <= after  # else the later box hides the earlier
-
-
-def test_a_sum_that_overflows_is_told():
-    grads = LeafGrad(Gradient((1,), (3e38,)), Gradient((1,), (math.inf,)))
-    step = Step(0, (), (Gradient((1,), (3e38,)),), (Gradient((1,), (3e38,)),), leaf=grads)
-    leaf = Graph(
-        (Node("AccumulateGrad", (TensorInfo(("x",)),), True),), (), (Root(TensorInfo(), 0),)
-    )
-    assert health.first(Trace(leaf, leaf, (step,))) == health.First(0, "inf", "made")

@@ -17,8 +17,6 @@ from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.large.contract import Contraction
 from autograd_graphs.large.fold import Folding, fold
 from autograd_graphs.large.lookup import NOWHERE, Lookup
-from autograd_graphs.large.parts import Part, distinct
-from autograd_graphs.large.pieces import Piece
 from helpers import module_calls, show, snapshot
 
 pytestmark = pytest.mark.slow
@@ -154,13 +152,6 @@ def test_calls_are_opened_by_the_names_shown_until_the_whole_graph_is_there(grap
     assert len(open_all(graph).nodes) == len(graph.nodes)
 
 
-@pytest.mark.thorough
-@often
-@given(owners())
-def test_guessed_modules_are_opened_by_the_names_shown_until_the_whole_graph_is_there(graph):
-    assert len(open_all(graph).nodes) == len(graph.nodes)
-
-
 LOOKS = {"calls": big_models.graph_with_calls, "guess": big_models.graph_of}
 
 
@@ -207,20 +198,6 @@ ROWS = {  # without module calls: what reads the parameters of modules is guesse
 @pytest.mark.parametrize("name", ROWS)
 def test_what_repeats_is_one_row_with_its_name_and_count(name):
     assert ROWS[name] in str(fold(big_models.graph_of(name)))
-
-
-def test_numbered_modules_that_differ_inside_are_no_row():
-    layers = nn.ModuleList(
-        nn.Sequential(nn.Linear(4, 4), nn.Tanh() if nr % 3 else nn.GELU()) for nr in range(9)
-    )
-    model, x = nn.Sequential(*layers), torch.ones(2, 4)
-    with module_calls(model) as calls:
-        loss = model(x).sum()
-    graph = snapshot(loss, names=calls)
-    assert not list(faults(graph))
-    rows = [node.folded.copies for node in fold(graph).nodes if node.folded]
-    assert ("model.7", "model.8") not in rows
-    assert all(len({int(copy[6:]) % 3 > 0 for copy in row if "-" not in copy}) < 2 for row in rows)
 
 
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
@@ -327,40 +304,6 @@ def test_a_name_that_fits_several_parts_is_answered_with_all_of_them():
         show(x, unfold="3")
 
 
-def test_given_a_model_its_parameters_are_called_by_it_and_the_model_is_left_alone():
-    state = {"model": nn.Sequential(*(nn.Linear(3, 3) for _ in range(2)))}
-
-    def hooks():
-        return [
-            [*one._forward_hooks, *one._forward_pre_hooks, *one._backward_hooks]
-            for one in state["model"].modules()
-        ]
-
-    loss = state["model"](torch.ones(2, 3)).sum()
-    ran, before = [], hooks()
-    handle = state["model"].register_forward_hook(lambda *_: ran.append("forward"))
-    names = {leaf.name for leaf in snapshot(loss, names=state["model"]).leaves}
-    handle.remove()
-    assert names == {"0.weight", "0.bias", "1.weight", "1.bias"}
-    assert not ran
-    assert hooks() == before
-
-
-def test_a_model_that_is_given_runs_no_code():
-    class Liar(nn.Linear):
-        def __getattr__(self, name):
-            raise AssertionError(f"a look asked for {name}")
-
-        __eq__ = __len__ = __bool__ = named_parameters = parameters = forward = __getattr__
-        __hash__ = object.__hash__
-
-    liar = Liar.__new__(Liar)
-    weight = torch.ones(3, requires_grad=True)
-    liar.__dict__.update(_parameters={"weight": weight}, _modules={})
-    loss = (weight * 2).sum()
-    assert snapshot(loss, names=liar).leaves[0].name == "weight"
-
-
 def chain(reads, operations="A"):
     """Make a graph by hand: the n-th operation reads those that are listed; the last ran first."""
     made = TensorInfo((), (2,))
@@ -428,15 +371,3 @@ def test_saved_tensors_of_a_folded_part_are_counted_by_their_state():
     assert "   ● 98 saved tensors   ▲ 2 saved tensors (modified since)\n" in str(
         fold(snapshot(made[-1]))
     )
-
-
-def test_a_call_inside_modules_drawn_as_one_is_told_from_the_same_call_beside_them():
-    def call(path, start):
-        return Piece(path, "", start, start + 2, (start, start + 1))
-
-    alone = Part(0, 2, "m.b", ("m.b",), (call("m.b", 0),), "m.b")
-    both = Piece("", "", 2, 6, (call("m.a", 2), call("m.b", 4)))
-    joined = Part(2, 6, "m.a+b", ("m.a+b",), (both,), "m")
-    assert [part.name for part in distinct([alone, joined])] == ["m.b", "m.a+b[call 2]"]
-    assert [part.name for part in distinct([joined, alone])] == ["m.a+b", "m.b[call 2]"]
-    assert [part.name for part in distinct([joined])] == ["m.a+b"]

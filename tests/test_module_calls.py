@@ -255,22 +255,6 @@ def test_anything_but_models_is_refused(given):
         module_calls(*given)
 
 
-def test_two_models_and_a_criterion_have_names_of_their_own():
-    actor, critic = nn.Sequential(nn.Linear(3, 3)), nn.Sequential(nn.Linear(3, 3))
-    with module_calls(actor, critic) as calls:
-        x = critic(actor(torch.ones(2, 3)))
-        loss = nn.CrossEntropyLoss()(x, torch.tensor([0, 1]))
-    graph = snapshot(loss, names=calls)
-    assert [call.name for call in graph.calls] == [
-        "actor",
-        "actor.0",
-        "critic",
-        "critic.0",
-        "CrossEntropyLoss",
-    ]
-    assert {leaf.name.rpartition(".")[0] for leaf in graph.leaves} == {"actor.0", "critic.0"}
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:Guards may run slower on Python 3.13.0:RuntimeWarning")
 def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
@@ -283,42 +267,3 @@ def test_what_torch_compiled_is_one_call_and_warns_of_global_hooks():
     assert graph.nodes[graph.ran[-1]].operation == "SumBackward0"
     assert {call.stop for call in graph.calls} == {1}, "all nodes but the sum are in the calls"
     assert graph.nodes[graph.ran[0]].operation == "CompiledFunctionBackward"
-
-
-def test_a_call_of_another_thread_that_still_runs_ends_with_the_block():
-    waits, goes_on = threading.Event(), threading.Event()
-
-    class Slow(nn.Module):
-        def __init__(self):
-            super().__init__()
-            self.inner = nn.Linear(3, 3)
-
-        def forward(self, x):
-            x = self.inner(x)
-            waits.set()
-            goes_on.wait(10)
-            return x
-
-    quick, slow, found = body(), Slow(), []
-    worker = threading.Thread(target=lambda: found.append(slow(quick(torch.ones(2, 3))).sum()))
-    with module_calls(quick, slow) as calls:
-        worker.start()
-        assert waits.wait(10)
-    goes_on.set()
-    worker.join()
-    graph = snapshot(found[0], names=calls)
-    last = [call for call in graph.calls if call.name == "slow"]
-    inner = [call for call in graph.calls if call.name == "slow.inner"]
-    assert (last[0].depth, inner[0].depth) == (0, 1)
-    assert last[0].start <= inner[0].start < inner[0].stop <= last[0].stop
-
-
-@pytest.mark.slow
-def test_where_a_cut_hid_all_that_a_call_made_no_more_is_claimed():
-    model = nn.Linear(1, 1)
-    with module_calls(model) as calls:
-        y = model(torch.ones(1, 1))
-        for _ in range(26_000):
-            y = y.exp()
-    said = snapshot(y, names=calls).without_calls
-    assert "made a node that was looked at." in said

@@ -80,13 +80,6 @@ def test_tex_that_notebooks_use_is_read(tex):
         assert "&amp;" not in made
 
 
-def test_equations_are_not_numbered_and_tags_stand_behind():
-    made = mathml(r"\begin{align} a &= b \nonumber \\ c &= d \tag{7} \end{align}")
-    assert "(7)" in made
-    assert "(1)" not in made
-    assert "label" not in mathml(r"a \label{eq:x}")
-
-
 def test_macros_hold_for_the_rest_of_the_notebook():
     cells = [
         text(r"$\newcommand{\norm}[1]{\left\lVert #1 \right\rVert} \def\R{\mathbb{R}}$"),
@@ -351,15 +344,6 @@ def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
     assert main([*given, "--trust"]) == 0
     assert f"cell 2, “fig.show()”: {said}" in capsys.readouterr().out
     assert said in (tmp_path / "own.html").read_text()
-
-
-def test_a_plot_that_carries_its_script_is_said_to_ask_nobody(tmp_path):
-    # plotly.js names where it gets icons and maps from, should a figure want one
-    names = '"https://plotly.com/", "https://cdn.plot.ly/", "https://unpkg.com/maki@2.1.0/icons/"'
-    inline = f"<div></div><script>const about = [{names}]; draw(about)</script>"
-    assert "asks no other machine" not in trusted(
-        tmp_path, "page", code("x", shown(text_html=inline))
-    )
 
 
 @pytest.mark.parametrize("to", ["slides", "page"])

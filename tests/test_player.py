@@ -329,7 +329,7 @@ def test_a_highlight_is_counted_as_the_script_counts():
     made = film(replace(trace, program=Program((line,), ((0, span),))))
     found = read(as_json(made))
     (seen,) = found.program
-    _, start, stop, left, right = found.moments[1]["span"]
+    _, start, stop, left, right = found.moments[1]["mark"]
     in_script = seen.encode("utf-16-le")
     assert in_script[2 * start : 2 * stop].decode("utf-16-le") == "a * 3"
     assert in_script[2 * left : 2 * right].decode("utf-16-le") == "*"
