@@ -96,14 +96,6 @@ def test_nothing_that_a_student_did_is_lost_and_all_else_is_new(course, monkeypa
     assert workspace.sync(course) == []
 
 
-def test_the_name_that_the_docs_give_to_a_new_lesson_is_the_one_it_gets(course):
-    text = (ROOT / "docs" / "releases.md").read_text(encoding="utf-8")
-    (named,) = re.findall(r"`(\w+-new\.ipynb)`", text)
-    lesson = course / "work" / named.replace("-new", "")
-    assert workspace.free_name(lesson, "new").name == named
-    assert (ROOT / "notebooks" / lesson.name).exists()
-
-
 def test_an_answer_that_is_kept_under_a_question_of_before_does_no_harm(course):
     path = course / "work" / "progress.json"
     predict("05.q1", "a")

@@ -54,12 +54,8 @@ def test_the_markers_of_this_system_are_those_that_packaging_finds():
         ("torch-2.13.0-cp313-cp313-macosx_14_0_arm64.whl", [MACOS]),
         ("torch-2.13.0-cp313-cp313-macosx_15_0_arm64.whl", []),
         ("torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl", [LINUX]),
-        ("torch-2.13.0+cpu-cp311-cp311-manylinux_2_34_x86_64.whl", []),
         ("torch-2.13.0-cp314-cp314t-win_amd64.whl", []),
         ("pyzmq-27.3.0-cp310-abi3-macosx_10_15_universal2.whl", [MACOS]),
-        ("a-1-cp38-abi3-manylinux2014_x86_64.whl", [LINUX]),
-        ("a-1-cp38-abi3-manylinux2014_aarch64.whl", []),
-        ("a-1-cp313-abi3-win_amd64.whl", []),
         ("a-1-py2.py3-none-any.whl", [WINDOWS, MACOS, LINUX]),
     ],
 )
@@ -200,14 +196,6 @@ def test_a_wheel_that_does_not_exist_gets_a_sentence(shelf, tmp_path):
     assert "a==1" in said[1]
 
 
-@pytest.mark.slow
-def test_no_network_gets_a_sentence(shelf, tmp_path, monkeypatch):
-    monkeypatch.delenv("PIP_NO_INDEX")
-    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:9/")  # nobody listens there
-    with pytest.raises(Missing, match="package index could not be reached"):
-        fetch(tmp_path / "got", WINDOWS, "a==1")
-
-
 # ---- files
 
 
@@ -247,10 +235,3 @@ def test_the_course_fits_on_the_file_system_of_a_stick():
     assert len({name.lower() for name in names}) == len(names)
     assert not [name for name in names if re.search(r'[<>:"\\|?*\x00-\x1f]|[. ](/|$)', name)]
     assert not [name for name in names if (ROOT / name).is_symlink()]
-
-
-def test_the_rooms_of_a_stick_need_neither_torch_nor_helpers():
-    for path in (ROOT / "classroom" / "usb").rglob("*.py"):
-        assert not re.search(r"(?m)^\s*(import|from) (torch|helpers)", path.read_text("utf-8")), (
-            path
-        )

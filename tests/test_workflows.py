@@ -79,26 +79,6 @@ def test_a_job_may_read_and_only_the_one_that_publishes_may_more():
         assert all(job["timeout-minutes"] <= 90 for job in said["jobs"].values())
 
 
-@pytest.mark.parametrize("name", ["tests.yml", "pages.yml"])
-def test_linux_installs_the_readmes_cpu_build_before_anything_else(name):
-    job = next(iter(jobs(name).values()))
-    (cpu,) = (block for block in blocks("sh") if any("--index-url" in line for line in block))
-    *install, last = cpu
-    assert last == "make lab"
-    assert commands(job)[:-1] == install
-    assert commands(job)[-1] in ("make test", "make pages")
-
-
-def test_make_test_runs_on_every_python_of_the_readme():
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = re.search(r"With Python ((?:3\.\d+(?:, | or )?)+)", readme)[1]
-    for job in jobs("tests.yml").values():
-        assert set(re.findall(r"3\.\d+", named)) <= set(job["strategy"]["matrix"]["python"])
-    matrix = jobs("tests.yml")["make-test"]["strategy"]["matrix"]
-    assert {name.partition("-")[0] for name in matrix["system"]} == {"ubuntu", "macos"}
-    assert {extra["system"] for extra in matrix["include"]} == set(matrix["system"])
-
-
 def test_windows_types_what_the_docs_say():
     stops_at_a_failure, *typed, compare = commands(jobs("tests.yml")["windows"])
     assert stops_at_a_failure == "$PSNativeCommandUseErrorActionPreference = $true"

@@ -201,11 +201,6 @@ def test_reset_gives_a_fresh_copy_and_keeps_every_old_one(course):
     assert sources(course / "work" / "03_leaf-kept.ipynb")[0] == "first"
 
 
-def test_reset_works_before_anything_was_copied_and_touches_one_lesson(course):
-    assert workspace.reset("03_leaf", course) == [f"{NAME}: copied into work/."]
-    assert not (course / "work" / "00_start.ipynb").exists()
-
-
 @pytest.mark.parametrize(
     "arguments", [["reset", "7"], ["reset", ""], ["reset"], ["reset", "../x"], [], ["remove"]]
 )
@@ -213,12 +208,6 @@ def test_a_wrong_word_or_number_gets_the_list_of_lessons(course, arguments):
     with pytest.raises(SystemExit, match="00, 03") as stopped:
         workspace.main(arguments, course)
     assert "make reset N=03" in str(stopped.value)
-
-
-def test_a_folder_that_cannot_be_written_gets_a_sentence(course):
-    (course / "work").write_text("a file in the way", encoding="utf-8")
-    with pytest.raises(SystemExit, match="could not be written"):
-        workspace.main(["sync"], course)
 
 
 def test_a_full_disk_gets_a_sentence_that_names_the_folder(course, monkeypatch):
