@@ -94,6 +94,13 @@ def lines(lesson):
     return dict(zip(DIGITS, with_buttons(LABS[lesson].world), strict=False))
 
 
+def named(lesson):
+    """Return the keys that lead to each named state of a lab."""
+    key = {action.name: key for key, action in lines(lesson).items()}
+    lab = LABS[lesson]
+    return [" ".join(key[one] for one in lab.path(name)) for name in lab.names]
+
+
 def walk(lesson, keys):
     """Return the state on the map after keys, and what the last of them raised."""
     buttons = {key: action.name for key, action in lines(lesson).items()}

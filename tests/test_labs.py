@@ -6,7 +6,6 @@ import gc
 import hashlib
 import os
 import random
-import re
 import subprocess
 import sys
 from functools import cache
@@ -17,8 +16,6 @@ from merging import check_merges, seen
 
 from autograd_graphs.drawing.palette import attributes
 from autograd_graphs.playing.film import ENDS, IDLE, marks_of
-from autograd_graphs.playing.player import SCRIPT
-from autograd_graphs.text import short_numbers
 from helpers import labs
 from helpers.labs.engine.explore import describe, explore, graphs, inside
 from helpers.labs.engine.lab import with_buttons
@@ -99,12 +96,6 @@ def ran(live, action):
 @every_lab
 def test_every_two_ways_to_one_state_agree_one_action_further(lab):
     check_merges(lab.world, lab.map(), 100)
-
-
-def test_the_player_has_words_for_a_border_and_for_what_changes_nothing():
-    assert len(re.findall("this map ends here: undo or reset", SCRIPT)) == 1
-    assert len(re.findall("ran, and nothing that you see has changed", SCRIPT)) == 1
-    assert not re.search(r"chang\w* nothing|nothing (?:\w+ )?chang", SCRIPT)
 
 
 @every_lab
@@ -204,24 +195,6 @@ def requires(state):
     return {name: state.value(name, "requires_grad") == "True" for name in "xyzab"}
 
 
-def test_leaves_as_plain_torch_has_them():
-    w = torch.tensor([20.0, 30.0], requires_grad=True)
-    v = w * 0.1
-    v.retain_grad()
-    (v * v).sum().backward()
-    state = at(labs.leaves, "retained")
-    assert state.value("w.grad") == f"{short_numbers(v.grad.tolist())} float32"
-    assert short_numbers(w.grad.tolist()) in state.sentence
-    assert at(labs.leaves, "scaled too late").value("w.grad") == "None"
-    late = at(labs.leaves, "retained too late")
-    assert (late.value("w", "retains_grad"), late.value("w.grad")) == ("True", "None")
-    assert at(labs.leaves, "flag last").value("w", "is_leaf") == "True"
-    assert labs.leaves.error("nothing to retain").startswith("RuntimeError: can't retain_grad")
-    assert labs.leaves.error("nothing to differentiate").startswith(
-        "RuntimeError: element 0 of tensors does not"
-    )
-
-
 def test_explorer_has_a_state_for_every_node_of_its_programs():
     film, states = labs.explorer.film(), labs.explorer.map().states
     by_scene = {}
@@ -241,23 +214,6 @@ def test_explorer_has_a_state_for_every_node_of_its_programs():
     assert (log.fact("node"), log.fact("saves")) == ("LogBackward0", "● self = d")
 
 
-def test_accumulation_as_plain_torch_has_it():
-    x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)
-    for name in ("once", "twice", "three times"):
-        x.sum().backward()
-        state = at(labs.accumulation, name)
-        assert state.value("x.grad") == short_numbers(x.grad.tolist())
-        assert state.box("x.grad").totals == tuple(x.grad.tolist())
-    both = at(labs.accumulation, "two losses")
-    assert both.value("x.grad") == short_numbers((1 + 2 * x.detach()).tolist())
-    assert at(labs.accumulation, "zeroed").value("x.grad") == "[0, 0, 0]"
-    assert at(labs.accumulation, "set to None").value("x.grad") == "None"
-    zeroed, kept = (at(labs.accumulation, f"alias {how}") for how in ("zeroed", "kept"))
-    assert zeroed.box("g") is zeroed.box("x.grad")
-    assert kept.box("g") is not kept.box("x.grad")
-    assert kept.value("g") == kept.value("x.grad") == "[1, 1, 1]"
-
-
 def test_accumulation_adds_by_each_backward_what_torch_adds():
     x = torch.tensor([0.5, 1.0, 1.5], requires_grad=True)
     losses = {"x.sum().backward()": x.sum(), "(x * x).sum().backward()": (x * x).sum()}
@@ -267,68 +223,6 @@ def test_accumulation_adds_by_each_backward_what_torch_adds():
     assert set(found.values()) == {None}
 
 
-def test_lifecycle_counts_what_lives():
-    found = {name: at(labs.lifecycle, name) for name in labs.lifecycle.names}
-    nodes = {name: int(state.fact("nodes alive")) for name, state in found.items()}
-    assert nodes == dict.fromkeys(found, 3) | {"only h": 1, "gone": 0}
-    assert found["built"].fact("saved tensors") == "3 held, 0 freed"
-    assert found["freed"].fact("saved tensors") == "0 held, 3 freed"
-    assert (found["built"].fact("bytes they hold"), found["freed"].fact("bytes they hold")) == (
-        "24",
-        "0",
-    )
-    assert found["held without a name"].fact("held without a name") == "12 bytes"
-    assert found["retained twice"].value("x.grad") == "[8, 64, 216]"
-    assert labs.lifecycle.error("second backward").startswith(
-        "RuntimeError: Trying to backward through the graph a second time"
-    )
-
-
-def test_versions_has_the_three_outcomes():
-    for name, edit in {"no_grad": under_no_grad, "detach": lambda x: x.detach().add_(1)}.items():
-        state = at(labs.versions, f"{name}, RuntimeError")
-        x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-        y = x**2
-        edit(x)
-        with pytest.raises(RuntimeError) as caught:
-            y.sum().backward()
-        assert labs.versions.error(f"{name}, RuntimeError") == f"RuntimeError: {caught.value}"
-        assert (state.value("x", "_version"), state.value("x.grad")) == ("1", "None")
-    for name in ("data, silent", "numpy, silent"):
-        state = at(labs.versions, name)
-        assert (state.value("x", "_version"), labs.versions.error(name)) == ("0", "")
-        assert state.box("x.grad").rows == (("", "[4, 6, 8]", True),)
-        assert state.fact("the right x.grad") == "[2, 4, 6]"
-    back = at(labs.versions, "there and back")
-    assert (back.value("x"), back.fact("y saved x")) == (
-        "[1, 2, 3]",
-        "at version 0, modified since",
-    )
-    assert labs.versions.error("leaf").startswith(
-        "RuntimeError: a leaf Variable that requires grad is being used"
-    )
-    assert at(labs.versions, "forward again").value("x.grad") == "[4, 6, 8]"
-    assert at(labs.versions, "after backward").value("x.grad") == "[2, 4, 6]"
-
-
 def under_no_grad(x):
     with torch.no_grad():
         x += 1
-
-
-def test_who_records_and_who_shares():
-    told = {}
-    for name in list(labs.who_records.names)[:6]:
-        state = at(labs.who_records, name)
-        told[name] = (state.value("y", "grad_fn") != "None", state.value("y", "storage"))
-    assert told == {
-        "ordinary": (True, "its own"),
-        "no_grad": (False, "its own"),
-        "inference_mode": (False, "its own"),
-        "detach": (False, "that of x"),
-        "data": (False, "that of x"),
-        "eval": (True, "its own"),
-    }
-    assert at(labs.who_records, "inside").value("z", "grad_fn") == "None"
-    assert at(labs.who_records, "outside").value("z", "grad_fn") == "MulBackward0"
-    assert "cannot be saved for backward" in labs.who_records.error("inference, used outside")

@@ -374,12 +374,6 @@ def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
         assert ink == "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT["ink"][1:]))
 
 
-def test_nothing_moves_for_whoever_wants_no_motion(stepped):
-    shown = stepped(reduced_motion="reduce", size="narrow")
-    press(shown, "End")
-    assert shown.evaluate("document.getAnimations().length") == 0
-
-
 # every stop
 
 

@@ -57,23 +57,6 @@ def test_it_filters_without_a_kernel_counts_and_clears(glossary):
     assert glossary.evaluate(SHOWN) == [one.name for one in entries()]
 
 
-@pytest.mark.thorough
-def test_it_says_what_it_is_and_tells_counts_aloud(glossary):
-    field = glossary.get_by_role("searchbox", name="Find in the glossary")
-    assert field.count() == 1
-    assert glossary.get_by_role("status").filter(has_text="entries").count() == 1
-    for theme in ("Dark", "Light"):
-        glossary.evaluate(
-            "(theme) => jupyterapp.commands.execute('apputils:change-theme', { theme })",
-            f"JupyterLab {theme}",
-        )
-        glossary.wait_for_function(
-            f"document.body.dataset.jpThemeLight === '{str(theme == 'Light').lower()}'"
-        )
-        field.fill("leaf")
-        photograph(glossary, f"glossary-box-{theme.lower()}")
-
-
 def test_its_links_land_on_the_entry_by_mouse_and_by_keyboard(glossary):
     for one in PICKED:
         glossary.evaluate(TOP)

@@ -113,23 +113,6 @@ def test_the_shortcuts_of_lab_do_not_fire_inside(steps, notebook):
     assert len(notebook.cells()) == len(before) + 1, "outside of the player they do"
 
 
-@pytest.mark.thorough
-def test_shift_enter_goes_on_through_a_lesson(notebook, lab):
-    name = lab.write("on.ipynb", MAKE, "step_through(e)", "1 + 1", "2 + 2")
-    notebook.open(name)
-    notebook.select(0)
-    for number in range(1, 5):
-        notebook.page.keyboard.press("Shift+Enter")
-        notebook.page.wait_for_function(
-            "(nr) => [...document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')].some((one) => one.textContent.includes(`[${nr}]`))",
-            arg=number,
-        )
-        if number > 1:
-            notebook.page.wait_for_selector(".player")
-    assert notebook.page.evaluate("document.activeElement.closest('.player') === null")
-    assert notebook.output(3) == "4"
-
-
 def test_with_its_kernel_restarted_stopped_and_gone_it_plays(steps, notebook):
     said = arriving()
     steps.press("ArrowRight")
@@ -196,38 +179,4 @@ def test_untrusted_the_first_frame_and_the_table_are_what_one_sees(steps, notebo
     assert not notebook.page.evaluate(f"{PANEL}.content.widgets[1].model.trusted")
 
 
-LAYERS = """import torch
-from helpers import step_through
-torch.manual_seed(0)
-layer = torch.nn.TransformerEncoderLayer(4, 2, 4, dropout=0.0, batch_first=True)
-model = torch.nn.TransformerEncoder(layer, 12, enable_nested_tensor=False)
-loss = model(torch.randn(1, 3, 4)).pow(2).mean()"""
 DRAWN = "[...document.querySelectorAll('.player-node')].map((one) => one.textContent)"
-
-
-@pytest.mark.thorough
-def test_a_folded_graph_is_opened_and_folded_at_the_step_that_is_seen(notebook, lab):
-    name = lab.write("layers.ipynb", LAYERS, "step_through(loss)")
-    notebook.open(name).run_all()
-    steps = notebook.player(1)
-    page = steps.page
-    whole = page.evaluate(DRAWN)
-    assert len(whole) < 8
-    assert page.locator(".player-node[data-opens]").count() > 1
-    steps.press("ArrowRight", "ArrowRight", "ArrowRight")
-    count = steps.count()
-    page.locator(".player-node.is-now text").first.click()
-    assert len(page.evaluate(DRAWN)) > 10
-    steps.press("f")
-    assert (page.evaluate(DRAWN), steps.count()) == (whole, count)
-    steps.click(".player-into")
-    steps.press("ArrowRight", "ArrowRight")
-    opened, count = page.evaluate(DRAWN), steps.count()
-    notebook.save()
-    notebook.stop_kernel()
-    notebook.reload()
-    notebook.page.wait_for_selector(".jp-OutputArea .player")
-    steps = notebook.player(1)
-    assert (page.evaluate(DRAWN), steps.count()) == (opened, count), "it opens where it was left"
-    steps.click(".player-fold")
-    assert page.evaluate(DRAWN) == whole

@@ -194,14 +194,6 @@ def test_where_the_map_ends_an_action_says_so(play):
     assert title(shown) == "x.grad: [0, 0, 0]"
 
 
-def test_undo_and_reset_say_where_there_is_nothing_to_go_back_to(play):
-    shown = play(accumulation())
-    press(shown, "u")
-    assert said(shown) == "there is nothing to undo"
-    press(shown, "r")
-    assert said(shown) == "this is the start"
-
-
 # what is seen
 
 
@@ -355,36 +347,6 @@ def test_the_mouse_does_what_the_keys_do_and_space_does_not_press_again(play):
     shown.locator(".player-action").first.focus()
     press(shown, " ", "Enter")
     assert row(shown) == "[1, 1, 1] + [1, 1, 1] = [2, 2, 2]", "what Tab has reached they do press"
-
-
-def test_every_action_has_its_name_its_key_and_its_second_line(play):
-    lab = labs.versions.film()
-    shown = play(as_json(lab))
-    name = " ".join(f"{lab.buttons[-1].words} {lab.buttons[-1].does}".split())
-    button = shown.get_by_role("button", name=name, exact=True)
-    assert button.count() == 1
-    assert button.get_attribute("aria-keyshortcuts") == "9"
-    assert shown.get_by_role("img", name=lab.alt).count() == 1
-    words = "".join(texts(shown, ".player-here")).split()
-    assert " ".join(words) == "1 to 9 run u undo r reset Esc leaves"
-
-
-def test_what_it_shows_can_be_read_as_text(play):
-    shown = play(accumulation())
-    shown.click(".player-told summary")
-    shown.wait_for_selector(".player-told pre:text('x.grad: None')")
-    begin = "x: [0.5, 1, 1.5]\nx.grad: "
-    assert shown.inner_text(".player-told pre") == f"{begin}None\ng: not bound\n"
-    shown.focus(".player")
-    press(shown, "1")
-    assert shown.inner_text(".player-told pre") == f"{begin}[1, 1, 1]\ng: not bound\n"
-
-
-def test_a_state_is_said_once_with_its_arithmetic(play):
-    shown = play(accumulation())
-    press(shown, "1")
-    assert said(shown).startswith("x.grad: [1, 1, 1] x.grad holds the sum of")
-    assert said(shown).endswith("None + [1, 1, 1] = [1, 1, 1]")
 
 
 def test_hostile_words_are_shown_as_text(play):

@@ -2,15 +2,12 @@
 motion, large graphs, and as a widget. No kernel.
 """
 
-import json
-
 import pytest
 from driver import watched
-from made_up_film import steps
 from player_films import HOSTILE, film_of, slot
 
 from autograd_graphs.drawing.palette import DARK, LIGHT
-from autograd_graphs.playing.player import SCRIPT, as_json, head, page, page_of
+from autograd_graphs.playing.player import SCRIPT, as_json, head, page
 
 pytestmark = pytest.mark.browser
 AWAY = "Keys: click the player, or Tab into it, first"
@@ -324,22 +321,6 @@ def test_of_a_tensor_one_gives_the_shape(play, typed):
     assert shown.locator(".player-handed .player-tile").count() == 1
 
 
-def test_a_guess_is_kept_out_of_the_text_until_it_is_shown(play):
-    film = film_of("square")
-    shown = play(film)
-    shown.click(".player-told summary")
-    shown.focus(".player")
-    press(shown, "g", "ArrowRight")
-    told = text(shown, "told")
-    assert "PowBackward0" in told.split("step")[0], "the graph itself is told"
-    assert "step 1" not in told
-    press(shown, "Enter")
-    assert "step 1" in text(shown, "told")
-    assert "step 2" not in text(shown, "told")
-    press(shown, "g")
-    assert "step 6" in text(shown, "told")
-
-
 # motion
 
 MOVING = "document.querySelectorAll('.player-moving > *').length"
@@ -408,25 +389,6 @@ def test_one_steps_over_a_folded_part_into_it_and_out_again(play):
     assert len(titles(shown)) > len(whole), "o opens, as it always did"
 
 
-def test_the_bytes_that_are_kept_fall_as_they_are_freed(play):
-    shown = play(film_of("layers"))
-    parts = []
-    for _ in range(7):
-        parts.append(
-            float(
-                shown.eval_on_selector(
-                    ".player-bytes", "(one) => one.style.getPropertyValue('--part')"
-                )
-            )
-        )
-        press(shown, "ArrowRight")
-    assert parts[0] == 1
-    assert parts == sorted(parts, reverse=True)
-    assert len(set(parts)) >= 4
-    assert parts[-1] == 0
-    assert text(shown, "bytes").startswith("kept for backward: 0 bytes of ")
-
-
 def test_names_and_operations_are_found_here_and_in_what_is_folded(play):
     shown = play(film_of("layers"))
     whole = titles(shown)
@@ -461,14 +423,6 @@ def in_sight(shown, what):
     )
 
 
-def test_the_node_whose_turn_it_is_is_brought_into_sight(play):
-    shown = play(steps(40))
-    for key in [*["ArrowRight"] * 30, "End", "ArrowLeft", "Home", "ArrowRight"]:
-        press(shown, key)
-        if shown.locator(".player-node.is-now").count():
-            assert in_sight(shown, ".player-node.is-now"), count(shown)
-
-
 def test_n_goes_to_the_first_nan(play):
     shown = play(film_of("sick"))
     film = film_of("sick")
@@ -481,23 +435,6 @@ def test_n_goes_to_the_first_nan(play):
     shown = play(film_of("square"))
     press(shown, "n")
     assert count(shown) == "6 steps", "where all is well it does nothing"
-
-
-def test_ten_thousand_steps_stay_quick(window, tmp_path):
-    data = json.loads(as_json(film_of("square")))
-    first, *between, last = data["moments"]
-    data["steps"] = 10_000
-    data["moments"] = [first, *(between * 1_667)[:10_000], last]
-    (tmp_path / "film.html").write_text(page_of(json.dumps(data), "", "Many steps"), "utf-8")
-    window.goto((tmp_path / "film.html").as_uri())
-    window.clock.run_for(100)
-    window.locator(".player-range").fill("5000")
-    assert count(window) == "step 5000 of 10000"
-    window.focus(".player")
-    press(window, *["ArrowRight"] * 10)
-    assert count(window) == "step 5010 of 10000"
-    press(window, "End")
-    assert count(window) == "the end"
 
 
 # looks
@@ -526,15 +463,6 @@ def test_the_theme_is_that_of_jupyterlab_or_else_of_the_system(play, system, lab
         )
     palette = LIGHT if (lab_is or system) == "light" else DARK
     assert colours(shown) == rgb(palette, "now", "nowground", "ink", "ink", "ground")
-
-
-def test_colours_that_the_reader_forces_are_kept(play):
-    shown = play(film_of("square"), forced_colors="active", color_scheme="dark")
-    press(shown, "ArrowRight")
-    now, paper, title, sentence, ground = colours(shown)
-    assert title == sentence
-    assert paper == ground
-    assert len({now, paper, title}) == 3
 
 
 def test_hostile_names_are_shown_as_text(play):

@@ -72,15 +72,6 @@ def test_inside_an_opened_part_everything_is_seen_too(pages, size):
         shown.keyboard.press("ArrowRight")
 
 
-def test_without_the_focus_as_with_it_everything_stands_at_the_same_place(pages):
-    for size in SIZES:
-        shown = pages("square", size)
-        away = shown.evaluate(PLACES)
-        assert shown.evaluate(FAULTS, SIZES[size]) == []
-        shown.focus(".player")
-        assert shown.evaluate(PLACES) == away
-
-
 @pytest.mark.parametrize("size", [(960, 600), (1440, 900), (390, 800)])
 def test_another_size_is_taken_up_at_once(pages, size):
     shown = pages("square", (1200, 650))

@@ -92,19 +92,6 @@ def test_a_page_opens_from_disk_and_its_switch_rules_all_of_it(reader, site, nam
             photographed(reader, name, "dark")
 
 
-def test_the_switch_is_remembered_on_the_next_page(reader, site):
-    reader.goto(address(site, LESSONS[0]))
-    seen = [theme(reader)]
-    for _ in range(3):
-        reader.locator(TOGGLE).focus()
-        reader.keyboard.press("Enter")
-        seen.append(theme(reader))
-    assert seen == ["auto", "dark", "light", "auto"]
-    reader.click(TOGGLE)
-    reader.goto(address(site, LESSONS[1]))
-    assert theme(reader) == "dark"
-
-
 @pytest.mark.parametrize("name", LESSONS)
 def test_every_player_goes_to_its_end_by_keyboard(reader, site, name):
     reader.goto(address(site, name))
@@ -155,18 +142,6 @@ def test_a_search_opens_the_fold_in_which_the_word_stands(reader, site):
     reader.goto(address(site, "11_training_loop"))
     reader.wait_for_selector("details[open] .highlighted")
     reader.wait_for_function(IN_SIGHT)
-
-
-@pytest.mark.thorough
-def test_next_and_previous_walk_the_course_in_its_order(reader, site):
-    reader.goto(address(site, "index"))
-    for name in LESSONS:
-        reader.click(".next-page")
-        assert reader.url == address(site, name)
-    assert not reader.locator(".next-page").count()
-    for name in [*reversed(LESSONS[:-1]), "index"]:
-        reader.click(".prev-page")
-        assert reader.url == address(site, name)
 
 
 @pytest.mark.parametrize("name", ["index", "search", *LESSONS])
