@@ -67,7 +67,6 @@ LONG = (
     ("test_backward_film", r".*\[(cells|with calls)\]"),
     ("test_palette", "test_words_in_pictures_have_a_contrast"),
     ("test_summaries", "test_what_is_taken_over"),
-    ("test_source", "test_cells_that_say_something_else"),
     ("test_usb_wheels", r"test_the_lock_covers_every_system\[(?!windows-3.12)"),
     ("test_hostile_notebooks", "test_a_film_with_a_foreign_value|test_a_field_of_a_wrong_type"),
     ("test_benchmarks", "test_a_name_that_is_imported_later"),

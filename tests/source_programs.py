@@ -204,7 +204,7 @@ class Reports:
         self.called = {nr: self.texts.get(id(one), set()) for nr, one in enumerate(walk.met)}
 
 
-def run(texts, record=record, change=None, report=None, lies=None):
+def run(texts, record=record, change=None, report=None):
     """Run cells in one namespace, as IPython does, and return it."""
     space = {"__name__": "__main__", "record": record, "In": [""]}
     for number, text in enumerate(texts):
@@ -216,8 +216,6 @@ def run(texts, record=record, change=None, report=None, lies=None):
             report.cells.append(text)
             change.cell, space["_report"] = number, report.report
             tree = ast.fix_missing_locations(change.visit(tree))
-        if lies is not None and number == len(texts) - 1:
-            space["In"][:] = ["", *lies, text]
         torch.manual_seed(0)
         with contextlib.suppress(Exception if number < len(texts) - 1 else ()):
             exec(compile(tree, name, "exec"), space)

@@ -7,7 +7,6 @@ from programs import FAMILIES, often, programs
 from torch.autograd.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
-from autograd_graphs.data import SavedTensor, Storage, held
 from autograd_graphs.large.fold import fold
 from autograd_graphs.looking.torch_private import memory_of, quietly
 from autograd_graphs.text import in_bytes
@@ -139,18 +138,6 @@ def test_folding_keeps_what_is_held():
     assert folded.held == graph.held
     assert f"holds {in_bytes(graph.held.size)}" in str(folded)
     assert graph.memory in show(loss).text
-
-
-def test_the_sentence_names_all_that_is_known():
-    saved = [
-        SavedTensor("self", "held", storages=(Storage(0, 2_000),)),
-        SavedTensor("other", "held", storages=(Storage(0, 2_500), Storage(1, 3_000_000, True))),
-        SavedTensor("result", "packed", storages=(Storage(-1),)),
-    ]
-    assert str(held(saved)) == (
-        "2.5 kB for backward in 1 storage, besides saved leaves of 3.0 MB; "
-        "the size of 1 more is not known"
-    )
 
 
 @pytest.mark.parametrize(

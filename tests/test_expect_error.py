@@ -34,34 +34,14 @@ def modified():
     y.sum().backward()
 
 
-def of_leaf():
-    x = torch.ones(1, requires_grad=True)
-    x += 1
-
-
 REAL = [
     (twice, "a second time", SECOND),
     (modified, "modified by an inplace operation", MODIFIED),
-    (
-        of_leaf,
-        "leaf Variable",
-        "a leaf Variable that requires grad is being used in an in-place operation.",
-    ),
-    (
-        lambda: torch.ones(1, requires_grad=True).numpy(),
-        "numpy()",
-        "Can't call numpy() on Tensor that requires grad.",
-    ),
     (
         lambda: torch.ones(2, requires_grad=True).exp().backward(torch.ones(3)),
         "Mismatch in shape",
         "Mismatch in shape: grad_output[0] has a shape of torch.Size([3]) and output[0] has a shape of "
         "torch.Size([2]).",
-    ),
-    (
-        lambda: torch.ones(1).backward(),
-        "grad_fn",
-        "element 0 of tensors does not require grad and does not have a grad_fn",
     ),
 ]
 

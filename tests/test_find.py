@@ -14,30 +14,16 @@ from helpers.clinic.search import MOST
 
 FIRST = {
     "leaf": "leaf",
-    "LEAVES": "leaf",
     "what is a saved tensor?": "saved tensor",
-    "saved variables": "saved tensor",
-    "retain graph": "retain_graph",
     "retian_graph": "retain_graph",
     "zero_grad": "zero_grad()",
     "optimiser": "optimizer",
-    "inplace": "in-place operation",
-    "in place operations": "in-place operation",
-    "backwards": "backward()",
     "acumulate grad": "AccumulateGrad",
     "VJP": "vector-Jacobian product",
     "jacobian-vector": "vector-Jacobian product",
-    "_version": "version counter",
-    "computational graph": "backward graph",
-    "does not require grad": "does not require grad and does not have a grad_fn",
-    "backward twice": "Trying to backward through the graph a second time",
     "trying to bakward thru graph secnd time": "Trying to backward through the graph a second time",
     "in-place": "in-place operation",
-    "in place": "in-place operation",
-    "saved-tensor": "saved tensor",
     "memory leak": "Memory grows with every iteration of the loop",
-    "memory explodes": "Memory grows with every iteration of the loop",
-    "qqqq jacobian": "Jacobian",
     "memory grows": "Memory grows with every iteration of the loop",
     "why is my .grad None": ".grad is None where zeros were expected",
 }
@@ -45,13 +31,9 @@ PHRASINGS = json.loads((Path(__file__).parent / "phrasings.json").read_text(enco
 ELSEWHERE = [
     "pandas merge",
     "install cuda driver",
-    "how to center a div",
-    "git rebase conflict",
     "ImportError: no module 'cv2'",
     "jupyter notebook kernel keeps dying",
-    "read csv with semicolon",
     "KeyError: 'label'",
-    "sql join two tables",
     "matplotlib legend outside plot",
 ]
 TRACEBACK = """---------------------------------------------------------------------------
@@ -163,13 +145,9 @@ class Hostile:
 BAD = {
     "nothing": (None, "find looks up a word or a message in the glossary: for example"),
     "a number": (3, "find was given the number 3. Give it text in quotes"),
-    "bytes": (b"leaf", "find was given an object of type bytes. Give it text in quotes"),
-    "a list": (["leaf"], "find was given a list of 1"),
     "an object": (Hostile(), "find was given an object of type Hostile. Give it text in quotes"),
     "an empty text": ("", "find was given an empty text. Give it a word"),
-    "white space": (" \n\t", "find was given an empty text. Give it a word"),
     "signs": ("?!…", "find was given '?!…', which has no word. Give it a word"),
-    "a bell": ("\x07", "which has no word"),
 }
 
 

@@ -17,7 +17,7 @@ from course import workspace
 from helpers.clinic import filter_box
 from helpers.clinic.catalogue import book
 from helpers.clinic.entries import SECTIONS, entries
-from helpers.clinic.index import KINDS, contents, link, of_section, symptoms, terms
+from helpers.clinic.index import contents, link, of_section
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
@@ -49,16 +49,6 @@ def test_its_text_is_what_the_data_holds_today():
     assert sources(written) == sources(stored)
     cells = [text for name, text in sources(stored) if name.startswith(ENTRY)]
     assert cells == [one.source for one in entries()]
-
-
-def test_an_entry_that_is_gone_or_edited_by_hand_is_written_anew():
-    stored, spoilt = nbformat.read(GLOSSARY, 4), nbformat.read(GLOSSARY, 4)
-    at = [cell.id for cell in spoilt.cells].index("entry-leaf")
-    spoilt.cells[at].source = "### leaf\n\nGreen."
-    spoilt.cells[at + 1].id = "entry-of-yesterday"
-    del spoilt.cells[at + 2]
-    with_entries(spoilt)
-    assert sources(spoilt) == sources(stored)
 
 
 def rendered_text(source):
@@ -94,12 +84,6 @@ def test_the_contents_name_every_section_and_every_word_with_a_link():
     assert all(link(one) in text for one in of_section("term"))
     letters = re.findall(r"\*\*([A-Z])\*\*", text)
     assert letters == sorted(set(letters))
-
-
-def test_parts_of_it_can_still_be_shown_in_a_cell():
-    assert str(terms()) == "\n\n".join(one.source for one in of_section("term"))
-    for kind in KINDS:
-        assert str(symptoms(kind)) == "\n\n".join(one.source for one in of_section(kind))
 
 
 class Box(HTMLParser):

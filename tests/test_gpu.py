@@ -109,21 +109,6 @@ def test_where_there_is_a_gpu_it_has_the_last_word(capsys):
     )
 
 
-def test_comments_and_layout_change_nothing():
-    def one():
-        return torch.ones(2) * 2
-
-    first = gpu.fingerprint(one)
-
-    @gpu.on_gpu("99.b")
-    def one():  # the same, in other words
-        return (
-            torch.ones(2) * 2  # two
-        )
-
-    assert gpu.fingerprint(one) == first
-
-
 @pytest.mark.usefixtures("fake_gpu")
 def test_with_a_gpu_the_cell_runs_there(capsys):
     recorded(double, text="what another machine showed")

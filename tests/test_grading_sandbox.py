@@ -3,12 +3,10 @@
 Linux with bubblewrap; elsewhere these are skipped, and nothing is graded either.
 """
 
-import json
 import os
 import re
 import shutil
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
@@ -23,7 +21,6 @@ from classroom.grading import sandbox
 from classroom.grading.handed_in import submissions
 from classroom.grading.judging import STUB, mark
 from classroom.grading.notebook import place
-from course.workspace import ROOT
 from helpers.exercises.exercise import find
 
 pytestmark = [
@@ -423,39 +420,6 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, m
     assert now["empty"] == [1, 0, 0, 0]
     assert now["wrong"] == [0.5, 0, 0, 0]
     assert now["ada"] == [1, 2, 2, 2]
-
-
-@pytest.fixture
-def formgrader(course, tmp_path):
-    """The address of nbgrader's formgrader, started as classroom/grading.md says."""
-    told = (ROOT / "classroom" / "grading.md").read_text("utf-8")
-    (option,) = re.findall(r'jpserver_extensions="(.+)"', told)
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    call = [
-        sys.executable,
-        "-m",
-        "jupyter_server",
-        "--no-browser",
-        "--allow-root",
-        f"--port={port}",
-    ]
-    own = {"JUPYTER_CONFIG_DIR": str(tmp_path), "JUPYTER_RUNTIME_DIR": str(tmp_path)}
-    server = subprocess.Popen(
-        [*call, "--ServerApp.token=known", f"--ServerApp.jpserver_extensions={option}"],
-        cwd=course[""],
-        env={**os.environ, **own},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    yield f"http://127.0.0.1:{port}/formgrader"
-    server.terminate()
-    server.wait()
-
-
-def test_the_formgrader_shows_what_was_graded(formgrader, table):
-    shown = answered(f"{formgrader}/api/submissions/lessons_03?token=known")
-    assert {one["student"] for one in json.loads(shown)} == set(table)
 
 
 def answered(address, tries=120):

@@ -122,36 +122,6 @@ def rules():
     return found
 
 
-@THEMED
-def test_words_of_the_player_are_read_on_its_ground_and_on_its_buttons(theme):
-    coloured = [(selector, body["color"]) for selector, body in rules() if "color" in body]
-    inks = {one.strip(): ink for selector, ink in coloured for one in selector.split(",")}
-    assert len(inks) >= 7
-    for selector, ink in inks.items():
-        grounds = [
-            body["background"]
-            for where, body in rules()
-            if where == selector and "background" in body
-        ]
-        grounds = grounds or (
-            ["card"] if "button" in selector or "action" in selector else ["ground"]
-        )
-        for ground in grounds:
-            assert contrast(theme[ink], theme[ground]) >= 4.5, selector
-    assert contrast(theme["ink"], theme["nowground"]) >= 4.5, "a pressed button"
-
-
-@THEMED
-def test_the_focus_and_the_buttons_are_seen(theme):
-    rings = {body["outline"] for selector, body in rules() if "focus" in selector}
-    assert rings
-    for ring in rings:
-        for ground in ("ground", "card", "nowground"):
-            assert contrast(theme[ring], theme[ground]) >= 3
-    (rim,) = (body["border"] for selector, body in rules() if selector == ".player button")
-    assert contrast(theme[rim], theme["ground"]) >= 3
-
-
 def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():
     assert len(set(PLACES)) == len(PLACES) == MOST
     for nr, place in enumerate(PLACES, 1):

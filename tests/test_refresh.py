@@ -107,22 +107,6 @@ def test_normal_form_is_reached_at_once():
     assert json.loads(text)["metadata"]["kernelspec"]["name"] == "python3"
 
 
-def test_widget_ids_are_counted_in_order_of_creation():
-    def stored(box, child):
-        """A widget and its child, under ids that differ from run to run."""
-        notebook = made_up_lesson.notebook()
-        state = {child: {"state": {}}, box: {"state": {"children": [f"IPY_MODEL_{child}"]}}}
-        notebook.metadata["widgets"] = {WIDGETS: {"state": state}}
-        view = {"model_id": box}
-        notebook.cells[3].outputs = [made_up_lesson.result("Box()")]
-        notebook.cells[3].outputs[0]["data"]["application/vnd.jupyter.widget-view+json"] = view
-        return stored_text(notebook)
-
-    assert stored("b" * 32, "c" * 32) == stored("e" * 32, "d" * 32)
-    state = json.loads(stored("b" * 32, "c" * 32))["metadata"]["widgets"][WIDGETS]["state"]
-    assert state[f"{2:032x}"]["state"]["children"] == [f"IPY_MODEL_{1:032x}"]
-
-
 @pytest.mark.parametrize(
     ("line", "kept"),
     [

@@ -16,7 +16,6 @@ from IPython.display import display
 
 import autograd_graphs.looking.source
 import autograd_graphs.recording.record
-from autograd_graphs.looking import cells
 from autograd_graphs.recording.record import record
 
 LESSONS = sorted((Path(__file__).parent.parent / "notebooks").glob("[0-9][0-9]_*.ipynb"))
@@ -145,50 +144,6 @@ def test_no_highlight_of_a_random_program_is_wrong(begin):
         assert list(source_programs.mistakes(trace, makers, called)) == [], seed
         known += len(trace.program.spans)
     assert known > PORTION
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("begin", range(0, 600, PORTION))
-def test_cells_that_say_something_else_than_what_ran_never_raise(begin):
-    """`In` is what ran; if somebody writes other text into it, highlights still fit the graph."""
-    for seed in range(begin, begin + PORTION):
-        texts, other = (
-            source_programs.random_cells(seed),
-            source_programs.random_cells(seed + 10_000),
-        )
-        lies = [source_programs.HEAD, *other[1:-1]]
-        with contextlib.suppress(Exception):
-            trace = source_programs.run(texts, lies=lies)["trace"]
-            check_operators(trace)
-
-
-def test_earlier_cells_are_read_back_to_one_that_cannot_be_read(monkeypatch):
-    """It may have done anything; one that failed besides never ran."""
-    texts = ["", "a = 1", "%%time\nb = 2", "c = 3", "d = 4"]
-    found, is_whole = cells.read_cells(texts, 1)
-    assert ([one.order for one in found], is_whole) == ([3, 4], False)
-    monkeypatch.setattr(cells, "failures", lambda: {2})
-    found, is_whole = cells.read_cells(texts, 1)
-    assert ([one.order for one in found], is_whole) == ([0, 1, 3, 4], True)
-    found, is_whole = cells.read_cells(["a = 1\n" * 1_500, "b = 2\n" * 1_000, "c = 3"], 1)
-    assert ([one.order for one in found], is_whole) == ([1, 2], False)
-
-
-SYMBOLS = {
-    "*": "Mul",
-    "-": "Sub Rsub Neg",
-    "+": "Add",
-    "**": "Pow",
-    "@": "Dot Mv Mm Squeeze Unsqueeze",
-    "/": "Div Mul Reciprocal",
-}
-
-
-def check_operators(trace):
-    for node, span in trace.program.spans if trace.program else ():
-        symbol = trace.program.lines[span.line][span.op_start : span.op_stop]
-        stem = trace.graph.nodes[node].operation.partition("Backward")[0]
-        assert stem in SYMBOLS.get(symbol, stem).split()
 
 
 @pytest.fixture

@@ -13,20 +13,8 @@ from torch.nn import functional as F
 
 from autograd_graphs.drawing.cards import ABOVE, TAG
 from autograd_graphs.drawing.diagram import DENSE, Word, arranged, deal, drawing
-from autograd_graphs.drawing.spine import NARROW, WIDEST, spine
+from autograd_graphs.drawing.spine import NARROW, spine
 from helpers import show
-
-MLP = [(0, 1), (1, 2), (1, 3), (1, 4), (4, 5), (3, 6), (6, 7), (6, 8), (8, 9)]
-
-
-def test_of_several_rules_the_first_that_is_narrow_enough_is_taken_else_the_narrowest():
-    edges = [(0, 1), (0, 2), (1, 3), (2, 4), (3, 5), (4, 5)]
-    sizes = [(600, 36)] * 6
-    assert spine(sizes, edges, {}, [0] * 6) is None
-    assert spine(sizes, edges, {}, [0] * 6, rules=NARROW).width <= WIDEST
-    wide = [spine([(900, 36)] * 10, MLP, {}, [0] * 10, rules=[rule]) for rule in NARROW]
-    best = spine([(900, 36)] * 10, MLP, {}, [0] * 10, rules=NARROW)
-    assert WIDEST < best.width == min(one.width for one in wide if one)
 
 
 @st.composite
