@@ -11,7 +11,6 @@ from unittest.mock import patch
 import pytest
 import torch
 from torch import nn
-from torch.nn.utils.parametrizations import weight_norm
 from torch.utils.checkpoint import checkpoint
 
 import helpers
@@ -172,21 +171,6 @@ class Residual(nn.Module):
         return x + self.b(self.a(x).relu())
 
 
-def siamese():
-    tower = nn.Sequential(*[one for _ in range(12) for one in (nn.Linear(4, 4), nn.Tanh())])
-    left, right = tower(torch.ones(2, 4)), tower(torch.zeros(2, 4))
-    loss = (left - right).square().mean()
-    return snapshot(loss)
-
-
-def parametrized():
-    model = nn.Sequential(
-        *(one for _ in range(12) for one in (weight_norm(nn.Linear(4, 4)), nn.ReLU()))
-    )
-    loss = model(torch.ones(2, 4)).sum()
-    return snapshot(loss)
-
-
 def checkpointed(reentrant=False):
     blocks, head = nn.ModuleList(Residual() for _ in range(30)), nn.Linear(4, 1)
     x = torch.ones(2, 4, requires_grad=True)
@@ -197,37 +181,11 @@ def checkpointed(reentrant=False):
     return snapshot(loss)
 
 
-def two_roots():
-    body = nn.Sequential(*(Residual() for _ in range(12)))
-    policy, value = nn.Linear(4, 3), nn.Linear(4, 1)
-    x = body(torch.ones(2, 4))
-    gain, error = policy(x).log_softmax(-1).mean(), value(x).square().mean()
-    return snapshot(gain, error)
-
-
-def change_in_the_middle():
-    w, y = torch.ones(3, requires_grad=True), torch.ones(3)
-    for nr in range(40):
-        y = torch.sin(y * w) if nr < 25 else torch.exp(y + w)
-    loss = y.sum()
-    return snapshot(loss)
-
-
 def cut_at_the_cap():
     model = encoder(36)
     loss = model(torch.ones(2, 5, WIDE)).sum()
     with patch("autograd_graphs.looking.snapshot.WHOLE", Limits(1_500, 44_000)):
         return snapshot(loss)
-
-
-def nested_loops():
-    inner, outer, h = nn.RNNCell(4, 4), nn.Linear(4, 4), torch.zeros(2, 4)
-    for _ in range(6):
-        for _ in range(5):
-            h = inner(torch.ones(2, 4), h)
-        h = outer(h).relu()
-    loss = h.sum()
-    return snapshot(loss)
 
 
 MODELS = {
@@ -240,13 +198,8 @@ MODELS = {
         lstm,
         two_stacked_cells,
         own_weights_loop,
-        siamese,
-        parametrized,
         checkpointed,
-        two_roots,
-        change_in_the_middle,
         cut_at_the_cap,
-        nested_loops,
     )
 }
 

@@ -87,11 +87,6 @@ def a_word_of_a_later_lesson(made):
     return Lesson("02_made_up.ipynb", lesson(made).text)
 
 
-def long_runs(made):
-    for cell in [cell for cell in made.cells if cell.metadata.course.role == "run"]:
-        cell.source = "\n".join(["6 * 7"] * 9)
-
-
 def another_number(made):
     made.cells[0].source = re.sub(r"About \d+", "About 99", made.cells[0].source)
 
@@ -102,12 +97,10 @@ def as_text(change):
 
 a_letter_that_is_no_option = sets("question", right="d")
 a_semicolon = swaps("run", "7", "7;")
-BARE = {"output_type": "display_data", "metadata": {}, "data": {"image/png": "aGk="}}
 SUBSLIDE, SLIDE = '"slide_type": "subslide"', '"slide_type": "slide"'
 PLANTED = [
     # running
     ("every_code_cell_was_run_in_order", lambda made: with_that_role(made, "run").update(execution_count=None)),
-    ("errors_stand_only_where_they_are_announced", tags(THE_ERROR)),
     ("errors_stand_only_where_they_are_announced", tags(0, "raises-exception")),
     ("one_traceback_is_genuine", lambda made: made.cells.append(with_that_role(made, "run", THE_ERROR))),
     ("no_output_is_exempt_from_comparison", tags(0, "nbval-ignore-output")),
@@ -118,66 +111,44 @@ PLANTED = [
     ("no_address_in_memory", writes("text", "It is at 0x7f81d2c0.")),
     ("no_hour_of_the_day", puts_out("run", stream("2026-01-31 12:30\n"))),
     ("no_measured_seconds", puts_out("run", stream("took 1.25 ms\n"))),
-    ("no_measured_seconds", writes("run", "%time 6 * 7")),
     ("no_cell_reaches_for_the_network", writes("run", 'fetch("https://example.org")')),
     ("no_silencing_semicolon", a_semicolon),
     # pictures
     ("pictures_in_text_have_words", writes("text", "![](../figs/card.svg)")),
-    ("pictures_in_text_have_words", writes("text", '<img src="../figs/card.svg">')),
     ("pictures_in_outputs_have_words", html_of_an_output("run", THE_PICTURE, 'alt="one card"', "")),
-    ("pictures_in_outputs_have_words", html_of_an_output("run", THE_PICTURE, "MulBackward0", "")),
-    ("pictures_in_outputs_have_words", puts_out("run", BARE)),
     # style
     ("every_idea_has_notes", sets("notes", 2, role="text")),
-    ("every_idea_has_notes", as_text(lambda text: text.replace('"## ', '"'))),
     ("keys_are_named_after_a_click", writes("text", "Guess, then press (keys 1 to 5), or click into the lab.")),
     ("no_machinery_in_lessons", writes("run", "%matplotlib inline\ntry:\n    6 * 7\nexcept ValueError:\n    pass")),
-    ("no_machinery_in_lessons", writes("run", "class Old: ...\nOld()")),
     # exercises
     ("exercises_are_numbered", swaps("stub", "99.3", "99.4", 2)),
-    ("exercises_are_numbered", writes("stub", "answer = ...", 2)),
     ("exercises_are_handed_out_unanswered", lambda made: with_that_role(made, "stub", 1).update(outputs=[stream("99.2 ✓\n")])),
     # roles
     ("a_lesson_has_roles", no_roles),
     ("every_cell_has_a_known_role", sets("text", role="txet")),
-    ("every_cell_has_a_known_role", sets("text", role="run")),
     ("a_lesson_begins_with_its_title_and_has_a_recap", sets("title", role="text")),
-    ("a_lesson_begins_with_its_title_and_has_a_recap", sets("recap", role="text")),
     ("metadata_is_what_the_role_carries", sets("run", captoin="A card.")),
-    ("metadata_is_what_the_role_carries", sets("question", minutes=0)),
-    ("metadata_is_what_the_role_carries", sets("run", caption=5)),
-    ("metadata_is_what_the_role_carries", sets("run", 1, expects="(no error)")),
     ("a_round_has_its_order", lambda made: made.cells.remove(with_that_role(made, "guess"))),
     ("what_belongs_to_a_round_stands_in_one", a_run_after_the_map),
     ("a_guess_asks_for_its_question", writes("guess", 'predict("99.q2")')),
     ("questions_have_ids", sets("question", 1, id="99.q1")),
     ("ideas_are_numbered", swaps("question", "## 1 · ", "## ")),
-    ("ideas_are_numbered", swaps("question", "## 3 · How", "How", 3)),
-    ("ideas_are_numbered", swaps("question", "### And", "### 2 · And", 1)),
     ("slide_types_are_those_of_the_roles", as_text(lambda text: text.replace(SUBSLIDE, SLIDE))),
     # answers
     ("a_question_says_what_to_predict", swaps("question", "**Predict.** ", "")),
     ("a_question_of_the_quiz_leaves_its_answer_to_a_lesson", sets("question", 4, right="a")),
     ("a_question_has_its_answer", a_letter_that_is_no_option),
-    ("a_question_has_its_answer", swaps("question", "- (c) 67", "- (d) 67")),
-    ("a_question_has_its_answer", sets("question", 3, answer="many")),
     ("the_reason_is_folded", swaps("because", "Why? Open it", "Answer: open it")),
     ("every_wrong_answer_has_its_line", swaps("because", "- (a) That", "(a) That")),
     ("every_wrong_answer_has_its_line", swaps("because", "- 27, 9: Those are factors alone.\n- 33, 5: One", "One", 3)),
-    ("every_wrong_answer_has_its_line", swaps("because", "27, 9", "405, 5", 3)),
-    ("every_wrong_answer_has_its_line", swaps("because", "27, 9", "27", 3)),
     ("lines_for_wrong_answers_are_sentences", swaps("because", "- (a) That is", "- (a) is")),
     ("a_lab_answers_its_questions", as_text(lambda text: re.sub(r"\b[12]\. ", "", text))),
-    ("a_lab_answers_its_questions", swaps("because", "\n2. All the way.", "", -1)),
     # sizes
     ("a_reason_begins_with_its_rule", swaps("because", "**A product counts rows and columns.** ", "")),
     ("code_fits_a_slide", writes("run", "\n".join(["6 * 7"] * 13))),
     ("code_fits_a_slide", writes("run", "6 * 7" + 30 * " + 1")),
-    ("code_fits_a_slide", long_runs),
     ("sentences_are_said_in_one_breath", tells("It is " + "very " * 28 + "long.")),
-    ("sentences_are_said_in_one_breath", tells(3 * ("It is " + "very " * 21 + "long. "))),
     ("nothing_is_said_that_nobody_says", tells("A leaf is no card, and `shall` is code.")),
-    ("nothing_is_said_that_nobody_says", tells("Then `1 3 2` is refused.")),
     # leaks
     ("code_does_not_tell_what_comes", writes("run", 'with expect_error(RuntimeError, "words"):\n    6 * 7')),
     ("code_does_not_tell_what_comes", writes("run", 'show(6 * 7, caption="A product.")')),
@@ -191,7 +162,6 @@ PLANTED = [
     ("a_stored_guess_holds_no_answer", html_of_an_output("guess", 0, "", '{"right": "b"}')),
     # outcomes
     ("what_was_expected_came", sets("run", 1, expects=["RuntimeError: only for scalars", "(no error)"])),
-    ("what_was_expected_came", sets("run", 1, expects=["(no error)"])),
     ("what_was_expected_came", lambda made: with_that_role(made, "run", 1).outputs.clear()),
     ("a_run_ends_on_an_expression", writes("run", "y = 6 * 7")),
     ("nothing_is_printed_with_a_label", writes("run", 'print("y:", 6 * 7)')),
@@ -204,5 +174,4 @@ PLANTED = [
     # minutes
     ("it_fits_a_sitting", lambda made: put(made, -1, *[with_role(text("word " * 110), "text")] * 70)),
     ("the_title_says_how_long_it_takes", another_number),
-    ("the_title_says_how_long_it_takes", swaps("title", "About", "Perhaps")),
 ]  # fmt: skip

@@ -91,13 +91,10 @@ def test_what_is_packed_is_not_asked_and_said_to_be_unknown():
     [
         lambda: torch.ones(2, device="meta"),
         lambda: torch.eye(2).to_sparse(),
-        lambda: torch.ones(2).to_mkldnn(),
         lambda: torch.quantize_per_tensor(torch.ones(2), 1.0, 0, torch.qint8),
-        lambda: torch.nested.nested_tensor([torch.ones(2)], layout=torch.jagged),
-        lambda: torch._to_functional_tensor(torch.ones(2)),
         lambda: torch.ones(2).as_subclass(type("Own", (torch.Tensor,), {})),
     ],
-    ids=["meta", "sparse", "mkldnn", "quantized", "nested", "functional", "subclass"],
+    ids=["meta", "sparse", "quantized", "subclass"],
 )
 def test_the_memory_of_an_odd_tensor_is_unknown(make):
     tensor = make()

@@ -20,7 +20,7 @@ from autograd_graphs.data import Edge, Gradient, Graph, Node, Root, TensorInfo
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
 from autograd_graphs.large.fold import fold, fold_and_tell
-from autograd_graphs.recording import health, recorded
+from autograd_graphs.recording import health
 from autograd_graphs.recording.trace import Step, Trace
 from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
@@ -129,14 +129,6 @@ def test_the_first_nan_or_inf_is_marked_where_it_is_made(loss, kind, operation):
     assert {"badge", "badgesign", "badgeword"} <= {mark.role for mark in marks}
     assert next(mark for mark in marks if mark.part == "body").state.endswith("first")
     assert any(word.startswith("norm ") for word in said(marks)), "finite is what arrived there"
-
-
-def test_a_backward_that_starts_with_nan_says_so():
-    x = number([1.0, 2.0])
-    y = x * 2
-    trace = record(y, gradient=torch.tensor([math.nan, 1.0]))
-    assert health.first(trace).step == 0
-    assert "backward() starts with NaN, at MulBackward0 (y)." in words(show(trace, color="grad"))
 
 
 def test_a_hook_that_makes_an_inf_is_told():
@@ -266,22 +258,11 @@ def test_without_a_recorded_backward_it_says_what_to_do():
         show("loss", color="grad")
 
 
-class Loud(str):
-    """Be a text that may not be asked."""
-
-    def __eq__(self, other):
-        raise AssertionError
-
-    __hash__ = str.__hash__
-
-
 @pytest.mark.parametrize(
     ("color", "given"),
     [
         ("size", "'size'"),
         (True, "bool"),
-        (Loud("grad"), "Loud"),
-        ("", "''"),
         ("\x1b[31m" * 99, "…'"),
     ],
 )
@@ -290,21 +271,6 @@ def test_another_color_is_named_with_the_choices(color, given):
         show(number(2.0) * 3, color=color)
     assert str(raised.value).isprintable()
     assert len(str(raised.value)) < 250
-
-
-def test_the_registry_keeps_nothing_alive_and_forgets():
-    gc.collect()
-    before = len(recorded._TRACES)
-    x = number([1.0, 2.0])
-    y = x.sin()
-    loss = y.sum()
-    record(loss, retain_graph=True)
-    assert len(recorded._TRACES) == before + 1
-    gone = [weakref.ref(one) for one in (x, y, loss)]
-    del x, y, loss
-    gc.collect()
-    assert [one() for one in gone] == [None, None, None]
-    assert len(recorded._TRACES) == before
 
 
 def test_a_graph_is_freed_with_its_loss_without_the_collector():
@@ -330,20 +296,14 @@ def test_a_graph_is_freed_with_its_loss_without_the_collector():
     [
         (None, None, ""),
         (Gradient((2,), (3.0, 4.0)), 5.0, ""),
-        (Gradient((), -2.0), 2.0, ""),
-        (Gradient((2, 1), ((3.0,), (4.0,))), 5.0, ""),
         (Gradient((2,), (math.inf, math.nan)), math.nan, "NaN"),
         (Gradient((2,), (1.0, -math.inf)), math.inf, "inf"),
         (Gradient((2,), (0.0, -0.0)), 0.0, "zero"),
         (Gradient((0,), ()), 0.0, ""),
         (Gradient((2,), (3 + 4j, 0j)), 5.0, ""),
-        (Gradient((1,), (complex(math.nan, 1),)), math.nan, "NaN"),
         (Gradient((9,), None, 2.0, -1.0, 1.0), 2.0, ""),
-        (Gradient((9,), None, 0.0, 0.0, 0.0), 0.0, "zero"),
-        (Gradient((9,), None, math.nan, math.nan, math.nan), math.nan, "NaN"),
         (Gradient((9,), None, math.inf, -math.inf, 1.0), math.inf, "inf"),
         (Gradient((9,), None, math.inf, -3e38, 1.0), math.inf, ""),
-        (Gradient((9_000_000,)), None, ""),
         (Gradient(None), None, ""),
     ],
 )

@@ -10,7 +10,7 @@ from programs import often, programs
 from test_looking import kept, look_hard, outcome
 
 from autograd_graphs.looking import freeing
-from autograd_graphs.looking.freeing import HELD, SHALLOW, STRIDE
+from autograd_graphs.looking.freeing import SHALLOW, STRIDE
 from autograd_graphs.looking.snapshot import NEAREST, WHOLE
 from helpers import snapshot
 
@@ -184,31 +184,6 @@ def test_a_graph_of_more_edges_than_are_counted_is_told_in_part():
     assert len(part.nodes) == 2_000
     assert "the 2,000 nodes nearest to the root are shown" in part.left_out
     assert "It has at least 9,018 nodes; how many is not known." in str(part)
-
-
-def sines(count):
-    x = torch.ones(1, requires_grad=True)
-    for _ in range(count):
-        x = x.sin()
-    return x
-
-
-def held_by(tensor):
-    """Return what the nodes of a chain hold in their metadata."""
-    node, found = tensor.grad_fn, []
-    while node.next_functions:
-        found.append(node.metadata.get(HELD))
-        node = node.next_functions[0][0]
-    return found
-
-
-def test_nothing_is_left_on_a_graph_that_is_not_deep():
-    wide = torch.stack([torch.ones(1, requires_grad=True) * nr for nr in range(SHALLOW * 2)]).sum()
-    deep = sines(SHALLOW)
-    snapshot(wide)
-    snapshot(deep)
-    assert held_by(deep) == [None] * SHALLOW
-    assert not any(node.metadata for node, _ in wide.grad_fn.next_functions)
 
 
 @given(programs())

@@ -2,7 +2,6 @@
 figs/ only.
 """
 
-import itertools
 import re
 import runpy
 import xml.etree.ElementTree as ET
@@ -71,24 +70,3 @@ def test_every_text_can_be_read_on_every_ground_in_the_picture(picture):
             assert float(text.get("font-size")) * SHOWN >= 12, text.text
             for ground in grounds:
                 assert contrast(fills[text.get("class")], ground) >= 4.5, (text.text, ground)
-
-
-def test_every_text_has_its_room(picture):
-    rows = {}
-    for text in picture.iter(f"{SVG}text"):
-        left, right = span(text)
-        assert 0 <= left < right <= float(picture.get("width")), text.text
-        rows.setdefault(text.get("y"), []).append((left, right, text.text))
-    for row in rows.values():
-        for first, second in itertools.pairwise(sorted(row)):
-            assert first[1] <= second[0], f"{first[2]!r} runs into {second[2]!r}"
-
-
-def test_every_bar_holds_its_words(picture):
-    parts = list(picture)
-    bars = [(bar, text) for bar, text in itertools.pairwise(parts) if bar.get("stroke-width")]
-    assert len(bars) == 6
-    for bar, text in bars:
-        left, right = span(text)
-        assert float(bar.get("x")) <= left
-        assert right <= float(bar.get("x")) + float(bar.get("width")), text.text

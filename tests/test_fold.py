@@ -195,11 +195,6 @@ ROWS = {  # without module calls: what reads the parameters of modules is guesse
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
-def test_what_repeats_is_one_row_with_its_name_and_count(name):
-    assert ROWS[name] in str(fold(big_models.graph_of(name)))
-
-
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
     graph = big_models.graph_with_calls("albert")
     names = names_shown(fold(graph, "TransformerEncoderLayer[5]"))
@@ -270,8 +265,6 @@ class Row(list):
 
 
 NO_NAMES = {
-    "int": lambda: 3,
-    "set": lambda: {"block 1"},
     "hostile object": Touchy,
     "hostile text": lambda: Text("block 1"),
     "hostile list": Row,
@@ -279,11 +272,8 @@ NO_NAMES = {
 
 
 @pytest.mark.parametrize("kind", NO_NAMES)
-@pytest.mark.parametrize("length", [3, 70])
-def test_anything_but_names_is_refused_and_none_of_its_code_runs(kind, length):
-    x = torch.ones(3, requires_grad=True)
-    for _ in range(length):
-        x = x.sin()
+def test_anything_but_names_is_refused_and_none_of_its_code_runs(kind):
+    x = deep()
     with pytest.raises(TypeError, match=r"Pass the name of a part, such as 'encoder.3'"):
         show(x, unfold=NO_NAMES[kind]())
     with pytest.raises(TypeError, match=r"Pass the name of a part, such as 'encoder.3'"):
@@ -312,16 +302,6 @@ def chain(reads, operations="A"):
         Edge(nr, at, target) for nr, row in enumerate(reads) for at, target in enumerate(row)
     )
     return Graph(nodes, edges, (Root(TensorInfo(("y",), (2,)), 0),), tuple(range(len(reads)))[::-1])
-
-
-def test_a_large_graph_without_an_order_is_drawn_as_it_is():
-    graph = Graph(
-        *(
-            getattr(chain([*([nr] for nr in range(1, 80)), []]), one)
-            for one in ("nodes", "edges", "roots")
-        )
-    )
-    assert fold(graph) is graph
 
 
 def row_of_layers(count=12, into=6):

@@ -14,15 +14,11 @@ RIGHT = {"frame": 3, "guesses": [["4", "4.0", True], ["1", "1.0", True]]}
 WRONG = {"frame": 3, "guesses": [["4", "4.0", True], ["2", "1.0", False]]}
 JUNK = [
     None,
-    7,
-    "frame",
     {},
-    {"frame": 1},
     {"frame": 1, "guesses": []},
     {"frame": "1", "guesses": [["4", "4.0", True]]},
     {"frame": True, "guesses": [["4", "4.0", True]]},
     {"frame": 1, "guesses": [["4", "4.0"]]},
-    {"frame": 1, "guesses": "444"},
 ]
 
 

@@ -19,7 +19,6 @@ def chain(length):
     return x
 """
 PROGRAMS = {
-    "a chain of 100,000": "y = chain(100_000); trace = record(y); assert 'Cut here' in str(trace); del y, trace",
     "a chain of 100,000, retained and recorded twice": """
 y = chain(100_000)
 for _ in range(2):
@@ -34,7 +33,6 @@ threads = [threading.Thread(target=lambda: record(chain(20_000))) for _ in range
 x = torch.ones(1, requires_grad=True)
 y = torch.stack([x * nr for nr in range(20_000)]).sum()
 record(y)""",
-    "a player of a chain of 3,000": "step_through(chain(3_000))",
     "torchviz beside a chain of 3,000": "beside_torchviz(chain(3_000))",
     "a hook that recurses for ever": """
 x = torch.ones(1, requires_grad=True)

@@ -76,14 +76,6 @@ def test_the_edges_of_a_drawing_are_those_of_torch(seed):
     assert len(set(places)) == len(places)
 
 
-def test_a_leaf_that_no_variable_leads_to_has_a_card_without_a_name():
-    w = torch.tensor([2.0], requires_grad=True) * 0.1
-    graph = snapshot(w.sum())
-    made = drawing(graph, {"w": w})
-    assert [one["title"] for one in made["shown"]["cards"]] == ["Mul", "Sum", "unnamed"]
-    assert same_graph(graph, made["shown"], made["told"])
-
-
 def test_a_graph_that_changed_is_not_the_one_that_was_drawn():
     x = torch.tensor([1.0], requires_grad=True)
     made = drawing(snapshot((x**2).sum()), {"x": x})

@@ -129,9 +129,7 @@ def test_03_1_three_presses_for_the_leaf_and_four_for_the_non_leaf():
         for keys, is_leaf in zip(answer.keys, (True, False), strict=True)
     )
     assert answer.bold == f"{leaf.capitalize()} presses for the leaf, {other} for the non-leaf."
-    assert "the leaf behind got a tenth" in answer.reason
     assert leaf_behind(at("03", answer.keys[1])) == "[0.4, 0.6]"
-    assert "got [0.4, 0.6]" in walk("03", answer.keys[1])[0].sentence
 
 
 def test_03_2_a_cast_leaves_a_leaf_that_was_cast_before_its_flag_went_up():
@@ -158,7 +156,6 @@ def test_03_3_a_refused_backward_has_added_to_the_gradient_that_w_retains():
     first, last = (short_numbers(one.numbers("w.grad")) for one in (before, after))
     assert answer.bold == f"`w.grad`: from `{first}` to `{last}`."
     assert leaf_behind(before) == leaf_behind(after) == "[0.4, 0.6]"
-    assert "The leaf behind still has `[0.4, 0.6]`." in answer.reason
     assert not at("03", keys.replace("4", "3")).error, "a note says so: the cast saved nothing"
 
 
@@ -191,10 +188,6 @@ def test_04_1_one_product_saves_a_constant_and_one_what_log_made():
     )
     assert kept[single]["other"] == 2
     assert kept[other]["other"].grad_fn.name() == "LogBackward0"
-    first, last = (walk("04", keys)[0] for keys in ("2 →", "3 → →"))
-    assert first.sentence.startswith(f"It made {single}. It saves other = 2,")
-    assert "(None, 0)" in [row.text for row in first.facts]
-    assert last.sentence.startswith(f"It made {other}. It saves self = c, other = t,")
 
 
 def test_04_2_two_programs_save_nothing_that_leaf_made():
@@ -207,10 +200,6 @@ def test_04_2_two_programs_save_nothing_that_leaf_made():
     }
     without = [ORDINALS[number] for number in range(1, 6) if number not in with_leaf]
     assert answer.bold == f"In the {' and the '.join(without)}."
-    assert (
-        "keeps a constant. The root and `exp` of the *fifth program* keep their results."
-        in answer.reason
-    )
     told = [walk("04", keys)[0].fact("saves") for keys in ("2 →", "5 →", "5 → →")]
     assert told == ["● other = 2", "● result = q", "● result = p"]
 
@@ -221,7 +210,6 @@ def test_04_3_five_operations_save_nothing():
     assert answer.bold == f"{WORDS[len(empty)].capitalize()} keep nothing."
     sums = ["SumBackward0", "AddBackward0"]
     assert empty == [*sums, "TraceBackward0", "PermuteBackward0", "NegBackward0"]
-    assert "the trace and the turned matrix (`PermuteBackward0`)" in answer.reason
 
 
 # Lesson 06: what x.grad held
@@ -275,32 +263,19 @@ def holds(keys):
 def test_07_1_three_presses_free_three_different_things():
     answer = answers("07")[1]
     nodes, size = holds("1")
-    frees, saved = {}, {}
+    frees = {}
     for keys in answer.keys:
         left, held = holds(keys)
         frees[lines("07")[keys[-1]].code] = (left < nodes, held < size)
-        saved[lines("07")[keys[-1]].code] = walk("07", keys)[0].fact("saved tensors")
     assert frees == {
         "loss.backward()": (False, True),
         "del loss": (True, True),
         "del h": (False, False),
     }
-    assert walk("07", "1")[0].fact("saved tensors") == "3 held, 0 freed"
-    assert saved == {
-        "loss.backward()": "0 held, 3 freed",
-        "del loss": "1 held, 0 freed",
-        "del h": "3 held, 0 freed",
-    }
     assert answer.bold == (
         "`loss.backward()` frees saved tensors alone, `del loss` frees both, `del h` frees neither."
     )
     assert [holds(keys) for keys in answer.keys] == [(3, 0), (1, 12), (3, 24)]
-    for words in (
-        "3 nodes are left, and 0 bytes.",
-        "one node is left, and 12 bytes.",
-        "all 24 bytes are left",
-    ):
-        assert words in answer.reason
     assert walk("07", answer.keys[2])[0].fact("held without a name") == "12 bytes"
     assert holds("1 1") == (3, 24), "a note says so"
 
@@ -320,11 +295,9 @@ def test_07_2_twice_the_gradient_of_one_forward_takes_three_presses():
     assert {one.split()[1] for one in found} == {"3"}
     assert lines("07")["3"].code == "loss.backward(retain_graph=True)"
     assert answer.bold == f"{count.capitalize()} presses, and the flag comes first."
-    assert refused.split() == [keys[0], *keys.split()[:0:-1]]
     state, error = walk("07", refused)
     assert "a second time" in error
     assert numbers(state, "x.grad") == [4, 32, 108]
-    assert "stays at `[4, 32, 108]`" in answer.reason
     assert "(Yes: without the flag first, the second backward is refused.)" in said("07", "rg-42")
 
 
@@ -396,14 +369,8 @@ def test_09_1_seven_edits_and_what_becomes_of_them():
         f"{counts[0].capitalize()} at once, {counts[1]} in `backward()`, "
         f"{counts[2]} leave a wrong gradient."
     )
-    assert counts[3] == "one"
     told = [found[keys[0]] for keys in answer.keys]
     assert told == ["at once", *["in backward"] * 3, "wrong", "wrong", "right"]
-    assert {len(keys) for keys in answer.keys} == {1}
-    silent = " ".join(lines("09")[keys[0]].code for keys in answer.keys[4:6])
-    assert ".data" in silent
-    assert ".numpy()" in silent
-    assert "clone" in lines("09")[answer.keys[6][0]].code
 
 
 def test_09_2_the_old_numbers_do_not_help():
@@ -439,7 +406,6 @@ def test_09_3_a_gradient_can_be_wrong_and_the_same_one_right():
     assert EDITED in walk("09", after[:3])[1]
     state = walk("09", after)[0]
     assert (state.title, numbers(state, "x.grad")) == ("x.grad is right", told)
-    assert "Press *data*, *direct*, *backward*: an error came" in around("09")[3].source
     assert walk("09", "5 7 9")[0].title == "x.grad is wrong", "the note says so"
     assert walk("09", "5 7")[1], "the note says so"
 

@@ -440,25 +440,6 @@ def test_interrupt_ends_a_loop_and_what_waits_gives_up(seated):
     seated(work)
 
 
-def test_who_comes_in_the_middle_is_told_what_runs_and_can_stop_it(live, seated):
-    async def work(seat):
-        await seat.say("edit", "first", source="while True: pass")
-        await seat.say("run", "first", "also")
-        await seat.until(lambda told: told.get("state") == "running")
-        async with live.seat() as late:
-            last = {}
-            while not {"first", "also"} <= {n for n in last if "state" in last[n]}:
-                told = await late.next()
-                if "cell" in told:
-                    last[told["cell"]] = last.get(told["cell"], {}) | told
-            assert (last["first"]["state"], last["also"]["state"]) == ("running", "waiting")
-            await late.say("interrupt")
-            assert (await late.result("first"))["state"] == "failed"
-        assert (await seat.result("first"))["state"] == "failed"
-
-    seated(work)
-
-
 def test_nothing_is_lost_by_one_who_leaves_in_the_middle(live, seated):
     async def leave(seat):
         await seat.say(
@@ -638,22 +619,6 @@ def test_an_output_of_other_code_than_what_is_seen_is_told_as_such_and_not_saved
         assert (await seat.ran("also"))["foreign"] is False
         assert await edited(seat, None) is True
         await seat.ran("also")
-
-    seated(work)
-
-
-def test_what_ran_before_the_code_or_the_kernel_changed_is_told_as_such(seated):
-    async def work(seat):
-        await seat.ran("also")
-        await seat.say("edit", "also", source="print('other')")
-        told = await seat.until(lambda told: told.get("cell") == "also" and "state" in told)
-        assert told["state"] == "changed"
-        await seat.say("edit", "also", source=None)
-        await seat.ran("also")
-        await seat.say("restart")
-        told = await seat.until(lambda told: told.get("cell") == "also" and "state" in told)
-        assert told["state"] == "before"
-        await seat.kernel("ready")
 
     seated(work)
 

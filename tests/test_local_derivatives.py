@@ -14,11 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from programs import often, programs
 
-from autograd_graphs.data import Node
 from autograd_graphs.recording import derivatives, local_derivatives
 from autograd_graphs.recording.record import record
 from autograd_graphs.recording.sentences import fallback, sentence
-from autograd_graphs.recording.trace import filled
 
 pytestmark = pytest.mark.slow
 
@@ -128,15 +126,6 @@ def test_a_square_is_told_as_in_a_book():
     assert local.told_form({"self": "a*b + c"}) == "g × 2 · (a*b + c)"
     assert local.numbers == "2·10"
     assert local.value.values == 20.0
-
-
-def test_names_are_put_in_once_whatever_they_hold():
-    assert filled("cos({x}) · {x}", {"x": "{y} + 1", "y": "no"}) == "cos({y} + 1) · ({y} + 1)"
-    assert filled("{x}ᵀ", {"x": "Wᵀ"}) == "W"
-    assert filled("{x}", {}) == "x"
-    assert filled("2 · {x}", {"x": "model.fc.weight"}) == "2 · model.fc.weight"
-    assert filled("2 · {x}", {"x": "f(y)"}) == "2 · f(y)"
-    assert filled("2 · {x}", {"x": "-3.0"}) == "2 · (-3.0)"
 
 
 def test_sums_and_views_say_what_becomes_of_the_product():
@@ -270,8 +259,6 @@ def test_a_custom_function_and_an_unknown_operation_have_sentences():
     assert said(Twice.apply(x)).startswith("A Function written in Python")
     assert "(by its own backward)" in str(record(Twice.apply(x).sum()))
     assert said(torch.linalg.det(x + torch.eye(3))) == fallback("LinalgDet")
-    assert sentence.__module__ == "autograd_graphs.recording.sentences"
-    assert Node("X", ()).operation == "X"
 
 
 # What a sceptic found
@@ -296,15 +283,10 @@ PAIR = ((2.0, 3.0), (4.0, 5.0))
     [
         lambda a, b: a * b,
         lambda a, b: a + b,
-        lambda a, b: a - b,
-        lambda a, b: a / b,
         lambda a, b: a**2,
         lambda a, b: a.exp(),
-        lambda a, b: a.relu(),
-        lambda a, b: a.clone(),
         lambda a, b: a.sum(),
         lambda a, b: a.view(1, 2),
-        lambda a, b: a.dot(b),
         lambda a, b: a.softmax(0) * 1,
     ],
 )
@@ -375,9 +357,7 @@ def test_what_is_too_large_to_try_is_told_in_words_that_are_true_of_all():
         (lambda: number(6.0).relu(), ""),
         (lambda: (number(3.0) * number(2.0)).tanh(), ""),
         (lambda: number(1.0).tanh(), "1 - 0.7616²"),
-        (lambda: number(9.0).sigmoid(), ""),
         (lambda: number(3.0) ** 2, "2·3"),
-        (lambda: number(3.0) ** 3, "3·3²"),
         (lambda: number(4.0).sqrt(), "1 / (2·2)"),
         (lambda: number(-4.0).abs(), "sign(-4)"),
     ],

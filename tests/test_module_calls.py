@@ -152,16 +152,6 @@ def test_a_forward_that_raises_closes_its_calls():
     assert told(snapshot(loss, names=calls)) == ["model: T Addmm", "model.inner: T Addmm"]
 
 
-def test_nested_blocks_each_know_their_own():
-    model, other = body(), nn.Linear(3, 1)
-    with module_calls(model) as outer:
-        x = model(torch.ones(2, 3))
-        with module_calls(other) as inner:
-            loss = other(x).sum()
-    assert told(snapshot(loss, names=inner)) == ["other: T Addmm"]
-    assert told(snapshot(loss, names=outer)) == [*BODY, "other: T Addmm"]
-
-
 def test_a_module_that_calls_itself_is_told_apart():
     class Again(nn.Module):
         def __init__(self):

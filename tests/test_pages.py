@@ -200,22 +200,6 @@ def test_speaker_notes_are_left_out(pages):
         assert words not in text, words
 
 
-def test_a_glossary_becomes_the_last_page_and_other_notebooks_no_page(course, tmp_path):
-    write(
-        course / "notebooks" / "glossary.ipynb",
-        [nbformat.v4.new_markdown_cell("# Glossary\n\n[one](01_one.ipynb)")],
-    )
-    write(course / "notebooks" / "draft.ipynb", [nbformat.v4.new_markdown_cell("# Draft")])
-    assert run(course / "notebooks", tmp_path / "out").startswith("2 pages and their index")
-    index = Page(tmp_path / "out" / "index.html")
-    side = [link for link, rel in index.links if link.startswith("lessons/")][:2]
-    assert side == ["lessons/01_one.html", "lessons/glossary.html"]
-    assert re.search(
-        r"you will be able to</p>\s*<ul[^>]*>\s*<li><p><em>read</em>;</p></li>\s*<li><p>write\s+a line",
-        index.text,
-    )
-
-
 def test_pages_are_written_anew_and_what_is_not_ours_stays(course, tmp_path):
     out = tmp_path / "out"
     run(course / "notebooks", out)

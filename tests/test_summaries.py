@@ -207,16 +207,6 @@ def over(hook, grads):
     return None if made is None else (made, *grads[1:])
 
 
-@pytest.mark.parametrize("size", [100, WHOLE + 100])
-def test_a_root_that_others_are_made_of_gets_a_sum(size):
-    x = torch.ones(size, requires_grad=True)
-    y = x * 2
-    with torch.no_grad():
-        start = torch.arange(float(size))
-    at_y = record([y, (y * 3).sum()], gradient=[start, None]).steps[-2]
-    assert at_y.before_hooks == at_y.grad_outputs == (gradient(start + 3),)
-
-
 def test_the_second_look_finds_what_a_named_tensor_retains():
     x = torch.ones(2, requires_grad=True)
     y = x * 2

@@ -191,7 +191,6 @@ def test_a_stick_for_other_systems_names_them_and_what_is_here(tmp_path, capsys,
         ("Windows", "AMD64", "win-amd64", {}, "windows-3.{}"),
         ("Darwin", "arm64", "macosx-10.13-universal2", {}, "macos-3.{}"),
         ("Linux", "aarch64", "linux-aarch64", {}, "linux-arm-3.{}"),
-        ("Windows", "ARM64", "win-arm64", {}, "Windows ARM64 with Python 3."),
         (
             "Windows",
             "AMD64",

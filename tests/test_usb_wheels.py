@@ -32,12 +32,6 @@ def test_an_unknown_system_gets_the_list(name):
     assert "windows-3.12" in str(raised.value)
 
 
-def test_a_machine_that_the_course_does_not_run_on_gets_a_sentence(monkeypatch):
-    monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    with pytest.raises(Unknown, match=r"no wheels for this machine, .*riscv64"):
-        systems.here()
-
-
 def test_the_markers_of_this_system_are_those_that_packaging_finds():
     real = markers.default_environment()
     for environment in systems.here().environments():
@@ -114,23 +108,6 @@ def test_the_lock_covers_every_system(of_every_system, system):
     assert ("colorama" in found) == (system.kind == "windows")
     assert ("appnope" in found) == (system.kind == "macos")
     assert ("ptyprocess" in found) == (system.kind != "windows")
-
-
-def test_a_package_that_asks_for_a_patch_of_python_comes_in_both_versions(tmp_path):
-    made_up_stick.course(
-        tmp_path,
-        **{
-            "constraints.txt": "jupyterlab==4.6.6\nsetuptools==84\ntorch==2.13.0\n"
-            "soup==1 ; python_full_version < '3.11.5'\nsoup==2 ; python_full_version >= '3.11.5'\n"
-        },
-    )
-    shop = Shop(tmp_path / "wheels", {"torch": ["Soup"]})
-    found = wheels.wheels_for(LINUX, tmp_path, shop.folder, shop)
-    assert {path.name[:6] for path in found if "soup" in path.name} == {"soup-1", "soup-2"}
-    assert [one for one in shop.asked if one[0] == "soup"] == [
-        ("soup", "linux-3.11", "3.11.0"),
-        ("soup", "linux-3.11", "3.11.99"),
-    ]
 
 
 LOCK = "a==1\nb==1\nc==1\nd==1\njupyterlab==4.6.6\nsetuptools==84\ntorch==2.13.0\nnvidia-x==1\n"

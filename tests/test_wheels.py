@@ -31,14 +31,3 @@ def test_one_missing_wheel_is_named_with_its_python_and_system(tmp_path, capfd):
     assert said.splitlines()[-1].split() == ["3.14", "wheels", "wheels", "wheels", "no"]
     assert said.count("no") == 1
     assert complaints == "Python 3.14, Windows: no wheel of triton\n"
-
-
-def test_uv_is_asked_for_wheels_only_within_the_lock(tmp_path):
-    kept = tmp_path / "asked"
-    wheels.main(uv(tmp_path, f'echo "$MACOSX_DEPLOYMENT_TARGET $*" >> {kept}'))
-    asked = kept.read_text(encoding="utf-8").splitlines()
-    assert len(asked) == len(set(asked)) == 16
-    for line in asked:
-        assert line.startswith("14.0 pip compile ")
-        assert "--only-binary :all:" in line
-        assert line.endswith("requirements.txt requirements-dev.txt -c constraints.txt")

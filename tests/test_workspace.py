@@ -157,14 +157,6 @@ def test_an_unedited_copy_is_updated_in_place_even_after_a_run(course):
     assert not list((course / "work").glob("*-new*"))
 
 
-def test_a_deleted_copy_comes_back(course):
-    workspace.sync(course)
-    copy_of(course).unlink()
-    assert workspace.sync(course) == ["03_leaf.ipynb: copied into work/."]
-    shutil.rmtree(course / "work")
-    assert len(workspace.sync(course)) == 2
-
-
 @pytest.mark.parametrize(
     "junk", ["", "{", "[]", "3", '{"cells": 3}', '{"cells": [{}]}', "\x00", "[" * 100_000]
 )
@@ -287,14 +279,6 @@ def test_run_by_its_path_it_copies_and_imports_neither_the_package_nor_torch(cou
     assert by_path(course, "reset", "03").stdout.startswith(
         "03_leaf.ipynb: your copy is kept as 03_leaf-kept.ipynb."
     )
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "kept.json"
-    workspace.write_json(path, {"a": 1})
-    with pytest.raises(TypeError):
-        workspace.write_json(path, {"a": object()})
-    assert json.loads(path.read_text(encoding="utf-8")) == {"a": 1}
 
 
 def test_lab_settings_keep_what_is_there(tmp_path):

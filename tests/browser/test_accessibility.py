@@ -11,7 +11,6 @@ from made_up_film import steps
 from player_films import film_of, slot
 from player_page import go_through
 
-from autograd_graphs.drawing.palette import LIGHT
 from autograd_graphs.playing.player import head
 from helpers import labs, show
 
@@ -352,26 +351,6 @@ def test_in_forced_colours_all_states_differ(stepped, scheme):
     )
     press(shown, "g")
     assert len(set(shown.evaluate(LOOKS, [".player-guess", ".player-play"]))) == 2
-
-
-def test_on_paper_stand_the_frame_and_the_sentence_in_dark_ink(stepped):
-    shown = stepped(color_scheme="dark")
-    photographed(shown, "dark")
-    shown.emulate_media(media="print")
-    photographed(shown, "print")
-    hidden = ".player button, .player-range, .player-told, .player-keys"
-    assert (
-        shown.eval_on_selector_all(hidden, "(all) => all.filter((one) => one.checkVisibility())")
-        == []
-    )
-    assert shown.inner_text(".player-say") == film_called("steps").moments[3].sentence
-    for what in (".player-say", ".player-eq", ".player-eq .player-handed b", ".player-pane svg"):
-        assert shown.locator(what).first.is_visible(), what
-    cut = "(all) => all.filter((one) => one.scrollHeight > one.clientHeight + 1).length"
-    assert shown.eval_on_selector_all(".player-panel, .player-eq", cut) == 0
-    for what in (".player-say", ".player-title", ".player-eq .player-row"):
-        ink = shown.evaluate("(what) => getComputedStyle(document.querySelector(what)).color", what)
-        assert ink == "rgb({}, {}, {})".format(*bytes.fromhex(LIGHT["ink"][1:]))
 
 
 # every stop

@@ -180,11 +180,3 @@ def test_in_jupyterlab_it_is_told_once_the_cell_has_run_and_kept(notebook, lab):
     assert record.pop("day") == today().isoformat()
     assert record.pop("minutes", 1) > 0  # of a slow machine
     assert record == {"first": "CA", "seen": True, "sure": False}
-
-
-def test_without_scripts_the_program_and_the_lines_are_read(chromium, address):
-    with watched(chromium, java_script_enabled=False) as watch:
-        watch.page.goto(address)
-        read = watch.page.locator("noscript").all_inner_texts()
-        for line in (every()["07.f1"].shown["lines"][3], "one.backward()", "Pow"):
-            assert any(line in words for words in read)

@@ -129,20 +129,6 @@ def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
     assert progress(lab)["05.q1"]["sure"] is True
 
 
-@pytest.mark.thorough
-def test_numbers_are_taken_only_when_they_are_as_many_as_asked(lesson, lab):
-    page, place = lesson.page, places(lesson)["05.q3"]
-    run(lesson, place)
-    field = row(lesson, place).query_selector(".prediction-field input")
-    field.fill("none of it, 7")
-    page.keyboard.press("Enter")
-    assert row(lesson, place).query_selector("button").is_disabled()
-    field.fill("1, \u22122.5")
-    page.keyboard.press("Enter")
-    page.wait_for_function(LOCKED, arg=place)
-    assert progress(lab)["05.q3"]["first"] == "1, -2.5"
-
-
 def test_after_a_guess_of_the_quiz_the_next_question_is_active(notebook, lab):
     notebook.open("00_start_here.ipynb")
     run(

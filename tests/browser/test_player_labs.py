@@ -238,20 +238,6 @@ def test_gradients_are_blocks_on_one_another(play):
     assert row(shown) == "[0, 0, 0] + [1, 2, 3] = [1, 2, 3]"
 
 
-def test_what_was_not_there_before_is_marked_by_more_than_its_colour(play):
-    shown = play(accumulation())
-    press(shown, "1")
-    assert texts(shown, "text.is-fresh") == ["[1, 1, 1]"], "None became a tensor"
-    assert shown.locator("rect.is-fresh").count() == 1
-    press(shown, "5")
-    assert texts(shown, "text.is-fresh") == ["g"]
-    look = "(one) => getComputedStyle(one).strokeWidth"
-    assert shown.eval_on_selector("rect.m-tag.is-fresh", look) == "3px"
-    assert shown.eval_on_selector("rect.m-tag:not(.is-fresh)", look) == "1px"
-    press(shown, "3")
-    assert texts(shown, "[class^=m-].is-fresh") == ["[0, 0, 0]"]
-
-
 def fresh(shown, where="node"):
     """Return the words of what is marked as new in the graph, or beside it."""
     words = texts(shown, "text.is-fresh")

@@ -35,10 +35,6 @@ IN_SIGHT = """() => { const seen = [...document.querySelectorAll("article .highl
 
 WIDE = "03_leaf_and_non_leaf"  # a lesson with a graph that is wider than a telephone
 PLOTTED = "07_retain_graph"
-CELL_COLOURS = """() => [".cell_input", ".output.traceback", ".output.text_plain .highlight"].map((one) => {
-    const { backgroundColor, borderTopColor } = getComputedStyle(document.querySelector(one));
-    return [backgroundColor, borderTopColor];
-})"""
 OPPOSITE = {"dark": "light", "light": "dark"}
 
 
@@ -204,19 +200,6 @@ def corner(picture):
     """Return the colour of a picture near its corner, where its ground is seen."""
     seen = Image.open(io.BytesIO(picture.screenshot())).convert("RGB")
     return seen.getpixel((12, 12))
-
-
-def test_colours_of_cells_follow_the_switch_and_not_the_system(reader, site):
-    reader.goto(address(site, PLOTTED))
-    reader.evaluate(GUESS_ALL)
-    seen = {}
-    for chosen in ("dark", "light"):
-        reader.evaluate("(theme) => { document.body.dataset.theme = theme; }", chosen)
-        for system in ("dark", "light"):
-            reader.emulate_media(color_scheme=system)
-            seen[chosen, system] = reader.evaluate(CELL_COLOURS)
-        assert seen[chosen, "dark"] == seen[chosen, "light"]
-    assert seen["dark", "dark"] != seen["light", "light"]
 
 
 @pytest.fixture(params=["site", "page"])
