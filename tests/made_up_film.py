@@ -19,7 +19,6 @@ from autograd_graphs.data import (
     TensorInfo,
 )
 from autograd_graphs.drawing.diagram import drawing
-from autograd_graphs.drawing.display_list import Owner
 from autograd_graphs.drawing.palette import STYLE
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
@@ -224,32 +223,6 @@ def lab():
         "Two switches.",
         legend=(("operation", "", "backward function"), ("saved", "held", "saved")),
     )
-
-
-def explorer():
-    """Return a lab of two programs, of which each has two nodes that can be clicked."""
-    scenes = tuple(drawing(chain(length)) for length in (2, 3))
-    states = [
-        LabState(
-            f"node {node}",
-            f"program {program}, node {node}",
-            program,
-            focus=Owner("node", node),
-            ways=tuple(
-                [Way(IDLE if program == other and not node else 2 * other) for other in (0, 1)]
-            ),
-            came=came,
-            chosen=(program,),
-        )
-        for program, node, came in [(0, 0, None), (0, 1, (0, -1)), (1, 0, (0, 1)), (1, 1, (2, -1))]
-    ]
-    buttons = tuple(
-        [
-            Button(f"y = {words}", "builds a graph", group="programs", anew=True)
-            for words in ("x * 2 * 2", "x * 2 * 2 * 2")
-        ]
-    )
-    return LabFilm(("x = 2",), buttons, scenes, tuple(states), "an explorer", "Two programs.")
 
 
 SUMS = (

@@ -454,12 +454,6 @@ def transformer(layers):
     return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
 
 
-def chained(x, length, apply=torch.sin):
-    for _ in range(length):
-        x = apply(x)
-    return x
-
-
 def half_stopped():
     """Return the trace of a backward that stops on its way through the ninth of twelve equal
     blocks.

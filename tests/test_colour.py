@@ -16,12 +16,11 @@ from programs import programs
 from test_palette import contrast
 from torch import nn
 
-from autograd_graphs.data import Edge, Gradient, Graph, Node, Root, TensorInfo
+from autograd_graphs.data import Gradient
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import DARK, HEAT, HEAT_DARK, LEVELS, LIGHT, attributes
 from autograd_graphs.large.fold import fold, fold_and_tell
 from autograd_graphs.recording import health
-from autograd_graphs.recording.trace import Step, Trace
 from autograd_graphs.tinting import Tinting
 from helpers import module_calls, record, show
 
@@ -311,15 +310,6 @@ def test_norm_and_health_of_a_gradient(gradient, norm, word):
     found = health.norm_of(gradient)
     assert found == norm or (math.isnan(norm) and math.isnan(found))
     assert health.health_of(gradient) == word
-
-
-def made_up(*arrived):
-    """Return a trace of a chain at whose nodes these gradients arrive."""
-    nodes = tuple(Node("SinBackward0", (TensorInfo(),)) for _ in arrived)
-    edges = tuple(Edge(nr, 0, nr + 1) for nr in range(len(arrived) - 1))
-    graph = Graph(nodes, edges, (Root(TensorInfo(), 0),))
-    steps = tuple(Step(nr, (), (one,), (one,), (None,), ("",)) for nr, one in enumerate(arrived))
-    return Trace(graph, graph, steps)
 
 
 # looks

@@ -118,25 +118,6 @@ def test_random_deep_graphs_of_which_somebody_holds_parts_are_freed(survives):
     assert survives(RANDOM) == (0, "survived\n", "")
 
 
-INTERRUPTED = """
-import autograd_graphs.looking.snapshot as module
-plain, count = module.next_functions, 0
-def interrupted(node):
-    global count
-    count += 1
-    if count == 5_000:
-        raise KeyboardInterrupt
-    return plain(node)
-module.next_functions = interrupted
-held = [chain(6_000)]
-try:
-    snapshot(held[0])
-except KeyboardInterrupt:
-    print("interrupted")
-within(192, held.clear)
-"""
-
-
 MILLION = """
 import sys
 

@@ -16,19 +16,11 @@ SVG = "{http://www.w3.org/2000/svg}"
 # JupyterLab shows the picture at least at this part of its own width, beside an open side bar
 SHOWN = 0.9
 # width of an average letter in a wide sans-serif font (0.52 in DejaVu Sans), per font size
-WIDEST = 0.58
 
 
 @pytest.fixture(scope="module")
 def picture():
     return ET.parse(TIMELINE).getroot()
-
-
-def span(text):
-    """Return where a text begins and ends, by its anchor and a generous width."""
-    x, width = float(text.get("x")), len(text.text) * WIDEST * float(text.get("font-size"))
-    left = {"start": x, "middle": x - width / 2, "end": x - width}[text.get("text-anchor")]
-    return left, left + width
 
 
 @pytest.mark.parametrize("script", sorted(FIGS.glob("*.py")), ids=lambda path: path.stem)

@@ -12,7 +12,7 @@ from made_up_graphs import calls, graphs, loops, owners, run
 from programs import often, programs
 from torch import nn
 
-from autograd_graphs.data import BY_PARAMETERS, Edge, Graph, Node, Root, TensorInfo, tree
+from autograd_graphs.data import BY_PARAMETERS, tree
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.large.contract import Contraction
 from autograd_graphs.large.fold import Folding, fold
@@ -181,20 +181,6 @@ def test_a_folded_model_fits_one_screen(name):
     assert drawn.height <= 900
 
 
-ROWS = {  # without module calls: what reads the parameters of modules is guessed to be theirs
-    "transformer": "reads model.1.layers.0 … 10.* × 11",
-    "lstm": "block 1: T, Addmm, Add, … × 49",
-    "two_stacked_cells": "reads lower+upper+22 operations × 20",
-    "own_weights_loop": "block 1: Mul, Add × 50",
-    "siamese": "reads tower.0+Tanh[call 2] … 20+Tanh[call 2] × 11",
-    "parametrized": "reads model.0 … 20+Relu × 11",
-    "checkpointed": "reads blocks.0 … 28.* × 29",
-    "two_roots": "reads body.0 … 11.* × 12",
-    "cut_at_the_cap": "reads layers.2 … 34.* × 33 (",
-    "nested_loops": "reads inner+outer+3 operations × 6",
-}
-
-
 def test_a_part_of_a_module_that_is_called_again_says_in_which_call_it_is():
     graph = big_models.graph_with_calls("albert")
     names = names_shown(fold(graph, "TransformerEncoderLayer[5]"))
@@ -292,16 +278,6 @@ def test_a_name_that_fits_several_parts_is_answered_with_all_of_them():
         ValueError, match=r"2 parts end in '3'. Pass one of .*'model.left.3', 'model.right.3'"
     ):
         show(x, unfold="3")
-
-
-def chain(reads, operations="A"):
-    """Make a graph by hand: the n-th operation reads those that are listed; the last ran first."""
-    made = TensorInfo((), (2,))
-    nodes = tuple(Node(operations[nr % len(operations)], (made,)) for nr in range(len(reads)))
-    edges = tuple(
-        Edge(nr, at, target) for nr, row in enumerate(reads) for at, target in enumerate(row)
-    )
-    return Graph(nodes, edges, (Root(TensorInfo(("y",), (2,)), 0),), tuple(range(len(reads)))[::-1])
 
 
 def row_of_layers(count=12, into=6):

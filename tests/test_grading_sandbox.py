@@ -8,8 +8,6 @@ import re
 import shutil
 import socket
 import sys
-import time
-import urllib.request
 from pathlib import Path
 
 import nbformat
@@ -420,17 +418,6 @@ def test_what_is_handed_in_anew_is_graded_anew_and_points_by_hand_stay(course, m
     assert now["empty"] == [1, 0, 0, 0]
     assert now["wrong"] == [0.5, 0, 0, 0]
     assert now["ada"] == [1, 2, 2, 2]
-
-
-def answered(address, tries=120):
-    """Return what a server that is being started answers."""
-    for _ in range(tries):
-        try:
-            with urllib.request.urlopen(address) as answer:
-                return answer.read()
-        except OSError:
-            time.sleep(0.5)
-    pytest.fail(f"{address} did not answer")
 
 
 def test_without_a_sandbox_nothing_is_graded(monkeypatch, box):

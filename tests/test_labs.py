@@ -221,8 +221,3 @@ def test_accumulation_adds_by_each_backward_what_torch_adds():
     for words, loss in losses.items():
         assert found.pop(words) == tuple(torch.autograd.grad(loss, x)[0].tolist())
     assert set(found.values()) == {None}
-
-
-def under_no_grad(x):
-    with torch.no_grad():
-        x += 1

@@ -202,15 +202,6 @@ def test_no_address_answers_without_the_cookie(live, path):
     assert "Set-Cookie" not in answer.headers
 
 
-FORGED = [
-    "presenter",
-    "",
-    "2|1:0|10:1700000000|12:present-8911|12:cHJlc2VudGVy|" + "0" * 64,
-    "1|cHJlc2VudGVy|1700000000|0000000000000000000000000000000000000000",
-    "é\x01;;=",
-]
-
-
 def test_a_cookie_of_another_server_or_one_that_was_changed_lets_nobody_in(live):
     name, _, value = live.cookie.partition("=")
     for changed in (value[:-3] + 'ff"', value.replace("cHJl", "cHJm"), value[2:]):

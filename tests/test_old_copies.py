@@ -9,10 +9,8 @@ from pathlib import Path
 
 import nbformat
 import pytest
-import torch
 from nbclient import NotebookClient
 from notebook_rules.exercises import CHECK, GONE, OLD
-from torch.autograd import Variable
 
 from autograd_graphs.playing import encode_lab
 from course.publishing import films
@@ -54,18 +52,6 @@ def test_every_exercise_that_an_old_copy_asks_is_known_or_said_to_be_gone(capsys
             assert name in GONE
             check(name, None)
             assert f'There is no exercise "{name}".' in capsys.readouterr().out
-
-
-def is_noticed(edit):
-    """Tell whether backward() raises after a line that edits x."""
-    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-    loss = (x**2).sum()
-    exec(edit, {"x": x, "torch": torch, "no_grad": torch.no_grad, "Variable": Variable})
-    try:
-        loss.backward()
-    except RuntimeError as error:
-        return "modified by an inplace operation" in str(error)
-    return False
 
 
 @pytest.mark.parametrize("path", FILMS, ids=lambda path: path.stem)

@@ -2,9 +2,7 @@
 judged by eye.
 """
 
-import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from made_up_film import folded, steps
@@ -13,7 +11,6 @@ from autograd_graphs.data import MARKS, NOTES
 from autograd_graphs.drawing.cards import SIGNS
 from autograd_graphs.drawing.devices import MOST
 from autograd_graphs.drawing.palette import DARK, LIGHT, PLACES, STYLE, attributes
-from autograd_graphs.playing import player
 from autograd_graphs.playing.film import marks_of
 from autograd_graphs.playing.lab_still import still
 from helpers import labs
@@ -33,7 +30,6 @@ def contrast(one, other):
 
 
 THEMED = pytest.mark.parametrize("theme", [LIGHT, DARK], ids=["light", "dark"])
-SHEET = (Path(player.__file__).parent / "player.css").read_text(encoding="utf-8")
 
 
 def colour(role, state, what):
@@ -108,18 +104,6 @@ def test_words_in_pictures_have_a_contrast_of_four_and_a_half(theme):
 def test_lines_and_shapes_in_pictures_have_a_contrast_of_three(theme):
     for rim, ground in pairs_drawn("rims"):
         assert rim == ground or contrast(theme[rim], theme[ground]) >= 3, f"{rim} on {ground}"
-
-
-def rules():
-    """Return (selector, {property: colour}) of every rule of the player's own sheet that names a
-    colour.
-    """
-    found = []
-    for selector, body in re.findall(r"([^{}]+)\{([^{}]*--player-[^{}]*)\}", SHEET):
-        found.append(
-            (selector.strip(), dict(re.findall(r"([a-z-]+):[^;]*?var\(--player-(\w+)[^;]*", body)))
-        )
-    return found
 
 
 def test_the_bars_of_devices_have_a_contrast_of_three_and_differ():

@@ -11,11 +11,10 @@ import made_up_guesses
 import nbformat
 import pytest
 import torch
-from made_up_film import explorer, folded, folded_trace, lab, restless, steps, sums
+from made_up_film import lab
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autograd_graphs.playing import player
-from autograd_graphs.playing.animate import explored
 from autograd_graphs.playing.player import FILM
 from autograd_graphs.torchviz_view import beside_torchviz
 from course.publish import main, publish
@@ -146,17 +145,6 @@ def test_the_line_that_failed_is_marked_where_blank_lines_are_left_out():
         r'<span class="ln( failed)?(?: blank)?">(.*?)</span>\n?(?=<span class="ln|</pre>)', html
     )
     assert [bool(failed) for failed, _ in lines] == [False, False, True]
-
-
-FILMS = {
-    "steps": steps(3),
-    "lab": lab(),
-    "sums": sums((0, 0, 2, 1)),
-    "restless": restless(1),
-    "explorer": explorer(),
-    "folded": folded(),
-    "explored": explored(folded_trace().graph, "Layers."),
-}
 
 
 def taken(data):

@@ -177,6 +177,3 @@ def test_untrusted_the_first_frame_and_the_table_are_what_one_sees(steps, notebo
     assert notebook.output(1).split("All of it as text")[1].split() == table.split()
     assert not notebook.has(1, ".player")
     assert not notebook.page.evaluate(f"{PANEL}.content.widgets[1].model.trusted")
-
-
-DRAWN = "[...document.querySelectorAll('.player-node')].map((one) => one.textContent)"
