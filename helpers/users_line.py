@@ -76,6 +76,16 @@ def cell_number(filename: str) -> int | None:
     return known.get(filename) if type(known) is dict else None
 
 
+def line_that_raised(error: BaseException) -> UsersLine | None:
+    """Return the innermost line of the learner's that an error came through."""
+    found, step = None, error.__traceback__
+    while step is not None:
+        if is_users(step.tb_frame.f_code.co_filename):
+            found = UsersLine(step.tb_frame.f_code.co_filename, step.tb_lineno)
+        step = step.tb_next
+    return found
+
+
 def line_like(filename: str, first: int, last: int, pattern: str) -> UsersLine | None:
     """Return the first line from one to another of a file that a pattern is found in."""
     for number, line in enumerate(lines_of(filename)[first - 1 : last], first):

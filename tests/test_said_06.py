@@ -363,6 +363,18 @@ def test_what_06_1_and_06_2_say():
     assert h == 3
 
 
+def test_what_06_8_says():
+    """A half has no number above 65504, and SGD tells a zero from None (06.6)."""
+    assert "no number is above 65504" in texts("06.8")
+    assert torch.finfo(torch.half).max == 65504
+    assert torch.full((4,), 40000.0, dtype=torch.half).norm() == float("inf")
+    layer = nn.Linear(2, 1)
+    (3 * layer(torch.ones(1, 2))).sum().backward()
+    norms = [one.grad.norm().item() for one in layer.parameters()]
+    assert norms == pytest.approx([4.2426, 3.0], rel=1e-3)
+    assert sum(norm**2 for norm in norms) ** 0.5 == pytest.approx(5.196, rel=1e-3)
+
+
 def test_what_06_5_says():
     assert "you decide how much a portion counts when you scale its loss" in texts("06.5")
     w = leaf(2.0)

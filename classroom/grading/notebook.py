@@ -10,7 +10,7 @@ import re
 from nbformat.v4 import new_code_cell, new_markdown_cell
 
 MOST_CELLS, LONGEST = 300, 50_000  # of a submission; characters of a cell
-POINTS = {"easy": 1, "medium": 2, "harder": 3, "hard": 3, "the last one": 5}
+POINTS = {"easy": 1, "medium": 2, "harder": 3, "hard": 3, "build": 4, "the last one": 5}
 
 
 def described(cell, kind, id, points=None):

@@ -2,7 +2,7 @@
 lesson_NN.py a lesson.
 
 To write exercises for lesson NN, copy lesson_03.py and keep its shape: a tuple EXERCISES of three
-to five.
+to six.
 
     Exercise(
         id="02.2",                # lesson, dot, number
@@ -33,7 +33,10 @@ Code (functions.py): function(case, case, observe=look, parts=names, around=wrap
 inputs, a tuple of them or one: made_by("x = torch.ones(2)", "x") runs a line that can be typed,
 written("...")(case) says how other inputs could be. What counts is what comes back, or
 `look(returned, *inputs)`, which never raises: an error there is the exercise's fault, and said so.
-`parts` names what `look` lists, for the table of what differs.
+`parts` names what `look` lists, for the table of what differs. A *build* says what must be true in
+`promises` instead: a wrong answer is told which one broke, in which case, what came and what was wanted.
+
+Which line is faulty asks a bank of programs (faults.py): **FAULTS.first(a=2, b=3, c=5, d=7).
 
 A `when` (recognise.py) is the wrong answer itself (13, ["b"], None, "error"); like(code), what that
 code answers or does, in all that is seen or in some parts; or a predicate of two readings, what was

@@ -92,7 +92,7 @@ def _more(exercise: Exercise, verdict: Verdict, reveal: bool) -> list[str]:
     if verdict.kind != "unknown":
         return []
     advice = f'hint("{name}") helps'
-    if verdict.more == "unread" or reveal:
+    if verdict.more == "unread" or reveal or exercise.reader.tells:
         return [f"{advice}."]
     return [f'{advice}. check("{name}", answer, reveal=True) shows what was expected.']
 

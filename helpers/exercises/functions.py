@@ -13,6 +13,7 @@ from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, Heard, guarded
 from helpers.exercises.programs import names_of
 from helpers.exercises.readers import Reader
+from helpers.users_line import UsersLine, line_that_raised
 
 MOST_PRINTED = 2_000  # characters of what one run prints
 
@@ -27,12 +28,13 @@ class Ours:
 @dataclass
 class Run:
     """Hold one run of a function: what it printed, how many inputs it got, and what it returned or
-    how it failed.
+    how it failed, at which line of the learner's.
     """
 
     heard: Heard = field(default_factory=lambda: Heard(MOST_PRINTED))
     inputs: int = 0
     returned: object = None
+    line: UsersLine | None = None
 
 
 _runs: ContextVar[list[Run] | None] = ContextVar("runs", default=None)
@@ -44,13 +46,15 @@ def function(
     parts: tuple[str, ...] = (),
     rtol: float = 1e-4,
     around: Callable[[Callable], Callable] | None = None,
+    promises: tuple[str, ...] = (),
 ) -> Reader:
     """Read a function by what it does: the tuple of its outcomes, one a case.
 
     Each case is a function of no arguments that makes fresh inputs (a tuple of them, or one). An
     outcome is what the function returned, or what `observe(returned, *inputs)` sees in it, as a
     plain value; a Failed where the function raised; an Ours where the exercise did. `parts` names
-    what `observe` lists, in its order. What is run is `around(answer)`, where it is given.
+    what `observe` lists, in its order; or `promises` do, and then a wrong answer is told what was
+    wanted. What is run is `around(answer)`, where it is given.
     """
 
     def read(answer: object) -> tuple:
@@ -65,8 +69,11 @@ def function(
         read,
         rtol,
         cases,
-        parts,
-        lambda *others: function(*others, observe=observe, parts=parts, rtol=rtol, around=around),
+        parts or promises,
+        lambda *others: function(
+            *others, observe=observe, parts=parts, rtol=rtol, around=around, promises=promises
+        ),
+        tells=bool(promises),
     )
 
 
@@ -110,7 +117,7 @@ def outcome(
     if is_a(inputs, Failed):
         return Ours(inputs)
     run.inputs = len(inputs)
-    run.returned = guarded(answer, *inputs, heard=run.heard)
+    run.returned = guarded(_called, answer, inputs, run, heard=run.heard)
     if is_a(run.returned, Failed):
         return run.returned
     seen = guarded(observe, run.returned, *inputs) if observe else run.returned
@@ -120,6 +127,15 @@ def outcome(
         return plain(seen)
     except NotRead:
         return Failed("unreadable", describe(seen))
+
+
+def _called(answer: Callable, inputs: tuple, run: Run) -> object:
+    """Call an answer, and note the line at which it raises."""
+    try:
+        return answer(*inputs)
+    except BaseException as error:
+        run.line = line_that_raised(error)
+        raise
 
 
 @contextmanager

@@ -17,8 +17,8 @@ class Reader:
     raises NotRead.
 
     A reader of functions also holds its cases: functions of no arguments that make fresh inputs;
-    the names of the `parts` that are seen of each outcome, where it is a list of several; and `of`,
-    which reads the same of other cases.
+    the names of the `parts` that are seen of each outcome, where it is a list of several; `of`,
+    which reads the same of other cases; and whether a wrong answer `tells` what was wanted.
     """
 
     wants: str
@@ -27,6 +27,7 @@ class Reader:
     cases: tuple[Callable[[], object], ...] = ()
     parts: tuple[str, ...] = ()
     of: Callable[..., "Reader"] | None = None
+    tells: bool = False
 
 
 def number(rtol: float = 1e-4, unit: str = "") -> Reader:

@@ -11,7 +11,7 @@ from autograd_graphs.untrusted.describe import describe, show
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.answers import code
-from helpers.exercises.functions import inputs_of
+from helpers.exercises.functions import Run, inputs_of
 from helpers.exercises.readers import Reader
 from helpers.exercises.typed import typed
 from helpers.exercises.values import same
@@ -27,13 +27,17 @@ def of_a_value(answer: object, reading: object, truth: object, reveal: bool) -> 
 
 
 def of_a_case(
-    reader: Reader, number: int, answer: object, came: object, truth: object, reveal: bool
+    reader: Reader, number: int, answer: object, run: Run, came: object, truth: object, reveal: bool
 ) -> list[str]:
     """Return the lines for a case in which a function went wrong."""
+    reveal = reveal or reader.tells
     lines = [row("given", inputs_text(reader.cases[number], answer), code)]
     if is_a(came, Failed):
         text = came.text if came.kind == "unreadable" else str(came)
-        return [*lines, row("came", text), row("expected", _of_parts(reader, truth, reveal))]
+        lines.append(row("came", text))
+        if run.line and run.line.text:
+            lines.append(row("in your line", run.line.text, code))
+        return [*lines, row("expected", _of_parts(reader, truth, reveal))]
     for label, one, other in _differing(reader, came, truth):
         lines.append(row("came", label + show(one)))
         lines.append(row("expected", label + expected(other, reveal, one)))

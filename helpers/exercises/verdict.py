@@ -217,7 +217,7 @@ def _table(trial: _Trial) -> list[str]:
     if not trial.is_function:
         return of_a_value(trial.answer, trial.reading, trial.truth, trial.reveal)
     first = _wrong_cases(trial)[0]
-    outcomes = trial.reading[first], trial.truth[first]
+    outcomes = trial.runs[first], trial.reading[first], trial.truth[first]
     return of_a_case(trial.exercise.reader, first, trial.answer, *outcomes, trial.reveal)
 
 

@@ -9,7 +9,9 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function, written
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, made_by, written
+from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
 from helpers.exercises.recognise import both, each_has, fails, like, right_in, shows
@@ -334,4 +336,254 @@ def answer(model, portions):
     cases=_other_cases,
 )
 
-EXERCISES = (CALLS, HOLDERS, CASE)
+_EMPTY = "Does this line leave a tensor in `w.grad`, or nothing?"
+_REFILLED = "Something comes after the emptying: does that write into `w.grad`?"
+_ELSEWHERE = "Where do the gradients of this call go?"
+LEFT = Lines(
+    read="idea 2: what SGD does with a zero, and with None",
+    begins=tuple(
+        f"w = torch.ones(1, requires_grad=True)\nsgd = torch.optim.SGD([w], lr=0.1, {more})\n({loss}).backward()"
+        for more, loss in (
+            ("weight_decay=1.0", "3 * w"),
+            ("weight_decay=0.5", "w**2"),
+            ("weight_decay=2.0", "w.exp()"),
+            ("weight_decay=0.1", "5 - w"),
+        )
+    ),
+    lines={
+        "w.grad.zero_()": _EMPTY,
+        "w.grad = None": _EMPTY,
+        "sgd.zero_grad(); (0 * w).backward()": _REFILLED,
+        "sgd.zero_grad()": _EMPTY,
+        "sgd.zero_grad(); torch.autograd.grad(w, w)": _ELSEWHERE,
+        "sgd.zero_grad(set_to_none=False)": _EMPTY,
+        "del w.grad": _EMPTY,
+        "w.grad.mul_(0)": _EMPTY,
+        "w.grad = torch.zeros(1)": _EMPTY,
+        "w.grad = None; w.grad = torch.zeros(1)": _REFILLED,
+        "g = w.grad; w.grad = None": _EMPTY,
+        "torch.autograd.grad(w, w)": _ELSEWHERE,
+        "w.grad = None; (w - w).backward()": _REFILLED,
+        "g = w.grad; g.zero_()": _EMPTY,
+    },
+    trial="""
+{begin}
+before = w.item()
+exec(line)
+sgd.step()
+if w.item() == before:
+    answer.append(letter)
+""",
+)
+
+STAYS = Exercise(
+    id="06.6",
+    right="After these lines `w.grad` is None, and SGD skips `w`. A zero is a gradient, and the weight decays.",
+    asked="*One* of the lines runs, and then `sgd.step()`. With which of them does `w` stay where it is?"
+    " Give a list of letters.",
+    vary=LEFT.vary,
+    hints=(
+        "For each line ask what is in `w.grad` when the step comes: a tensor, or None?",
+        "SGD adds the decay to any gradient that is there, and to a zero as well.",
+    ),
+    **LEFT.of("abcdef"),
+)
+
+LINES = Faults(
+    (
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+({b} * w).backward()
+first = w.grad.clone()
+w.grad.zero_()
+({c} * w).backward()
+print(first.item() + w.grad.item(), {b} + {c})
+""",
+            "first.item() + w.grad.item()",
+            {
+                3: ("first = w.grad", "first = w.grad.detach()"),
+                4: ("w.grad.clone().zero_()", "w.grad == 0"),
+            },
+        ),
+        Program(
+            """
+d = torch.tensor([{a}.0, {b}.0, {c}.0])
+w = torch.tensor(1.0, requires_grad=True)
+for part in d.split(2):
+    loss = ((w * part) ** 2).mean()
+    share = loss * len(part) / len(d)
+    share.backward()
+whole = ((w * d) ** 2).mean()
+(wanted,) = torch.autograd.grad(whole, w)
+print(w.grad.item(), wanted.item())
+""",
+            "round(w.grad.item() - wanted.item(), 3)",
+            {
+                4: ("    loss = ((w * part) ** 2).sum()",),
+                5: ("    share = loss / len(part)", "    share = loss / 2"),
+                6: ("    loss.backward()",),
+            },
+        ),
+        Program(
+            """
+d = torch.tensor([{a}.0, {b}.0, {c}.0, {d}.0])
+w = torch.tensor(1.0, requires_grad=True)
+sgd = torch.optim.SGD([w], lr=0.1)
+for step in range(2):
+    sgd.zero_grad()
+    for part in d.split(2):
+        loss = (w * part).mean() / 2
+        loss.backward()
+print(w.grad.item(), d.mean().item())
+""",
+            "round(w.grad.item() - d.mean().item(), 3)",
+            {
+                5: ("    sgd.zero_grad", "    w.zero_grad = None"),
+                6: ("    for part in d.split(3):",),
+                7: ("        loss = (w * part).mean()", "        loss = (w * part).sum() / 2"),
+            },
+        ),
+        Program(
+            """
+w, log = torch.tensor(1.0, requires_grad=True), []
+for factor in ({a}, {b}, {c}):
+    w.grad = None
+    (factor * w).backward()
+    log.append(w.grad)
+print(sum(log).item(), {a} + {b} + {c})
+""",
+            "sum(log).item()",
+            {
+                3: ("    w.grad is None", "    w.requires_grad_()"),
+                5: ("    log.append(factor * w.grad)",),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="06.7",
+    right="With that line mended, both numbers are the same.",
+    asked="The two numbers that this program prints should be the same. Which line makes them differ?"
+    " Give its number.",
+    principle="go through the calls of `backward()` one by one, and write down which tensor is in `.grad`, and"
+    " what is in it.",
+    hints=(
+        "What should be in `.grad` after each call of `backward()`, and what is there?",
+        "Ask three things: is `.grad` really emptied, is a number copied or only named, and how much does"
+        " each mean count?",
+    ),
+    **LINES.first(a=2, b=3, c=5, d=7),
+)
+
+
+def _given(model: nn.Module) -> nn.Module:
+    """Let a model know its gradients as they are given."""
+    model.given = [(one, one.grad, readable(one.grad)) for one in model.parameters()]
+    return model
+
+
+def _models(a: int, b: int) -> tuple:
+    """Return cases of models whose gradients were set by hand."""
+    codes = (
+        f"model = nn.Linear(2, 1)\nmodel.weight.grad = torch.tensor([[3.0, 4.0]])\n"
+        f"model.bias.grad = torch.tensor([{a}.0])",
+        "model = nn.Sequential(nn.Linear(1, 1), nn.Sequential(nn.Linear(1, 1)))\n"
+        f"model[0].requires_grad_(False)\nmodel[1][0].weight.grad = torch.tensor([[-{b}.0]])",
+        f"model = nn.Linear(2, 1)\nmodel.weight.grad = torch.zeros(1, 2)\n"
+        f"model.bias.grad = torch.tensor([{b}.0])",
+        "one = nn.Linear(1, 1, bias=False)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
+        f"one.weight.grad = torch.tensor([[{a}.0]])",
+        "model = nn.Linear(4, 1).half()\n"
+        f"model.weight.grad = torch.full((1, 4), {a + 30}000.0, dtype=torch.half)",
+        "model = nn.Sequential()",
+    )
+    return tuple(made_by(code, "model", then=_given) for code in codes)
+
+
+def _logged(returned: object, model: nn.Module) -> list[object]:
+    """See the names and numbers of a log's line, of which kind they are, and the gradients afterwards."""
+    kept = all(one.grad is grad and readable(grad) == old for one, grad, old in model.given)
+    after = "as they were" if kept else "changed"
+    if not is_a(returned, dict):
+        return ["no dict", readable(returned), "", after]
+    pairs = [(str(readable(key)), readable(value)) for key, value in dict.items(returned)]
+    pairs.sort(key=lambda pair: pair[0])
+    kind = "tensors" if any(is_a(one, torch.Tensor) for one in dict.values(returned)) else "numbers"
+    return [[name for name, _ in pairs], pairs, kind, after]
+
+
+def _other_names(seen: tuple, right: tuple) -> bool:
+    pairs = zip(seen, right, strict=True)
+    return any(is_a(case, tuple) and case[0] not in ("no dict", true[0]) for case, true in pairs)
+
+
+def _norms(seen: tuple, right: tuple) -> list[tuple]:
+    """Return name, norm that came and right norm, of all cases that have the right names."""
+    found = []
+    for case, wanted in zip(seen, right, strict=True):
+        if is_a(case, tuple) and case[0] == wanted[0]:
+            pairs = zip(case[1], wanted[1], strict=True)
+            found += [(mine[0], mine[1], true[1]) for mine, true in pairs]
+    return found
+
+
+def _zero_for_none(seen: tuple, right: tuple) -> bool:
+    return any(true is None and mine == 0 for _, mine, true in _norms(seen, right))
+
+
+def _overflows(seen: tuple, right: tuple) -> bool:
+    return any(mine == float("inf") for _, mine, _ in _norms(seen, right))
+
+
+def _adds_norms(seen: tuple, right: tuple) -> bool:
+    """Tell whether only the norm of all together is wrong somewhere."""
+    wrong = {name for name, mine, true in _norms(seen, right) if not same(mine, true)}
+    return wrong == {"all"}
+
+
+LOGGER = Exercise(
+    id="06.8",
+    reader=function(
+        *_models(12, 7),
+        observe=_logged,
+        promises=("the names", "the norms", "they are", "the model's gradients"),
+    ),
+    right="That is a gradient logger: one line in your loop, and you see which layer gets no gradient, and which"
+    " too much.",
+    principle="each parameter has a line, with a number or with None, and looking at a gradient leaves it as it was.",
+    known={
+        "You changed what is in the model's `.grad`. A logger only looks, and the optimizer comes after it.": shows(
+            "changed"
+        ),
+        "Somewhere `.grad` is None, and None has no norm. Ask for it before you compute.": fails(
+            "NoneType"
+        ),
+        "You leave somebody out, or name somebody twice. Every parameter has a line under the name that"
+        " `named_parameters()` gives it, and `all` comes with them.": _other_names,
+        "You wrote 0 where no gradient came. SGD treats a zero and None differently, so the log should"
+        " say which it was: None.": _zero_for_none,
+        "In half precision no number is above 65504, so your norm became `inf`. Take the gradient as float32 first:"
+        " `.float()`.": _overflows,
+        "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms.": _adds_norms,
+    },
+    hints=(
+        "Go through `model.named_parameters()`. What do you write when `parameter.grad` is None?",
+        "The number is `parameter.grad.float().norm().item()`. Add up the squares of these, for `all`.",
+    ),
+    solution="""
+def answer(model):
+    norms, squares = {}, 0.0
+    for name, parameter in model.named_parameters():
+        norms[name] = None
+        if parameter.grad is not None:
+            norms[name] = parameter.grad.float().norm().item()
+            squares += norms[name] ** 2
+    norms["all"] = squares**0.5
+    return norms
+""",
+    cases=lambda random: _models(random.randint(1, 20), random.randint(2, 9)),
+)
+
+EXERCISES = (CALLS, HOLDERS, STAYS, LINE, LOGGER, CASE)

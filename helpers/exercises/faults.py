@@ -1,0 +1,104 @@
+"""Hold programs with one faulty line, for an exercise that asks which line it is.
+
+An author writes programs that are right, and what somebody wrote in place of a line:
+
+    Faults(
+        programs=(
+            Program(
+                "x = torch.tensor({a}, requires_grad=True)\\ny = x * {b}\\ny.backward()",
+                "x.grad.item()",
+                {2: ("y = x.detach() * {b}", "y = {b}")},
+            ),
+        ),
+    )
+
+`{a}` to `{d}` are numbers that a variant draws. A program is looked at when it has run: the right
+one has to show another value there than each faulty one, or the faulty one has to raise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+
+from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises.programs import names_of
+from helpers.exercises.readers import choice
+from helpers.exercises.values import same
+
+MOST_LINES = 12
+NUMBERS = tuple(str(number) for number in range(1, MOST_LINES + 1))
+READER = choice(*NUMBERS)
+_LAST = (
+    "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
+)
+_NONE = "The program has no such line. The number of each line stands behind it."
+
+
+@dataclass(frozen=True)
+class Program:
+    """Hold a right program, what is looked at in the end, and by its number what stood in a line."""
+
+    right: str
+    shows: str
+    wrong: Mapping[int, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Hold the programs of an exercise; what a variant is asked may speak of any of them."""
+
+    programs: tuple[Program, ...]
+
+    def vary(self, random: Random) -> dict[str, object]:
+        """Draw the fields of a variant: a program, its numbers, and a line that does harm with these."""
+        while True:
+            program = random.choice(self.programs)
+            line = random.choice(list(program.wrong))
+            numbers = dict(zip("abcd", random.sample(range(2, 10), 4), strict=True))
+            fields = self.of(program, line, random.choice(program.wrong[line]), numbers)
+            if fields["truth"]():
+                return fields
+
+    def of(
+        self, program: Program, line: int, fault: str, numbers: Mapping[str, int]
+    ) -> dict[str, object]:
+        """Return the fields of an exercise that shows a program with this fault."""
+        right = program.right.strip().format_map(numbers).splitlines()
+        broken = list(right)
+        broken[line - 1] = fault.format_map(numbers)
+        count = len(right)
+        return {
+            "truth": lambda: [str(line)] if does_harm(right, broken, program.shows) else [],
+            "known": {
+                _LAST: lambda seen, _: seen == str(count),
+                _NONE: lambda seen, _: int(seen) > count,
+            },
+            "shown": _numbered(broken),
+            "solution": f"# Line {line} should be: {right[line - 1].strip()}\nanswer = {line}",
+        }
+
+    def first(self, **numbers: int) -> dict[str, object]:
+        """Return the fields of the exercise in the lesson: the first program, with its first fault."""
+        program = self.programs[0]
+        line = next(iter(program.wrong))
+        return {"reader": READER, "vary": self.vary} | self.of(
+            program, line, program.wrong[line][0], numbers
+        )
+
+
+def does_harm(right: list[str], broken: list[str], shows: str) -> bool:
+    """Tell whether the right program runs, and the broken one raises or shows something else."""
+    wanted, found = _outcome(right, shows), _outcome(broken, shows)
+    return not is_a(wanted, Failed) and not same(found, wanted)
+
+
+def _outcome(lines: list[str], shows: str) -> object:
+    code = "\n".join([*lines, f"outcome = {shows}"])
+    return guarded(lambda: plain(names_of(code)["outcome"]))
+
+
+def _numbered(lines: list[str]) -> str:
+    width = max(map(len, lines))
+    numbered = enumerate(lines, start=1)
+    return "\n".join(f"{line:{width}}  # {number}" for number, line in numbered)
