@@ -22,17 +22,26 @@ from random import Random
 
 from autograd_graphs.untrusted.plain import is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises import values
 from helpers.exercises.programs import names_of
-from helpers.exercises.readers import choice
+from helpers.exercises.readers import Reader
 from helpers.exercises.values import same
 
-MOST_LINES = 12
-NUMBERS = tuple(str(number) for number in range(1, MOST_LINES + 1))
-READER = choice(*NUMBERS)
 _LAST = (
     "That is where it shows. The cause is an earlier line: which one leads to what you see there?"
 )
 _NONE = "The program has no such line. The number of each line stands behind it."
+
+
+def _line(answer: object) -> tuple[float | None]:
+    """Read the number of a line, as a list of one."""
+    value = values.single(plain(answer))
+    if is_a(value, str):
+        value = value.casefold().replace("line", "").strip(" #")
+    return (values.number(value),)
+
+
+READER = Reader("the number of a line, such as 3", _line)
 
 
 @dataclass(frozen=True)
@@ -69,10 +78,10 @@ class Faults:
         broken[line - 1] = fault.format_map(numbers)
         count = len(right)
         return {
-            "truth": lambda: [str(line)] if does_harm(right, broken, program.shows) else [],
+            "truth": lambda: [line] if does_harm(right, broken, program.shows) else [],
             "known": {
-                _LAST: lambda seen, _: seen == str(count),
-                _NONE: lambda seen, _: int(seen) > count,
+                _LAST: lambda seen, _: seen == (count,),
+                _NONE: lambda seen, _: not 0 < seen[0] <= count,
             },
             "shown": _numbered(broken),
             "solution": f"# Line {line} should be: {right[line - 1].strip()}\nanswer = {line}",

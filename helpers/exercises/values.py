@@ -7,7 +7,6 @@ from collections.abc import Callable
 from autograd_graphs.untrusted.plain import NotRead, is_a
 
 _TRUE, _FALSE = ("true", "t", "yes", "y", "1"), ("false", "f", "no", "n", "0")
-_OPTION = re.compile(r"^(?:option|line)")
 _LETTER = re.compile(r"\s*\(?([a-z])(?:\)|[.:](?=\s|$))")
 _PRINTED = re.compile(  # what torch prints around the numbers of a tensor
     r"Parameter containing:|,\s*(?:requires_grad=\w+|grad_fn=<[^>]*>|dtype=[\w.]+|device='[^']*')"
@@ -144,7 +143,7 @@ def option(value: object, options: tuple[str, ...]) -> str:
     if is_a(value, int, float) and not is_a(value, bool):
         value = f"{value:.6g}"
     text = value if is_a(value, str) else word(value)
-    bare, letter = _OPTION.sub("", word(text)).strip(" ()"), _LETTER.match(text.casefold())
+    bare, letter = word(text).removeprefix("option").strip(" ()"), _LETTER.match(text.casefold())
     for name in options:
         if name.casefold() in (word(text), bare, letter and letter.group(1)):
             return name

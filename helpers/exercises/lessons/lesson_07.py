@@ -5,16 +5,22 @@ from functools import partial
 from random import Random
 
 import torch
+from torch import nn
 
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Lines
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import number
 from helpers.exercises.recognise import When, always, fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 
 _IN_TUPLE = "in a tuple"
+_grad = torch.autograd.grad  # as it is now: a student may put another one in its place
 
 
 _NO_HISTORY = "What is the `grad_fn` of a detached tensor?"
@@ -107,9 +113,12 @@ _AT_THE_END = """def answer(w, inputs):
 
 
 def _other_starts(random: Random) -> tuple:
-    """Draw a start and inputs of the same signs and lengths."""
-    factor = random.choice((0.7, 0.8, 0.9, 1.1, 1.2))
-    return tuple(partial(_start, *[factor * one for one in numbers]) for numbers in STARTS)
+    """Draw starts and two to four inputs, none of them so large that a step no longer shows."""
+    drawn = []
+    for _ in STARTS:
+        numbers = [random.randint(3, 12) / 10 for _ in range(random.randint(3, 5))]
+        drawn.append(partial(_start, *[random.choice((-1, 1)) * one for one in numbers]))
+    return tuple(drawn)
 
 
 CASE = Exercise(
@@ -300,4 +309,287 @@ def answer(losses, w):
 """,
 )
 
-EXERCISES = (KEEPERS, APART, CASE)
+_SAVED = {  # of an operation on `{v}` that makes `{r}`: what its node keeps
+    "{v} * {v}": "{v}{v}",
+    "{v}**2": "{v}",
+    "{v}.sin()": "{v}",
+    "{v}.cos()": "{v}",
+    "{v}.exp()": "{r}",
+    "{v}.sigmoid()": "{r}",
+    "{v}.tanh()": "{r}",
+    "{v} + 1": "",
+    "-{v}": "",
+}
+_WALK = """
+x = torch.ones({n}, requires_grad=True)
+a = {a}
+b = {b}
+c = {c}
+loss = c.sum()
+answer, met, nodes = 0, set(), [loss.grad_fn]
+while nodes:
+    node = nodes.pop()
+    for name in dir(node):
+        saved = getattr(node, name) if name.startswith("_saved") else None
+        if isinstance(saved, torch.Tensor) and saved.data_ptr() not in met:
+            met.add(saved.data_ptr())
+            answer += saved.nbytes
+    nodes += [one for one, _ in node.next_functions if one is not None]
+"""
+
+
+def _chain(n: int, *operations: str) -> Data:
+    """Return the lines of a chain from `x` to `c`, and the letters of what their nodes keep."""
+    names = ("xa", "ab", "bc")
+    pairs = list(zip(names, operations, strict=True))
+    lines = {r: operation.format(v=v) for (v, r), operation in pairs}
+    kept = "".join(_SAVED[operation].format(v=v, r=r) for (v, r), operation in pairs)
+    return lines | {"n": n, "kept": kept}
+
+
+def _other_chain(random: Random) -> Data:
+    """Draw a chain of three operations whose nodes keep two tensors at least."""
+    while True:
+        data = _chain(random.randrange(15, 95, 5), *random.sample(list(_SAVED), 3))
+        if len(set(data["kept"])) > 1:
+            return data
+
+
+def _but(data: Data, value: int, *others: int) -> int | tuple:
+    """Return a number of bytes, unless it is the right one, or one that has another name."""
+    right = 4 * data["n"] * len(set(data["kept"]))
+    return () if value in (right, *others) else value
+
+
+def _of_each(data: Data) -> int:
+    return 4 * data["n"] * len(data["kept"])
+
+
+BYTES = Quantities(
+    program=_WALK.format_map,
+    data=_chain(25, "{v} * {v}", "{v}.exp()", "{v} + 1"),
+    draw=_other_chain,
+    places=(
+        Place(
+            "`answer`",
+            "the bytes of each tensor that some node keeps, counted once",
+            {
+                "what you get if you count a tensor for each node that keeps it": lambda d: _but(
+                    d, _of_each(d)
+                ),
+                "all the tensors that the forward made, and `x`": lambda d: _but(
+                    d, 16 * d["n"], _of_each(d)
+                ),
+                "one of these tensors, and the nodes keep more than one": lambda d: 4 * d["n"],
+                "the number of elements, and a float takes 4 bytes": lambda d: (
+                    d["n"] * len(set(d["kept"]))
+                ),
+                "nothing at all, but no backward has run yet": 0,
+            },
+        ),
+    ),
+)
+
+KEPT = Exercise(
+    id="07.6",
+    reader=number(),
+    right="You went from node to node, asked what its slope needs, and counted each memory once.",
+    asked="How many bytes do the nodes of `loss` keep for backward? Count each memory once. A float takes 4 bytes.",
+    principle="a node keeps what its slope needs: what went in, or what came out, or nothing.",
+    quantities=BYTES,
+    hints=(
+        "Write down the slope of each operation. Does it need the input, the result, or no number?",
+        "A product keeps its factors, and a sine its input. `exp`, `sigmoid` and `tanh` keep their results. Sums keep nothing.",
+    ),
+    solution=BYTES.code,
+)
+
+CULPRITS = Faults(
+    (
+        Program(
+            """
+w = torch.tensor(0.5, requires_grad=True)
+total, best = 0.0, None
+for x in ({a}.0, {b}.0, {c}.0):
+    loss = (w * x - 1) ** 2
+    loss.backward()
+    total += loss.item()
+    if best is None or loss.item() < best:
+        best = loss.item()
+print(total, best)
+""",
+            "type(total).__name__ + type(best).__name__",
+            {
+                8: ("        best = loss", "        best = loss.clone()"),
+                6: ("    total += loss", "    total = total + loss"),
+                5: ("    (loss + total).backward()", "    total.backward()"),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+h = w * w
+one, two = h * {b}, h * {c}
+one.backward(retain_graph=True)
+two.backward()
+print(w.grad.item())
+""",
+            "w.grad.item()",
+            {4: ("one.backward()", "one.backward(retain_graph=False)", "(one + two).backward()")},
+        ),
+        Program(
+            """
+w, log = torch.tensor({a}.0, requires_grad=True), []
+for x in ({b}.0, {c}.0):
+    loss = (w * x - {d}) ** 2
+    log.append(round(loss.item(), 3))
+    loss.backward()
+    w.grad = None
+    last = loss.item()
+    del loss
+print(log, last)
+""",
+            "[type(one).__name__ for one in [*log, last]]",
+            {
+                4: ("    log.append(loss)", "    log += [loss]"),
+                7: ("    last = loss", "    last = max(0.0, loss)"),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+first = w * w
+for x in ({b}.0, {c}.0):
+    square = w * w
+    loss = square * x
+    loss.backward()
+print(w.grad.item())
+""",
+            "w.grad.item()",
+            {4: ("    square = first", "    square = first + 0"), 5: ("    loss = first * x",)},
+        ),
+    )
+)
+
+CULPRIT = Exercise(
+    id="07.7",
+    right="That line makes a later call meet a graph that is used up, or keeps one that nobody needs.",
+    asked="With one line of this program something goes wrong: it raises, or keeps a graph that nobody needs."
+    " Which line? Give its number.",
+    principle="a name that outlives its round should hold a number, and each graph lets backward through once.",
+    hints=(
+        "Which names are still there when a round is over? Does one of them lead to a graph?",
+        "Ask of each call of `backward()`: has an earlier call gone through a part of this graph?",
+    ),
+    **CULPRITS.first(a=2, b=3, c=5, d=7),
+)
+
+
+def _metered(run: Callable, model: nn.Module) -> tuple[Callable, nn.Module]:
+    """Let a model know the gradients that its loss sends."""
+    loss = run()
+    weights = [one for one in model.parameters() if one.requires_grad]
+    sent = _grad(loss, weights) if loss.requires_grad else ()
+    model.given = [readable(one) for one in sent], weights
+    return run, model
+
+
+def _runs(rows: int, width: int) -> tuple:
+    """Return cases: a chain, a product of one tensor, a view, half precision, no graph, frozen and shared weights."""
+    x = f"x = torch.ones({rows}, {width})\n"
+    small = f"model = nn.Sequential(nn.Linear({width}, {width}), nn.Tanh())\n"
+    shared = f"one = nn.Linear({width}, {width})\none.bias.requires_grad_(False)\n"
+    codes = (
+        small + x + "run = lambda: model(x).sum()",
+        small + x + "def run():\n    h = model(x)\n    return (h * h).sum()",
+        small + x + "run = lambda: model(x)[:1].sin().sum()",
+        small.replace("\n", ".half()\n")
+        + x.replace(")", ").half()")
+        + "run = lambda: model(x).sum()",
+        small + x + "def run():\n    with torch.no_grad():\n        return model(x).sum()",
+        shared
+        + "model = nn.Sequential(one, nn.Sigmoid(), one)\n"
+        + x
+        + "run = lambda: model(x).sum()",
+    )
+    return tuple(made_by(code, "run", "model", then=_metered) for code in codes)
+
+
+def _measured(returned: object, run: Callable, model: nn.Module) -> list[object]:
+    """See the bytes and the loss that came back, whether backward gets through from it, and `.grad` before that."""
+    sent, weights = model.given
+    filled = any(one.grad is not None for one in model.parameters())
+    after = "filled" if filled else "empty"
+    if not is_a(returned, tuple, list) or len(returned) != 2 or not is_a(returned[0], torch.Tensor):
+        return ["not a loss and a number", readable(returned), "", after]
+    loss, count = returned
+    came = guarded(lambda: [readable(one) for one in _grad(loss, weights)]) if sent else []
+    if is_a(came, Failed):
+        came = "an error" if loss.requires_grad else "nothing: it has no graph"
+    backward = "right gradients" if came == sent else came
+    return [readable(count), readable(loss), backward, after]
+
+
+_METER = """
+def answer(run, model):
+    mine = {{one.untyped_storage().data_ptr() for one in model.parameters()}}
+    held = {{}}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        {test}
+            held[{key}] = {size}
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss = run()
+    return loss, sum(held.values())
+"""
+_RIGHT = {
+    "test": "if storage.data_ptr() not in mine:",
+    "key": "storage.data_ptr()",
+    "size": "storage.nbytes()",
+}
+
+
+def _meter(**lines: str) -> str:
+    """Write a meter, right but for the given lines."""
+    return _METER.format_map(_RIGHT | lines)
+
+
+METER = Exercise(
+    id="07.8",
+    reader=function(
+        *_runs(4, 3),
+        observe=_measured,
+        promises=("the bytes", "the loss", "backward from it gives", "`.grad` of the model is"),
+    ),
+    right="That is a memory meter: with it you see what a layer, a longer batch or half precision costs.",
+    principle="count the memory of each tensor that a node saves: once, whole, and not that of the parameters.",
+    known={
+        "You called `backward()`. A meter only looks at the forward, and the caller goes back later.": shows(
+            "filled"
+        ),
+        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor: return the"
+        " tensor itself.": shows("an error"),
+        "You count a memory twice when two nodes save it, such as both factors of `h * h`. Remember its"
+        " address.": like(_meter(key="len(held)"), 0),
+        "You count the weights, too. They are there with or without a graph.": like(
+            _meter(test="if True:"), 0
+        ),
+        "You count 4 bytes for each element. In half precision an element takes 2, and a view keeps its whole"
+        " memory. Ask the memory itself: `t.untyped_storage().nbytes()`.": like(
+            _meter(size="4 * tensor.numel()"), 0
+        ),
+        "You count the elements of what is saved. If a node saves a view, it keeps the whole memory behind"
+        " it.": like(_meter(size="tensor.nbytes"), 0),
+    },
+    hints=(
+        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and return the tensor.",
+        "First collect the addresses of the memory of `model.parameters()`, and leave those out.",
+    ),
+    solution=_meter(),
+    cases=lambda random: _runs(random.randint(4, 9), random.randint(2, 3)),
+)
+
+EXERCISES = (KEEPERS, APART, KEPT, CULPRIT, METER, CASE)
