@@ -76,9 +76,9 @@ class Faults:
         right = program.right.strip().format_map(numbers).splitlines()
         broken = list(right)
         broken[line - 1] = fault.format_map(numbers)
-        count = len(right)
+        count, shows = len(right), program.shows.format_map(numbers)
         return {
-            "truth": lambda: [line] if does_harm(right, broken, program.shows) else [],
+            "truth": lambda: [line] if does_harm(right, broken, shows) else [],
             "known": {
                 _LAST: lambda seen, _: seen == (count,),
                 _NONE: lambda seen, _: not 0 < seen[0] <= count,

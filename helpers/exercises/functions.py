@@ -2,6 +2,7 @@
 out.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -99,7 +100,8 @@ def made_by(
         inputs = tuple(made[name] for name in names)
         return then(*inputs) if then else inputs
 
-    return written(code.strip().replace("\n", "; "))(make)
+    in_one_line = re.sub(r"\n\s*", "; ", re.sub(r":\n\s*", ": ", code.strip()))
+    return written(in_one_line)(make)
 
 
 def outcome(

@@ -10,10 +10,12 @@ from torch import nn
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
-from helpers.exercises.readers import letters
-from helpers.exercises.recognise import like, shows, wrong_in
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import letters, number
+from helpers.exercises.recognise import fails, like, shows, wrong_in
 from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 
@@ -331,4 +333,270 @@ CASE = Exercise(
     solution=_BROKEN.replace("guess - target", "guess - target.detach()"),
 )
 
-EXERCISES = (RECORDED, VALIDATE, CASE)
+_CUT = {  # how `k` is made: what it would be if nothing were cut off
+    "k = x.detach()": "x",
+    "with torch.no_grad():\n    k = x**2": "x**2",
+    "k = (x * {n}).detach()": "x * {n}",
+    "k = torch.tensor(x.item())": "x",
+    "k = x.data**2": "x**2",
+}
+_FIRST = "k * x", "x**2 + k", "(k - x) ** 2", "k**2 + {n} * x", "x**2 * k"
+_SECOND = "{m} * x", "x * x.detach()", "x**2", "x.detach() * k + {m} * x"
+
+
+def _arrives(*terms: str, cut: bool = True) -> Callable[[Data], float]:
+    """Return what gives the gradient that some of the terms send to `x`, with and without the cuts."""
+
+    def gradient(data: Data) -> float:
+        x = torch.tensor(data["x"], requires_grad=True)
+        k = eval(data["live"], {"x": x})
+        texts = [data[term] if cut else data[term].replace(".detach()", "") for term in terms]
+        made = [eval(text, {"x": x, "k": k.detach() if cut else k}) for text in texts]
+        return _grad(sum(made) + 0 * x, x)[0].item()
+
+    return gradient
+
+
+def _value_of(data: Data) -> float:
+    x = torch.tensor(data["x"])
+    return sum(
+        eval(data[term], {"x": x, "k": eval(data["live"], {"x": x})}) for term in "ab"
+    ).item()
+
+
+def _cut_off(x: float, way: str, a: str, b: str, n: int, m: int) -> Data:
+    texts = {"way": way, "live": _CUT[way], "a": a, "b": b}
+    return {"x": x} | {name: text.format(n=n, m=m) for name, text in texts.items()}
+
+
+def _other_cuts(random: Random) -> Data:
+    way, a, b = map(random.choice, (list(_CUT), _FIRST, _SECOND))
+    return _cut_off(float(random.randint(2, 6)), way, a, b, *random.sample(range(2, 10), 2))
+
+
+ARRIVED = Quantities(
+    program=(
+        "x = torch.tensor({x}, requires_grad=True)\n{way}\na = {a}\nb = {b}\n(a + b).backward()\n"
+        "answer = x.grad.item()"
+    ).format_map,
+    data=_cut_off(3.0, "with torch.no_grad():\n    k = x**2", "k * x", "x * x.detach()", 2, 5),
+    draw=_other_cuts,
+    places=(
+        Place(
+            "`x.grad`",
+            "what comes along the paths that were recorded, with each constant as a number",
+            {
+                "what you get if nothing were cut off": _arrives("a", "b", cut=False),
+                "what `a` alone sends": _arrives("a"),
+                "what `b` alone sends": _arrives("b"),
+                "the value of `a + b`, and not a gradient": _value_of,
+                "what you get if no path led to `x`": 0,
+            },
+        ),
+    ),
+)
+
+CUTS = Exercise(
+    id="08.6",
+    reader=number(),
+    right="You took what was cut off for a constant, with its number, and went along all the other paths.",
+    asked="What is in `x.grad` at the end? Give a number.",
+    principle="what is cut off counts as a constant: its number is in the slope, and no path leads through it.",
+    quantities=ARRIVED,
+    hints=(
+        "Write a number in the place of everything that is cut off. Which paths lead to `x` then?",
+        "Take the slopes of `a` and `b` with these constants, and add them.",
+    ),
+    solution=ARRIVED.code,
+)
+
+PATHS = Faults(
+    (
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+with torch.no_grad():
+    before = w * {b}
+h = w * {b}
+loss = (h - {c}) ** 2 + h
+loss.backward()
+print(before.item(), w.grad.item())
+""",
+            "w.grad.item()",
+            {
+                5: ("loss = (h.detach() - {c}) ** 2 + h", "loss = (h.data - {c}) ** 2 + h"),
+                4: ("h = w.data * {b}", "h = w.detach() * {b}"),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+h = w * {b}
+log = [h.item()]
+loss = h**2 + {c} * w
+loss.backward()
+print(log, w.grad.item())
+""",
+            "w.grad.item()",
+            {
+                4: ("loss = h.detach() * h + {c} * w", "loss = h.data**2 + {c} * w"),
+                2: ("h = w.detach() * {b}", "h = w.item() * torch.tensor({b}.0)"),
+            },
+        ),
+        Program(
+            """
+points = torch.tensor([{a}.0, {b}.0])
+w = torch.tensor([1.0, {c}.0], requires_grad=True)
+errors = points * w - {d}
+loss = errors.abs().max() + errors.pow(2).mean()
+loss.backward()
+print(w.grad)
+""",
+            "w.grad",
+            {
+                3: ("errors = points * torch.tensor(w.tolist()) - {d}",),
+                4: (
+                    "loss = errors.abs().max().item() + errors.pow(2).mean()",
+                    "loss = errors.max() + errors.detach().pow(2).mean()",
+                ),
+            },
+        ),
+        Program(
+            """
+model = torch.nn.Linear(2, 1)
+x = torch.tensor([[{a}.0, {b}.0]])
+model.eval()
+with torch.no_grad():
+    shown = model(x).item()
+model.train()
+y = model(x)
+loss = (y - {c}).pow(2).mean() + y.mean()
+loss.backward()
+print(shown, model.bias.grad)
+""",
+            "model.bias.grad",
+            {
+                6: ("torch.set_grad_enabled(False)", "model.requires_grad_(False)"),
+                7: ("y = torch.no_grad()(model)(x)", "y = model(x).clone().detach()"),
+            },
+        ),
+    )
+)
+
+PATH = Exercise(
+    id="08.7",
+    right="That line cuts a path off, and the numbers of the forward stay the same.",
+    asked="Backward should go along every path from the loss to a parameter, but one line cuts a path off. Which"
+    " line? Give its number.",
+    principle="go back from the loss, name by name. Which line knows a number and leaves its history behind?",
+    hints=(
+        "Go back from the loss, name by name. What is computed there without being recorded?",
+        "A log may hold plain numbers. What the loss is computed from has to be recorded, all of it.",
+    ),
+    **PATHS.first(a=2, b=3, c=5, d=7),
+)
+
+
+def _pair(layers: str, new: float, old: float, decay: float, half: bool = False) -> Callable:
+    """Return a case of a model and its average, each filled with one number."""
+    kind = f"{layers}{'.half()' if half else ''}"
+
+    @written(f"model = {kind}, each number {new}; average = {layers}, each {old}; decay = {decay}")
+    def case() -> tuple[nn.Module, nn.Module, float]:
+        average, model = eval(layers, {"nn": nn}), eval(kind, {"nn": nn})
+        for module, value in ((average, old), (model, new)):
+            for tensor in module.state_dict().values():
+                tensor.fill_(value)
+        average.given = _identities(average), [one.dtype for one in average.parameters()]
+        model.given = _numbers(model)
+        return average, model, decay
+
+    return case
+
+
+def _identities(module: nn.Module) -> list[tuple[int, bool]]:
+    return [(id(one), one.requires_grad) for one in module.parameters()]
+
+
+def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
+    """See the numbers of an average, whether they are in the same tensors, and the model."""
+    identities, dtypes = average.given
+    weights = list(average.parameters())
+    is_same = _identities(average) == identities and dtypes == [one.dtype for one in weights]
+    return [
+        [readable(one) for one in weights],
+        [readable(one) for one in average.buffers()],
+        "the same, with their flags" if is_same else "others, or with other flags",
+        "as it was" if same(_numbers(model), model.given) else "changed",
+    ]
+
+
+def _pairs(new: float, old: float, decay: float) -> tuple:
+    """Return cases: two layers, buffers, a layer used twice, a frozen one, half precision, none."""
+    texts = (
+        "nn.Sequential(nn.Linear(2, 1), nn.PReLU())",
+        "nn.BatchNorm1d(2)",
+        "nn.Sequential(*2 * [nn.Linear(1, 1)])",
+        "nn.Linear(1, 2).requires_grad_(False)",
+        "nn.Linear(2, 1)",
+        "nn.Sequential()",
+    )
+    return tuple(_pair(text, new, old, decay, text == texts[4]) for text in texts)
+
+
+_MIXED = """
+def answer(average, model, decay):
+    with torch.no_grad():
+        for old, new in zip(average.parameters(), model.parameters()):
+            old.mul_({of_old}).add_(new, alpha={of_new})
+        for old, new in zip(average.buffers(), model.buffers()):
+            old.copy_(new)
+"""
+_BY_NAME = """
+def answer(average, model, decay):
+    for old, new in zip(average.state_dict().values(), model.state_dict().values()):
+        old.copy_(decay * old + (1 - decay) * new)
+"""
+
+AVERAGE = Exercise(
+    id="08.8",
+    reader=function(
+        *_pairs(8.0, 2.0, 0.75),
+        observe=_averaged,
+        promises=(
+            "parameters of the average",
+            "its buffers",
+            "its parameters are",
+            "the model afterwards",
+        ),
+    ),
+    right="That is an exponential moving average. Call it after each step, and validate with the average.",
+    principle="write into the tensors of the average, once into each, and record nothing.",
+    known={
+        "You wrote into a leaf while autograd was recording. The average has no use for a graph: which block"
+        " records nothing?": fails("a leaf Variable that requires grad", "a view of a leaf"),
+        "One buffer counts batches, in whole numbers, and no average of these fits into it. Copy the buffers.": fails(
+            "can't be cast"
+        ),
+        "You changed the model. It goes on learning, and only the average follows it.": shows(
+            "changed"
+        ),
+        "You swapped the shares. `decay` is the share of what the average held before.": like(
+            _MIXED.format(of_old="1 - decay", of_new="decay"), 0
+        ),
+        "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice, and"
+        " `parameters()` gives it once.": like(_BY_NAME, 0),
+        "The average has other tensors now, or other flags. Whoever holds the old ones sees nothing of it: write"
+        " into the tensors that are there.": shows("others, or with other flags"),
+    },
+    hints=(
+        "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",
+        "`old.mul_(decay).add_(new, alpha=1 - decay)` writes in place. For buffers, `old.copy_(new)`.",
+    ),
+    solution=_MIXED.format(of_old="decay", of_new="1 - decay"),
+    cases=lambda random: _pairs(
+        float(random.randint(5, 9)), float(random.randint(1, 4)), random.choice((0.5, 0.625, 0.875))
+    ),
+)
+
+EXERCISES = (RECORDED, VALIDATE, CUTS, PATH, AVERAGE, CASE)
