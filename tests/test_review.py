@@ -8,6 +8,7 @@ import sys
 from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -264,8 +265,21 @@ def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, mo
     before = read()
     reviewing.remind()
     (line,) = shown
-    assert line.startswith("2 things to look at again, about 2 minutes. Run `from helpers import")
+    assert line == "2 things to look at again, about 2 minutes. Run `review()`."
     assert read() == before
+
+
+def test_a_cell_that_imports_progress_and_calls_it_says_once_what_is_due(clock, monkeypatch):
+    shell = SimpleNamespace(execution_count=1)
+    monkeypatch.setattr(reviewing, "notebook", lambda: shell)
+    monkeypatch.setattr(reviewing, "show_markdown", lambda text: None)
+    monkeypatch.setattr(reviewing, "_reminded", [])
+    miss("05.q1")
+    clock[0] += timedelta(days=1)
+    reviewing.remind()
+    assert "Run review()" not in repr(progress())
+    shell.execution_count = 2
+    assert "Run review()" in repr(progress())
 
 
 def test_every_question_and_exercise_has_its_text(monkeypatch):

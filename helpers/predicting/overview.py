@@ -10,7 +10,7 @@ from helpers.predicting.handed_over import written
 from helpers.predicting.kinds import KEY, kind_of
 from helpers.predicting.page import page
 from helpers.predicting.questions import Question, every
-from helpers.predicting.reviewing import HOW, remind, things_to_do
+from helpers.predicting.reviewing import HOW, is_reminded_here, remind, things_to_do
 from helpers.progress_file import EXERCISES, PLAYERS, PREDICTIONS, count
 from helpers.progress_file import read as kept
 
@@ -93,9 +93,9 @@ class Progress:
         return f"Right at first guess: {right}. Exercises solved: {solved}."
 
     def _due(self) -> str:
-        """Say how much is due today; "" if nothing is."""
+        """Say how much is due today; "" if nothing is, or if this cell has said so."""
         asked = sitting(due(self.sections))
-        if not asked:
+        if not asked or is_reminded_here():
             return ""
         return f"Today: {things_to_do(asked)}. {HOW}"
 

@@ -25,8 +25,9 @@ from helpers.progress_file import EXERCISES, trouble
 from helpers.progress_file import read as kept
 
 ELSEWHERE = re.compile(r"\b(the case|picture)\b")  # a question that says so leans on its lesson
-HOW = "Run `from helpers import review`, and then `review()`."
+HOW = "Run `review()`."
 PLAYER = re.compile(r" *Then click into the player.*", re.DOTALL)
+_reminded: list[object] = []  # the number of the cell that said what is due
 
 
 def review(name: object = None, answer: object = None) -> None:
@@ -158,6 +159,16 @@ def remind() -> None:
     line = guarded(reminder)
     if notebook() is not None and is_a(line, str) and line:
         show_markdown(line)
+        _reminded[:] = [_cell()]
+
+
+def is_reminded_here() -> bool:
+    """Tell whether the cell that runs has said what is due."""
+    return _cell() is not None and _reminded == [_cell()]
+
+
+def _cell() -> object:
+    return getattr(notebook(), "execution_count", None)
 
 
 def reminder() -> str:
