@@ -134,6 +134,11 @@ class Quantities:
         return [f"{first} first", *others]
 
 
+def other(value: float, right: float) -> tuple[float, ...]:
+    """Return a value that is mistaken for the right one; none where it is the right one."""
+    return () if same(value, right) else (value,)
+
+
 def _as_tuple(reading: object) -> tuple:
     return tuple(reading) if is_a(reading, tuple, list) else (reading,)
 

@@ -69,6 +69,16 @@ def wrong_in(*parts: int) -> When:
     )
 
 
+def first_wrong(number: int) -> When:
+    """Match where this case, counted from 0, is the first that went wrong, and did not raise."""
+
+    def matches(seen: tuple, right: tuple) -> bool:
+        wrong = [at for at, case in enumerate(seen) if not same(case, right[at])]
+        return wrong[0] == number and not is_a(seen[number], Failed)
+
+    return matches
+
+
 def both(one: When, other: When) -> When:
     """Match where both match."""
     return lambda seen, right: one(seen, right) and other(seen, right)

@@ -93,7 +93,7 @@ def _called_too_early(answer: object) -> str:
 
 def _first(returned: object) -> object:
     """Return what came back: of a reader that adds what it watched, the first of two."""
-    return next(iter(_parts(returned)), None)
+    return next(iter(_parts(returned)), returned)
 
 
 def _parts(returned: object) -> list:
