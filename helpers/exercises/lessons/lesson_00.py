@@ -1,5 +1,6 @@
-"""Exercises of lesson 00, start here: a gradient by hand, reading a picture, repairing a program that
-does not learn. 00.3 is asked by old copies of the lesson only.
+"""Exercises of lesson 00, start here: a gradient by hand, reading and drawing a picture, finding the line
+at which a graph breaks off, a function that finds it, repairing a program that does not learn. 00.3 is
+asked by old copies of the lesson only.
 """
 
 import itertools
@@ -7,17 +8,20 @@ from collections.abc import Callable
 from functools import partial
 from random import Random
 
+import torch
+
 from autograd_graphs.looking.snapshot import snapshot
 from autograd_graphs.untrusted.plain import is_a, plain
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, made_by
 from helpers.exercises.lessons.operations import LEAF, SAVED, operations
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.programs import names_of, slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number
-from helpers.exercises.recognise import When, agree, each_has, fails, like
-from helpers.exercises.tensors import readable
+from helpers.exercises.readers import number, numbers
+from helpers.exercises.recognise import Like, When, agree, each_has, fails, like
+from helpers.exercises.tensors import afterwards, note, readable
 from helpers.moons import moons
 
 _PROGRAM = """
@@ -155,6 +159,268 @@ CIRCLES = Exercise(
     **_circles("(x * y).exp() + z"),
 )
 
+BROKEN = Faults(
+    (
+        Program(
+            """
+x = torch.tensor({a}.0, requires_grad=True)
+p = x * {b}
+q = p * p
+f = q + x
+f.backward()
+""",
+            "x.grad",
+            {
+                3: ("q = p.item() ** 2", "q = torch.tensor((p * p).tolist())"),
+                2: ("p = x.item() * {b}",),
+                1: ("x = torch.tensor({a}.0)",),
+                4: ("f = q.item() + x",),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor([0.{a}, 0.{b}], requires_grad=True)
+points = torch.tensor([[0.{c}, 0.{d}], [0.{b}, 0.{a}]])
+guess = torch.sigmoid(points @ w)
+loss = (guess**2).mean()
+loss.backward()
+""",
+            "w.grad",
+            {
+                1: ("w = torch.tensor([0.{a}, 0.{b}])",),
+                3: ("guess = torch.sigmoid(torch.tensor((points @ w).tolist()))",),
+                4: ("loss = torch.tensor((guess**2).mean().item())",),
+            },
+        ),
+        Program(
+            """
+x = torch.tensor({a}.0, requires_grad=True)
+total = {b} * x
+for step in range({c}):
+    total = total * x + step
+total.backward()
+""",
+            "x.grad",
+            {
+                1: ("x = torch.tensor({a}.0)",),
+                2: ("total = {b} * x.item()",),
+                4: ("    total = total.item() * x", "    total = total * x.item() + step"),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="00.5",
+    right="What you compute from a plain number, or from a leaf that does not ask, has no path back.",
+    asked="In one line of this program, a path back to the leaf breaks off or is never begun. Which line would you"
+    " change? Give its number.",
+    principle="draw one result after another, and look for the first that lost a path.",
+    hints=(
+        "Run the lines one by one, and draw each result with `show`. Where is an arrow missing?",
+        "`item()` and `tolist()` return plain Python numbers. And a leaf has to ask for its gradient.",
+    ),
+    **BROKEN.first(a=3, b=2, c=4, d=5),
+)
+
+
+_DRAWN = """x = torch.tensor(2.0, requires_grad=True)
+y = torch.tensor(3.0, requires_grad=True)
+p = {p}
+q = {q}
+f = {f}"""
+
+
+def _counts(program: str) -> dict[str, int]:
+    """Count the cards, leaves and arrows of the picture of `f`, and the arrows that end at `x`."""
+    names = names_of(program)
+    graph = snapshot(names["f"], names={"x": names["x"]})
+    leaves = [at for at, node in enumerate(graph.nodes) if node.is_leaf]
+    (x,) = [at for at in leaves if "x" in graph.nodes[at].outputs[0].names]
+    return {
+        "cards": len(graph.nodes) - len(leaves),
+        "arrows": len(graph.edges),
+        "at x": [edge.target for edge in graph.edges].count(x),
+        "leaves": len(leaves),
+        "pairs": len({(edge.source, edge.target) for edge in graph.edges}),
+        "at leaves": len([edge for edge in graph.edges if edge.target in leaves]),
+    }
+
+
+def _place(name: str, wanted: str, right: int, known: dict[str, int]) -> Place:
+    """Return a place of the answer; of two names with one value the first is said."""
+    told = {}
+    for text, count in known.items():
+        if count != right and count not in told.values():
+            told[text] = count
+    return Place(name, wanted, told)
+
+
+def _on_paper(p: str, q: str, f: str) -> dict[str, object]:
+    """Return what is asked of the picture of this `f`."""
+    program = _DRAWN.format(p=p, q=q, f=f)
+    n = _counts(program)
+    right = [n["cards"], n["arrows"], n["at x"]]
+    places = (
+        _place(
+            "`cards`",
+            "one for each operation",
+            n["cards"],
+            {
+                "the number of cards and leaves together": n["cards"] + n["leaves"],
+                "the number of lines that compute something": 3,
+            },
+        ),
+        _place(
+            "`arrows`",
+            "one for each time that an operation uses a tensor",
+            n["arrows"],
+            {
+                "the number of cards, and a sum or a product has two arrows": n["cards"],
+                "what you get if you draw one arrow where a tensor is used twice": n["pairs"],
+                "the number of arrows that end at a leaf": n["at leaves"],
+            },
+        ),
+        _place(
+            "`at_x`",
+            "one for each time that `x` is used",
+            n["at x"],
+            {
+                "what you get if you draw one arrow, however often `x` is used": 1,
+                "the number of arrows at both leaves": n["at leaves"],
+                "the number of all arrows": n["arrows"],
+            },
+        ),
+    )
+    solution = f"answer = {right}  # show(f) draws them"
+    quantities = Quantities(lambda data: solution, n, places)
+    return {
+        "shown": program,
+        "truth": lambda: list(_counts(program).values())[:3],
+        "solution": solution,
+        "quantities": quantities,
+    }
+
+
+def _other_drawing(random: Random) -> dict[str, object]:
+    return _on_paper(
+        random.choice(("x * y", "x + y", "x * x", "y * x")),
+        random.choice(("p * x", "p + y", "p * p", "p.exp()", "p + p")),
+        random.choice(("q + p", "q * x", "p * q + x", "(q + y) * p", "q + q * y")),
+    )
+
+
+DRAWING = Exercise(
+    id="00.6",
+    reader=numbers(),
+    right="Each use of a tensor is an arrow, and `x` counts as often as it is used.",
+    asked="Draw the picture of `f` on paper. How many cards of operations has it, how many arrows, and how many of"
+    " these end at `x`? Give a list `[cards, arrows, at_x]`.",
+    principle="a line may hold several operations, and each of them has an arrow for each tensor that it uses.",
+    vary=_other_drawing,
+    hints=(
+        "Take the lines one by one. Each sign, such as `*`, makes a card, with one arrow for each side.",
+        "Make `x`, `y`, `p`, `q` and `f`, and let `show(f)` draw the picture. Count there.",
+    ),
+    **_on_paper("x * y", "p * p", "p * q + x"),
+)
+
+
+def _results(code: str) -> Callable[[], dict]:
+    """Make a case of results by name, and note how its tensors are."""
+
+    def noted(results: dict) -> dict:
+        note([one for one in results.values() if is_a(one, torch.Tensor)])
+        return results
+
+    return made_by(code, "results", then=noted)
+
+
+_MODEL = "model = nn.Sequential(nn.Linear(2, {n}), nn.Tanh(), nn.Linear({n}, 1)){half}\nh = model[0](torch.ones(4, 2){half})"
+_TRACES = (
+    "w = torch.tensor({n}.0, requires_grad=True)\np = w * 2\nresults = dict(w=w, p=p, loss=p**2)",
+    "w = torch.tensor([{n}.0, 0.5], requires_grad=True)\nh = w.sum()\np = h.item()\n"
+    "results = dict(w=w, h=h, p=p, loss=p**2)",
+    "x = torch.tensor({n}.0)\nresults = dict(x=x, y=x * 2, loss=x * 6)",
+    "u, v = torch.ones(2, {n}, requires_grad=True)\np = u.sum().tolist()\nresults = dict(p=p, loss=v.sum() * p)",
+    "w = torch.ones({n}, requires_grad=True)\nresults = dict(w=w, best=w.argmax(), rest=None)",
+    _MODEL.format(n="{n}", half="") + "\nresults = dict(h=h, out=model[1:](h), guesses=[0, 1])",
+    _MODEL.format(n="{n}", half=".half()") + "\nresults = dict(h=h, out=model[1:](h))",
+    "results = {{}}",
+)
+
+
+def _traces(n: int) -> tuple:
+    return tuple(_results(code.format(n=n)) for code in _TRACES)
+
+
+def _lost(test: str) -> Like:
+    """Match what looks back from the last result, with this test of what has a graph."""
+    return like(f"""
+def answer(results):
+    lost = None
+    for name, one in reversed(results.items()):
+        if {test}:
+            break
+        lost = name
+    return lost
+""")
+
+
+LOST_AT = Exercise(
+    id="00.7",
+    reader=function(
+        *_traces(3),
+        observe=lambda returned, results: [readable(returned), afterwards()],
+        promises=("the name that came back", "the tensors afterwards"),
+    ),
+    cases=lambda random: _traces(random.randint(4, 30)),
+    right="Keep it: it finds in a second the line that you would look for with `show`.",
+    known={
+        "You return the first name that has no graph. A later result may have one again. Begin at the last result,"
+        " and go back.": like("""
+def answer(results):
+    for name, one in results.items():
+        if not (torch.is_tensor(one) and one.requires_grad):
+            return name
+"""),
+        "You take a leaf that asks for its gradient for a lost result. Its `grad_fn` is None, yet a graph begins"
+        " there: `requires_grad` is True.": _lost(
+            "torch.is_tensor(one) and one.grad_fn is not None"
+        ),
+        "Not every result is a tensor. A number or a list has no attribute `requires_grad`, so ask first whether it"
+        " is a tensor.": fails("has no attribute"),
+        "You return the last name that has a graph. The break is at the name after it.": like("""
+def answer(results):
+    kept = None
+    for name, one in results.items():
+        if torch.is_tensor(one) and one.requires_grad:
+            kept = name
+    return kept
+"""),
+    },
+    hints=(
+        "`torch.is_tensor(one) and one.requires_grad` is True for what has a graph or begins one.",
+        "Go through all results from the front, and keep one name: that of the first without a graph. When you meet"
+        " one with a graph, forget that name.",
+    ),
+    solution="""
+def lost_at(results):
+    lost = None
+    for name, result in results.items():
+        has_graph = torch.is_tensor(result) and result.requires_grad
+        if has_graph:
+            lost = None
+        elif lost is None:
+            lost = name
+    return lost
+
+
+answer = lost_at
+""",
+    principle="begin at the last result. As long as what you see has no graph, go back.",
+)
+
 
 _BROKEN = """def answer(points, moon):
     w = torch.zeros(2, 1)
@@ -288,4 +554,4 @@ def answer(values):
     " is.",
 )
 
-EXERCISES = (BY_HAND, CIRCLES, REPAIR, CASE)
+EXERCISES = (BY_HAND, CIRCLES, REPAIR, LINE, DRAWING, LOST_AT, CASE)

@@ -1,5 +1,6 @@
-"""Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, and the
-program of 2017 to port. 01.2 and 01.3 are asked by old copies of the lesson only.
+"""Exercises of lesson 01, Variable to Tensor: what a wrapper cuts off, what still leads back, who shares a
+memory, a finder of old names, and the program of 2017 to port. 01.2 and 01.3 are asked by old copies of the
+lesson only.
 """
 
 from collections.abc import Callable
@@ -13,13 +14,23 @@ from autograd_graphs.untrusted.messages import type_name
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function
 from helpers.exercises.lessons.watching import watched
 from helpers.exercises.letters import Lines
-from helpers.exercises.programs import slope, value
+from helpers.exercises.programs import run, slope, value
 from helpers.exercises.quantities import Data, Place, Quantities
-from helpers.exercises.readers import number
-from helpers.exercises.recognise import agree, always, both, fails, like, right_in, shows
+from helpers.exercises.readers import number, numbers
+from helpers.exercises.recognise import (
+    agree,
+    always,
+    both,
+    fails,
+    first_wrong,
+    like,
+    right_in,
+    shows,
+)
 from helpers.exercises.tensors import readable
 from helpers.moons import moons
 
@@ -181,6 +192,230 @@ REACHES = Exercise(
         "Draw one of them with `show(result)`. Is the leaf `x` in the picture?",
         "Replace each tensor that was cut off by a constant. Is there a `z` or an `x` left?",
     ),
+)
+
+PORTED = Faults(
+    (
+        Program(
+            """
+from torch.autograd import Variable
+x = torch.tensor([0.{a}, 0.{b}])
+u = torch.tensor(0.{c}, requires_grad=True)
+h = torch.tanh(x * u)
+y = h * {d} + x
+loss = (y**2).mean()
+loss.backward()
+""",
+            "u.grad",
+            {
+                5: ("y = Variable(h * {d}) + x", "y = h.data * {d} + x"),
+                4: ("h = Variable(torch.tanh(x * u))", "h = torch.tanh(Variable(x * u))"),
+                6: ("loss = (Variable(y) ** 2).mean()", "loss = (y.data**2).mean()"),
+            },
+        ),
+        Program(
+            """
+from torch.autograd import Variable
+w = torch.tensor({a}.0, requires_grad=True)
+for step in range(3):
+    loss = (w * 0.{b} - {c}) ** 2
+    loss.backward()
+    with torch.no_grad():
+        w -= 0.01 * w.grad
+    w.grad = None
+""",
+            "[w.item(), w.requires_grad]",
+            {
+                7: (
+                    "        w = Variable(w - 0.01 * w.grad)",
+                    "        w = w - 0.01 * w.grad.data",
+                ),
+                4: ("    loss = (Variable(w) * 0.{b} - {c}) ** 2",),
+            },
+        ),
+        Program(
+            """
+from torch.autograd import Variable
+start = torch.tensor([{a}.0, {b}.0])
+w = Variable(start, requires_grad=True)
+square = w**2
+loss = (square * {c} + w).sum()
+loss.backward()
+""",
+            "w.grad",
+            {
+                3: ("w = Variable(start)",),
+                4: ("square = w.data**2", "square = Variable(w) ** 2", "square = Variable(w**2)"),
+                5: (
+                    "loss = (Variable(square) * {c} + w).sum()",
+                    "loss = (square * {c} + w.data).sum()",
+                ),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="01.6",
+    right="That line wraps or unpacks something that has a history, and passes on what has none.",
+    asked="Somebody ported this program, and kept one line too much of 2017: a weight loses its gradient, or part"
+    " of it, or keeps an old one. Which line would you change? Give its number.",
+    principle="ask of each old name what goes in: plain data loses nothing, a result or a weight its history.",
+    hints=(
+        "Look for `Variable` and `.data`. What stands inside the parentheses, or before the dot?",
+        "If plain data goes in, nothing is lost. A weight, or what was computed from one, loses its history.",
+    ),
+    **PORTED.first(a=5, b=2, c=3, d=4),
+)
+
+
+_SHARED = """from torch.autograd import Variable
+start = torch.tensor({start}.0)
+w = Variable(start{copied}, requires_grad=True)
+d = w.{data}
+with torch.no_grad():
+    {write}
+answer = [start.item(), w.item(), d.item()]
+"""
+_DATA = "data", "detach()", "data.clone()", "detach().clone()"
+_WRITES = "d -= {by}", "w -= {by}", "d = d - {by}", "w.data.sub_({by})"
+
+
+def _memory(start: int, by: int, copied: str, data: str, write: str) -> Data:
+    """Return a program in which one tensor is written to, and what its three names show then."""
+    lines = {"start": start, "by": by, "copied": copied, "data": data, "write": write.format(by=by)}
+    return lines | {"right": run(_SHARED.format_map(lines))}
+
+
+def _other_memory(random: Random) -> Data:
+    start, by = random.sample(range(2, 12), 2)
+    copied, data = random.choice(("", ".clone()")), random.choice(_DATA)
+    return _memory(start, by, copied, data, random.choice(_WRITES))
+
+
+def _shows(at: int, change: int) -> Callable[[Data], tuple]:
+    """Return what gives the value before or after the write, where it is the wrong one."""
+
+    def wrong(data: Data) -> tuple:
+        value = data["start"] + change * data["by"]
+        return () if value == data["right"][at] else (value,)
+
+    return wrong
+
+
+def _name(at: int, name: str) -> Place:
+    known = {
+        "what was there before the write, and the write reached it": _shows(at, 0),
+        "what you get if the write reached it, and it did not": _shows(at, -1),
+        "what you get if you write twice, or add": _shows(at, 1),
+    }
+    return Place(name, "the number in its memory now: ask who shares that memory", known)
+
+
+MEMORY_OF = Quantities(
+    program=_SHARED.format_map,
+    data=_memory(7, 2, "", "data", "d -= {by}"),
+    places=(_name(0, "`start`"), _name(1, "`w`"), _name(2, "`d`")),
+    draw=_other_memory,
+)
+
+MEMORY = Exercise(
+    id="01.7",
+    reader=numbers(),
+    right="A write shows under each name whose tensor has that memory. A clone has its own.",
+    asked="Which numbers do `start`, `w` and `d` hold at the end? Give a list of three numbers.",
+    principle="`Variable(…)`, `.data` and `detach()` give a new tensor on the same memory, and `clone()` gives new"
+    " memory.",
+    quantities=MEMORY_OF,
+    hints=(
+        "Draw a box for each piece of memory. Which of the three names lead to the same box?",
+        "`d -= 1` writes into the box. `d = d - 1` makes a new box and gives it the name.",
+    ),
+    solution=MEMORY_OF.code,
+)
+
+
+_SOURCES = (
+    "from torch.autograd import Variable\n\n@ = Variable(torch.ones(3), volatile=True)\nw.data -= w.grad\n",
+    "@ = VariableLength(metadata)\nvolatiles = @.data_ptr(), @.dataset\n",
+    "@ = load()  # a Variable\n# was: @.data[0]\nprint(@)\n",
+    "import torch.utils.data\n@ = torch.utils.data.DataLoader(moons)\n",
+    "w.data -= @.grad.data\nw = Variable(Variable(@).data)\n",
+    "for step in range(10):\n\tprint loss.data[0]\nexec '@'\n",
+    "",
+)
+
+
+def _sources(name: str, blank: int) -> tuple:
+    """Return the sources with another name, and with blank lines above them."""
+    texts = ["\n" * blank + source.replace("@", name) for source in _SOURCES]
+    return tuple(partial(str, text) for text in texts)
+
+
+def _lines(returned: object, source: str) -> list:
+    """See the lines that were found for each old name, and those of all in their order."""
+    pairs = readable(returned)
+    are_pairs = is_a(pairs, tuple) and all(is_a(one, tuple) and len(one) == 2 for one in pairs)
+    if not are_pairs:
+        return ["no list of pairs"] * 4
+    named = [[line for line, name in pairs if name in names] for names in _OLD]
+    return [*named, [line for line, _ in pairs]]
+
+
+_OLD = ("Variable",), ("volatile",), (".data", "data")
+_FIND = r"""
+import re
+
+
+def outdated(source):
+    found = []
+    for number, line in enumerate(source.splitlines(), start=1):
+        code = line.partition("#")[0].replace("torch.utils.data", "")
+        for name in re.findall(r"\bVariable\b|\bvolatile\b|\.data\b", code):
+            found.append((number, name))
+    return found
+
+
+answer = outdated
+"""
+
+OUTDATED = Exercise(
+    id="01.8",
+    reader=function(
+        *_sources("x", 0),
+        observe=_lines,
+        promises=(
+            "lines with Variable",
+            "lines with volatile",
+            "lines with .data",
+            "all, in order",
+        ),
+    ),
+    cases=lambda random: _sources(random.choice(("y", "loss", "batch")), random.randint(1, 9)),
+    right="Keep it for the next old repository: it finds the lines, and you decide about each.",
+    known={
+        "You found an old name inside a longer one, such as `.data` in `.data_ptr()`. In a regular expression, `\\b`"
+        " is the edge of a word.": first_wrong(1),
+        "You found an old name in a comment. What stands behind a `#` does not run.": first_wrong(
+            2
+        ),
+        "You found `torch.utils.data`. That is a module, and it is not old.": first_wrong(3),
+        "Some line has an old name more than once, and you found it once. Each one counts.": first_wrong(
+            4
+        ),
+        "Your function needs Python that is valid today, and an old program may not be. Read it as"
+        " text.": fails("SyntaxError", "IndentationError", "TokenError"),
+        "Your lines are numbered from 0. People, editors and errors count from 1.": like(
+            _FIND.replace("start=1", "start=0")
+        ),
+    },
+    hints=(
+        "`source.splitlines()` gives the lines, and `enumerate(lines, start=1)` their numbers. `partition` takes a"
+        " comment away.",
+        r"`re.findall(r'\bVariable\b|\bvolatile\b|\.data\b', line)` lists the old names of a line, in order.",
+    ),
+    solution=_FIND,
+    principle="one line after another, and in each of them one name after another.",
 )
 
 
@@ -363,4 +598,4 @@ _TWO_MOONS = partial(_on_moons, 100, 0.0, 0.0), partial(_on_moons, 30, 1.0, -1.0
 PORT_LINE = _port("01.3", _LINE, _LINES, _PARTS[:_GUESSES], {})
 PORT = _port("01.5", _MOONS, _TWO_MOONS, _PARTS, _OF_GUESSES, cases=_other_starts)
 
-EXERCISES = (WRAPPER, NOTICED, PORT_LINE, REACHES, PORT)
+EXERCISES = (WRAPPER, NOTICED, PORT_LINE, REACHES, LINE, MEMORY, OUTDATED, PORT)

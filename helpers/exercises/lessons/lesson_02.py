@@ -1,5 +1,5 @@
-"""Hold the exercises of lesson 02: who requires grad, which dtypes may, and what freezing a layer
-does.
+"""Hold the exercises of lesson 02: who requires grad, which dtypes may, how much of a gradient is left, and
+what freezing a layer does.
 """
 
 from collections.abc import Callable
@@ -13,10 +13,12 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function, written
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Letters, Lines
-from helpers.exercises.readers import letters
-from helpers.exercises.recognise import Like, always, fails, like, right_in, wrong_in
+from helpers.exercises.programs import run, slope, value
+from helpers.exercises.quantities import Data, Place, Quantities, other
+from helpers.exercises.readers import letters, number
+from helpers.exercises.recognise import Like, always, fails, first_wrong, like, right_in, wrong_in
 from helpers.exercises.tensors import readable
 
 _clone, _detach, _equal = torch.Tensor.clone, torch.Tensor.detach, torch.equal
@@ -250,11 +252,80 @@ MIDDLE = Exercise(
     ),
 )
 
+_HALF = """
+z = torch.tensor({z}.0, requires_grad=True)
+{c}
+loss = {loss}
+loss.backward()
+answer = z.grad.item()
+"""
+_CS = (
+    "with torch.no_grad():\n    c = z * {k}",
+    "c = z.detach() * {k}",
+    "c = (z * {k}).detach()",
+    "c = torch.tensor(z.item() * {k})",
+    "with torch.no_grad():\n    k = {k}\nc = z * k",
+)
+
+
+def _left(z: int, k: int, c: str, loss: str) -> Data:
+    """Return a program in which `c` was recorded or not, and the two gradients that this makes."""
+    data = {"z": z, "k": k, "c": c.format(k=k), "loss": loss}
+    right = run(_HALF.format_map(data))
+    whole = slope(loss.replace("c", f"(z * {k})"), {"z": float(z)}, "z")
+    cut = slope(loss, {"z": float(z), "c": z * k}, "z")
+    loss_value = value(loss, {"z": z, "c": z * k})
+    return data | {"right": right, "whole": whole, "cut": cut, "value": loss_value}
+
+
+def _other_left(random: Random) -> Data:
+    z, k = random.sample(range(2, 10), 2)
+    loss = random.choice(("c * z", "z * c + z", "c * z**2", "(c + z) ** 2"))
+    return _left(z, k, random.choice(_CS), loss)
+
+
+HALF = Quantities(
+    program=_HALF.format_map,
+    data=_left(5, 2, _CS[1], "c * z**2"),
+    draw=_other_left,
+    places=(
+        Place(
+            "`z.grad`",
+            "what comes back along each path that was recorded",
+            {
+                "the gradient by calculus, as if all of it was recorded": lambda d: other(
+                    d["whole"], d["right"]
+                ),
+                "what you get if `c` counts as a constant, and here it was recorded": lambda d: (
+                    other(d["cut"], d["right"])
+                ),
+                "what comes back through `c` alone": lambda d: d["whole"] - d["cut"],
+                "the value of `loss`, and not a gradient": lambda d: other(d["value"], d["whole"]),
+                "the value of `c`": lambda d: other(d["z"] * d["k"], d["right"]),
+            },
+        ),
+    ),
+)
+
+LEFT = Exercise(
+    id="02.5",
+    reader=number(),
+    right="What was not recorded is a constant for backward, and the rest of the gradient comes as usual.",
+    asked="Which number is in `z.grad` at the end?",
+    principle="look at the line of `c`: was the product recorded, and does its result lead back to `z`?",
+    quantities=HALF,
+    hints=(
+        "Does `c` require grad? Ask it in a cell of your own.",
+        "If it does not, write its value as a number in the line of `loss`, and take the gradient by `z`.",
+    ),
+    solution=HALF.code,
+)
+
 
 _before: WeakKeyDictionary = WeakKeyDictionary()  # of each model: its parameters, and their values
 
 
-def _kept(model: nn.Sequential) -> nn.Sequential:
+def _kept(model: nn.Module) -> nn.Module:
     """Keep what the parameters of a model are before a student's code sees it."""
     named = model.named_parameters()
     _before[model] = [(name, one, _clone(_detach(one))) for name, one in named]
@@ -307,7 +378,7 @@ def _flags(returned: object, model: nn.Sequential) -> list:
     return [frozen, free, _otherwise(model)]
 
 
-def _otherwise(model: nn.Sequential) -> str:
+def _otherwise(model: nn.Module) -> str:
     """Say what became of a model, its flags apart."""
     now = guarded(lambda: dict(nn.Module.named_parameters(model)))
     kept = _before[model]
@@ -397,4 +468,123 @@ def answer(model):
     " or other layers.",
 )
 
-EXERCISES = (WHO, COUNTS, MIDDLE, FREEZE)
+_PARTS = (
+    ('{"layer1": nn.Linear(2, @), "layer4": nn.Linear(@, 1)}', "layer4"),
+    ('{"layer1": nn.Linear(2, @), "layer10": nn.Linear(@, 1)}', "layer1"),
+    ('{"stem": nn.ReLU(), "layer4": nn.Sequential(nn.Linear(2, @), nn.BatchNorm1d(@))}', "layer4"),
+    ('{"stem": nn.Linear(1, 2), "layer4": nn.Sequential(nn.Linear(2, @), nn.ReLU())}', "layer4.0"),
+    ('{"stem": nn.ReLU(), "layer4": nn.Linear(2, @)}', "layer4"),
+    ('{"stem": nn.Linear(@, 2), "layer4": nn.Linear(2, 1)}', "layer4"),
+    ('{"embed": nn.Embedding(@, 3), "decoder": nn.Linear(3, @)}', "decoder"),
+    (
+        '{"block": nn.TransformerEncoderLayer(4, 2, @).half(), "head": nn.Linear(4, 1)}',
+        "block.self_attn",
+    ),
+    ('{"layer4": nn.Linear(2, @)}', "layr4"),
+)
+_THEN = {
+    4: ["model.layer4.bias.requires_grad_(False)"],
+    5: ["for one in model.parameters(): one.grad = torch.ones_like(one)"],
+    6: ["model.decoder.weight = model.embed.weight"],
+}
+_REFUSED = "an error"
+
+
+def _parts(width: int) -> tuple:
+    """Return the cases of models with this width, and the part that is to be frozen."""
+    cases = []
+    for at, (layers, name) in enumerate(_PARTS):
+        lines = [f"model = nn.ModuleDict({layers})".replace("@", str(width)), f'name = "{name}"']
+        lines += _THEN.get(at, ())
+        cases.append(made_by("\n".join(lines), "model", "name", then=_kept_with))
+    return tuple(cases)
+
+
+def _kept_with(model: nn.Module, name: str) -> tuple[nn.Module, str]:
+    return _kept(model), name
+
+
+def _refusing(answer: Callable) -> Callable:
+    """Wrap a function: of a name that there is not, an error is what is wanted."""
+
+    def run(model: nn.Module, name: str) -> object:
+        try:
+            return answer(model, name)
+        except Exception:
+            if name == "layr4":
+                return _REFUSED
+            raise
+
+    return run
+
+
+def _part_seen(returned: object, model: nn.Module, _: str) -> list:
+    """See the names that came back, as the model has them, and of which parameters flag and gradient
+    are gone.
+    """
+    names = {id(parameter): name for name, parameter, _ in _before[model]}
+    every = dict(nn.Module.named_parameters(model, remove_duplicate=False))
+    told = readable(returned)
+    if is_a(told, tuple, frozenset):
+        told = sorted([names.get(id(every.get(one)), one) for one in told], key=str)
+    frozen = [name for name, one, _ in _before[model] if not one.requires_grad]
+    filled = [name for name, one, _ in _before[model] if one.grad is not None]
+    return [told, frozen, filled, _otherwise(model)]
+
+
+PART = Exercise(
+    id="02.6",
+    reader=function(
+        *_parts(3),
+        observe=_part_seen,
+        promises=("names that came back", "frozen", "those with a `.grad`", "the model otherwise"),
+        around=_refusing,
+    ),
+    cases=lambda random: _parts(random.choice((2, 4, 5, 6, 8))),
+    right="Keep it for the next model that you fine-tune: it tells you what it froze, or that you misspelt a name.",
+    known={
+        "You froze `layer10` as well. Its name begins with `layer1`, but it is another part.": first_wrong(
+            1
+        ),
+        "You named a parameter that was frozen before. The list says what this call froze.": first_wrong(
+            4
+        ),
+        "An old `.grad` is not as it should be. A frozen parameter that has one would still be moved by an"
+        " optimizer, and the other parameters need theirs.": first_wrong(5),
+        "Two parts share a parameter, and `model.named_parameters()` names it only once, by the first part. Ask"
+        " the part itself for its parameters.": first_wrong(6),
+        "Of a name that the model does not have, your function froze nothing, and said nothing. Nobody would"
+        " notice. Raise an error.": first_wrong(8),
+        "Your names are those inside the part. Put the name of the part before them.": like("""
+def answer(model, name):
+    frozen = []
+    for inner, parameter in model.get_submodule(name).named_parameters():
+        parameter.grad = None
+        if parameter.requires_grad:
+            frozen.append(inner)
+        parameter.requires_grad_(False)
+    return frozen
+"""),
+    },
+    hints=(
+        "`model.get_submodule(name)` returns the part, also one deep inside, and raises if there is none.",
+        "Go through `part.named_parameters()`. Look at the flag before you take it down, and empty `.grad`.",
+    ),
+    solution="""
+def freeze(model, name):
+    frozen = []
+    for inner, parameter in model.get_submodule(name).named_parameters():
+        parameter.grad = None
+        if parameter.requires_grad:
+            parameter.requires_grad_(False)
+            frozen.append(f"{name}.{inner}")
+    return frozen
+
+
+answer = freeze
+""",
+    principle="ask the part for its parameters. Each one has a flag and a gradient, whatever its name.",
+)
+
+
+EXERCISES = (WHO, COUNTS, MIDDLE, LEFT, PART, FREEZE)

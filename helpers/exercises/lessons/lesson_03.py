@@ -1,8 +1,10 @@
 """Exercises of lesson 03, leaf and non-leaf: who is a leaf, who gets a `.grad`, how to read one in
-between, and the case: a weight that learns.
+between, the line that makes a non-leaf, why a gradient is missing, and the case: a weight that learns.
 """
 
+import warnings
 import weakref
+from collections.abc import Callable
 from functools import partial
 from random import Random
 
@@ -10,12 +12,13 @@ import torch
 
 from autograd_graphs.untrusted.plain import is_a
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, made_by
 from helpers.exercises.letters import Letters, Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import letters, numbers
-from helpers.exercises.recognise import always, fails, like, right_in, shows
-from helpers.exercises.tensors import readable
+from helpers.exercises.recognise import always, fails, first_wrong, like, right_in, shows
+from helpers.exercises.tensors import afterwards, note, readable
 
 _RECORDED = "Is it the result of an operation, and was that recorded?"
 _HAS = "Has what this call returns a `grad_fn`?"
@@ -289,6 +292,174 @@ def answer(loss, inner):
 """,
 )
 
+NON_LEAVES = Faults(
+    (
+        Program(
+            """
+w = torch.ones({a})
+w = w * 0.{b}
+w = w.reshape(1, -1)
+w = w.requires_grad_()
+h = w * {c}
+h.sum().backward()
+""",
+            "w.grad",
+            {
+                4: ("w = w.requires_grad_().clone()", "w = w.requires_grad_() + 0"),
+                1: ("w = torch.ones({a}, requires_grad=True)",),
+            },
+        ),
+        Program(
+            """
+bias = torch.nn.Parameter(torch.zeros({a}))
+scale = torch.ones({a}, requires_grad=True)
+out = scale * {b} + bias
+loss = (out**2).sum()
+loss.backward()
+""",
+            "[scale.grad, bias.grad]",
+            {
+                1: (
+                    "bias = torch.nn.Parameter(torch.zeros({a})) + 0.{c}",
+                    "bias = torch.nn.Parameter(torch.zeros({a})).clone()",
+                ),
+                2: (
+                    "scale = torch.ones({a}, requires_grad=True) * 0.{c}",
+                    "scale = torch.nn.Parameter(torch.ones({a})).reshape(-1)",
+                ),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor([0.{a}, 0.{b}], requires_grad=True)
+w = w.float()
+points = torch.ones({c}, 2)
+loss = (points @ w).mean()
+loss.backward()
+""",
+            "w.grad",
+            {2: ("w = w * 0.{d}", "w = w.flip(0)", "w = w.double().float()")},
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="03.6",
+    right="What that line does to the weight is recorded, so the name goes to a result.",
+    asked="In this program a weight has no `.grad` at the end, because it is a non-leaf. Which one line would you"
+    " change? Give its number.",
+    principle="what you do to a weight is recorded once its flag is up. What you do before is not.",
+    hints=(
+        "Print `is_leaf` and `requires_grad` of each weight after each line.",
+        "Where does `is_leaf` turn to False? If the flag went up before lines that compute, it went up too"
+        " early.",
+    ),
+    **NON_LEAVES.first(a=3, b=5, c=4, d=2),
+)
+
+
+def _tensors(code: str) -> Callable[[], dict]:
+    """Make a case of tensors by name, and note how they are."""
+
+    def noted(tensors: dict) -> dict:
+        note(tensors.values())
+        return tensors
+
+    return made_by(code, "tensors", then=noted)
+
+
+_TENSORS = (
+    "w = torch.ones(@, requires_grad=True)\n(w * 2).sum().backward()\ntensors = dict(w=w)",
+    "w, b = torch.ones(@, requires_grad=True), torch.ones(@)\n(w * b).sum().backward()\ntensors = dict(w=w, b=b)",
+    "w = torch.ones(@, requires_grad=True) * 0.1\nw.sum().backward()\ntensors = dict(w=w)",
+    "u, v = torch.nn.Linear(2, @), torch.nn.Linear(2, @).half()\nu(torch.ones(1, 2)).sum().backward()\n"
+    "tensors = dict(u=u.weight, v=v.weight, x=v.bias)",
+    "x = torch.ones(@, requires_grad=True)\nh, k = x.exp(), x.sin()\nh.retain_grad()\nk.retain_grad()\n"
+    "h.sum().backward()\ntensors = dict(h=h, k=k)",
+    "w = torch.ones(@, requires_grad=True)\n(w * 0).sum().backward()\ntensors = dict(w=w)",
+    "w = torch.ones(@, requires_grad=True)\n(w * 2).sum().backward()\nw.requires_grad_(False)\ntensors = dict(w=w)",
+    "model = nn.Sequential(nn.Linear(2, @), nn.Linear(@, 1))\nmodel[0].requires_grad_(False)\n"
+    "tensors = dict(model.named_parameters())",
+    "tensors = {}",
+)
+
+
+def _missing(size: int) -> tuple:
+    return tuple(_tensors(code.replace("@", str(size))) for code in _TENSORS)
+
+
+def _hearing(answer: Callable) -> Callable:
+    """Wrap a function: it returns what `answer` returns, and how many warnings there were."""
+
+    def run(tensors: dict) -> tuple:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            returned = answer(tensors)
+        return returned, len(heard)
+
+    return run
+
+
+def _reasons(ended: tuple, _: dict) -> list:
+    """See the names and the reasons that came back, the warnings, and the tensors."""
+    returned, warned = ended
+    if is_a(returned, dict):
+        pairs = sorted(dict.items(returned), key=str)
+        returned = [[readable(name) for name, _ in pairs], [readable(why) for _, why in pairs]]
+    else:
+        returned = [readable(returned), "no dict"]
+    return [*returned, warned, afterwards()]
+
+
+_WHY = """
+def why_no_grad(tensors):
+    reasons = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_leaf and not tensor.retains_grad:
+            reasons[name] = "non-leaf"
+        elif tensor.grad is None:
+            reasons[name] = "not reached" if tensor.requires_grad else "flag down"
+    return reasons
+
+
+answer = why_no_grad
+"""
+
+REASONS = Exercise(
+    id="03.7",
+    reader=function(
+        *_missing(3),
+        observe=_reasons,
+        promises=("names without a gradient", "reasons", "warnings", "the tensors afterwards"),
+        around=_hearing,
+    ),
+    cases=lambda random: _missing(random.randint(4, 9)),
+    right="Keep it for the next weight that does not learn: an empty dict means that all have a gradient.",
+    known={
+        "Torch warned while your function ran: you read `.grad` of a non-leaf that keeps none. Ask `is_leaf` and"
+        " `retains_grad` before you look.": lambda seen, _: any(
+            is_a(case, tuple) and case[2] not in (0, None) for case in seen
+        ),
+        "`if tensor.grad` asks whether the numbers in it are true. You want to know whether there is one at all:"
+        " compare with None.": fails("Boolean value of Tensor"),
+        "A non-leaf is not always without a gradient. After `retain_grad()` it keeps what arrives: ask"
+        " `retains_grad`.": first_wrong(4),
+        "A gradient of zeros is a gradient: backward did reach this leaf.": first_wrong(5),
+        "This flag was taken down after backward, and the gradient is still there. Ask for the gradient"
+        " first.": first_wrong(6),
+        "You list every tensor. The list has those without a gradient only.": like(
+            _WHY.replace("        elif tensor.grad is None:", "        else:")
+        ),
+    },
+    hints=(
+        "Three questions in this order: is it a non-leaf that keeps nothing? Has it a gradient? Is its flag up?",
+        "`tensor.retains_grad` tells whether somebody called `retain_grad()`. For a leaf, compare `tensor.grad` with"
+        " None.",
+    ),
+    solution=_WHY,
+    principle="a gradient is missing because none was kept, because nobody asked, or because no path led there.",
+)
+
 
 _NO_TENSOR = "not a tensor"
 
@@ -345,4 +516,4 @@ def answer(values):
 """,
 )
 
-EXERCISES = (LEAVES, GRADIENTS, MIDDLE, CASE)
+EXERCISES = (LEAVES, GRADIENTS, MIDDLE, LINE, REASONS, CASE)

@@ -1,9 +1,12 @@
-"""Exercises of lesson 04, grad_fn and the graph: count nodes, write a walk, and the case of the lesson."""
+"""Exercises of lesson 04, grad_fn and the graph: count nodes, write a walk, say what a node keeps, find the
+line at which a path breaks off, list the parameters out of reach, and the case of the lesson.
+"""
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
+from itertools import count, islice
 from random import Random
 
 import torch
@@ -11,12 +14,15 @@ from torch import nn
 from torch.autograd.graph import Node
 
 from autograd_graphs.untrusted.plain import is_a
-from autograd_graphs.untrusted.sandbox import Failed
+from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, made_by, written
+from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import number
-from helpers.exercises.recognise import When, always, fails, like
+from helpers.exercises.recognise import When, always, fails, first_wrong, like, wrong_in
+from helpers.exercises.tensors import afterwards, note, readable
 from helpers.moons import moons
 
 
@@ -100,6 +106,116 @@ LOOP = Exercise(
         "Start at `y.grad_fn` and go on with `next_functions[0][0]`. Count until you reach the leaf.",
     ),
     solution=COUNTED.code,
+)
+
+_SLOPE = "What is its slope computed from: from `x`, from the result, or from neither?"
+KEPT = Lines(
+    read="the idea “Three slopes, three nodes”, and draw each result with `show`",
+    begins=(
+        "x = torch.tensor([0.5, 2.0], requires_grad=True)",
+        "x = torch.ones(3, requires_grad=True) * 2",
+        "x = torch.nn.Parameter(torch.rand(2, 2) + 1)",
+    ),
+    lines=dict.fromkeys(
+        (
+            "@ = x.sin()",
+            "@ = x.exp()",
+            "@ = x + 1",
+            "@ = x**2",
+            "@ = -x",
+            "@ = x.tanh()",
+            "@ = x * 3",
+            "@ = x.log()",
+            "@ = x.sqrt()",
+            "@ = x * x",
+            "@ = x.sum()",
+            "@ = x.cos()",
+            "@ = x.sigmoid()",
+            "@ = x.abs()",
+        ),
+        _SLOPE,
+    ),
+    right="any(torch.is_tensor(kept) and kept.data_ptr() == x.data_ptr() for name in dir(made.grad_fn)"
+    " if name.startswith('_saved') for kept in [getattr(made.grad_fn, name)])",
+)
+
+KEEPS = Exercise(
+    id="04.6",
+    right="Their slopes are computed from `x`. The others use their result, or a number, or nothing.",
+    asked="Which of `a` to `f` have a node that keeps `x` itself for backward? Give a list of letters.",
+    vary=KEPT.vary,
+    **KEPT.of("abcdef"),
+    hints=(
+        "Write down the slope of each one. Does `x` stand in it, or the result, or neither?",
+        "`show(a)` draws what its node keeps: is a full circle the tensor `x`?",
+    ),
+)
+
+
+PATHS = Faults(
+    (
+        Program(
+            """
+w = torch.eye(2, requires_grad=True)
+scores = torch.tensor([[0.{a}, 0.{b}]]) @ w
+best = scores.softmax(1)
+loss = (best**2).sum() * {c}
+loss.backward()
+""",
+            "w.grad",
+            {
+                3: ("best = scores.argmax(1).float()", "best = (scores > 0.{c}).float()"),
+                2: ("scores = torch.tensor([[0.{a}, 0.{b}]]) @ (w > 0).float()",),
+                4: ("loss = (best.long() ** 2).sum() * {c}",),
+            },
+        ),
+        Program(
+            """
+x = torch.tensor([0.{a}, 0.{b}])
+gate = torch.tensor(0.{c}, requires_grad=True)
+soft = torch.sigmoid(x - gate)
+loss = (x * soft).sum() + gate**2
+loss.backward()
+""",
+            "gate.grad",
+            {
+                3: ("soft = (x > gate).float()", "soft = torch.sigmoid(x - gate.item())"),
+                4: (
+                    "loss = (x * soft).sum() + torch.tensor(gate.item()) ** 2",
+                    "loss = (x * (soft > 0.5)).sum() + gate**2",
+                ),
+            },
+        ),
+        Program(
+            """
+x = torch.tensor({a}.5, requires_grad=True)
+t = x
+for step in range({b}):
+    t = t / 2 if t > 1 else t + {c}
+loss = (t - x) ** 2
+loss.backward()
+""",
+            "x.grad",
+            {
+                2: ("t = x.long()", "t = torch.tensor(x.item())"),
+                4: ("    t = (t > 1) / 2 + {c}", "    t = t.item() / 2 if t > 1 else t + {c}"),
+                5: ("loss = (t - x.int()) ** 2",),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="04.7",
+    right="What that line computes has no node that leads on to the leaf.",
+    asked="In one line of this program, a path from `loss` back to the leaf breaks off. Which line would you change?"
+    " Give its number.",
+    principle="a comparison, `argmax`, a cast to integers and `item()` leave no node.",
+    hints=(
+        "Print `grad_fn` of each result. Where is it None, or where does `next_functions` not lead on as you expect?",
+        "Integers and bools cannot have a gradient. Which line makes some, or makes a plain number?",
+    ),
+    **PATHS.first(a=3, b=6, c=4, d=2),
 )
 
 
@@ -412,4 +528,119 @@ CASE = Exercise(
     cases=lambda random: tuple(partial(_start, seed) for seed in random.sample(range(3, 40), 2)),
 )
 
-EXERCISES = (LOOP, WALK, CASE)
+_MLP = "model = nn.Sequential(nn.Linear(2, @), nn.Tanh(), nn.Linear(@, 2))\nx = torch.ones(3, 2)\n"
+_HEADS = (
+    'model = nn.ModuleDict({"trunk": nn.Linear(2, @), "left": nn.Linear(@, 1), "right": nn.Linear(@, 1)})\n'
+    "h = model.trunk(torch.ones(3, 2))\nloss = model.left(h).sum()"
+)
+_LOSSES = (
+    _MLP + "loss = model(x).sum()",
+    _MLP + "loss = model(x).argmax().float() + (model[2].weight ** 2).sum()",
+    _HEADS + "\n",
+    _MLP + "model[0].requires_grad_(False)\nloss = model[0](x).sum() + model[2].bias.sum()",
+    _MLP + "h = model[0](x).detach()\nloss = model[2](h).mean()",
+    _MLP.replace("@", "2") + "model[2].weight = model[0].weight\nloss = model[2](x * @).mean()",
+    _MLP + "loss = torch.tensor(model(x).sum().item())",
+    _MLP + "h = model(x).half().sum()\nfor _ in range(40): h = h + h / @\nloss = h",
+    "model = nn.Linear(2, @)\nh = model(torch.ones(1, 2)).sum()\nfor _ in range(3_000): h = h + 1\nloss = h",
+)
+
+
+def _with_loss(model: nn.Module, loss: torch.Tensor) -> tuple[nn.Module, torch.Tensor]:
+    note(model.parameters())
+    return model, loss
+
+
+def _losses(width: int) -> tuple:
+    codes = [code.replace("@", str(width)) for code in _LOSSES]
+    return tuple(made_by(code, "model", "loss", then=_with_loss) for code in codes)
+
+
+MOST_STEPS = 200_000  # lines that run; a walk over each node once takes a tenth of it
+_TOO_LONG = "This takes too long"
+
+
+def _counting(answer: Callable) -> Callable:
+    """Wrap a function: one that goes along each path, where paths meet again and again, is stopped."""
+
+    def run(model: nn.Module, loss: torch.Tensor) -> object:
+        steps = count()
+
+        def step(*_: object) -> Callable:
+            if next(steps) > MOST_STEPS:
+                raise RuntimeError(_TOO_LONG)
+            return step
+
+        before = sys.gettrace()
+        sys.settrace(step)
+        try:
+            return answer(model, loss)
+        finally:
+            sys.settrace(before)
+
+    return run
+
+
+def _out_of_reach(returned: object, model: nn.Module, loss: torch.Tensor) -> list:
+    """See the names that came back, the parameters, and whether a backward can still run."""
+    names = readable(returned)
+    names = sorted(names, key=str) if is_a(names, tuple, frozenset) else names
+    parameters = afterwards()
+    ended = guarded(loss.backward) if loss.requires_grad else None
+    return [names, parameters, "raises" if is_a(ended, Failed) else "runs, if there is a graph"]
+
+
+_REACH = """
+def unreached(model, loss):
+    reached, met, waiting = [], set(), [loss.grad_fn]
+    while waiting:
+        node = waiting.pop()
+        if node is None or node in met:
+            continue
+        met.add(node)
+        if hasattr(node, "variable"):
+            reached.append(id(node.variable))
+        waiting += [child for child, number in node.next_functions]
+    asking = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
+    return [name for name, one in asking if id(one) not in reached]
+
+
+answer = unreached
+"""
+
+REACH = Exercise(
+    id="04.8",
+    reader=function(
+        *_losses(3),
+        observe=_out_of_reach,
+        promises=("names that came back", "the parameters afterwards", "a backward afterwards"),
+        around=_counting,
+    ),
+    cases=lambda random: _losses(random.choice((2, 4, 5, 6))),
+    right="Keep it: call it once before you train, and it names every parameter that would never learn.",
+    known={
+        "You ran a backward. It left gradients, or freed what the next one needs. Only look: walk along"
+        " `next_functions`.": wrong_in(1, 2),
+        "A frozen parameter does not ask for a gradient, so it is not missing one. Leave it out.": first_wrong(
+            3
+        ),
+        "On a chain of some thousand nodes a function that calls itself comes to Python's limit. Keep a list of the"
+        " nodes that are still to visit.": fails("RecursionError"),
+        "An empty entry is None, and so is the `grad_fn` of a loss without a graph. Ask first whether there is a"
+        " node.": fails("'NoneType' object has no attribute"),
+        "You compared the values of two tensors. Two parameters may hold the same numbers, so compare the objects:"
+        " with `is`, or by `id`.": fails("Boolean value of Tensor", "must match the size"),
+        "You went along each path, and in a large model these are more than you can count. Keep the nodes that you"
+        " have met, and enter each one once.": fails(_TOO_LONG),
+    },
+    hints=(
+        "Your walk of 04.4 visits each node once. At an `AccumulateGrad`, `node.variable` is the parameter itself.",
+        "Begin with `waiting = [loss.grad_fn]`, and take one node after the other. Keep `id(node.variable)`, and at the"
+        " end compare with `id(parameter)`.",
+    ),
+    solution=_REACH,
+    principle="a parameter is reached if some path of nodes ends at its `AccumulateGrad`.",
+)
+
+
+EXERCISES = (LOOP, WALK, KEEPS, LINE, REACH, CASE)
