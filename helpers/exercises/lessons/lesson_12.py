@@ -381,7 +381,9 @@ def _gate_inputs(values: tuple, slope: float) -> tuple:
 def _other_gates(random: Random) -> tuple:
     sizes = [random.randint(1, 9) for _ in range(3)]
     slopes = [random.randint(1, 9) / 10 for _ in range(3)]
-    return _gates(*(((-1.0 * size, size + 0.5), slope) for size, slope in zip(sizes, slopes, strict=True)))
+    return _gates(
+        *(((-1.0 * size, size + 0.5), slope) for size, slope in zip(sizes, slopes, strict=True))
+    )
 
 
 _GATE = """
