@@ -1,179 +1,51 @@
-"""Small films for tests of the player, made by hand from real drawings: a backward in steps, and a
-lab. No torch.
-"""
+"""Small films for tests of the player: backwards in steps, and labs made by hand of real drawings."""
 
-import math
 import random
-from collections import deque
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
-from autograd_graphs.data import (
-    Call,
-    Edge,
-    Gradient,
-    Graph,
-    Node,
-    Root,
-    SavedTensor,
-    Storage,
-    TensorInfo,
-)
+import torch
+from torch import nn
+
 from autograd_graphs.drawing.diagram import drawing
 from autograd_graphs.drawing.palette import STYLE
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.film import ENDS, IDLE, Button, Change, LabFilm, LabState, Stack, Way
 from autograd_graphs.playing.stylesheet import css_class
-from autograd_graphs.recording.trace import LeafGrad, LocalDerivative, Step, Trace
-
-FLOAT = 4  # bytes
-MOST_DOUBLED = (
-    60  # multiplications; a longer chain halves every second time, so that no number gets too large
-)
+from helpers import module_calls, record, snapshot
 
 
-@dataclass
-class Made:
-    """Hold one number of a hand-made program: how it was made, and its derivatives by its inputs.
+class Layer(nn.Module):
+    """Return sin(2 sin(x * weight))."""
 
-    `inputs` are (input, symbol of the factor, factor).
-    """
+    def __init__(self, value):
+        super().__init__()
+        self.weight = nn.Parameter(torch.tensor(value))
 
-    name: str
-    value: float
-    operation: str = "AccumulateGrad"
-    inputs: list = field(default_factory=list)
-    saved: list = field(default_factory=list)
-
-    def __hash__(self):
-        return id(self)
-
-
-def leaf(name, value):
-    return Made(name, value)
-
-
-def times(one, by, name=""):
-    """Multiply by another number of the program, or by a plain one."""
-    if not isinstance(by, Made):
-        inputs = [(one, str(by), float(by))]
-        return Made(name, one.value * by, "MulBackward0", inputs, [("other", "", float(by))])
-    inputs = [(one, "{other}", by.value), (by, "{self}", one.value)]
-    saved = [("self", one.name, one.value), ("other", by.name, by.value)]
-    return Made(name, one.value * by.value, "MulBackward0", inputs, saved)
-
-
-def sine(one, name=""):
-    inputs = [(one, "cos({self})", math.cos(one.value))]
-    return Made(name, math.sin(one.value), "SinBackward0", inputs, [("self", one.name, one.value)])
-
-
-def trace_of(root, made, calls=()):
-    """Return the trace of a backward from `root` over operations in the order in which they ran."""
-    graph = graph_of(root, made, calls)
-    number = {one: nr for nr, one in enumerate(found_from(root))}
-    arrived, steps = {root: 1.0}, []
-    for one in reversed(made):
-        for below, _, factor in one.inputs:
-            arrived[below] = arrived[one] * factor
-        steps.append(operation_step(number[one], one, arrived[one]))
-        leaves = [below for below, _, _ in one.inputs if not below.inputs]
-        steps += [leaf_step(number[below], arrived[below]) for below in leaves]
-    grads = {step.node: step.leaf.after for step in steps if step.leaf}
-    after = [done(node, grads.get(nr)) for nr, node in enumerate(graph.nodes)]
-    one = Gradient((), 1.0)
-    return Trace(graph, replace(graph, nodes=tuple(after)), tuple(steps), starts=(one,))
-
-
-def found_from(root):
-    """Return all that a root was made of, breadth first."""
-    found, waiting = {root: None}, deque([root])
-    while waiting:
-        for below, _, _ in waiting.popleft().inputs:
-            if below not in found:
-                found[below] = None
-                waiting.append(below)
-    return list(found)
-
-
-def graph_of(root, made, calls=()):
-    found = found_from(root)
-    number = {one: nr for nr, one in enumerate(found)}
-    edges = [
-        Edge(nr, at, number[below])
-        for nr, one in enumerate(found)
-        for at, (below, _, _) in enumerate(one.inputs)
-    ]
-    nodes = [node_of(one, nr) for nr, one in enumerate(found)]
-    ran = tuple([number[one] for one in made])
-    return Graph(tuple(nodes), tuple(edges), (Root(nodes[0].outputs[0], 0),), ran, tuple(calls))
-
-
-def node_of(one, number):
-    names = (one.name,) if one.name else ()
-    if not one.inputs:
-        info = TensorInfo(names, value=str(one.value), keeps_grad=True, values=one.value)
-        return Node("AccumulateGrad", (info,), is_leaf=True)
-    saved = [
-        SavedTensor(
-            name,
-            "held",
-            TensorInfo((called,) if called else (), value=str(value), values=value),
-            storages=(Storage(10 * number + at, FLOAT),),
-        )
-        for at, (name, called, value) in enumerate(one.saved)
-    ]
-    return Node(one.operation, (TensorInfo(names),), saved=tuple(saved))
-
-
-def done(node, grad):
-    """Return a node as it is after backward."""
-    saved = tuple([SavedTensor(one.name, "freed") for one in node.saved])
-    outputs = tuple([replace(made, grad=grad) for made in node.outputs])
-    return replace(node, saved=saved, outputs=outputs)
-
-
-def operation_step(number, one, arrived):
-    came, saved = Gradient((), arrived), tuple([name for name, _, _ in one.saved])
-    names = tuple([(name, called) for name, called, _ in one.saved if called])
-    return Step(
-        number,
-        tuple([(["self", "other"][at], "grad") for at in range(len(one.inputs))]),
-        (came,),
-        (came,),
-        tuple([Gradient((), arrived * factor) for _, _, factor in one.inputs]),
-        tuple(
-            [
-                LocalDerivative("×", symbol, "", Gradient((), factor), names=names)
-                for _, symbol, factor in one.inputs
-            ]
-        ),
-        saved,
-        saved,
-    )
-
-
-def leaf_step(number, arrived):
-    came = Gradient((), arrived)
-    return Step(number, (), (came,), (came,), leaf=LeafGrad(None, came))
+    def forward(self, x):
+        return (2 * (x * self.weight).sin()).sin()
 
 
 def chained(length, name="x"):
-    """Return a chain of `length` multiplications by numbers, down to one leaf."""
-    made, one = [], leaf(name, 2.0)
+    """Return the tensors of a chain of `length` multiplications by 2, by name; the leaf first."""
+    names = {name: torch.tensor(2.0, requires_grad=True)}
     for nr in range(length):
-        by = 0.5 if length > MOST_DOUBLED and nr % 2 else 2
-        one = times(one, by, f"y{nr + 1}")
-        made.append(one)
-    return one, made
+        names[f"y{nr + 1}"] = last(names) * 2
+    return names
+
+
+def last(names):
+    return list(names.values())[-1]
 
 
 def chain(length, name="x"):
     """Return the graph of `length` multiplications in a row, down to one leaf."""
-    return graph_of(*chained(length, name))
+    names = chained(length, name)
+    return snapshot(last(names), names=names)
 
 
 def chain_trace(length, name="x"):
-    return trace_of(*chained(length, name))
+    names = chained(length, name)
+    return replace(record(last(names), names=names), program=None)
 
 
 def steps(length, name="x"):
@@ -183,17 +55,14 @@ def steps(length, name="x"):
 
 
 def folded_trace(blocks=7):
-    """Return the trace of equal module calls in a row, which is folded: sin(2 sin(y * w)) in each."""
-    made, calls, one = [], [], leaf("x", 0.5)
-    for nr in range(blocks):
-        product = times(one, leaf(f"layers.{nr}.weight", 1.5 + nr / 8))
-        inner = sine(product)
-        doubled = times(inner, 2)
-        one = sine(doubled)
-        made += [product, inner, doubled, one]
-        calls.append(Call(f"layers.{nr}", "Layer", 0, 4 * nr, 4 * nr + 4))
-    one = times(one, 3, "loss")
-    return trace_of(one, [*made, one], calls)
+    """Return the trace of equal module calls in a row, which is folded."""
+    layers = nn.ModuleList([Layer(1.5 + nr / 8) for nr in range(blocks)])
+    y = torch.tensor(0.5, requires_grad=True)
+    with module_calls(layers) as calls:
+        for layer in layers:
+            y = layer(y)
+    loss = y * 3
+    return replace(record(loss, names=calls), program=None)
 
 
 def folded(blocks=7):

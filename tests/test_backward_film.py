@@ -2,7 +2,6 @@
 
 import functools
 import math
-import time
 from dataclasses import replace
 
 import pytest
@@ -10,7 +9,6 @@ import torch
 from checked_film import check_film, text_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from made_up_film import chain_trace
 from programs import FAMILIES, bits, often, programs
 from test_record import nodes_of
 from torch import nn
@@ -20,7 +18,6 @@ from autograd_graphs.looking.snapshot import NEAREST
 from autograd_graphs.playing import animate, summaries
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.equations import MOST_ROWS
-from autograd_graphs.playing.player import as_json
 from autograd_graphs.playing.views import views
 from autograd_graphs.recording.record import record
 from autograd_graphs.text import short_number
@@ -617,20 +614,6 @@ def assert_bars(trace, view, here, steps, turn, bars):
         norms.append(one.norm if flat is None else flat.norm().item())
     assert [size for _, size in bars] == pytest.approx(norms, rel=1e-3)
     assert len({name for name, _ in bars}) == len(bars)
-
-
-@pytest.mark.thorough
-def test_a_film_of_ten_thousand_steps_takes_time_in_proportion():
-    spent = {}
-    for length in (2_500, 9_999):
-        trace = chain_trace(length)
-        begin = time.process_time()
-        made = film(trace)
-        as_json(made)
-        spent[length] = time.process_time() - begin
-    assert len(made.moments) >= 10_002
-    assert spent[9_999] < 10 * spent[2_500] + 1, spent
-    assert spent[9_999] < 30
 
 
 def test_a_graph_that_was_cut_tells_no_whole_way(monkeypatch):

@@ -45,14 +45,3 @@ def test_a_name_that_is_imported_later_is_there(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_every_benchmark_can_be_imported_and_has_rows(name):
     assert callable(import_module(f"benchmarks.{name}").rows)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", ["drawing", "stepping"])
-def test_a_model_is_drawn_and_stepped(name, monkeypatch):
-    module = import_module(f"benchmarks.{name}")
-    monkeypatch.setattr(module, "MODELS", ("mlp",))
-    by_what = {row.what: row for row in module.rows(2)}
-    ours = by_what["show" if name == "drawing" else "record"]
-    assert len(ours.values) == 2
-    assert not ours.words

@@ -187,19 +187,6 @@ def test_on_kubernetes_nobody_gets_in_by_default_either():
     assert hub["FirstUseAuthenticator"]["create_users"] is False
 
 
-def test_a_student_on_kubernetes_has_what_one_has_on_one_machine(course):
-    config, found = loaded(course), values()
-    student, spawner = found["singleuser"], config.Spawner
-    assert student["memory"]["limit"] == spawner.mem_limit
-    assert student["cpu"]["limit"] == spawner.cpu_limit
-    assert student["defaultUrl"] == spawner.default_url
-    assert student["extraEnv"].items() <= spawner.environment.items()
-    assert student["cmd"][-1] in spawner.args
-    assert found["hub"]["config"]["KubeSpawner"]["http_timeout"] == spawner.http_timeout
-    assert f"--timeout={found['cull']['timeout']}" in config.JupyterHub.services[0]["command"]
-    assert f"--cull-every={found['cull']['every']}" in config.JupyterHub.services[0]["command"]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("broken", [False, True])
 def test_the_command_on_kubernetes_brings_the_lessons_and_starts_the_server(tmp_path, broken):

@@ -149,108 +149,48 @@ def test_a_map_is_plain_data_and_no_tensor_lives_on():
     assert hash(found) == hash(explore(Watched, 3))
 
 
-def base():
-    x = torch.tensor([1.0, 2.0], requires_grad=True)
-    return {"x": x, "y": x**2, "g": None}
-
-
-def with_grad(**extra):
-    things = base()
-    things["x"].grad = torch.ones(2)
-    return things | extra
-
-
-def held(retain):
-    things = base()
-    things["y"].sum().backward(retain_graph=retain)
-    things["x"].grad = None
-    return things
-
-
-def edited(way):
-    things = base()
-    with torch.no_grad():
-        way(things["x"])
-    return things
-
-
-def written(used):
-    """Edit x after y saved it, and after or without a backward that freed it."""
-    things = held(False) if used else base()
-    with torch.no_grad():
-        things["x"].add_(1)
-    return things
-
-
-def alias(copy):
-    things = with_grad()
-    return things | {"g": things["x"].grad.clone() if copy else things["x"].grad}
-
-
-def part(cut):
-    x = torch.tensor([1.0, 2.0])
-    return {"x": x, "part": cut(x)}
-
-
-def retained(keep):
-    things = base()
-    if keep:
-        things["y"].retain_grad()
-    return things
-
-
-def inference(inside):
-    with torch.inference_mode(inside):
-        return {"x": torch.ones(2)}
-
-
-def dropout(mode):
-    return {"model": torch.nn.Dropout(0.5).train(mode)}
-
-
-def order(first):
-    x = torch.ones(2, requires_grad=True)
-    made = {"p": lambda: x * 2, "q": lambda: x.exp()}
-    return {"x": x} | {
-        name: make() for name, make in (made.items() if first else reversed(made.items()))
-    }
-
-
-def with_hook(hook):
-    things = base()
-    things["y"].register_hook(hook)
-    return things
-
-
-DIFFERENT = {
-    "a hook": (lambda: with_hook(lambda g: g * 2), lambda: with_hook(lambda g: g * 3)),
-    "a value": (base, lambda: edited(lambda x: x.data.add_(1))),
-    "a version": (base, lambda: edited(lambda x: x.add_(1).sub_(1))),
-    "a flag": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.ones(2, requires_grad=True)}),
-    "a dtype": (lambda: {"x": torch.ones(2)}, lambda: {"x": torch.ones(2, dtype=torch.float64)}),
-    "retains_grad": (lambda: retained(False), lambda: retained(True)),
-    "a .grad": (base, with_grad),
-    "who is .grad": (lambda: alias(True), lambda: alias(False)),
-    "saved or freed": (lambda: held(True), lambda: held(False)),
-    "freed or modified": (lambda: written(True), lambda: written(False)),
-    "a storage": (lambda: part(torch.clone), lambda: part(lambda x: x.data)),
-    "a base": (lambda: part(torch.detach), lambda: part(lambda x: x.view(2))),
-    "a version counter": (lambda: part(lambda x: x.data), lambda: part(torch.detach)),
-    "a view": (lambda: part(lambda x: x[:1]), lambda: part(lambda x: x[1:])),
-    "inference": (lambda: inference(False), lambda: inference(True)),
-    "a mode of a module": (lambda: dropout(True), lambda: dropout(False)),
-    "the engine's order": (lambda: order(True), lambda: order(False)),
-    "a name": (base, lambda: {**base(), "h": None}),
-    "a plain value": (lambda: {"n": 1}, lambda: {"n": 1.0}),
+BEGIN = """
+x = torch.tensor([1.0, 2.0], requires_grad=True)
+y, g, t = x**2, None, torch.tensor([1.0, 2.0])
+"""
+FREED = "y.sum().backward(); x.grad = None; "
+DIFFERENT = {  # lines after which two worlds differ in one thing
+    "a hook": ("y.register_hook(lambda g: g * 2)", "y.register_hook(lambda g: g * 3)"),
+    "a value": ("", "x.data.add_(1)"),
+    "a version": ("", "x.detach().add_(1).sub_(1)"),
+    "a flag": ("", "t.requires_grad_()"),
+    "a dtype": ("", "t = t.double()"),
+    "retains_grad": ("", "y.retain_grad()"),
+    "a .grad": ("", "x.grad = torch.ones(2)"),
+    "who is .grad": ("x.grad = torch.ones(2); g = x.grad.clone()", "g = x.grad = torch.ones(2)"),
+    "saved or freed": ("y.sum().backward(retain_graph=True); x.grad = None", FREED),
+    "freed or modified": (FREED + "x.detach().add_(1)", "x.detach().add_(1)"),
+    "a storage": ("g = t.clone()", "g = t.data"),
+    "a base": ("g = t.detach()", "g = t.view(2)"),
+    "a version counter": ("g = t.data", "g = t.detach()"),
+    "a view": ("g = t[:1]", "g = t[1:]"),
+    "inference": ("", "with torch.inference_mode(): t = torch.tensor([1.0, 2.0])"),
+    "a mode of a module": ("g = torch.nn.Dropout(0.5)", "g = torch.nn.Dropout(0.5).eval()"),
+    "the engine's order": ("p = x * 2; q = x.exp()", "q = x.exp(); p = x * 2"),
+    "a name": ("", "h = None"),
+    "a plain value": ("g = 1", "g = 1.0"),
 }
+
+
+def made(lines):
+    """Return the variables of a world after its beginning and some lines, in one order."""
+    space = {"torch": torch}
+    exec(f"{BEGIN}{lines}", space)
+    del space["torch"], space["__builtins__"]
+    return dict(sorted(space.items()))
 
 
 @pytest.mark.parametrize("pair", DIFFERENT.values(), ids=DIFFERENT)
 def test_worlds_that_differ_in_one_thing_are_not_the_same(pair):
     one, other = pair
-    assert sameness(one()) == sameness(one())
-    assert sameness(other()) == sameness(other())
-    assert sameness(one()) != sameness(other())
+    assert sameness(made(one)) == sameness(made(one))
+    assert sameness(made(other)) == sameness(made(other))
+    assert sameness(made(one)) != sameness(made(other))
 
 
 def hooked():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograd_graphs.drawing.layout import MOST_WORK, place, ranks, work
+from autograd_graphs.drawing.layout import MOST_WORK, place, work
 
 EIGHT = [(0, 1), (0, 2), (1, 4), (1, 5), (2, 3), (2, 6), (3, 7), (3, 7)]
 
@@ -40,14 +40,6 @@ def test_boxes_never_overlap_and_arrows_go_down(dag):
         for j in range(i):
             (x, y), (u, v) = placed.centres[i], placed.centres[j]
             assert abs(x - u) >= 59 or abs(y - v) >= 29
-
-
-def test_ranks_are_longest_ways_and_work_counts_long_edges():
-    assert ranks(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == [0, 1, 2, 3]
-    assert (
-        work(4, [(0, 1), (1, 2), (0, 3), (2, 3)]) == 4 + 2 + 2
-    )  # three short edges count a half each, rounded up
-    assert work(2, [(0, 1)], labelled=True) == 2 + 1
 
 
 def test_too_much_work_is_refused_with_a_sentence():

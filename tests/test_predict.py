@@ -238,20 +238,6 @@ def test_only_the_paired_cell_brings_the_answer(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_run_before_the_guess_asks_for_one_and_is_remembered(tmp_path):
-    said = ran(
-        tmp_path,
-        ("run1", "x = 1"),
-        ("guess1", 'made = predict("99.q1")\nmade.ran, made.answer is None'),
-        ("later", 'made.choice = "c"\nrepr(made)'),
-    )
-    assert said["guess1"] == "(True, True)"
-    assert "You said (c). It is (b). A matrix is never built." in said["later"]
-    again = ran(tmp_path, ("guess1", 'predict("99.q1")'))  # another kernel, on another day
-    assert again["guess1"] == "99.q1: You said (c). It is (b). A matrix is never built."
-
-
-@pytest.mark.slow
 def test_without_ids_of_ours_the_code_tells(tmp_path):
     said = ran(
         tmp_path,

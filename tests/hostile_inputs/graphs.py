@@ -64,11 +64,6 @@ def looked_at_from_a_tensor_hook(look):
     y.sum().backward()
 
 
-@case("AccumulateGradBackward → thing (2,)")
-def a_function_that_says_it_is_accumulate_grad(look):
-    look(function("AccumulateGrad", variable=ran("variable")).apply(leaf()))
-
-
 @case("OwnBackward → thing (2,)   ● saved_tensors[0] (2,)")
 def a_backward_class_whose_every_property_raises(look):
     own = function(forward=lambda ctx, x: ctx.save_for_backward(x) or x * 2)

@@ -101,11 +101,6 @@ HostileDict = type(
     (dict,),
     {**TRAPS, **{name: ran(name) for name in ("items", "keys", "values", "get")}},
 )
-HostileText = type(
-    "HostileText",
-    (str,),
-    {**TRAPS, **{name: ran(name) for name in ("split", "encode", "isprintable")}},
-)
 
 
 @case(
@@ -132,11 +127,6 @@ def names_has_a_hostile_text_as_key(look):
     for name in ("__eq__", "__hash__", "__str__", "__repr__", "__format__"):
         setattr(Late, name, ran(name))
     look(one(), names=names)
-
-
-@case("TypeError: alt is HostileText. Pass a sentence that says what to notice.")
-def alt_is_a_hostile_text(look):
-    look(one(), alt=HostileText("x"))
 
 
 @case(

@@ -12,21 +12,6 @@ repr str format bool len iter getitem eq ne lt hash contains call float int inde
 instancecheck subclasscheck dir sizeof getattr del_ deepcopy bytes
 """
 TRAPS = {f"__{name}__": ran(f"__{name}__") for name in DUNDERS.split()}
-PROPERTIES = {
-    name: property(ran(name))
-    for name in (
-        "shape",
-        "dtype",
-        "device",
-        "grad",
-        "grad_fn",
-        "requires_grad",
-        "is_leaf",
-        "_version",
-        "data",
-        "name",
-    )
-}
 
 
 def of_class(cls, value=2.0):
@@ -47,25 +32,9 @@ def torch_function_that_raises(look):
 
 
 @case("MulBackward0 → result (1,)   ● other = 2")
-def every_method_raises(look):
-    leaf, result = of_class(subclass(**TRAPS))
+def every_method_and_property_raises(look):
+    leaf, result = of_class(subclass(**TRAPS, **PROPERTIES))
     look(result, leaf, space={"result": result, "leaf": leaf})
-
-
-@case("MulBackward0 → result (1,)   ● other = 2")
-def every_property_raises(look):
-    leaf, result = of_class(subclass(**PROPERTIES))
-    look(result, leaf, space={"result": result, "leaf": leaf})
-
-
-@case("AccumulateGrad (leaf thing (1,), .grad None)")
-def a_metaclass_that_equals_everything(look):
-    Meta = type(
-        "Meta",
-        (type(torch.Tensor),),
-        {"__eq__": ran("Meta.__eq__"), "__hash__": ran("Meta.__hash__")},
-    )
-    look(of_class(subclass(meta=Meta))[0])
 
 
 class Wrapper(torch.Tensor):
@@ -112,13 +81,6 @@ def a_saved_tensor_of_a_class_with_torch_dispatch(look):
         look(thing)
     finally:
         Doubling.silent = True
-
-
-@case("AccumulateGrad (leaf thing = [1.0, 1.0], .grad (2,))")
-def a_gradient_of_a_hostile_class(look):
-    leaf = torch.ones(2, requires_grad=True)
-    leaf.grad = torch.Tensor._make_subclass(subclass(**TRAPS | PROPERTIES), torch.ones(2))
-    look(leaf)
 
 
 @case(refused("Claim"))

@@ -55,11 +55,6 @@ def no_element(look):
     look(torch.empty(0, requires_grad=True))
 
 
-@case("AccumulateGrad (leaf thing (1000000000,), .grad None)")
-def a_leaf_of_a_billion_in_one_place(look):
-    look(torch.ones(1).expand(10**9).requires_grad_())
-
-
 @case("AccumulateGrad (leaf thing (0,), .grad None)")
 def uninitialized_parameter(look):
     look(torch.nn.UninitializedParameter())
