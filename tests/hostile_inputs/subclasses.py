@@ -14,6 +14,21 @@ instancecheck subclasscheck dir sizeof getattr del_ deepcopy bytes
 TRAPS = {f"__{name}__": ran(f"__{name}__") for name in DUNDERS.split()}
 
 
+PROPERTIES = {
+    name: property(ran(name))
+    for name in (
+        "shape",
+        "dtype",
+        "grad",
+        "grad_fn",
+        "requires_grad",
+        "is_leaf",
+        "_version",
+        "data",
+    )
+}
+
+
 def of_class(cls, value=2.0):
     """Return a leaf of a class, made without running any of its code."""
     leaf = torch.Tensor._make_subclass(cls, torch.tensor([value]), True)
