@@ -2,7 +2,7 @@
 
 import torch
 
-from autograd_graphs.data import Edge, Graph, Node, Root, TensorInfo, tree
+from autograd_graphs.data import tree
 from helpers import snapshot
 
 
@@ -61,25 +61,3 @@ def test_a_deep_graph_continues_at_the_left_margin():
         sum("SinBackward0" in line for line in lines) == 60 + 2
     )  # two are shown where the tree continues
     assert lines[-1].strip().startswith("└─ AccumulateGrad")
-
-
-def test_head_keeps_the_nearest_nodes_and_marks_what_is_cut():
-    nodes = tuple(Node(f"N{i}", (TensorInfo(),)) for i in range(3))
-    graph = Graph(
-        nodes, (Edge(0, 0, 1), Edge(1, 0, 2), Edge(1, 1, None)), (Root(TensorInfo(("r",)), 0),)
-    )
-    part = graph.head(2)
-    assert part.edges == (Edge(0, 0, 1), Edge(1, 0, None, cut=True), Edge(1, 1, None))
-    assert (
-        part.left_out
-        == "Cut here: the 2 nodes nearest to the root are shown; 1 input leads further."
-    )
-    assert str(part).splitlines() == [
-        "N0",
-        "└─ N1",
-        "   ├─ … left out",
-        "   └─ (None, 0): no gradient wanted here",
-        part.left_out,
-    ]
-    assert graph.head(3) == graph
-    assert not graph.left_out

@@ -2,6 +2,7 @@
 with the torch here.
 """
 
+import base64
 import json
 import re
 import sys
@@ -10,15 +11,72 @@ from importlib.metadata import version
 import made_up_lesson
 import next_torch
 import pytest
-from test_harness import (
-    a_cell_that_now_raises,
-    a_digit,
-    a_label_in_the_img,
-    a_printed_word,
-    an_error_message,
-)
+from notebook_rules.lesson import DATA_URI, decoded_pictures
 
 pytestmark = pytest.mark.thorough
+
+LABEL = re.compile(r">([^<>\s][^<>]*)</(?:text|tspan)>")
+
+
+def code_cells(notebook):
+    return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def find(notebook, wanted):
+    """Return the number of the first code cell with an output that `wanted` accepts, and that
+    output.
+    """
+    return next(
+        (n, o) for n, cell in enumerate(code_cells(notebook)) for o in cell["outputs"] if wanted(o)
+    )
+
+
+def data(output):
+    return output.get("data", {})
+
+
+def relabelled(svg):
+    """Return the picture with one label changed, and nothing else."""
+    found = LABEL.search(svg)
+    return f"{svg[: found.start(1)]}Changed{svg[found.end(1) :]}"
+
+
+def a_digit(notebook):
+    number, output = find(notebook, lambda o: re.search(r"\d", data(o).get("text/plain", "")))
+    plain = output["data"]["text/plain"]
+    digit = re.search(r"\d", plain)
+    output["data"]["text/plain"] = (
+        f"{plain[: digit.start()]}{9 - int(digit[0])}{plain[digit.end() :]}"
+    )
+    return number
+
+
+def a_printed_word(notebook):
+    number, output = find(notebook, lambda o: o["output_type"] == "stream")
+    output["text"] = "x" + output["text"][1:]
+    return number
+
+
+def an_error_message(notebook):
+    number, output = find(notebook, lambda o: o["output_type"] == "error")
+    output["evalue"] = output["evalue"].swapcase()
+    return number
+
+
+def a_label_in_the_img(notebook):
+    number, output = find(notebook, lambda o: DATA_URI.search(data(o).get("text/html", "")))
+    html = output["data"]["text/html"]
+    changed = relabelled(next(decoded_pictures(html)))
+    encoded = base64.b64encode(changed.encode()).decode()
+    output["data"]["text/html"] = html.replace(DATA_URI.search(html)[1], encoded)
+    return number
+
+
+def a_cell_that_now_raises(notebook):
+    cell = code_cells(notebook)[-1]
+    cell["source"] = 'raise RuntimeError("now it raises")\n' + cell["source"]
+    return len(code_cells(notebook)) - 1
+
 
 TAMPERS = [a_digit, a_printed_word, a_label_in_the_img, an_error_message, a_cell_that_now_raises]
 NBVAL = ["-p", "nbval_patch", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=20"]

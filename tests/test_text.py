@@ -68,16 +68,3 @@ def test_a_path_that_is_too_long_keeps_its_end():
     assert ending(path, 24) == "…lf_attn.out_proj.weight"
     assert ending("a" * 30, 10) == "aaaaaaaaa…"
     assert ending("fc.weight", 24) == "fc.weight"
-
-
-def test_a_name_of_a_class_derived_from_str_is_not_asked():
-    class Loud(str):
-        def __getitem__(self, key):
-            raise AssertionError("asked")
-
-        def __len__(self):
-            raise AssertionError("asked")
-
-        isprintable = __str__ = __iter__ = __len__
-
-    assert visible(Loud("a\nb")) == "a\\nb"

@@ -77,13 +77,6 @@ for _ in range(9):
     model.eval()
     with torch.no_grad():
         best = mse(model(x), y)
-# gradients set to zero through .data, as in 2017
-for _ in range(9):
-    for p in model.parameters():
-        if p.grad is not None:
-            p.grad.data.zero_()
-    mse(model(x), y).backward()
-    opt.step()
 # accumulation over four portions
 for _ in range(9):
     opt.zero_grad()
@@ -110,16 +103,6 @@ def closure():
     return loss
 for _ in range(9):
     opt.step(closure)
-# scaler and autocast
-scaler = torch.amp.GradScaler("cpu")
-for _ in range(9):
-    opt.zero_grad()
-    with torch.autocast("cpu", torch.bfloat16):
-        loss = mse(model(x), y)
-    scaler.scale(loss).backward()
-    scaler.unscale_(opt)
-    scaler.step(opt)
-    scaler.update()
 # a scaler that skips steps
 scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127, growth_interval=2)
 for _ in range(9):
@@ -186,12 +169,6 @@ for _ in range(9):
     loss = mse(torch.func.functional_call(model, weights, (x,)), y)
     grads = torch.autograd.grad(loss, list(weights.values()))
     weights = {k: (w - 0.01 * g).detach() for (k, w), g in zip(weights.items(), grads)}
-# gradients that the user assigns
-for _ in range(9):
-    found = torch.autograd.grad(mse(model(x), y), list(model.parameters()))
-    for p, g in zip(model.parameters(), found):
-        p.grad = g
-    opt.step()
 # a recurrent state, detached
 state = torch.zeros(16, 1)
 for _ in range(9):
@@ -244,13 +221,6 @@ def closure():
 for _ in range(9):
     opt.step(closure)
     opt.zero_grad()
-# not emptied, by hand | loss.backward() | rounds 2–9
-for _ in range(9):
-    loss = mse(model(x), y)
-    loss.backward()
-    with torch.no_grad():
-        for p in model.parameters():
-            p -= 0.01 * p.grad
 # emptied | opt.step() | rounds 1–9
 for _ in range(9):
     mse(model(x), y).backward()
@@ -298,15 +268,6 @@ log.kept = []
 for _ in range(9):
     STEP
     log.kept.append(loss)
-# kept, by hand | losses.append(loss) | seen from round 4 on
-losses = []
-for _ in range(9):
-    model.zero_grad()
-    loss = mse(model(x), y)
-    loss.backward()
-    with torch.no_grad():
-        model[0].weight -= 0.01 * model[0].weight.grad
-    losses.append(loss)
 # reaches back | loss.backward(retain_graph=True) | seen from round 3 on
 opt = torch.optim.Adam(model.parameters(), fused=True)
 state = torch.zeros(16, 1)

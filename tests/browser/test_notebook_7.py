@@ -4,7 +4,7 @@ is focused hears of a key only after the notebook's shortcuts have.
 
 import pytest
 from lab import Lab
-from lab_page import OPENED, PANEL, Notebook, window
+from lab_page import PANEL, Notebook, window
 from lab_rules import complaints
 
 pytestmark = [pytest.mark.browser, pytest.mark.thorough]
@@ -72,15 +72,3 @@ def test_the_shortcuts_of_the_notebook_do_not_fire_inside_players_and_questions(
     notebook.select(2)
     notebook.page.keyboard.press("b")
     assert len(notebook.cells()) == len(before) + 1, "outside they do"
-
-
-def test_a_player_is_saved_with_its_notebook_and_plays_when_it_is_opened_again(page, classic):
-    notebook = opened(page, classic.write("kept.ipynb", GRAPH, "step_through(loss)"))
-    notebook.run_all()
-    notebook.save()
-    classic.stop_kernels()
-    notebook.page.reload()
-    notebook.page.wait_for_function(OPENED)
-    player = notebook.player(1)
-    player.press("End")
-    assert player.count() == "the end"
