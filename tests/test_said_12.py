@@ -244,7 +244,7 @@ def test_a_straight_through_gradient_moves_the_first_layer_and_is_no_derivative(
         ((), "expected 2, got 1"),
         ((None,), ""),
         ((None, None), ""),
-        ((torch.ones(2),), "gradient different from None"),
+        ((torch.ones(2),), "gradient different than None"),
     ],
 )
 def test_one_value_comes_back_for_each_argument(more, message):

@@ -502,6 +502,38 @@ assert [one.requires_grad for one in layer.parameters()] == [False, False]
 x = torch.tensor([0.0, 4.0], requires_grad=True)
 torch.where(x > 0, torch.where(x > 0, x, 1.0).sqrt(), 0.0).sum().backward()
 assert x.grad.tolist() == [0.0, 0.25]
+
+# custom function: Its `apply` makes one node, however much the forward computes
+# save_for_backward: Torch guards it by its version, and backward frees it
+class Cube(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x * x
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 3 * ctx.saved_tensors[0] ** 2
+x = leaf(2.0)
+y, z = Cube.apply(x), Cube.apply(x)
+assert nodes(y) == [LEAF]
+y.backward()
+with raises("already been freed"):
+    y.grad_fn.saved_tensors
+x.detach().add_(1)
+with raises(EDITED):
+    z.backward()
+
+# straight-through estimator: hands on the gradient as if that were not there
+class Through(torch.autograd.Function):
+    forward = staticmethod(lambda ctx, x: x.sign())
+    backward = staticmethod(lambda ctx, grad: grad)
+x = leaf(0.3)
+(5 * Through.apply(x)).backward()
+assert x.grad.item() == 5
+# gradcheck: Give it float64. *Where it stops:* it tries only the points that you give it
+for point, fails in ((0.5, False), (0.0, True)):
+    x = torch.tensor([point], dtype=torch.float64, requires_grad=True)
+    assert torch.autograd.gradcheck(torch.relu, x, raise_exception=False) is not fails
 """
 BLOCKS = SHOWN.strip().split("\n\n")
 QUOTE = re.compile(r"^# ([^:]+): (.+)$", re.MULTILINE)
