@@ -445,6 +445,33 @@ def test_11_3_after_a_turn_a_second_backward_raises_and_a_second_step_moves_w():
     assert len(still) == 4, "as the notes say"
 
 
+# Lesson 14: hooks
+
+
+def test_14_hooks_run_in_order_and_go_away_with_their_tensor():
+    first, second, third = answers("14").values()
+    ends = [numbers(walk("14", keys)[0], "w.grad") for keys in first.keys]
+    assert first.bold == f"{ends[0]}, and {ends[1]} in the other order."
+    assert (ends[0] / 3, ends[1] / 3) == (121, 130), "what its reason says"
+    (keys,) = second.keys
+    assert second.bold == f"{numbers(walk('14', keys)[0], 'w.grad')}."
+    assert numbers(walk("14", keys[:3])[0], "w.grad") == 360
+    assert walk("14", keys)[0].sentence.startswith("No hook is set")
+
+
+def test_14_3_a_hook_behind_a_leaf_acts_on_the_sum_and_stays():
+    answer = answers("14")[3]
+    (keys,) = answer.keys
+    count = solved("14", keys, lambda state, error: numbers(state, "w.grad") == 27)
+    assert answer.bold == f"{count.capitalize()} presses."
+    assert numbers(walk("14", keys[:3])[0], "w.grad") == 18
+    notes = around("14")[3].source
+    assert "(120, as in idea 1.)" in notes
+    assert numbers(walk("14", "3 1 6")[0], "h.grad") == 120
+    assert "(9. Both hooks run.)" in notes
+    assert numbers(walk("14", "4 4 6")[0], "w.grad") == 9
+
+
 @pytest.mark.parametrize("lesson", sorted(LABS))
 def test_a_slide_presses_what_the_answers_tell_to_press(lesson):
     slide = around(lesson)[0].metadata.course["slide"]

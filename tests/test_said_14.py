@@ -171,6 +171,10 @@ def test_all_hooks_run_in_one_order():
         ("on w", None),
         ("filled", 360),
     ]
+    plain = leaf()
+    (made := plain * 3).retain_grad()
+    (made**2).backward()
+    assert (made.grad.item(), plain.grad.item()) == (12, 36)
 
 
 def test_autograd_grad_calls_a_hook_on_a_leaf_and_none_that_waits_for_its_grad():
