@@ -27,6 +27,7 @@ def plot_flow(
     axes.semilogy(numbers, gradient_norms(layers, act, x), label="without + h")
     axes.semilogy(numbers, gradient_norms(layers, act, x, skip=True), label="with + h")
     axes.set(xlabel="layer", ylabel="norm of the gradient")
+    axes.locator_params(axis="x", integer=True)
     axes.legend()
     return plot(figure)
 
