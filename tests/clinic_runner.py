@@ -29,7 +29,7 @@ def programs(folder=HERE):
 
 def answer(program):
     """Return what is shown when diagnose follows the cells of a program."""
-    call = "diagnose()"
+    call = "diagnose(rerun=True)" if program.get("rerun") else "diagnose()"
     if program["kind"] == "silent":
         given = [program.get("model"), program.get("loss"), program.get("optimizer")]
         call = f"diagnose({', '.join(map(str, given))})"

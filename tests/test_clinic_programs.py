@@ -329,3 +329,43 @@ def test_a_loop_that_was_mended_or_that_trained_something_else_is_not_accused(si
     made = f"import torch\n{MADE}"
     assert "zero_grad() stands between" in " ".join(shown([made, LOOP, check]).split())
     assert "I found nothing wrong in this step." in shown([made, LOOP, *since, check])
+
+
+TWICE = ["import torch\nw = torch.ones(2, requires_grad=True)", "y = w.exp()\ny.sum().backward()"]
+CELLS_ONCE_MORE = {
+    "no error": (TWICE, "There is no error of a cell that I could run once more."),
+    "a cell that asks itself": (
+        [*TWICE, "y.sum().backward() if y is not None else diagnose(rerun=True)"],
+        "That cell asks for a rerun itself.",
+    ),
+    "a cell that waits": (
+        [*TWICE, "import asyncio\nawait asyncio.sleep(0)\ny.sum().backward()"],
+        "I cannot run that cell once more: it awaits something",
+    ),
+    "a cell that was mended by another": (
+        [*TWICE, "print(1)\nz = 1 / zero", "zero = 2"],
+        "This time it ended without an error.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CELLS_ONCE_MORE)
+def test_a_cell_that_cannot_run_once_more_gets_a_true_sentence(name):
+    cells, words = CELLS_ONCE_MORE[name]
+    text = " ".join(shown([*cells, "diagnose(rerun=True)"]).split())
+    assert words in text, text
+    assert not text.startswith("1")  # what the cell prints is left out
+
+
+def test_a_cell_runs_once_more_only_where_somebody_asks():
+    program = next(one for one in programs() if one["id"] == "detach_in_a_table_of_losses")
+    cells = [*program["cells"][:-1], "count = [0]", "count[0] += 1\n" + program["cells"][-1]]
+    text = " ".join(shown([*cells, "diagnose()\nprint(count)"]).split())
+    assert "diagnose(rerun=True) runs cell [4] once more and watches." in text
+    assert text.endswith("[1]")
+    assert shown([*cells, "diagnose(rerun=True)\nprint(count)"]).strip().endswith("[2]")
+
+
+def test_in_a_script_a_rerun_says_what_to_do(capsys):
+    diagnose(caught(torch.ones(1).backward), rerun=True)
+    assert "run the step again under torch.autograd.detect_anomaly()" in flat(capsys)

@@ -50,7 +50,7 @@ from helpers.clinic.facts import (
 from helpers.clinic.failed_backward import failed_backward, is_freed, nameless, perhaps_freed_by
 from helpers.clinic.message_clues import tuple_of
 from helpers.clinic.nans import before_it, dangerous, has_nan, kind_of, nan_finding
-from helpers.clinic.values import Event, called, dotted, first_given, targets
+from helpers.clinic.values import Event, called, dotted, first_given, flat, targets
 from helpers.users_line import is_users
 
 Rule = Callable[[Facts, "re.Match[str]"], Finding | None]
@@ -109,7 +109,8 @@ def freed(facts: Facts, _: Any) -> Finding | None:
             "run the forward lines again before each backward(). If you do want to go back twice "
             "over the same values, write retain_graph=True in the first call",
         )
-    return above_the_loop(facts, call, past) or shared(facts, call, past, lines, led)
+    kept = above_the_loop(facts, call, past) or kept_in_model(facts, call, past)
+    return kept or shared(facts, call, past, lines, led)
 
 
 def carried_state(facts: Facts) -> Event | None:
@@ -207,6 +208,34 @@ def above_the_loop(facts: Facts, call: Any, past: Past) -> Finding | None:
     return None
 
 
+def kept_in_model(facts: Facts, call: Any, past: Past) -> Finding | None:
+    """Tell of a result that `__init__` computed, and that every forward goes back through."""
+    before = {id(one) for one in freed_before(call, past)}
+    space = facts.spot.globals
+    for name, tensor in facts.names if before else ():
+        if "." not in name or may_be_stale(tensor) or read(tensor, "grad_fn") is None:
+            continue
+        lines = tuple(assigned(space, name.rpartition(".")[2]))
+        if not lines or not before & {id(one) for one in Walk([tensor]).met}:
+            continue
+        if set(lines) <= lines_of_init(space):
+            return Finding(
+                f"{code(name)} was computed once, in __init__, and the model keeps it with its "
+                "graph. An earlier backward() freed what that graph had saved, and this one needs "
+                "that again.",
+                (*lines, str(facts.spot)),
+                "compute it in forward, so that each round makes a new graph. If it should stay "
+                "fixed, keep it without its graph: add .detach()",
+            )
+    return None
+
+
+def lines_of_init(space: dict[str, Any]) -> set[str]:
+    functions = in_sources(space, ast.FunctionDef)
+    inits = [(node, place) for node, place in functions if node.name == "__init__"]
+    return {place.line(stmt) for node, place in inits for stmt, _ in flat(node.body)}
+
+
 # ---------------------------------------------------------------- edits in place
 
 
@@ -278,29 +307,29 @@ def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) ->
         )
         remedy += "the loss again after the update"
     else:
-        remedy = instead_of_edit(events[0], name or "y")
+        remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
     which = each(lines, "here", "on one of these lines")
     return Finding(
         f"{quoted(name, 'A tensor')} was edited in place {which}. An operation above had "
-        "saved it for backward(), and the saved one has other numbers now.",
+        "saved it for backward(), and its version counter has moved on since.",
         lines,
         remedy,
     )
 
 
-def instead_of_edit(event: Event, name: str) -> str:
-    if is_class(event.word):
-        return f"make the module without inplace=True: {event.word}()"
-    if event.word == "assign":
+def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
+    if isinstance(stmt, ast.AugAssign):
+        sign, side = SIGNS.get(type(stmt.op).__name__, "+"), visible(ast.unparse(stmt.value), 30)
+        return f"write {name} = {name} {sign} {side}, and not {name} {sign}= {side}"
+    if is_class(word):
+        return f"make the module without inplace=True: {word}()"
+    if word == "assign":
         return (
             f"make a new tensor and leave {name} as it is: {name}.masked_fill(mask, value), "
             f"torch.where(...), or edit {name}.clone()"
         )
-    if event.word.endswith("_"):
-        return f"write {name} = {name}.{event.word.rstrip('_')}(...), without the _ at the end"
-    if event.word in SIGNS:
-        sign = SIGNS[event.word]
-        return f"write {name} = {name} {sign} x, and not {name} {sign}= x"
+    if word.endswith("_"):
+        return f"write {name} = {name}.{word.rstrip('_')}(...), without the _ at the end"
     return "leave inplace=True out"
 
 

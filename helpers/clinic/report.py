@@ -32,6 +32,7 @@ from helpers.clinic.failing_line import scene
 from helpers.clinic.health import examined
 from helpers.clinic.heard import Heard, last_warning, listen
 from helpers.clinic.message_clues import clue
+from helpers.clinic.rerun import Watch, found_again, offer, run_again
 from helpers.clinic.sources import cells_in
 
 _NOTHING = (
@@ -63,18 +64,25 @@ MOST_LINES = 3  # of the learner's, in one finding
 listen()
 
 
-def diagnose(error: object = None, loss: object = None, optimizer: object = None) -> None:
+def diagnose(
+    error: object = None, loss: object = None, optimizer: object = None, *, rerun: bool = False
+) -> None:
     """Show what an error means, which tensor, operation and line it tells of, what to try, and the
     lesson; or, as `diagnose(model, loss, optimizer)`, how healthy one training step is.
 
     Takes an exception, a warning, or the text of a message; without one, the last error or warning
-    of this session. With a loss nothing is changed: no gradient, no weight, no random number. Says
-    so where it does not know. Never raises; an interrupt passes.
+    of this session. With a loss nothing is changed: no gradient, no weight, no random number. With
+    `rerun` the cell of the error runs once more and is watched: what it changes, it changes again.
+    Says so where it does not know. Never raises; an interrupt passes.
     """
     try:
         listen()
-        is_step = loss is not None or optimizer is not None or is_module(error)
-        card = _checked(error, loss, optimizer) if is_step else _diagnosed(error)
+        if rerun:
+            card = _watched(error)
+        elif loss is not None or optimizer is not None or is_module(error):
+            card = _checked(error, loss, optimizer)
+        else:
+            card = _diagnosed(error)
     except KeyboardInterrupt:
         raise
     except BaseException as fault:
@@ -95,6 +103,12 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     word = f"I found {count}" if found else "I found nothing wrong in this step"
     note = _NO_LOSS if loss is None else ""
     return _card(look, word, "", [f"{word}.", *lines, *figures, note])
+
+
+def _watched(error: object) -> Card:
+    """Make the card of an error whose cell ran once more."""
+    told, new, watch = run_again(error if is_error(error) else last_error())
+    return _nothing(told) if new is None else _of_error(new, told, False, watch)
 
 
 def _diagnosed(error: object) -> Card:
@@ -176,15 +190,16 @@ def _of_text(text: str) -> Card:
     return _card("wrong", "A message", head, page, [_means(found), *_advice(found)])
 
 
-def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
+def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | None = None) -> Card:
     """Tell of the first member of the family whose message is known; else of the exception itself.
 
-    `note` is said before all else; `is_past` says that cells may have run since.
+    `note` is said before all else; `is_past` says that cells may have run since; `watch` has seen
+    the cell run.
     """
     for one in family(error):
         text = text_of(one)
         symptom = book().find(types_of(one), text)
-        told = _finding(one, error, is_past)
+        told = _finding(one, error, is_past, watch)
         if not symptom and not told:
             continue
         head = error if is_plain_words(error) else one
@@ -197,8 +212,9 @@ def _of_error(error: BaseException, note: str, is_past: bool) -> Card:
         if told:
             page = _with_scene(told, seen)
             return _of_head(head, [note, *page, *origin, _lesson(symptom)], [note, *page])
-        page = [note, *_page(symptom, clue(text), [*origin, *seen])]
-        first = [note, *seen[:1], _means(symptom), *seen[1:2], *_advice(symptom)]
+        more = "" if watch else offer(error, text)
+        page = [note, *_page(symptom, clue(text), [*origin, *seen, more])]
+        first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
         return _of_head(head, page, first)
     seen = scene(traceback_of(error), is_past=is_past) or _no_scene(error)
     return _of_head(error, [note, _UNKNOWN, *seen])
@@ -223,13 +239,15 @@ def _with_scene(told: list[str], seen: list[str]) -> list[str]:
     return [*told, where, *tensors]
 
 
-def _finding(one: BaseException, error: BaseException, is_past: bool) -> list[str]:
+def _finding(
+    one: BaseException, error: BaseException, is_past: bool, watch: Watch | None
+) -> list[str]:
     """Return what the facts say of an error: what happened, where, and what to try."""
     traceback = traceback_of(one) or traceback_of(error)
     try:
         facts = Facts(text_of(one), traceback, is_past)
         with quietly():
-            found = found_in(facts)
+            found = (found_again(facts, watch) if watch else None) or found_in(facts)
     except Exception:  # whatever a program is like: what is known without it is still said
         return []
     return _lines_of(found, facts)

@@ -23,6 +23,7 @@ from helpers.clinic.sources import Place, place_of_function
 
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
+MOST_LOOPED = 30  # modules of one loop
 MODES = {"no_grad", "inference_mode", "set_grad_enabled"}
 BUILTINS = {"float": "float()", "int": "int()"}
 ABOUT = {"shape", "size", "dtype", "device", "ndim", "dim", "numel", "len", "grad", "range"}
@@ -324,9 +325,10 @@ class Values:
             return came if is_kept(call, "create_graph") else self._cut(scope, word, call, came)
         if word in ABOUT:
             return frozenset()
-        made = self._learners(scope, thing, call, given, named)
-        if made is not None:
-            return made
+        things = self._looped(scope, func) or [thing]
+        made = [self._learners(scope, one, call, given, named) for one in things]
+        if None not in made:
+            return frozenset().union(*made)
         if is_method and (not is_torch(thing) or thing is None):
             came |= self.of(scope, func.value, stop)
         self._edits_by_call(call, word, came)
@@ -424,6 +426,16 @@ class Values:
         if isinstance(expr, ast.Attribute):
             return attribute(self.thing(scope, expr.value), expr.attr)
         return None
+
+    def _looped(self, scope: Scope, func: ast.expr) -> list[Any]:
+        """Return the modules that a loop calls, one after the other, under a name."""
+        loops = [one for one, _, _ in scope.body if isinstance(one, ast.For)]
+        for loop in loops if isinstance(func, ast.Name) else ():
+            names = [one.id for one in ast.walk(loop.target) if isinstance(one, ast.Name)]
+            for expr in ast.walk(loop.iter) if func.id in names else ():
+                if modules := modules_in(self.thing(scope, expr)):
+                    return modules
+        return []
 
     def _cut(
         self, scope: Scope, word: str, expr: ast.AST, ids: frozenset[int], name: str = ""
@@ -582,6 +594,14 @@ def entry(thing: Any, key: Any) -> Any:
     if type(thing) in (list, tuple) and type(key) is int and -len(thing) <= key < len(thing):
         return thing[key]
     return thing.get(key) if type(thing) is dict and type(key) in (int, str) else None
+
+
+def modules_in(thing: Any) -> list[Any]:
+    """Return the first modules that a list, a ModuleList or another module has."""
+    inner = thing if type(thing) in (list, tuple) else ()
+    if is_module(thing):
+        inner = object.__getattribute__(thing, "__dict__").get("_modules", {}).values()
+    return [one for one in inner if is_module(one)][:MOST_LOOPED]
 
 
 def leaf_id(thing: Any) -> frozenset[int]:

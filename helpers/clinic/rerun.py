@@ -1,0 +1,362 @@
+"""Run the cell that failed once more, where the learner asks for it, and watch: at which line each
+operation made a node, edited a tensor in place or left a graph behind.
+
+No tensor is kept. What is noted about a node lies in its `metadata` and goes with it.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils.weak import WeakIdKeyDictionary
+
+from autograd_graphs.looking.saved_tensors import Memory, saved
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import (
+    is_tensor,
+    may_be_stale,
+    memory_of,
+    of_node,
+    read,
+    type_name,
+)
+from autograd_graphs.looking.variable_names import variables
+from helpers.clinic.catalogue import CUTS
+from helpers.clinic.causes import found_in, instead_of_edit
+from helpers.clinic.errors import cell_of, frames_of
+from helpers.clinic.facts import Facts, Finding, Spot, each, quoted, spot_in
+from helpers.clinic.failed_backward import (
+    FailedBackward,
+    failed_backward,
+    is_freed,
+    nameless,
+    perhaps_freed_by,
+)
+from helpers.clinic.rounds import made_in, names_read
+from helpers.clinic.sources import cells_before, cells_in
+from helpers.users_line import users_frame
+
+SEEN_BY = "watched by diagnose"
+MOST_EDITS = 20  # of one place in memory
+VALUES = {"item", "tolist", "numpy", "__float__", "__int__", "__array__"}
+COMPARE = {"__gt__", "__ge__", "__lt__", "__le__", "__eq__", "__ne__"}
+FORMS = ("modified by an inplace operation", "a second time", "does not require grad")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """Hold an operation that ran: how many ran before it, the code, line and namespace of the
+    learner's, its name, and what the learner calls its first tensor.
+    """
+
+    order: int
+    made: CodeType
+    line: int
+    space: dict[str, Any]
+    word: str
+    name: str = ""
+    version: int = 0
+    records: bool = True
+
+
+class Watch(TorchFunctionMode):
+    """Note what each operation does to graphs and to tensors; it runs as it would without."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+        self.edits: dict[int, deque[Seen]] = {}
+        self.lost: Any = WeakIdKeyDictionary()  # where the graph of a tensor's value ended
+        self.left: Seen | None = None  # where that of the last plain number or array did
+
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = kwargs or {}
+        given = list(tensors_in((*args, *kwargs.values())))
+        before = [(read(one, "_version"), node_of(one)) for one in given]
+        result = func(*args, **kwargs)
+        with suppress(Exception):  # whatever a tensor is like: the cell runs on
+            self.note(word_of(func), given, before, list(tensors_in([result])))
+        return result
+
+    def note(self, word: str, given: list, before: list, made: list) -> None:
+        """Keep the line of an operation at its nodes, edits and results without a graph."""
+        frame = users_frame()
+        if frame is None:
+            return
+        self.count += 1
+        seen = Seen(self.count, frame.f_code, frame.f_lineno, frame.f_globals, word)
+        mark_nodes(seen, made, [node for _, node in before])
+        for one, (version, _) in zip(given, before, strict=True):
+            if version != read(one, "_version") and (memory := memory_of(one)):
+                edit = self.named(seen, one, frame)
+                self.edits.setdefault(memory[0], deque(maxlen=MOST_EDITS)).append(edit)
+        end = next((self.lost[one] for one in given if one in self.lost), None)
+        asking = next((one for one in given if asks(one)), None)
+        if asking is not None and (word in VALUES or any(not asks(one) for one in made)):
+            end = self.named(seen, asking, frame)
+        for one in made if end else ():
+            if not asks(one):
+                self.lost[one] = end
+        if word in VALUES and end:
+            self.left = end
+
+    def named(self, seen: Seen, tensor: torch.Tensor, frame: Any) -> Seen:
+        names = [name for name, thing in variables(frame) if thing is tensor]
+        version = read(tensor, "_version") or 0
+        found = (seen.order, seen.made, seen.line, seen.space, seen.word)
+        return Seen(*found, (*names, "")[0], version, torch.is_grad_enabled())
+
+
+def asks(tensor: torch.Tensor) -> bool:
+    return bool(read(tensor, "requires_grad"))
+
+
+def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
+    for thing in things:
+        if is_tensor(thing):
+            yield thing
+        elif type(thing) in (list, tuple):
+            yield from tensors_in(thing)
+
+
+def node_of(tensor: torch.Tensor) -> Any:
+    return None if may_be_stale(tensor) else read(tensor, "grad_fn")
+
+
+def word_of(func: Any) -> str:
+    """Return the name of an operation; of an attribute that is read, that of the attribute."""
+    name = getattr(func, "__name__", "")
+    return getattr(func.__self__, "__name__", name) if name == "__get__" else name
+
+
+def mark_nodes(seen: Seen, made: list[torch.Tensor], ends: list[Any]) -> None:
+    """Note an operation at the nodes that it made: those between its results and what it was given."""
+    waiting = [node_of(one) for one in made]
+    known = {id(one) for one in ends}
+    while waiting:
+        node = waiting.pop()
+        if node is None or id(node) in known or type_name(node) == "AccumulateGrad":
+            continue
+        known.add(id(node))
+        if SEEN_BY not in of_node(node, "metadata"):
+            of_node(node, "metadata")[SEEN_BY] = seen
+            waiting += [child for child, _ in of_node(node, "next_functions")]
+
+
+# ---------------------------------------------------------------- the cell, once more
+
+
+def run_again(error: BaseException | None) -> tuple[str, BaseException | None, Watch | None]:
+    """Run the cell of an error once more; return what to say of that, the new error and what was
+    seen; or why it cannot be run.
+    """
+    shell = shell_here()
+    if shell is None:
+        return OUTSIDE, None, None
+    numbers = cells_to_run(error)
+    if not numbers:
+        return NO_CELL, None, None
+    sources = [shell.user_ns["In"][number] for number in numbers]
+    if any("rerun" in source for source in sources):
+        return ITSELF, None, None
+    try:
+        made = [compiled(shell, *pair) for pair in zip(sources, numbers, strict=True)]
+    except SyntaxError:
+        return WAITS, None, None
+    watch = Watch()
+    new = run_watched(made, shell.user_ns, watch)
+    told = f"I ran {cells(numbers)} once more and watched."
+    return (told, new, watch) if new else (f"{told} {ENDED}", None, None)
+
+
+def shell_here() -> Any:
+    shells = sys.modules.get("IPython.core.interactiveshell")
+    return getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
+
+
+def compiled(shell: Any, source: str, number: int) -> CodeType:
+    """Compile a cell under the name that IPython gave it."""
+    cell = shell.transform_cell(source)
+    return compile(cell, shell.compile.cache(cell, number, source), "exec")
+
+
+def run_watched(made: list[CodeType], space: dict[str, Any], watch: Watch) -> BaseException | None:
+    """Run cells without their output, and return the error that ended them."""
+    from IPython.utils.capture import capture_output
+
+    with capture_output(), warnings.catch_warnings():
+        warnings.showwarning = lambda *_: None
+        try:
+            with watch:
+                for cell in made:
+                    exec(cell, space)
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:
+            return error
+    return None
+
+
+def cells_to_run(error: BaseException | None) -> list[int]:
+    """Return the numbers of the cell of an error, and before it of the one that made the graph it
+    began with; none where it came from no cell.
+    """
+    number = cell_of(error) if error is not None and shell_here() else None
+    if number is None:
+        return []
+    space = shell_here().user_ns
+    before = cells_before(cells_in(space)[: number + 1])
+    if not before or before[-1].cell != number:
+        return [number]
+    names = names_read(before.pop().text.tree)
+    results = {name for name in names if is_result(space.get(name))}
+    makers = [one.cell for one in before if results & made_in(one.text.tree)]
+    return [*makers[-1:], number]
+
+
+def is_result(thing: Any) -> bool:
+    return is_tensor(thing) and node_of(thing) is not None
+
+
+def cells(numbers: list[int]) -> str:
+    word = each(numbers, "cell", "cells")
+    return f"{word} {' and '.join(f'[{one}]' for one in numbers)}"
+
+
+OUTSIDE = (
+    "I can run a cell once more only in a notebook. In a script, run the step again under "
+    "torch.autograd.detect_anomaly(). Then torch prints, before the error, the line of forward that "
+    "made the operation."
+)
+NO_CELL = "There is no error of a cell that I could run once more. Run the cell that fails first."
+ITSELF = "That cell asks for a rerun itself. Call diagnose(rerun=True) in a cell of its own."
+WAITS = "I cannot run that cell once more: it awaits something, or it is not valid Python."
+ENDED = (
+    "This time it ended without an error. So the error came from something that has changed since, "
+    "such as what a name holds, or a number drawn at random."
+)
+
+
+def offer(error: BaseException, text: str) -> str:
+    """Return the sentence that offers to run the cell once more, where that would tell more."""
+    numbers = cells_to_run(error) if any(form in text for form in FORMS) else []
+    if not numbers:
+        return ""
+    return (
+        f"I do not know yet which line did it. diagnose(rerun=True) runs {cells(numbers)} once more "
+        "and watches. What trains there trains once more."
+    )
+
+
+# ---------------------------------------------------------------- what was seen
+
+
+def found_again(facts: Facts, watch: Watch) -> Finding | None:
+    """Return what was seen that explains an error."""
+    call = failed_backward(frames_of(facts.traceback))
+    if call is None or facts.spot is None:
+        return None
+    for form, explain in zip(FORMS, (edited, freed, lost), strict=True):
+        if form in facts.text:
+            return explain(facts, call, watch)
+    return None
+
+
+def spot_at(facts: Facts, seen: Seen | None) -> Spot | None:
+    return spot_in(seen.made, seen.line, seen.space, {}, facts.cell) if seen else None
+
+
+def maker(node: Any) -> Seen | None:
+    return of_node(node, "metadata").get(SEEN_BY)
+
+
+def nodes_behind(call: FailedBackward) -> list[Any]:
+    return [one for one in Walk(call.roots).met if not is_tensor(one)]
+
+
+def edited(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+    """Tell which line edited a saved tensor, and which operation had saved it."""
+    memory = Memory(())
+    for node in nodes_behind(call):
+        spoilt = [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
+        numbers = {storage.number for one in spoilt for storage in one.storages}
+        places = [place for place, number in memory.numbers.items() if number in numbers]
+        seen = maker(node)
+        edits = [one for place in places for one in watch.edits.get(place, ())]
+        later = [one for one in edits if seen is None or one.order > seen.order]
+        if later and (spot := spot_at(facts, later[0])):
+            return edit_told(node, spot_at(facts, seen), later[0], spot)
+    return None
+
+
+def edit_told(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
+    lines = tuple(dict.fromkeys(map(str, filter(None, (spot, saver)))))
+    what = quoted(edit.name, "A tensor")
+    told = f"{what} was edited in place here, after {type_name(node)} had saved it for backward()."
+    if len(lines) > 1:
+        told = f"{what} was edited in place on the first of these lines. The operation on the "
+        told += "second one had saved it for backward()."
+    if ".step(" in str(spot):
+        remedy = (
+            "run the model again after the step, or call every backward() before the first step"
+        )
+    else:
+        word = "assign" if edit.word == "__setitem__" else edit.word
+        remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
+    return Finding(told, lines, remedy)
+
+
+def freed(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+    """Tell which operation's saved tensors were freed before the call that failed."""
+    own = perhaps_freed_by(call, ())
+    if own is None:
+        return None
+    ids = {id(one) for one in own}
+    gone = [one for one in nodes_behind(call) if is_freed(one) and id(one) not in ids]
+    if not gone:
+        return None
+    spot = spot_at(facts, maker(gone[0]))
+    if spot is None and (found := found_in(facts)):
+        return found
+    told = "An earlier backward() went through the operation on the first of these lines and freed "
+    told += "what it had saved. The backward() on the second one needs that again."
+    if spot is None:
+        told = (
+            "This backward() went back into a part of the graph that was made before the cell ran: "
+        )
+        told += (
+            f"{type_name(gone[0])} is part of it. An earlier backward() had freed what it saved."
+        )
+    return Finding(
+        told,
+        tuple(map(str, filter(None, (spot, facts.spot)))),
+        "compute that part again before each backward(), or detach() what should stay fixed",
+    )
+
+
+def lost(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
+    """Tell at which line the value that backward() starts from left its graph."""
+    root = next((one for one in call.roots if one in watch.lost), None)
+    seen = watch.left if root is None else watch.lost[root]
+    spot = spot_at(facts, seen)
+    if spot is None:
+        return None
+    cut = CUTS.get("compare" if seen.word in COMPARE else seen.word)
+    why = cut.why if cut else f"{seen.word}() gives a result that has no graph"
+    if not seen.records:
+        why = "grad mode is off there, so no graph is recorded"
+    told = "The graph of what backward() starts from ended"
+    if root is None:
+        told = "What backward() starts from has no graph. The last value that was taken out of its "
+        told += "graph as a number or an array was taken out"
+    told += f" at {quoted(seen.name, 'this line')}: {why}."
+    return Finding(told, (str(spot),), cut.remedy if cut else "leave that out before the loss")
