@@ -76,7 +76,8 @@ def verdict(program, text):
     recognised = is_known and all(
         any(w.lower() in low for w in ws) for ws in program["cause_words"]
     )
-    return recognised, _named(program.get("tensor"), flat), _line(program.get("line"), flat)
+    tensor = _named(program.get("tensor"), program.get("model"), flat)
+    return recognised, tensor, _line(program.get("line"), flat)
 
 
 def _line(wanted, text):
@@ -86,10 +87,13 @@ def _line(wanted, text):
     return any(" ".join(line.split())[:85] in text for line in wanted)
 
 
-def _named(wanted, text):
+def _named(wanted, model, text):
+    """Say whether a text names a tensor; `net[0].weight` is the `0.weight` of the model `net`."""
     if wanted is None:
         return None
     wanted = [wanted] if isinstance(wanted, str) else wanted
+    wanted = [*wanted, *[f"{model}.{one}" for one in wanted]]
+    text = re.sub(r"\[(\d+)\]", r".\1", text) + text
     return any(re.search(rf"(?<![\w.]){re.escape(one)}(?![\w])", text) for one in wanted)
 
 

@@ -41,6 +41,7 @@ from helpers.clinic.facts import (
     Finding,
     assigned,
     each,
+    head,
     in_sources,
     made_at,
     made_line,
@@ -589,10 +590,8 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
         )
     else:
         why = "no backward() reached it since the last zero_grad(). "
-        model = (*longer, owner)[0].partition(".")[0] + "."
-        parts = [
-            one for name, one in facts.names if name.startswith(model) and read(one, "is_leaf")
-        ]
+        model = head((*longer, owner)[0])
+        parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
         if any(read(one, "grad") is not None for one in parts):
             why += "Other parts of the model have one, so most likely this one is not used in "
             why += "forward"

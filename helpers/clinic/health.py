@@ -38,6 +38,7 @@ from helpers.clinic.facts import (
     Spot,
     assigned,
     each,
+    head,
     in_sources,
     made_at,
     made_line,
@@ -47,7 +48,7 @@ from helpers.clinic.facts import (
 )
 from helpers.clinic.failed_backward import is_freed, nameless
 from helpers.clinic.nans import dangerous, kind_of, nan_finding
-from helpers.clinic.reach import attributes, parts, reached
+from helpers.clinic.reach import attributes, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
 from helpers.clinic.values import Event, Scope, Values, called, dotted, flat, targets
 
@@ -68,10 +69,18 @@ class Health:
     @cached_property
     def parameters(self) -> dict[str, torch.Tensor]:
         if is_module(self.model):
-            return dict(parameters(self.model))
+            return {self.spelt(path): one for path, one in parameters(self.model)}
         held = {id(one) for one in self.held}
         named = {id(one): name for name, one in reversed(self.names) if id(one) in held}
         return {named.get(id(one), f"parameter {nr}"): one for nr, one in enumerate(self.held)}
+
+    @cached_property
+    def model_name(self) -> str:
+        return next((name for name, one in self.known.items() if one is self.model), "")
+
+    def spelt(self, path: str) -> str:
+        """Return what the learner calls a part of the model."""
+        return spelt(self.model_name, path)
 
     @cached_property
     def groups(self) -> list[dict[str, Any]]:
@@ -282,7 +291,7 @@ def plain_attributes(health: Health) -> Iterator[Finding]:
     modules = {id(one) for _, one in submodules(health.model)}
     for path, module in submodules(health.model):
         for name, thing in attributes(module):
-            full = f"{path}.{name}".removeprefix(".")
+            full = health.spelt(f"{path}.{name}".removeprefix("."))
             lost = [one for _, one in within(name, thing) if is_lost(one, known, modules)]
             if not lost or name.startswith("_"):
                 continue
@@ -344,7 +353,7 @@ def unused(health: Health) -> Iterator[Finding]:
         return
     lines = []
     for name in left:
-        owner = name.rpartition(".")[0].partition(".")[0] or name
+        owner = name.removeprefix(f"{health.model_name}.").partition(".")[0].partition("[")[0]
         lines += list(assigned(health.space, owner))[:1]
     yield Finding(
         f"{listed(left)} {each(left, 'gets', 'get')} no gradient: nothing on the way to "
@@ -398,8 +407,8 @@ def made_lines(health: Health) -> list[str]:
 def later_lines(health: Health) -> list[str]:
     """Return the lines that changed the model's parts or flags after the optimizer was made."""
     made = made_at(health.spot, optimizer_name(health))
-    model = next((name for name, one in health.known.items() if one is health.model), None)
-    if made is None or model is None:
+    model = health.model_name
+    if made is None or not model:
         return []
     body = health.spot.scope.body
     after = [nr for nr, one in enumerate(body) if one[0] is made[0]][-1]
@@ -428,7 +437,7 @@ def strange_flags(health: Health) -> Iterator[Finding]:
         for name, value in attributes(module):
             if name == "requires_grad" and type(value) is bool:
                 called = [one for one, thing in health.known.items() if thing is module]
-                name = next(iter([*called, path]))
+                name = next(iter([*called, health.spelt(path)]))
                 yield Finding(
                     f"{code(f'{name}.requires_grad = {value}')} only made an attribute of "
                     "that name. It freezes and unfreezes nothing: a module has no such flag.",
@@ -638,10 +647,10 @@ def modes(health: Health) -> Iterator[Finding]:
     if not is_module(health.model):
         return
     moody = [(path, one) for path, one in submodules(health.model) if is_a(one, MOODY)]
-    still = [path or type_name(one) for path, one in moody if not one.training]
+    still = [health.spelt(path) or type_name(one) for path, one in moody if not one.training]
     if still:
         yield Finding(
-            f"Of the model, {listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
+            f"{listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
             "and batch norm uses its running averages and does not update them.",
             calls_of(health, "eval")[:2],
             "call model.train() at the start of each round of training, if that part should learn",
@@ -670,7 +679,7 @@ def hooked(health: Health) -> Iterator[Finding]:
                 lines = calls_of(health, "register_forward_hook")
                 lines += calls_of(health, "register_full_backward_hook")
                 yield Finding(
-                    f"The module {code(path or type_name(module))} has the same hook {most} times. Each one runs in "
+                    f"The module {code(health.spelt(path) or type_name(module))} has the same hook {most} times. Each one runs in "
                     "every forward, and what it keeps stays in memory.",
                     lines[:2],
                     "register it once, before the loop, or call handle.remove() in each round",
@@ -683,7 +692,7 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
     for name, one in health.names:
         if one is health.loss or read(one, "grad_fn") is None or "[" not in name:
             continue
-        if is_module(health.spot.scope.space.get(name.partition("[")[0])):
+        if is_module(health.spot.scope.space.get(head(name))):
             continue
         inner.setdefault(name.partition("[")[0], []).append(name)
     sums = {event for event in in_rounds(health) if event.kind == "kept"}

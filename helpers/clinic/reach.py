@@ -42,10 +42,17 @@ def parts(name: str, thing: Any) -> list[tuple[str, Any]]:
     if is_a(thing, (list, tuple)):
         return [(f"{name}[{nr}]", one) for nr, one in enumerate(list(thing)[:MOST_ENTRIES])]
     if is_module(thing):
-        return [(f"{name}.{inner}".removeprefix("."), one) for inner, one in inside(thing)]
+        return [(spelt(name, inner), one) for inner, one in inside(thing)]
     if is_plain_object(thing):
         return [(f"{name}.{inner}", one) for inner, one in attributes(thing)]
     return []
+
+
+def spelt(name: str, path: str) -> str:
+    """Return how one writes the part of a model that has a path: `net[0].weight`."""
+    for part in path.split(".") if path else ():
+        name = f"{name}[{part}]" if name and part.isdecimal() else f"{name}.{part}"
+    return name.removeprefix(".")
 
 
 def inside(module: torch.nn.Module) -> Iterator[tuple[str, Any]]:
