@@ -157,7 +157,7 @@ BAD = {
     "another optimizer": (lambda: diagnose(nn.Linear(2, 1), torch.ones(()), 3), "has no graph"),
     "a class": (lambda: diagnose(nn.Linear, torch.ones(())), "has no graph"),
     "a group": (lambda: diagnose(caught(lambda: group())), "RuntimeError: element 0 of tensors"),
-    "an interrupt": (lambda: diagnose(KeyboardInterrupt()), "KeyboardInterrupt The course"),
+    "an interrupt": (lambda: diagnose(KeyboardInterrupt()), "You interrupted this"),
     "a warning without a line": (
         lambda: diagnose(
             UserWarning("Detected call of `lr_scheduler.step()` before `optimizer.step()`")
@@ -214,9 +214,46 @@ ALSO = {
         "Look at line 2: t.detach().sum().backward()",
     ),
     "a cell that was edited since": (
-        [LEAF, "loss = x.detach().sum()\nloss.backward()", "loss = x.sum() * 2\nx = 3"],
+        [LEAF, "loss = x.detach().sum()\nloss.backward()", "loss = x.sum() * 2"],
         "this is an older one, from cell [3].",
-        "loss.backward()",
+        "Look at line 1 of cell [3]: loss = x.detach().sum()",
+    ),
+    "a cell that %%time ran": (
+        [LEAF, "%%time\ny = x.exp()\ny += 1\ny.sum().backward()"],
+        "y was edited in place here.",
+        "Look at line 2: y += 1",
+    ),
+    "a generator": (
+        [
+            f"{LEAF}\ndef all_losses():\n    with torch.no_grad():\n        yield x.sum()",
+            "for loss in all_losses():\n    loss.backward()",
+        ],
+        "no_grad() records no graph. Look at line 5 of cell [2]: yield x.sum()",
+    ),
+    "a cell that awaits": (
+        [
+            f"{LEAF}\nasync def go():\n    return x.detach().sum()",
+            "loss = await go()\nloss.backward()",
+        ],
+        "Look at line 4 of cell [2]: return x.detach().sum()",
+    ),
+    "a repr that IPython called": (
+        ["class Odd:\n    def __repr__(self):\n        return 1 / 0", "Odd()"],
+        "ZeroDivisionError: division by zero",
+        "I cannot tell which cell raised this error, so it may be an older one.",
+    ),
+    "a flag that nobody set": (
+        ["import torch\nw = torch.ones(2)", "loss = (w * 2).sum()\nloss.backward()"],
+        "loss has no graph: I see nothing that it was computed from that requires grad.",
+        "Look at line 1: loss = (w * 2).sum()",
+    ),
+    "one of two errors": (
+        [
+            LEAF,
+            "raise ExceptionGroup('two', [ValueError('no'), "
+            "RuntimeError('element 0 of tensors does not require grad and does not have a grad_fn')])",
+        ],
+        "It is one of the 2 errors in ExceptionGroup: two",
     ),
 }
 
@@ -283,7 +320,8 @@ def test_bad_input_gets_a_true_sentence(name, capsys):
 
 def test_an_interrupt_of_the_cell_before_is_no_error_of_autograd():
     text = shown(["import torch", "raise KeyboardInterrupt", "diagnose()"])
-    assert "stopped" not in text
+    assert "You interrupted this, so nothing failed." in text
+    assert "In your line: raise KeyboardInterrupt" in text
     assert "Try:" not in text
 
 

@@ -34,7 +34,7 @@ from autograd_graphs.text import visible
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS
 from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
-from helpers.clinic.earlier_lines import Line, Past
+from helpers.clinic.earlier_lines import Line, Past, heads
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import (
     Facts,
@@ -489,18 +489,16 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
     if not cuts:
-        return frozen(facts)
+        return frozen(facts) or never_asked(facts)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
     first = cuts[0]
-    operand = f"It came from {quoted(first.name, 'a value')}, and the"
-    if first.name == start:
-        operand = "The"
+    came = f"It came from {code(first.name)}, and the" if first.name not in ("", start) else "The"
     lines = tuple(dict.fromkeys(map(str, cuts)))[:3]
     where = each(lines, "here", "on these lines")
     return Finding(
-        f"{quoted(start, 'What backward() was to start from')} has no graph. {operand} "
+        f"{quoted(start, 'What backward() was to start from')} has no graph. {came} "
         f"graph ended {where}: {CUTS[first.word].why}.",
         lines,
         CUTS[first.word].remedy,
@@ -543,6 +541,23 @@ def frozen(facts: Facts) -> Finding | None:
         "for a gradient, and there is no graph.",
         tuple(lines[:2]),
         "set requires_grad_(True) on what should learn, or give the model a new layer that does",
+    )
+
+
+def never_asked(facts: Facts) -> Finding | None:
+    """Tell that nothing on the way requires grad, where the lines lead to no tensor that does."""
+    calls = [called(one) for one in heads(facts.spot.stmt) if isinstance(one, ast.Call)]
+    is_here = facts.framed and ("backward" in calls or "grad" in calls)
+    is_asked = facts.values.came or any(read_flag(one) for _, one in facts.line_names)
+    if not is_here or is_asked or not facts.values.is_sure:
+        return None
+    name = facts.spot.called()
+    return Finding(
+        f"{quoted(name, 'What backward() was to start from')} has no graph: I see nothing that it "
+        "was computed from that requires grad.",
+        tuple(made_line(facts.spot, name)) or (str(facts.spot),),
+        "ask for a gradient where you make the tensor that should learn: requires_grad=True, or "
+        "nn.Parameter in a module",
     )
 
 

@@ -5,6 +5,9 @@ Touches `sys`, to read.
 
 from __future__ import annotations
 
+import ast
+import linecache
+import re
 import sys
 from collections.abc import Iterator
 from types import FrameType, TracebackType
@@ -13,9 +16,11 @@ from autograd_graphs.looking.cells import cells_of, failures
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.untrusted.messages import error_text, type_name
+from helpers.users_line import is_users
 
 MOST = 10  # exceptions of one chain or group that are looked at
 GUESSES = ("find_line(", "predict(")  # a cell that asks for a guess does nothing to what failed
+TIMED = {"<timed exec>", "<timed eval>"}  # what %%time calls the code of its cell
 LONGEST = 10_000  # characters of a message that are looked at
 
 
@@ -29,10 +34,13 @@ def last_error() -> BaseException | None:
 
 def cell_of(error: BaseException) -> int | None:
     """Return the number of the cell that an error came from, the newest with its text, of those
-    that failed before others; None where no frame is of a cell.
+    that failed before others; None where it came from no cell, such as from a `__repr__` that
+    IPython called.
     """
     failed = failures() or set()
     for frame in frames_of(traceback_of(error)):
+        if is_users(frame.f_code.co_filename) and frame.f_code.co_name != "<module>":
+            return None
         cells = cells_of(frame)
         text = [line.rstrip("\r\n") for line in lines_of(frame.f_code.co_filename)]
         same = [number for number, cell in enumerate(cells) if text and cell.splitlines() == text]
@@ -59,6 +67,23 @@ def cells_ran_since(error: BaseException) -> bool | None:
     return False if before_this in (failures() or ()) else None
 
 
+def read_timed(error: BaseException) -> None:
+    """Let Python read the lines of a cell that `%%time` ran: it compiles them without their text."""
+    files = [frame.f_code.co_filename for frame in frames_of(traceback_of(error))]
+    cells = [name for name in files if is_users(name) and name not in TIMED]
+    for name in TIMED & set(files) if cells else ():
+        called = re.match(
+            r"get_ipython\(\)\.run_cell_magic\('time', '.*?', ('.*')\)$", text_in(cells[0])
+        )
+        if called:
+            lines = ast.literal_eval(called[1]).splitlines(True)
+            linecache.cache[name] = (sum(map(len, lines)), None, lines, name)
+
+
+def text_in(filename: str) -> str:
+    return "".join(lines_of(filename)).strip()
+
+
 def is_error(thing: object) -> bool:
     """Say whether `thing` is an exception, from its real type alone."""
     return issubclass(type(thing), BaseException)
@@ -78,12 +103,13 @@ def family(error: BaseException) -> Iterator[BaseException]:
         yield one
         waiting += [
             near
-            for near in (*_inside(one), _read(one, "__cause__"), _context(one))
+            for near in (*inside(one), _read(one, "__cause__"), _context(one))
             if is_error(near)
         ]
 
 
-def _inside(error: BaseException) -> tuple[BaseException, ...]:
+def inside(error: BaseException) -> tuple[BaseException, ...]:
+    """Return the exceptions of a group."""
     group = issubclass(type(error), BaseExceptionGroup)
     return BaseExceptionGroup.__dict__["exceptions"].__get__(error)[:MOST] if group else ()
 

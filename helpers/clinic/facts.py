@@ -116,8 +116,8 @@ class Facts:
         while one is not None:
             frame = one.tb_frame
             if is_users(frame.f_code.co_filename):
-                if not found:
-                    self.cell = cell_at(frame.f_code, frame.f_globals)
+                if not found:  # of an older error every line says its cell
+                    self.cell = -1 if self.is_past else cell_at(frame.f_code, frame.f_globals)
                 found.append((frame, spot_of(frame, one.tb_lineno or 0, self.cell)))
             one = one.tb_next
         return [(frame, spot) for frame, spot in reversed(found) if spot is not None]
@@ -150,17 +150,17 @@ class Facts:
         return found
 
     @cached_property
-    def events(self) -> list[Event]:
-        """Return what the values of the failing lines went through."""
+    def values(self) -> Values:
+        """Return the values of the failing lines, with what they went through."""
         values = Values()
         for inner, outer in pairwise(self.framed):
             bind_arguments(values, inner, outer)
         for spot in self.spots:
             values.statement(spot.scope, spot.nr)
-        return values.events
+        return values
 
     def of(self, kind: str) -> list[Event]:
-        return [one for one in self.events if one.kind == kind]
+        return [one for one in self.values.events if one.kind == kind]
 
     def told(self, line: str) -> str:
         """Return a line as it is told: of the cell at hand it is clear which cell is meant."""

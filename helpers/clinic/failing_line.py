@@ -158,7 +158,7 @@ def _tensors(
         if look == "modified":
             told += _modified(name, graph, is_brief)
         elif perhaps is None:
-            told += _freed_by_now(name, graph)
+            told += _freed_by_now(name, graph, walk.is_cut)
         else:
             ids = {id(node) for node in perhaps}
             told += _freed(name, graph, [id(node) not in ids for node in walk.met], is_brief)
@@ -207,13 +207,14 @@ def _freed(name: str, graph: Graph, is_sure: list[bool], is_brief: bool) -> list
     return told
 
 
-def _freed_by_now(name: str, graph: Graph) -> list[str]:
+def _freed_by_now(name: str, graph: Graph, is_cut: bool) -> list[str]:
     """Say how many nodes of a graph have lost what they saved, where nobody knows when."""
     count = sum(bool(_saved(node, "freed")) for node in graph.nodes)
     if not count:
         return []
-    lost = f"{_counted(count)} lost saved tensors. I cannot tell whether that was before this line."
-    return [f"In the graph of {name}, {lost}"]
+    least = "at least " if is_cut else ""
+    lost = "lost saved tensors. I cannot tell whether that was before this line."
+    return [f"In the graph of {name}, {least}{_counted(count)} {lost}"]
 
 
 def _counted(count: int) -> str:

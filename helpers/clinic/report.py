@@ -21,8 +21,10 @@ from helpers.clinic.errors import (
     cell_of,
     cells_ran_since,
     family,
+    inside,
     is_error,
     last_error,
+    read_timed,
     text_of,
     traceback_of,
     types_of,
@@ -36,9 +38,14 @@ from helpers.clinic.rerun import Watch, found_again, offer, run_again
 from helpers.clinic.sources import cells_in
 
 _NOTHING = (
-    "There is no error to look at. Run the cell that fails, and call diagnose() in the next one. "
-    "Or give it an exception: diagnose(error)."
+    "There is no error of a cell to look at. Run the cell that fails, and call diagnose() in the "
+    "next one. Or give it an exception: diagnose(error). An error in a thread I see only so."
 )
+_ODD = (
+    "diagnose was given {}. Give it an exception: diagnose(error). Or let it check a step: "
+    "diagnose(model, loss, optimizer)."
+)
+_INTERRUPTED = "You interrupted this, so nothing failed."
 _OLDER = (
     "The cell before this one raised no error, so this is an older one, from cell [{}]. "
     'If you mean a warning, give its words: diagnose("…").'
@@ -122,7 +129,8 @@ def _diagnosed(error: object) -> Card:
     if issubclass(type(error), str):
         return _of_text(str.__getitem__(error, slice(10_000)))
     if not is_error(error):
-        return _nothing(f"diagnose was given {describe(error)}, which is no exception. {_NOTHING}")
+        return _nothing(_ODD.format(describe(error)))
+    read_timed(error)
     is_past = cells_ran_since(error)
     return _of_error(error, "" if was_given else _age(error, is_past), is_past is not False)
 
@@ -204,7 +212,7 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
             continue
         head = error if is_plain_words(error) else one
         is_same = one is error or is_plain_words(error)
-        origin = [] if is_same else [f"It is behind {_head(error)}"]
+        origin = [] if is_same else [_origin(one, error)]
         look, asks = symptom.look if symptom else "", "does not require grad" in text
         options = look, asks, is_past, bool(told)
         seen = scene(traceback_of(one), *options)
@@ -217,7 +225,16 @@ def _of_error(error: BaseException, note: str, is_past: bool, watch: Watch | Non
         first = [note, *seen[:1], _means(symptom), *seen[1:2], more, *_advice(symptom)]
         return _of_head(head, page, first)
     seen = scene(traceback_of(error), is_past=is_past) or _no_scene(error)
-    return _of_head(error, [note, _UNKNOWN, *seen])
+    unknown = _INTERRUPTED if issubclass(type(error), KeyboardInterrupt) else _UNKNOWN
+    return _of_head(error, [note, unknown, *seen])
+
+
+def _origin(one: BaseException, error: BaseException) -> str:
+    """Say how an exception belongs to the one that was raised."""
+    others = len(inside(error))
+    if others > 1:
+        return f"It is one of the {others} errors in {_head(error)}"
+    return f"It led to {_head(error)}"
 
 
 def _lesson(symptom: Symptom | None) -> str:

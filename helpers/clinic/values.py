@@ -20,6 +20,7 @@ from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.clinic.catalogue import CUTS
 from helpers.clinic.sources import Place, place_of_function
+from helpers.users_line import is_users
 
 DEEPEST = 24  # calls within calls
 MOST_EVENTS = 300
@@ -148,6 +149,8 @@ class Values:
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.came: set[int] = set()  # what the statements that were followed come from
+        self.is_sure = True  # that every function which was called is known
         self._busy: set[tuple[int, str, int]] = set()
         self._done: dict[tuple[int, str, int], frozenset[int]] = {}
         self._depth = 0
@@ -209,7 +212,7 @@ class Values:
             self._statement(scope, nr, name, value)
         for child in ast.iter_child_nodes(stmt):
             if isinstance(child, ast.expr):
-                self.at(scope, child, nr)
+                self.came |= self.at(scope, child, nr)
 
     def _all(self, scope: Scope, expr: ast.AST, stop: int) -> frozenset[int]:
         found: frozenset[int] = frozenset()
@@ -329,6 +332,8 @@ class Values:
         made = [self._learners(scope, one, call, given, named) for one in things]
         if None not in made:
             return frozenset().union(*made)
+        self.is_sure = self.is_sure and (is_method or thing is not None)
+        self.is_sure = self.is_sure and not is_learners(thing)
         if is_method and (not is_torch(thing) or thing is None):
             came |= self.of(scope, func.value, stop)
         self._edits_by_call(call, word, came)
@@ -406,12 +411,12 @@ class Values:
         self._depth += 1
         found: frozenset[int] = frozenset()
         for nr, (stmt, blocks, place) in reversed(list(enumerate(scope.body))):
-            if isinstance(stmt, ast.Return) and stmt.value is not None:
+            if value := handed_out(stmt):
                 self._here.append((place, stmt))
-                came = self.of(scope, stmt.value, nr)
+                came = self.of(scope, value, nr)
                 for mode in (*scope.modes, *modes_of(blocks)):
                     if mode != "enable_grad":
-                        came = self._cut(scope, mode, stmt.value, came)
+                        came = self._cut(scope, mode, value, came)
                 self._here.pop()
                 found |= came
         self._depth -= 1
@@ -468,6 +473,14 @@ class Values:
             event = Event(kind, word, *self._here[-1], visible(name), ids, loops)
             if event not in self.events:
                 self.events.append(event)
+
+
+def handed_out(stmt: ast.stmt) -> ast.expr | None:
+    """Return what a function hands to its caller in a statement: by return or yield."""
+    value = getattr(stmt, "value", None)
+    if isinstance(value, (ast.Yield, ast.YieldFrom)):
+        return value.value
+    return value if isinstance(stmt, ast.Return) else None
 
 
 NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
@@ -537,6 +550,10 @@ def inplace_parts(module: Any) -> Iterator[tuple[str, Any]]:
         for path, part in inner.items():
             if is_module(part) and attribute(part, "inplace") is True:
                 yield path, part
+
+
+def is_learners(thing: Any) -> bool:
+    return isinstance(thing, FunctionType) and is_users(thing.__code__.co_filename)
 
 
 def is_torch(thing: Any) -> bool:
