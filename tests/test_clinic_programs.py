@@ -63,6 +63,16 @@ net = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 1))
 net[0].requires_grad_(False)
 opt = torch.optim.SGD(net[1].parameters(), lr=0.1)
 loss = net(torch.randn(3, 4)).pow(2).mean()""",
+    "a mean over batches": """
+net = torch.nn.Linear(4, 1)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+batches = [torch.randn(2, 4) for _ in range(2)]
+opt.zero_grad()
+for x in batches:
+    loss = net(x).pow(2).mean() / len(batches)
+    loss.backward()
+opt.step()
+loss = net(x).pow(2).mean() / len(batches)""",
     "gradients of several rounds, divided": """
 net = torch.nn.Linear(4, 1)
 opt = torch.optim.SGD(net.parameters(), lr=0.1)
@@ -211,7 +221,7 @@ ALSO = {
         [LEAF, "def go(t):\n    t.detach().sum().backward()\ngo(x)", CLEAR],
         "does not require grad",
         "t has no graph. The graph ended here: detach() cuts it off from its graph. "
-        "Look at line 2: t.detach().sum().backward()",
+        "Look at line 2 of cell [3]: t.detach().sum().backward()",
     ),
     "a cell that was edited since": (
         [LEAF, "loss = x.detach().sum()\nloss.backward()", "loss = x.sum() * 2"],

@@ -21,6 +21,7 @@ from autograd_graphs.looking.torch_private import (
     is_custom,
     is_module,
     is_tensor,
+    leaf_of,
     may_be_stale,
     memory_of,
     of_node,
@@ -489,7 +490,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
     if not cuts:
-        return frozen(facts) or never_asked(facts)
+        return no_tensor(facts) or frozen(facts) or never_asked(facts)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
@@ -542,6 +543,28 @@ def frozen(facts: Facts) -> Finding | None:
         tuple(lines[:2]),
         "set requires_grad_(True) on what should learn, or give the model a new layer that does",
     )
+
+
+def no_tensor(facts: Facts) -> Finding | None:
+    """Tell of a list, or of None, that was to go backward."""
+    name, _ = started_from(facts.spot.stmt)
+    thing = facts.spot.scope.space.get(name, 0)
+    lines = (str(facts.spot), *made_line(facts.spot, name))
+    if thing is None:
+        return Finding(
+            f"{code(name)} is None, so there is nothing to go back from. A function that has no "
+            "return gives None.",
+            lines,
+            "return the loss from the function that computes it",
+        )
+    if type(thing) in (list, tuple) and thing and all(map(is_tensor, thing)):
+        return Finding(
+            f"{code(name)} is a {type(thing).__name__} of {len(thing)} tensors, and only one tensor "
+            "can go backward.",
+            lines,
+            f"go back from sum({name}), or from torch.stack({name}).mean()",
+        )
+    return None
 
 
 def never_asked(facts: Facts) -> Finding | None:
@@ -603,8 +626,10 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
             f"to update a weight, keep the same tensor: with torch.no_grad(): {owner} -= ... Else call "
             f"{owner}.retain_grad() before backward()",
         )
+    elif functions := own_functions_at(facts, tensor):
+        why = f"the backward of {listed(functions)} hands it None, if it ran"
     else:
-        why = "no backward() reached it since the last zero_grad(). "
+        why = "no gradient came to it since the last zero_grad(). "
         model = head((*longer, owner)[0])
         parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
         if any(read(one, "grad") is not None for one in parts):
@@ -618,6 +643,80 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
         "skip it where p.grad is None. If it should learn, use it in forward, or call backward() "
         "first",
     )
+
+
+def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
+    """Return the names of the learner's Functions that hand a leaf its gradient."""
+    roots = [one for _, one in facts.names if read(one, "requires_grad") and not may_be_stale(one)]
+    found = []
+    for node in Walk(roots).met:
+        if not is_tensor(node) and is_custom(node):
+            children = [leaf_of(one) for one, _ in of_node(node, "next_functions")]
+            if any(one is tensor for one in children):
+                found.append(type_name(node).removesuffix("Backward"))
+    return list(dict.fromkeys(found))
+
+
+@rule("No inf checks were recorded|Attempted unscale_ but _scale is None")
+def nothing_to_unscale(facts: Facts, _: Any) -> Finding | None:
+    """A gradient scaler found no gradient."""
+    calls = [one for one, _ in in_sources(facts.spot.globals, ast.Call)]
+    is_scaled = any(called(one) == "scale" for one in calls)
+    told = "The scaler found no gradient to unscale: no weight of this optimizer has one."
+    if not is_scaled:
+        told = "The scaler was asked to unscale gradients, and scale() was never called."
+    return Finding(
+        told,
+        (str(facts.spot),),
+        "call scaler.scale(loss).backward() before this line. If it ran, see whether the loss "
+        "reaches these weights: diagnose(model, loss, optimizer)",
+    )
+
+
+@rule("grad can be implicitly created only for scalar outputs")
+def many_numbers(facts: Facts, _: Any) -> Finding | None:
+    """backward() began at a tensor with several elements."""
+    name, _ = started_from(facts.spot.stmt)
+    tensor = facts.spot.scope.space.get(name)
+    if not is_tensor(tensor) or shape(tensor) == ():
+        return None
+    return Finding(
+        f"{code(name)} has shape {shape(tensor)}. A gradient belongs to one number, and you did "
+        "not say how much each of these elements counts.",
+        (str(facts.spot), *made_line(facts.spot, name)),
+        f"go back from {name}.mean() or {name}.sum(). To weigh the elements yourself, give a "
+        f"gradient: torch.ones_like({name}) weighs all of them alike",
+    )
+
+
+@rule("appears to not have been used in the graph")
+def not_used(facts: Facts, _: Any) -> Finding | None:
+    """autograd.grad() was asked for a tensor that the output was not computed from."""
+    call = failed_backward(frames_of(facts.traceback))
+    if call is None or any(may_be_stale(one) for _, one in facts.line_names):
+        return None
+    met = {id(one) for one in Walk(call.roots).met}
+    met |= {id(read(one, "grad_fn")) for one in call.roots}
+    asked = [pair for pair in facts.line_names if "." not in pair[0] and asks(pair[1])]
+    left = [name for name, one in asked if id(one) not in met and id(node_or_leaf(one)) not in met]
+    if not left:
+        return None
+    start, _ = started_from(facts.spot.stmt)
+    return Finding(
+        f"{quoted(start, 'The output')} was not computed from {listed(left)}: no way in its graph "
+        f"leads there.",
+        (str(facts.spot), *[line for name in left for line in made_line(facts.spot, name)]),
+        f"compute {start or 'the output'} from {left[0]} itself, not from what {left[0]} was cut "
+        "out of. Where it need not depend on it, write allow_unused=True and get None",
+    )
+
+
+def asks(tensor: torch.Tensor) -> bool:
+    return bool(read(tensor, "requires_grad"))
+
+
+def node_or_leaf(tensor: torch.Tensor) -> Any:
+    return tensor if read(tensor, "is_leaf") else read(tensor, "grad_fn")
 
 
 # ---------------------------------------------------------------- numbers of two types, two devices

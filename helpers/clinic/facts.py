@@ -174,7 +174,8 @@ def bind_arguments(
     (frame, spot), (above, caller) = inner, outer
     call = call_at(caller.scope.place.text, above)
     found = body_of(frame.f_code, ())
-    if call is None or found is None or isinstance(found[1], ast.Module):
+    is_named = not frame.f_code.co_name.startswith("<")
+    if call is None or found is None or isinstance(found[1], ast.Module) or not is_named:
         return
     names = [one.arg for one in found[1].args.args]
     if isinstance(call.func, ast.Attribute) or (names and names[0] == "self"):

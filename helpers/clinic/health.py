@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from types import FrameType
@@ -23,6 +24,7 @@ from autograd_graphs.looking.torch_private import (
     is_custom,
     is_module,
     is_tensor,
+    leaf_of,
     of_node,
     quietly,
     read,
@@ -477,7 +479,7 @@ def zeros(health: Health) -> Iterator[Finding]:
     found = health.gradients
     none = [name for name, one in found.items() if one is None]
     if none:
-        own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
+        own = sorted({kind_of(one) for one in health.nodes if is_custom(one)})
         yield Finding(
             f"{listed(none)} {each(none, 'gets', 'get')} None, although the graph leads "
             f"there. The backward of {listed(own) if own else 'an own Function'} returns None.",
@@ -588,6 +590,63 @@ def broadcast_finding(health: Health, kind: str, inner: Any) -> Finding:
         lines[:2],
         "give both the same shape: pred.squeeze(1), or target.unsqueeze(1)",
     )
+
+
+MEANS = {"Mean", "MseLoss", "L1Loss", "NllLoss", "SmoothL1Loss", "HuberLoss"}
+MEANS |= {"BinaryCrossEntropyWithLogits", "BinaryCrossEntropy"}
+
+
+def mean_twice(health: Health) -> Iterator[Finding]:
+    """A mean over the batch is divided by the batch's size once more."""
+    for edge in health.walk.edges:
+        if edge.target is None or kind_of(health.walk.met[edge.source]) != "Div":
+            continue
+        mean = health.walk.met[edge.target]
+        reduction = getattr(mean, "_saved_reduction", 1)  # 1 is the mean
+        if is_tensor(mean) or kind_of(mean) not in MEANS or reduction != 1:
+            continue
+        events = [one for one in health.of("op") if one.word == "Div" and is_by_batch(health, one)]
+        if events:
+            yield Finding(
+                "The loss is a mean over the batch already, and here it is divided by the size of "
+                "the batch once more. The gradients are that many times too small, so it learns "
+                "slowly.",
+                tuple(dict.fromkeys(map(str, events)))[:2],
+                'leave that division out, or sum first: reduction="sum"',
+            )
+            return
+
+
+def is_by_batch(health: Health, event: Event) -> bool:
+    """Say whether a statement divides by the size of the batch: of how many there are of others,
+    such as batches, that is no mistake.
+    """
+    for node in ast.walk(event.stmt):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            below = ast.unparse(node.right)
+            counted = re.fullmatch(r"len\((\w+)\)", below)
+            if counted and is_tensor(health.known.get(counted[1])):
+                return True
+            if re.search(r"\.shape\[0\]$|\.size\(0\)$|\bbatch_size$", below):
+                return True
+    return False
+
+
+def stepped_copy(health: Health) -> Iterator[Finding]:
+    """The optimizer holds a tensor, and the learner's name means a result computed from it."""
+    named = {id(one) for _, one in health.names}
+    hidden = [one for one in health.held if id(one) not in named]
+    for name, one in health.names if hidden and not is_module(health.model) else ():
+        node = read(one, "grad_fn")
+        near = [leaf_of(child) for child, _ in of_node(node, "next_functions")] if node else []
+        if "[" not in name and any(leaf is other for leaf in near for other in hidden):
+            yield Finding(
+                f"{code(name)} was computed from the tensor that the optimizer holds. step() changes "
+                f"that one, and {code(name)} keeps its old numbers.",
+                tuple(made_line(health.spot, name)) + tuple(made_lines(health)),
+                "make the tensor with its final dtype and device, ask for its gradient then, and "
+                "make the optimizer after that",
+            )
 
 
 TWICE = {
@@ -725,7 +784,8 @@ def in_loops(health: Health) -> Iterator[Finding]:
             yield Finding(event.what, (event.line,), event.remedy)
 
 
-OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, twice_normalized, target_with_graph)
+OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, mean_twice, twice_normalized)
+OF_GRAPH += (target_with_graph, stepped_copy)
 OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
 OF_STATE += (in_loops,)
 

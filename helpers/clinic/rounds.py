@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -139,6 +140,7 @@ def order(place: Place, acts: list[Act], body: list, is_function: bool) -> Itera
             yield from between(place, acts[back + 1 : step], acts[step].name)
         if not is_function:
             yield from over_rounds(place, acts, body, step > back)
+    yield from back_twice(place, acts, body)
     for act in acts:
         if act.kind == "backward" and keeps_graph(act.call):
             yield Habit(
@@ -171,6 +173,26 @@ def between(place: Place, acts: list[Act], stepped: str) -> Iterator[Habit]:
                 "zero_grad() stands between backward() and step(). It throws the gradients away "
                 "before step() can use them, so nothing learns.",
                 "empty the gradients before backward(), or after step()",
+            )
+
+
+def back_twice(place: Place, acts: list[Act], body: list) -> Iterator[Habit]:
+    """Tell of a loss that a round goes back from twice, without computing it anew."""
+    back = [act for act in acts if act.kind == "backward" and act.name]
+    for first, second in pairwise(back):
+        between = [
+            stmt for stmt, _ in body if first.stmt.lineno < stmt.lineno <= second.stmt.lineno
+        ]
+        made = {name for stmt in between for name, _ in targets(stmt)}
+        is_same = first.name == second.name and first.block == second.block
+        if is_same and first.name not in made:
+            yield Habit(
+                "wrong",
+                first.name,
+                place.line(second.stmt),
+                f"Each round goes back from {first.name} twice, so its gradients are added to .grad "
+                "twice and are twice as large.",
+                "call backward() once for each loss",
             )
 
 

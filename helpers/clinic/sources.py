@@ -57,7 +57,16 @@ def body_of(made: CodeType, cells: tuple[str, ...]) -> tuple[Place, Any] | None:
     if place is None:
         return None
     tree = scope_of(place.text.tree, made)
+    if tree is None and made.co_name.startswith("<"):  # a lambda, or `... for ... in ...`
+        tree = around(place.text.tree, made.co_firstlineno)
     return None if tree is None else (place, tree)
+
+
+def around(module: ast.Module, number: int) -> Any:
+    """Return the innermost function that a line stands in, or else the module."""
+    functions = [one for one in ast.walk(module) if isinstance(one, ast.FunctionDef)]
+    inside = [one for one in functions if one.lineno < number <= one.end_lineno]
+    return max(inside, key=lambda one: one.lineno, default=module)
 
 
 @lru_cache(maxsize=256)
