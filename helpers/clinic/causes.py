@@ -693,7 +693,8 @@ def many_numbers(facts: Facts, _: Any) -> Finding | None:
 def not_used(facts: Facts, _: Any) -> Finding | None:
     """autograd.grad() was asked for a tensor that the output was not computed from."""
     call = failed_backward(frames_of(facts.traceback))
-    if call is None or any(may_be_stale(one) for _, one in facts.line_names):
+    edited = [one for _, one in facts.line_names if may_be_stale(one) or read(one, "_version")]
+    if call is None or edited:  # then the name may mean a newer result
         return None
     met = {id(one) for one in Walk(call.roots).met}
     met |= {id(read(one, "grad_fn")) for one in call.roots}
@@ -703,8 +704,8 @@ def not_used(facts: Facts, _: Any) -> Finding | None:
         return None
     start, _ = started_from(facts.spot.stmt)
     return Finding(
-        f"{quoted(start, 'The output')} was not computed from {listed(left)}: no way in its graph "
-        f"leads there.",
+        f"{quoted(start, 'The output')} was not computed from {listed(left)}: nothing in its graph "
+        "leads there.",
         (str(facts.spot), *[line for name in left for line in made_line(facts.spot, name)]),
         f"compute {start or 'the output'} from {left[0]} itself, not from what {left[0]} was cut "
         "out of. Where it need not depend on it, write allow_unused=True and get None",
