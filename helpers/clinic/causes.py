@@ -660,11 +660,9 @@ def own_functions_at(facts: Facts, tensor: torch.Tensor) -> list[str]:
 @rule("No inf checks were recorded|Attempted unscale_ but _scale is None")
 def nothing_to_unscale(facts: Facts, _: Any) -> Finding | None:
     """A gradient scaler found no gradient."""
-    calls = [one for one, _ in in_sources(facts.spot.globals, ast.Call)]
-    is_scaled = any(called(one) == "scale" for one in calls)
     told = "The scaler found no gradient to unscale: no weight of this optimizer has one."
-    if not is_scaled:
-        told = "The scaler was asked to unscale gradients, and scale() was never called."
+    if "_scale is None" in facts.text:
+        told = "The scaler was asked to unscale gradients, and it has not scaled a loss yet."
     return Finding(
         told,
         (str(facts.spot),),
