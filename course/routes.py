@@ -18,12 +18,21 @@ QUESTION = {"first": "a", "second": "b", None: ""}
 
 @dataclass(frozen=True)
 class Block:
-    """One row of a plan: when it starts, its minutes, its lesson and the parts of it that are shown."""
+    """One row of a plan: when it starts, its minutes, its lesson and the parts of it that are shown.
+
+    `do` is what the plan says of them, `before` what it says of openings, slack and breaks before.
+    """
 
     start: str
     minutes: int
     lesson: str
     parts: tuple[str, ...]
+    do: str = ""
+    before: tuple[str, ...] = ()
+
+    @property
+    def begins(self) -> str:
+        return self.start if ":" in self.start else f"Session {self.start}"
 
 
 def routes(folder: Path) -> dict[str, list[Block]]:
@@ -43,11 +52,14 @@ def section(text: str, title: str) -> str:
 
 def blocks(text: str) -> list[Block]:
     """Return the rows of a table that show a lesson: Start or Session, Minutes, What, Do."""
-    found = []
+    found, before = [], []
     for row in ROW.findall(text):
         start, minutes, what, do, *_ = [cell.strip() for cell in row.split("|")] + ["", "", "", ""]
         if LESSON.fullmatch(what) and minutes.isdigit() and parts(do):
-            found.append(Block(start, int(minutes), what, parts(do)))
+            found.append(Block(start, int(minutes), what, parts(do), do, tuple(before)))
+            before = []
+        elif minutes.isdigit():
+            before.append(" · ".join(filter(None, [what.strip("*"), f"{minutes} minutes", do])))
     return found
 
 

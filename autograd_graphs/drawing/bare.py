@@ -34,7 +34,7 @@ FLIES = 34  # px of the same where it enters from the right
 ENTERS = 40  # px of the wire along which the first gradient enters
 FEW, SOME = 16, 40  # nodes: of no more cards of several lines are tried, leaves of two lines
 LEAF_SIDES = 18  # px beside what stands in a leaf of two lines
-FLAT = 860, 300  # px: what is larger lying on its side stays upright
+FLAT = 1300, 300  # px: what is larger lying on its side stays upright
 PANE = 590, 540  # px: what is drawn larger in cards of several lines gets cards of one line
 
 Size = tuple[int, int]

@@ -33,7 +33,9 @@ class LabEncoder(Encoder):
             for role, state, words in film.legend
         ]
         marks = [(owner, *mark) for owner, mark in self.drawn.things]
+        aside = {"aside": list(film.aside)} if any(film.aside) else {}
         return {
+            **aside,
             "version": VERSION,
             "alt": visible(film.alt, LONGEST),
             "code": [shown(lines) for lines in film.code],

@@ -86,7 +86,8 @@ class LabFilm:
 
     `code` are the lines of the set-up, `start` the actions from state 0 to state `first`, with
     which the lab begins; CLICK is one on the next node. `legend` are (role, state, words). `text` is
-    what is shown where nothing plays, `alt` says in one sentence what to notice.
+    what is shown where nothing plays, `alt` says in one sentence what to notice. `aside` is how far
+    a graph under boxes moves on a slide, to the right and up; (0, 0) where it stays.
     """
 
     code: tuple[str, ...]
@@ -99,6 +100,7 @@ class LabFilm:
     first: int = 0
     stacks: tuple[Stack, ...] = ()
     legend: tuple[tuple[str, str, str], ...] = ()
+    aside: tuple[int, int] = (0, 0)
 
     def steps(self) -> Iterator[tuple[int, int, Way]]:
         """Yield (state, action, way to the next) of the start; a click leads on, or to ENDS."""

@@ -23,6 +23,7 @@ from tornado.web import Application, HTTPError, RequestHandler
 from tornado.websocket import WebSocketClosedError, WebSocketHandler
 
 from course.live.lesson import LiveLesson
+from course.publishing.assets import reading
 from course.publishing.deck import TEMPLATES, deck
 from course.publishing.naming import title_of
 from course.publishing.parts import Stretch
@@ -96,8 +97,8 @@ class Room:
     def words(self, at: int) -> str:
         """Return what is said of a block of the route: its start, its lesson, its minutes."""
         block = self.route[at]
-        start = block.start if ":" in block.start else f"Session {block.start}"
-        return f"{start} · {titled(self.notebooks[block.lesson])} · {block.minutes} minutes"
+        title = titled(self.notebooks[block.lesson])
+        return f"{block.begins} · {title} · {block.minutes} minutes"
 
     def address(self, at: int) -> str:
         return f"/{self.route[at].lesson}?at={at}"
@@ -178,12 +179,13 @@ class Lessons(Guarded):
 
     def get(self) -> None:
         titles = {f"/{name}": titled(path) for name, path in self.room.notebooks.items()}
+        rows = [(address, title, None) for address, title in titles.items()]
         if self.room.route:
-            titles = {
-                self.room.address(at): self.room.words(at) for at in range(len(self.room.route))
-            }
+            rows = []
+            for at, block in enumerate(self.room.route):
+                rows.append((self.room.address(at), titles[f"/{block.lesson}"], block))
         page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
-        self.write(page.get_template("lessons.html.j2").render(titles=titles))
+        self.write(page.get_template("lessons.html.j2").render(rows=rows, style=reading()))
 
 
 def titled(path: Path) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Template
 from nbformat import NotebookNode
 
-from course.publishing import assets
+from course.publishing import assets, pace
 from course.publishing.faces import Faces
 from course.publishing.lesson_slides import lesson_slides
 from course.publishing.naming import title_of
@@ -37,6 +37,8 @@ def deck(
     parts are shown. Raises NoSlides where nothing is left to show.
     """
     made = prepared(notebook, notes=True, trust=trust)
+    if made.cells and made.cells[0].metadata.course.get("role") == "index":
+        raise NoSlides("This notebook is for browsing, and has no slides. Publish it as a page.")
     title = title_of(made)
     slides = slides_of(
         made, Faces(folder, trust=trust, language=made.metadata.language_info.pygments_lexer), title
@@ -47,11 +49,12 @@ def deck(
         raise NoSlides(
             "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
         )
+    minutes = stretch.minutes if stretch else pace.of_lesson(notebook.cells[0])
     kind = "live" if live else "deck"
     return template().render(
         slides=slides,
         asked=asked(slides),
-        minutes=stretch.minutes if stretch else 0,
+        minutes=minutes,
         title=title,
         policy=assets.policy(kind, trust),
         styles=assets.styles(kind),

@@ -63,7 +63,7 @@ def shown(grad: torch.Tensor) -> str:
 accumulation = Lab(
     "accumulation",
     Sums,
-    6,
+    5,
     "Lab: what x.grad holds, as a stack of blocks. backward() adds one; zero_() and None empty it.",
     {
         "once": "backward",

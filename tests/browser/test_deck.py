@@ -332,7 +332,7 @@ def test_a_lab_fills_its_slide_and_stays_as_it_is_where_a_line_is_refused(chromi
             page.keyboard.press(key)
             assert page.locator(".player").evaluate(room) == [wide, high]
         size = "(one) => parseFloat(getComputedStyle(one).fontSize)"
-        assert page.locator(".player-action code").first.evaluate(size) >= 15
+        assert page.locator(".player-action code").first.evaluate(size) >= 18
 
 
 def test_a_whole_traceback_scrolls_by_key_until_escape(deck):

@@ -453,33 +453,3 @@ def test_where_a_picture_scrolls_the_node_of_the_talk_is_brought_in(play):
     for _ in range(8):
         assert shown.evaluate(inside), shown.text_content(".player-say")
         press(shown, "ArrowRight")
-
-
-FILLED = """() => {
-  const svg = document.querySelector(".player-pane>svg"), pane = svg.parentElement.getBoundingClientRect();
-  const box = svg.getBBox(), scale = svg.getScreenCTM().a;
-  return [box.width * scale / pane.width, box.height * scale / pane.height, scale];
-}"""
-
-
-ROOM = """(near) => { const room = document.querySelector(".player-room");
-  room.style.cssText = "--player-high:640px;--player-least:18px" + near; room.dispatchEvent(new Event("player-fit")); }"""
-
-
-def filled(shown, asked):
-    """Walk through a lab on a slide; return what part of its place each picture fills, and its scale."""
-    shown.evaluate(ROOM, asked)
-    seen = []
-    for key in ("1", "1", "5", "3"):
-        press(shown, key)
-        seen.append(shown.evaluate(FILLED))
-    return seen
-
-
-def test_where_it_is_asked_to_the_picture_fills_its_place_in_every_state(play):
-    far = filled(play(as_json(labs.explorer.film()), (1280, 720)), "")
-    near = filled(play(as_json(labs.explorer.film()), (1280, 720)), ";--player-near:1")
-    for wide, high, scale in near:
-        assert max(wide, high) <= 1
-        assert max(wide, high) > 0.75 or scale > 1.3
-    assert all(one[2] > other[2] for one, other in zip(near, far, strict=True)), (near, far)

@@ -175,3 +175,13 @@ def test_a_step_without_notes_is_found(tmp_path, notebook):
     assert all(
         str(one).endswith("has a step without notes: " + REMEDIES["notes"] + ".") for one in found
     )
+
+
+def test_words_too_small_in_a_lab_are_found_as_they_are_drawn(tmp_path):
+    path = tmp_path / "deck.html"
+    publish(Path(__file__).parents[2] / "notebooks" / "06_accumulation.ipynb", "slides", path)
+    assert unfit(path, program(), {}) == []
+    smaller = "<style>.reveal .player .player-pane text{font-size:12px!important}</style></head>"
+    path.write_text(path.read_text().replace("</head>", smaller, 1))
+    (found,) = unfit(path, program(), {})
+    assert found.what == ("player",)

@@ -108,8 +108,7 @@ class Base {
     return innerHeight;
   }
 
-  // What the page that holds a player asks for: its height in px (--player-high), its smallest text in px
-  // (--player-least), and that the picture of a lab fills its place (--player-near).
+  // What the page that holds a player asks for, in px: its height (--player-high), its smallest text (--player-least).
   asked(what) {
     return parseFloat(getComputedStyle(this.room).getPropertyValue(`--player-${what}`)) || 0;
   }
@@ -158,7 +157,7 @@ class Base {
     if (!wide) return "";
     this.isWide = wide >= 700;
     const high = between(400, seen - (this.asked("high") ? 0 : 16), Math.max(0.625 * wide, this.least));
-    this.unit = this.isWide ? between(this.asked("least") * this.times || 14, Math.min(wide / 64, seen / 40) * this.times, 44) : this.asked("least") || 15;
+    this.unit = this.isWide ? between(this.asked("least") || 14 * this.times, Math.min(wide / 64, seen / 40) * this.times, 44) : this.asked("least") || 15;
     if (this.isWide === (this.panel.lastChild === this.controlBar)) this.placeBar();
     this.root.classList.toggle("player-wide", this.isWide);
     this.root.style.fontSize = `${this.unit}px`;

@@ -126,7 +126,6 @@ class Lab extends Base {
     this.paintPicture();
     this.paintStacks();
     this.paintRow();
-    this.comeNear();
     this.title.textContent = this.line(title);
     const outcome = this.say(this.words, this.line(say), last ? this.error(last) : "", last && !this.isStart ? this.note(last) : "");
     this.actions.forEach((button, at) => {

@@ -2,6 +2,8 @@
 class LabRoom {
   // All of it fits by standing closer, in every state alike, for all that changes keeps the room of its longest.
   fit() {
+    // slides let a picture fill its place
+    this.room.dispatchEvent(new CustomEvent("player-fits", { bubbles: true, detail: this }));
     const room = this.resize();
     if (room && this.fitted !== room) this.fitWords();
     this.fitted = room;
@@ -28,16 +30,6 @@ class LabRoom {
       this.keepRoom(this.words, this.longest(), (sizer, content) => this.say(sizer, ...content));
       if (!this.isWide || this.panel.scrollHeight <= this.panel.clientHeight + 1) return;
     }
-  }
-
-  // On a slide the picture is as large as what is seen of it now allows; elsewhere it keeps the room of its largest.
-  comeNear() {
-    if (!this.asked("near")) return;
-    const { x, y, width, height } = this.svg.getBBox(), margin = 10;
-    if (!width) return;
-    const [wide, high] = [width + 2 * margin, height + 2 * margin];
-    this.svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
-    this.svg.style.cssText = `--wide:${wide};--high:${high}`;
   }
 
   // The longest of all that may be said.

@@ -34,7 +34,7 @@ class LabStacks {
       const made = shape("g", this.blocks), isFresh = isNew && at === numbers.length - 1, height = Math.abs(number * unit);
       top -= number * unit;
       shape("rect", made, { class: names("m-block", isFresh && "s-now"), x: middle - wide / 2, y: top + 2 - (number < 0 && height), width: wide, height: Math.max(1, height - 3), rx: 3 });
-      if (height > 12) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
+      if (height > 10) shape("text", made, { x: middle, y: top + number * unit / 2 + 5 }, (at ? "+ " : "") + short(number));
       if (isFresh) this.fresh.push(made);
     });
     shape("text", this.blocks, { class: "player-sum", x: middle, y: Math.min(top, base) - 9 }, short(sum));

@@ -21,7 +21,7 @@ from helpers.labs.engine.state_map import Box, Row, State
 TAG, ARROW, SIDE, GAP = 24, 28, 12, 8
 FIRST, LINE = 22, 18  # px: height of the line with the value, and of each further one
 SLOT = 28  # px: height of the slot that says that there is no tensor
-UNIT, STEP, WIDE = 18, 60, 50  # px: height of 1.0 in blocks, from column to column, of a block
+UNIT, STEP, WIDE = 14, 60, 50  # px: height of 1.0 in blocks, from column to column, of a block
 COLUMNS_LOW = 18  # px under the ground line of blocks, and as much above them for the sum
 BETWEEN = 14  # px between a label and its text
 BESIDE = 26  # px between boxes with blocks

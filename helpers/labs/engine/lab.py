@@ -90,7 +90,7 @@ def _explored(world: type[World], depth: int) -> StateMap:
 @cache
 def _filmed(lab: Lab) -> LabFilm:
     found = lab.map().states
-    drawings, stacks, legend = lab.drawn(found, lab.alt)
+    drawings, stacks, legend, aside = lab.drawn(found, lab.alt)
     drawn, shots = shared(drawings)
     actions = with_buttons(lab.world)
     numbers = {state.path: nr for nr, state in enumerate(found)}
@@ -108,6 +108,7 @@ def _filmed(lab: Lab) -> LabFilm:
         lab.alt,
         stacks=stacks,
         legend=legend,
+        aside=aside,
     )
 
 

@@ -16,6 +16,8 @@ from helpers.labs.engine.state_map import State
 
 EDGE, GAP = 10, 24  # px: around everything, between boxes and graph
 PANE = 470, 440  # px: the room that a player has for a picture in a narrow notebook
+UPRIGHT = 390  # px: what is higher has words too small to read on a slide
+LYING = 950, 330  # px: the room of a picture that lies on its side there
 GHOST = "not in the graph"
 BLOCKS = (("block", "", "one gradient"), ("block", "now", "added just now"))
 SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", "")}
@@ -23,7 +25,11 @@ SIGNS = {"operation": ("operation", ""), "leaf": ("leaf", ""), "none": ("none", 
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """Hold what all drawings of a lab have in common, px: size, and where the graph begins."""
+    """Hold what all drawings of a lab have in common, px: size, and where the graph begins.
+
+    `aside` is how far a graph that is under the boxes moves on a slide, where it has to be beside
+    them: to the right, and up.
+    """
 
     wide: int
     high: int
@@ -31,14 +37,18 @@ class Sheet:
     graph_y: int
     graph_wide: int
     above: int = 0
+    aside: tuple[int, int] = (0, 0)
 
 
 class Drawn(NamedTuple):
-    """Hold the drawings of all states, the places of blocks, and the legend."""
+    """Hold the drawings of all states, the places of blocks, the legend, and how far the graph
+    moves on a slide.
+    """
 
     drawings: list[Drawing]
     stacks: tuple[Stack, ...]
     legend: tuple[tuple[str, str, str], ...]
+    aside: tuple[int, int] = (0, 0)
 
 
 def scenes(states: Sequence[State], alt: str) -> Drawn:
@@ -53,7 +63,8 @@ def scenes(states: Sequence[State], alt: str) -> Drawn:
     sheet, posed = min(both, key=lambda one: overflow((one[0].wide, one[0].high)))
     drawn = [draw(sheet, boxes, *pair, alt) for pair in zip(states, posed, strict=True)]
     stacks = [replace(one, x=one.x + EDGE, base=one.base + EDGE) for one in boxes.stacks]
-    return Drawn(drawn, tuple(stacks), legend_of(states, posed) + BLOCKS * bool(stacks))
+    told = legend_of(states, posed) + BLOCKS * bool(stacks)
+    return Drawn(drawn, tuple(stacks), told, sheet.aside)
 
 
 def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
@@ -64,7 +75,11 @@ def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
     across, down = beside if overflow(beside) <= overflow(below) else below
     if (across, down) == beside:
         return Sheet(across + 2 * EDGE, down + 2 * EDGE, boxes.width + gap, 0, wide)
-    return Sheet(across + 2 * EDGE, down + 2 * EDGE, 0, boxes.height + gap, across)
+    low = boxes.height + gap
+    aside = (0, 0)
+    if down > UPRIGHT and beside[0] <= LYING[0] and beside[1] <= LYING[1]:
+        aside = boxes.width + gap, low
+    return Sheet(across + 2 * EDGE, down + 2 * EDGE, 0, low, across, aside=aside)
 
 
 def overflow(size: tuple[int, int]) -> float:

@@ -137,6 +137,21 @@ function fitPlayers(out, high) {
   }
 }
 
+// The picture of a lab is as large as what is seen of it allows. A graph too low under its boxes stands beside them.
+function comeNear({ svg, film, room }) {
+  const [right, up] = film.aside || [0, Infinity], margin = 4;
+  room.classList.toggle("is-low", Boolean(film.aside));
+  for (const mark of svg.children) {
+    const box = mark.getBBox();
+    if (box.y + box.height > up) mark.setAttribute("transform", `translate(${right} ${-up})`);
+  }
+  const { x, y, width, height } = svg.getBBox(), [wide, high] = [width + 2 * margin, height + 2 * margin];
+  if (!width) return;
+  svg.setAttribute("viewBox", `${x - margin} ${y - margin} ${wide} ${high}`);
+  svg.style.cssText = `--wide:${wide};--high:${high}`;
+}
+addEventListener("player-fits", ({ detail }) => comeNear(detail));
+
 // Pictures fill the room that what was printed leaves; then their words must be large enough.
 function fitPictures(slide, note) {
   for (const out of every(".stage .out, .opening .out, .drawn", slide)) {

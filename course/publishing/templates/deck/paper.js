@@ -3,15 +3,45 @@
 const SHEET = "@page{size:A4 portrait;margin:10mm}"; // after that of the slides, which lie on their side
 const READABLE = 19.1; // px on a slide are 8 points on a sheet
 
-// Fit every slide where it stands, for the check of a build: what does not fit is noted on it.
+// Fit every slide as it stands on the wall, for the check of a build: what does not fit is noted on it.
 function fitAll() {
-  root.classList.add("handout", "answers", "print-pdf"); // no room to write is kept
+  root.classList.add("checked");
   for (const slide of document.querySelectorAll(".slides section")) {
+    slide.classList.add("present");
     show(slide, +slide.dataset.steps - 1);
     fit(slide);
-    slide.dataset.trouble = `${slide.dataset.trouble} ${lacksOf(slide).join(" ")}`.trim();
+    const isSmall = leastInPlayers(slide) < LEAST ? "player" : "";
+    slide.dataset.trouble = `${slide.dataset.trouble} ${isSmall} ${lacksOf(slide).join(" ")}`.trim();
+    slide.classList.remove("present");
   }
   root.dataset.paper = "ready";
+}
+
+// The smallest size of words in the players of a slide, at any of its steps and theirs, in px; noted on it, with the words.
+function leastInPlayers(slide) {
+  let least = Infinity;
+  for (let step = 0; step < +slide.dataset.steps; step += 1) {
+    show(slide, step);
+    for (const player of every(".player", slide).filter(isSeen)) {
+      do {
+        for (const one of every("*", player).filter(isWritten)) {
+          const size = Math.round(10 * sizeOf(one)) / 10;
+          if (size < least) slide.dataset.words = `${size} px: ${one.textContent}`;
+          least = Math.min(least, size);
+        }
+      } while (stepped(player, "next"));
+    }
+  }
+  return least;
+}
+
+const isSeen = (one) => one.checkVisibility({ visibilityProperty: true }) && !one.closest(".player-live, .player-moving");
+const isWritten = (one) => isSeen(one) && [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+
+// As it is drawn: in a picture that may be larger or smaller than its own px.
+function sizeOf(one) {
+  const size = parseFloat(getComputedStyle(one).fontSize), matrix = one.getScreenCTM?.();
+  return matrix ? size * Math.hypot(matrix.a, matrix.b) : size;
 }
 
 // What every slide is to have: a heading, and at each step something for the speaker.
