@@ -12,7 +12,8 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function, written
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
@@ -347,4 +348,184 @@ def answer(model):
     cases=_other_models,
 )
 
-EXERCISES = (VERSIONS, BROKEN, MASKED, CASE)
+EDITED = Faults(
+    (
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+b = torch.tensor({b}.0, requires_grad=True)
+y = w**2 + b
+loss = y * {c}
+with torch.no_grad():
+    b -= 0.1
+loss.backward()
+print(w.grad)
+""",
+            "w.grad",
+            {
+                6: ("    w.data -= 0.1", "    w -= 0.1", "    w.detach().sub_(0.1)"),
+                3: ("y = w.mul_(1) + b", "y = w.add_(b)"),
+            },
+        ),
+        Program(
+            """
+x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
+h = x * {c}
+s = h.sigmoid()
+s = s * 2
+h += 1
+loss = s.sum() + h.sum()
+loss.backward()
+print(x.grad)
+""",
+            "x.grad",
+            {4: ("s *= 2", "s.data.mul_(2)", "s.mul_(2)")},
+        ),
+        Program(
+            """
+x = torch.tensor([{a}.0, {b}.0, {c}.0], requires_grad=True)
+y = x.clone()
+y[0] = {d}.0
+z = y**2
+y = y + 1
+loss = z.sum() + y.sum()
+loss.backward()
+print(x.grad)
+""",
+            "x.grad",
+            {5: ("y += 1", "y.add_(1)", "y.data[1] = 0.0")},
+        ),
+        Program(
+            """
+x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
+t = (x / {c}).tanh()
+t = t - 1
+shown = t.detach().clone()
+shown[0] = 0.0
+loss = (t * t).sum()
+loss.backward()
+print(shown, x.grad)
+""",
+            "x.grad",
+            {3: ("t -= 1", "t.sub_(1)", "t.data.sub_(1)")},
+        ),
+    )
+)
+
+EDIT = Exercise(
+    id="09.6",
+    right="That line edits a tensor that backward still needs. The other edit does no harm.",
+    asked="With one line of this program backward raises, or brings a wrong gradient: an edit does harm. Which"
+    " line? Give its number.",
+    principle="for each edit, look for the node that saved this very tensor before it.",
+    hints=(
+        "Which lines write into memory that is already there? Which nodes had saved that memory before?",
+        "A sum saves nothing. A square saves what went in, a sigmoid and a tanh what came out.",
+    ),
+    **EDITED.first(a=2, b=3, c=5, d=7),
+)
+
+
+def _watched(run: Callable, model: nn.Module) -> tuple[nn.Module, Callable]:
+    """Return a model and a run that notes how often it was called, and the counters after it."""
+    model.seen = []
+
+    def noting() -> object:
+        returned = run()
+        model.seen.append([tensor._version for tensor in _tensors(model)])
+        return returned
+
+    return model, noting
+
+
+def _tensors(model: nn.Module) -> list[torch.Tensor]:
+    return [*model.parameters(), *model.buffers()]
+
+
+def _writes(factor: int) -> tuple:
+    """Return cases: a counted write, an uncounted one, buffers, another tensor, a NaN, a layer used twice, none."""
+    layer = "model = nn.Linear(2, 1)\nnn.init.ones_(model.weight)\n"
+    one = "one = nn.Linear(1, 1)\nmodel = nn.Sequential(one, nn.Tanh(), one)\n"
+    codes = (
+        layer + f"def run():\n    with torch.no_grad():\n        model.weight.mul_({factor})",
+        layer + f"run = lambda: model.weight.data.mul_(1 + {factor}e-6)",
+        "model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))\n"
+        f"run = lambda: model({factor} * torch.ones(3, 2))",
+        layer + "def run():\n    model.bias = nn.Parameter(model.bias.detach().clone())",
+        layer.replace("ones_(model.weight)", "constant_(model.weight, float('nan'))")
+        + f"run = lambda: model(torch.ones({factor}, 2))",
+        one + f"run = lambda: one.weight.data.add_({factor}.0)",
+        "model = nn.Sequential()\nrun = lambda: None",
+    )
+    return tuple(made_by(code, "run", "model", then=_watched) for code in codes)
+
+
+def _found(returned: object, model: nn.Module, run: Callable) -> list[object]:
+    """See what was found, how often `run` was called, and whether a counter moved besides."""
+    pairs = "no dict"
+    if is_a(returned, dict):
+        items = dict.items(returned)
+        pairs = sorted([(str(readable(key)), str(readable(value))) for key, value in items])
+    versions = [tensor._version for tensor in _tensors(model)]
+    counters = "moved by you" if model.seen and versions != model.seen[-1] else "not moved by you"
+    return [pairs, len(model.seen), counters]
+
+
+_GUARD = """
+def answer(model, run):
+    def named():
+        return {named}
+
+    before = {{name: (one, one._version, one.detach().clone()) for name, one in named()}}
+    run()
+    found = {{}}
+    for name, tensor in named():
+        old, version, numbers = before[name]
+        if tensor is not old:
+            found[name] = "replaced"
+        elif tensor._version != version:
+            found[name] = "counted"
+        elif not {same}:
+            found[name] = "uncounted"
+    return found
+"""
+_ALL = "[*model.named_parameters(), *model.named_buffers()]"
+_SAME = "((tensor == numbers) | (tensor.isnan() & numbers.isnan())).all()"
+
+GUARD = Exercise(
+    id="09.7",
+    reader=function(
+        *_writes(3),
+        observe=_found,
+        promises=("it found", "calls of `run`", "the counters"),
+    ),
+    right="Keep it: around a validation, or a library that you don't trust, it says who writes into your model.",
+    principle="keep the tensor, its counter and a copy of its numbers, and compare all three afterwards.",
+    known={
+        "You moved counters yourself. Looking, or a clone, moves none: write nothing into the model.": shows(
+            "moved by you"
+        ),
+        "You missed a write through `.data`, which moves no counter. Keep a copy of the numbers,"
+        " `t.detach().clone()`, and compare: without `clone()` it is the same memory.": like(
+            _GUARD.format(named=_ALL, same="True"), 0
+        ),
+        "You missed a write that changes little. `allclose` takes such numbers for equal.": like(
+            _GUARD.format(named=_ALL, same="torch.allclose(tensor, numbers, equal_nan=True)"), 0
+        ),
+        "You report a NaN that was there before. A NaN is not equal to itself, so ask for it apart.": like(
+            _GUARD.format(named=_ALL, same="torch.equal(tensor, numbers)"), 0
+        ),
+        "You look at the parameters alone. A BatchNorm writes its statistics into buffers.": like(
+            _GUARD.format(named="list(model.named_parameters())", same=_SAME), 0
+        ),
+    },
+    hints=(
+        "Before `run()`, keep three things for each name: the tensor, its `_version`, and `t.detach().clone()`.",
+        "Afterwards ask in this order: is it the same tensor (`is`), the same version, the same numbers?"
+        " Two elements are the same if `a == b`, or if both are NaN: `a.isnan() & b.isnan()`.",
+    ),
+    solution=_GUARD.format(named=_ALL, same=_SAME),
+    cases=lambda random: _writes(random.randint(2, 9)),
+)
+
+EXERCISES = (VERSIONS, BROKEN, MASKED, EDIT, GUARD, CASE)

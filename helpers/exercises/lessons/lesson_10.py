@@ -1,5 +1,6 @@
 """Exercises of lesson 10, CUDA placement: two devices in one line, a leaf at its place, and the case."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from random import Random
@@ -10,9 +11,22 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed
 from helpers.exercises.exercise import Exercise
-from helpers.exercises.functions import function, written
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, made_by, written
 from helpers.exercises.letters import Lines
-from helpers.exercises.recognise import When, both, fails, parts_of, raised, wherever_it_ran
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import number
+from helpers.exercises.recognise import (
+    When,
+    both,
+    fails,
+    like,
+    parts_of,
+    raised,
+    shows,
+    wherever_it_ran,
+)
+from helpers.exercises.tensors import readable
 from helpers.moons import moons
 
 _BOTH = "On which devices are these two, and how many dimensions have they?"
@@ -22,30 +36,30 @@ _MET = "Which devices have the two tensors that the operation meets?"
 LINES = Lines(
     read="idea 1",
     begins=tuple(
-        f'c, m = {c}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
+        f'x, m = {c}, torch.ones(2, device="meta")\nn = torch.tensor(5.0)'
         for c in ("torch.ones(2)", "torch.arange(2.0)", "torch.zeros(1)", "torch.ones(2, 2)")
     ),
     lines={
-        "c * n": _BOTH,
+        "x * n": _BOTH,
         "m.sum() + m": "Where does the sum of a tensor live?",
-        "c + m": _BOTH,
+        "x + m": _BOTH,
         "n + m": _NUMBER,
         "m - 5.0": "On which device is the number of Python?",
-        "torch.stack([c, m])": _NO_ARITHMETIC,
-        "c.to(m.device) + m": _MET,
-        "c.sum() * m": "How many dimensions has the sum, and where does it live?",
-        "m * c[0]": _BOTH,
-        "c.mean() - n": _BOTH,
+        "torch.stack([x, m])": _NO_ARITHMETIC,
+        "x.to(m.device) + m": _MET,
+        "x.sum() * m": "How many dimensions has the sum, and where does it live?",
+        "m * x[0]": _BOTH,
+        "x.mean() - n": _BOTH,
         "torch.cat([m, m])": _NO_ARITHMETIC,
-        "c / m.mean()": "How many dimensions have the two, and where do they live?",
+        "x / m.mean()": "How many dimensions have the two, and where do they live?",
         "m**2 + m": _MET,
         "torch.ones_like(m) + m": _MET,
         "torch.ones(2) * m": _MET,
-        "m.to(c.dtype) * n": _NUMBER,
-        "torch.cat([c.flatten(), m])": _NO_ARITHMETIC,
-        "m - c.clone()": _MET,
-        "(c * 0).max().reshape(1) + m": _BOTH,
-        "c + m[0]": _BOTH,
+        "m.to(x.dtype) * n": _NUMBER,
+        "torch.cat([x.flatten(), m])": _NO_ARITHMETIC,
+        "m - x.clone()": _MET,
+        "(x * 0).max().reshape(1) + m": _BOTH,
+        "x + m[0]": _BOTH,
     },
     trial="""
 {begin}
@@ -252,4 +266,274 @@ CASE = Exercise(
     solution=_MENDED,
 )
 
-EXERCISES = (MIXED, LEAF, CASE)
+_MOVES = re.compile(r"\.(?:to|double|float|half|cpu)\(")
+_A = (
+    "x.to(torch.float64)",
+    "x.double()",
+    'x.to("meta")',
+    "x.half()",
+    "x.detach().double()",
+    "x.double().float()",
+)
+_B = "a.to(a.dtype)", "a.half()", "a.double()", "a.to(a.device)", "(a * 5).float()"
+_C = (
+    'x.to("cpu")',
+    "x.float()",
+    "x.cpu()",
+    "x.to(torch.float32)",
+    "data.double()",
+    "x.float().double()",
+)
+_COUNT = """
+data = torch.ones(9)
+x = torch.ones(9, requires_grad=True)
+a = {a}
+b = {b}
+c = {c}
+loss = a.sum() + b.sum() + c.sum()
+answer, met, nodes = 0, {{None}}, {{loss.grad_fn}} - {{None}}
+while nodes:
+    node = nodes.pop()
+    met.add(node)
+    answer += node.name() == "ToCopyBackward0"
+    nodes |= {{one for one, _ in node.next_functions}} - met
+"""
+
+
+def _written_moves(*names: str) -> Callable[[Data], int]:
+    """Return what counts the moves and casts that are written in some lines."""
+    return lambda data: sum(len(_MOVES.findall(data[name])) for name in names)
+
+
+MOVED = Quantities(
+    program=_COUNT.format_map,
+    data={"a": "x.double()", "b": "a.to(a.dtype)", "c": "x.float().double()"},
+    draw=lambda random: dict(zip("abc", map(random.choice, (_A, _B, _C)), strict=True)),
+    places=(
+        Place(
+            "`answer`",
+            "the moves and casts that made another tensor out of one that requires grad",
+            {
+                "what you get if you count every move that is written there": _written_moves(
+                    *"abc"
+                ),
+                "as if nothing were recorded, but a move is an operation": 0,
+                "more than the moves that are written there": (6, 7, 8),
+            },
+        ),
+    ),
+)
+
+CARDS = Exercise(
+    id="10.6",
+    reader=number(),
+    right="A card is left where a move had something to do, on a tensor that requires grad.",
+    asked="How many cards called *ToCopy* are in the graph of `loss`? Give a number.",
+    principle="if nothing has to move, `.to()` returns the tensor itself. A cast is such a move, too.",
+    quantities=MOVED,
+    hints=(
+        "Ask of each move and each cast: has the tensor to change its device or its dtype at all?",
+        "Then ask whether that tensor requires grad. Data and what is detached leave no card.",
+    ),
+    solution=MOVED.code,
+)
+
+PLACED = Faults(
+    (
+        Program(
+            """
+x = torch.ones({a}, 2, device="meta")
+layer = torch.nn.Linear(2, {b})
+layer = layer.to("meta")
+noise = torch.randn_like(x)
+y = layer(x + noise)
+loss = y.pow(2).mean()
+loss.backward()
+print(layer.weight.grad.device)
+""",
+            "str(loss.device)",
+            {
+                4: ("noise = torch.randn({a}, 2)", "noise = torch.rand({a}, 1)"),
+                3: ('layer = layer.to("cpu")', "layer = layer.train()"),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor([{a}.0, {b}.0])
+w = w.to(torch.float64)
+w = w.requires_grad_()
+loss = (w * {c}).sum()
+loss.backward()
+print(w.is_leaf, w.grad)
+""",
+            "[w.is_leaf, w.grad is None]",
+            {
+                2: ("w = w.requires_grad_().to(torch.float64)",),
+                3: ("w = w.requires_grad_().half()", 'w = w.requires_grad_().to("meta")'),
+            },
+        ),
+        Program(
+            """
+model = torch.nn.Linear(2, {a})
+model.register_buffer("mean", torch.ones(2))
+model.to("meta")
+x = torch.ones({b}, 2)
+x = x.to("meta")
+loss = model(x - model.mean).sum()
+loss.backward()
+print(loss.device)
+""",
+            "str(loss.device)",
+            {2: ("model.mean = torch.ones(2)",), 5: ('x.to("meta")', 'y = x.to("meta")')},
+        ),
+        Program(
+            """
+layer = torch.nn.Linear(2, {a}).double()
+x = torch.ones({b}, 2)
+x = x.to(layer.weight.dtype)
+target = torch.zeros_like(x[:, :1])
+loss = (layer(x) - target).pow(2).mean()
+loss.backward()
+print(loss.dtype, x.dtype)
+""",
+            "str(x.dtype)",
+            {3: ("x.to(layer.weight.dtype)", "x.double()", "x = x.to(layer.weight.device)")},
+        ),
+    )
+)
+
+PLACE = Exercise(
+    id="10.7",
+    right="That line leaves a tensor behind, or moves it when it is too late.",
+    asked="One line of this program leaves a tensor at the wrong place, or moves a leaf too late. Which line? Give"
+    " its number.",
+    principle="follow each name: on which device is its tensor, of which dtype, and did somebody keep what moved?",
+    hints=(
+        "Write the device and the dtype of each name beside its line.",
+        "Is there a new tensor that was not made like the others? A moved one that nobody keeps? A move after the flag?",
+    ),
+    **PLACED.first(a=4, b=3, c=5, d=7),
+)
+
+
+def _batches(rows: int) -> tuple:
+    """Return cases: a tensor, a dict, nested lists, a namedtuple, a leaf, empty ones, and a batch that is there."""
+    ones = f"torch.ones({rows})"
+    named = "from collections import namedtuple\nBatch = namedtuple('Batch', 'points mask')\n"
+    to_meta = "\ndevice = 'meta'"
+    codes = (
+        f"batch = {ones}{to_meta}",
+        f"batch = {{'points': {ones}, 'moon': torch.arange({rows}), 'name': 'moons'}}{to_meta}",
+        f"batch = [({ones}, None), [{ones}.half(), {rows}.5, ['a', 'b']]]{to_meta}",
+        f"{named}batch = Batch({ones}, {{'left': ({ones},)}}){to_meta}",
+        f"batch = [torch.ones({rows}, requires_grad=True)]{to_meta}",
+        f"batch = ([], {{}}, (), None){to_meta}",
+        f"batch = {{'points': [{ones}], 'mask': ({ones} > 0,)}}\ndevice = torch.device('cpu')",
+    )
+    return tuple(made_by(code, "batch", "device") for code in codes)
+
+
+def _form(value: object, ids: set[int], depth: int = 4) -> object:
+    """See a batch as lists that begin with the name of their kind; a tensor in words."""
+    if is_a(value, torch.Tensor):
+        return _in_words(value, ids)
+    if not is_a(value, dict, list, tuple) or not depth:
+        return readable(value)
+    inside = list(dict.items(value)) if is_a(value, dict) else list(value)
+    if is_a(value, dict):
+        inside = [(readable(key), _form(one, ids, depth - 1)) for key, one in inside]
+    else:
+        inside = [_form(one, ids, depth - 1) for one in inside]
+    return [type(value).__name__, *inside]
+
+
+def _in_words(tensor: torch.Tensor, ids: set[int]) -> str:
+    with torch._C.DisableTorchFunctionSubclass():
+        dtype = str(tensor.dtype).removeprefix("torch.")
+        words = [tensor.device.type, dtype, str(tuple(tensor.shape))]
+        words += ["requires grad"] * tensor.requires_grad + ["the same one"] * (id(tensor) in ids)
+        return " ".join(words)
+
+
+def _ids(value: object) -> set[int]:
+    """Return the ids of the tensors in a batch."""
+    if is_a(value, torch.Tensor):
+        return {id(value)}
+    inside = value.values() if is_a(value, dict) else value if is_a(value, list, tuple) else ()
+    return set().union(*map(_ids, inside))
+
+
+def _comparing(answer: Callable) -> Callable:
+    """Let a function also tell whether its batch is afterwards what it was."""
+
+    def run(batch: object, device: object) -> tuple:
+        ids = _ids(batch)
+        before = _form(batch, ids)
+        returned = answer(batch, device)
+        return returned, ids, "as it was" if _form(batch, ids) == before else "changed"
+
+    return run
+
+
+def _carried(came: tuple, batch: object, device: object) -> list[object]:
+    """See the batch that came back, and what became of the one that was given."""
+    returned, ids, after = came
+    return [_form(returned, ids), after]
+
+
+def _lost_its_name(seen: tuple, right: tuple) -> bool:
+    pairs = [
+        (case[0], wanted[0]) for case, wanted in zip(seen, right, strict=True) if len(case) == 2
+    ]
+    return any(came[:1] != true[:1] and true[0] == "Batch" for came, true in pairs)
+
+
+_CARRY = """
+def answer(batch, device):
+    if isinstance(batch, torch.Tensor):
+        return batch{detached}.to(device)
+    if isinstance(batch, dict):
+        return {{key: answer(value, device) for key, value in batch.items()}}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*[answer(value, device) for value in batch])
+    if isinstance(batch, (list, tuple)):
+        return type(batch)(answer(value, device) for value in batch)
+    return batch
+"""
+
+CARRY = Exercise(
+    id="10.8",
+    reader=function(
+        *_batches(2),
+        observe=_carried,
+        promises=("it returned", "the batch that was given"),
+        around=_comparing,
+    ),
+    right="One call at the top of your loop, whatever your data loader hands out.",
+    principle="move tensors, go into dicts, lists and tuples, build the same kind anew, and leave the rest alone.",
+    known={
+        "You put the moved tensors into the batch that was given. Somebody may still need it where it was: build"
+        " a new one.": shows("changed"),
+        "Not everything in a batch is a tensor. A text, a number and None have no `.to()`: hand them back as"
+        " they are.": fails("has no attribute 'to'"),
+        "A namedtuple wants its fields one by one, and not in one list: `type(batch)(*moved)`.": fails(
+            "required positional argument"
+        ),
+        "A text is made of texts, and these again, without end. Go only into dicts, lists and tuples.": fails(
+            "maximum recursion depth"
+        ),
+        "Your namedtuple came back as another kind, so `batch.points` works no more. It is a tuple that has"
+        " `_fields`.": _lost_its_name,
+        "You cut a leaf off from its graph. A recorded move keeps the flag: leave `detach()` out.": like(
+            _CARRY.format(detached=".detach()"), 0
+        ),
+    },
+    hints=(
+        "Let the function call itself. Which kinds does it go into, and what does it do with anything else?",
+        "Ask `isinstance` for a tensor, a dict, a tuple with `_fields`, and a list or tuple, in this order.",
+    ),
+    solution=_CARRY.format(detached=""),
+    cases=lambda random: _batches(random.randint(3, 9)),
+)
+
+EXERCISES = (MIXED, LEAF, CARDS, PLACE, CARRY, CASE)

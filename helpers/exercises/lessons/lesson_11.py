@@ -17,7 +17,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, written
+from helpers.exercises.letters import Lines
 from helpers.exercises.programs import run
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import Reader, number
@@ -32,6 +34,7 @@ from helpers.exercises.recognise import (
     shows,
     wrong_in,
 )
+from helpers.exercises.tensors import readable
 from helpers.exercises.values import same
 
 _PORTIONS = """
@@ -487,4 +490,286 @@ LOOP = Exercise(
     solution=_loop(),
 )
 
-EXERCISES = (VERSION, DUEL, LOOP)
+_ORDER = "What is in `w.grad` when the step comes, and is that the gradient of this round alone?"
+_TWICE = "How often does a step move `w` in one round, and by how much?"
+_CALLED = "Does each of these lines really do what its name says?"
+ORDERS = Lines(
+    read="idea 1, and the lab",
+    begins=tuple(
+        f"w = torch.tensor({start}, requires_grad=True)\nsgd = torch.optim.SGD([w], lr={rate})\n"
+        f"def loss_of(): return {loss}"
+        for start, rate, loss in (
+            (1.0, 0.25, "(w - 4) ** 2"),
+            (2.0, 0.125, "(2 * w - 6) ** 2"),
+            (0.5, 0.05, "(w.exp() - 3) ** 2"),
+            (3.0, 0.02, "(w - 1) ** 4"),
+        )
+    ),
+    lines={
+        "sgd.zero_grad(); loss.backward(); sgd.step()": _ORDER,
+        "loss.backward(); sgd.zero_grad(); sgd.step()": _ORDER,
+        "loss.backward(); sgd.step(); w.grad = None": _ORDER,
+        "loss.backward(); sgd.step()": _ORDER,
+        "sgd.step(); sgd.zero_grad(); loss.backward()": _ORDER,
+        "(w.grad,) = torch.autograd.grad(loss, w); sgd.step()": _ORDER,
+        "loss.backward(); sgd.step(); sgd.zero_grad()": _ORDER,
+        "w.grad = None; loss.backward(); sgd.step()": _ORDER,
+        "loss.backward(); sgd.step(); w.grad.zero_()": _ORDER,
+        "loss.backward(); sgd.step(); sgd.zero_grad": _CALLED,
+        "sgd.zero_grad(); loss.backward(); sgd.step": _CALLED,
+        "sgd.zero_grad(); (2 * loss).backward(); sgd.step()": _TWICE,
+        "sgd.zero_grad(); loss.backward(); sgd.step(); sgd.step()": _TWICE,
+        "loss.backward(retain_graph=True); sgd.step(); sgd.zero_grad()": _ORDER,
+    },
+    trial="""
+{begin}
+start = w.item()
+for turn in range(3):
+    loss = loss_of()
+    exec(line)
+came = w.item()
+w.data.fill_(start)
+for turn in range(3):
+    (slope,) = torch.autograd.grad(loss_of(), w)
+    w.data -= sgd.param_groups[0]["lr"] * slope
+if abs(came - w.item()) < 1e-6:
+    answer.append(letter)
+""",
+)
+
+TURNS = Exercise(
+    id="11.4",
+    right="In each of these the step finds the gradient of its own round, once, and nothing else.",
+    asked="Three rounds begin with `loss = loss_of()`, and *one* of these lines is the rest of each. With which of"
+    " them does each step subtract `lr` times the gradient of its own round? Give a list of letters.",
+    vary=ORDERS.vary,
+    hints=(
+        "Play two rounds of each letter, and write down what is in `w.grad` when `step()` looks.",
+        "The first round may be right by luck. What has it left in `w.grad` for the second?",
+    ),
+    **ORDERS.of("abcdef"),
+)
+
+SPOILED = Faults(
+    (
+        Program(
+            """
+model = torch.nn.Linear(2, 1)
+weights = [one for one in model.parameters()]
+sgd = torch.optim.SGD(weights, lr=0.1)
+x, y, log = torch.ones({a}, 2), {b} * torch.ones({a}, 1), []
+for step in range(3):
+    loss = torch.nn.functional.mse_loss(model(x), y)
+    sgd.zero_grad()
+    loss.backward()
+    sgd.step()
+    log.append(loss.item())
+print(log)
+""",
+            "[float(log[-1]), type(log[-1]).__name__]",
+            {
+                2: (
+                    "weights = [one.detach() for one in model.parameters()]",
+                    "weights = [one.clone().detach() for one in model.parameters()]",
+                ),
+                7: ("    sgd.zero_grad", "    loss.detach()"),
+                9: ("    sgd.step",),
+                10: ("    log.append(loss)",),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+sgd = torch.optim.SGD([w], lr=0.01)
+start = w.detach().clone()
+for step in range(4):
+    scale = w * {b}
+    loss = (scale - {c}) ** 2
+    sgd.zero_grad()
+    loss.backward()
+    sgd.step()
+print(start.item(), w.item())
+""",
+            "[start.item(), w.item()]",
+            {
+                3: ("start = w", "start = w.detach()"),
+                6: ("    loss = (scale.detach() - {c}) ** 2",),
+                7: ("    w.grad is None", "    w.zero_grad = None"),
+                9: ("    w = w - 0.01 * w.grad",),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor([{a}.0, -{b}.0], requires_grad=True)
+sgd = torch.optim.SGD([w], lr=0.1)
+for step in range(3):
+    loss = (w * w).sum() / 2
+    sgd.zero_grad()
+    loss.backward()
+    with torch.no_grad():
+        w.grad.clamp_(-{d}, {d})
+    sgd.step()
+print(w)
+""",
+            "w",
+            {
+                8: ("        w.grad.clamp(-{d}, {d})", "        w.clamp_(-{d}, {d})"),
+                4: ("    loss = (w * w.detach()).sum() / 2",),
+                5: ("    sgd.zero_grad",),
+            },
+        ),
+    )
+)
+
+SPOILS = Exercise(
+    id="11.5",
+    right="With that line mended, each round does what it should, and only numbers are left of it.",
+    asked="In each round of this loop a step should go by the gradient of its own loss, and afterwards nothing but"
+    " numbers should be left. One line spoils that. Which? Give its number.",
+    principle="ask of each line what it writes into: a graph, `.grad`, the weights, or nothing at all.",
+    hints=(
+        "What does each line write into: the graph, `.grad`, the weights, the log?",
+        "Is every call really made? Whose tensors does the optimizer hold? What does a name share its memory with?",
+    ),
+    **SPOILED.first(a=4, b=3, c=5, d=7),
+)
+
+
+class _Rounds:
+    """Play a training: `step` writes the number of its round into the model, `validate` gives a loss."""
+
+    def __init__(self, model: torch.nn.Module, losses: list[float]) -> None:
+        self.model, self.losses, self.calls = model, losses, ""
+        self.tensors = [id(one) for one in model.state_dict(keep_vars=True).values()]
+
+    def step(self) -> None:
+        self.calls += "s"
+        for tensor in self.model.state_dict().values():
+            tensor.fill_(self.calls.count("s"))
+
+    def validate(self) -> torch.Tensor:
+        at = self.calls.count("v")
+        self.calls += "v"
+        loss = torch.tensor(self.losses[at] if at < len(self.losses) else 9.0, requires_grad=True)
+        return loss * 1
+
+
+def _training(layers: str, losses: list[float], patience: int, most: int) -> Callable:
+    told = ", ".join(map(str, losses))
+
+    @written(f"model = {layers}; losses {told}, then 9; patience = {patience}; most = {most}")
+    def case() -> tuple:
+        model = eval(layers, {"nn": torch.nn})
+        model.rounds = rounds = _Rounds(model, losses)
+        return model, rounds.step, rounds.validate, patience, most
+
+    return case
+
+
+def _trainings(a: float) -> tuple:
+    """Return cases: patience ends it, `most` does, ties, NaN, patience begins anew, a shared layer, an empty model."""
+    nan = float("nan")
+    norm, shared = "nn.BatchNorm1d(1)", "nn.Sequential(*2 * [nn.Linear(1, 1)])"
+    return (
+        _training("nn.Linear(1, 1)", [a + 2, a + 1, a, a + 1, a + 2], 2, 10),
+        _training(norm, [a + 3, a + 2, a + 1, a], 3, 3),
+        _training("nn.Linear(1, 1).half()", [a, a, a, a - 1], 2, 9),
+        _training(norm, [nan, a + 1, nan, nan, a], 2, 9),
+        _training(shared, [a + 2, a + 3, a + 1, a + 3, a, a + 1], 2, 9),
+        _training("nn.Sequential()", [a], 1, 5),
+    )
+
+
+def _stopped(returned: object, model: torch.nn.Module, *_: object) -> list[object]:
+    """See the losses that came back, the rounds, of which round the model's numbers are, and its tensors."""
+    rounds = model.rounds
+    losses = readable(returned)
+    if is_a(returned, list, tuple) and any(is_a(one, torch.Tensor) for one in returned):
+        losses = "tensors"
+    count = len(rounds.calls) // 2
+    in_turn = rounds.calls == "sv" * count
+    state = model.state_dict(keep_vars=True).values()
+    are_same = [id(one) for one in state] == rounds.tensors
+    numbers = {one.detach().max().item() for one in state} | {
+        one.detach().min().item() for one in state
+    }
+    return [
+        losses,
+        count if in_turn else "step and validate not in turn",
+        sorted(numbers),
+        "the same" if are_same else "others",
+    ]
+
+
+_FIT = """
+import copy
+
+
+def answer(model, step, validate, patience, most):
+    best, kept, waited, losses = {first}, None, 0, []
+    while len(losses) < most and waited < patience:
+        step()
+        losses.append(validate().item())
+        waited += 1
+        if {better}:
+            {then}
+            kept = {kept}
+    if kept is not None:
+        model.load_state_dict(kept)
+    return losses
+"""
+_GOOD = {
+    "first": 'float("inf")',
+    "better": "losses[-1] < best",
+    "then": "best, waited = losses[-1], 0",
+    "kept": "copy.deepcopy(model.state_dict())",
+}
+
+
+def _fit(**lines: str) -> str:
+    """Write an answer to 11.6, right but for the given lines."""
+    return _FIT.format_map(_GOOD | lines)
+
+
+FIT = Exercise(
+    id="11.6",
+    reader=function(
+        *_trainings(2.0),
+        observe=_stopped,
+        promises=(
+            "the losses",
+            "the rounds",
+            "the model's numbers are of round",
+            "its tensors are",
+        ),
+    ),
+    right="That is early stopping: the model that you keep is the best one that you saw, and not the last.",
+    principle="count the rounds since the best one, and keep a copy of everything that the model had then.",
+    known={
+        "Your losses are tensors, and each leads to a graph. Return numbers: `validate().item()`.": shows(
+            "tensors"
+        ),
+        "The model has other tensors now, and its optimizer holds the old ones. Write the numbers into the tensors"
+        " that are there, as `load_state_dict` does.": shows("others"),
+        "At the end the model has the numbers of its last round. `state_dict()` copies nothing: what you kept has"
+        " gone on learning, or nobody has loaded it.": like(_fit(kept="model.state_dict()"), 1, 2),
+        "The first loss was NaN, and no loss is smaller than NaN. Begin with `float('inf')` as the best.": like(
+            _fit(first="None", better="best is None or losses[-1] < best"), 1
+        ),
+        "You took a loss for better that is only as good as the best. The patience is there to end that.": like(
+            _fit(better="losses[-1] <= best"), 1
+        ),
+        "Your patience never begins anew. Only rounds in a row count, since the best one.": like(
+            _fit(then="best = losses[-1]"), 1
+        ),
+    },
+    hints=(
+        "Keep three things: the best loss, a copy of the model's state, and how many rounds ago that was.",
+        "`copy.deepcopy(model.state_dict())` copies parameters and buffers, `model.load_state_dict(kept)` writes"
+        " them back.",
+    ),
+    solution=_fit(),
+    cases=lambda random: _trainings(float(random.randint(2, 6))),
+)
+
+EXERCISES = (VERSION, DUEL, TURNS, SPOILS, FIT, LOOP)
