@@ -13,6 +13,7 @@ from torch import nn
 
 from helpers import labs, snapshot
 from helpers.exercises.exercise import find
+from helpers.exercises.programs import run
 from helpers.memory import bytes_in_use
 from helpers.predicting.questions import question
 
@@ -337,3 +338,11 @@ def test_what_the_exercises_say_of_backward_and_detach():
     loss = leaf(2.0) ** 2
     assert loss.backward() is None
     assert not loss.is_leaf
+
+
+def test_the_example_of_the_memory_meter():
+    model = nn.Sequential(nn.Linear(64, 64), nn.Tanh())
+    x = torch.ones(1000, 64)
+    _, held = run(find("07.8").solution)(lambda: model(x).sum(), model)
+    assert held == 512000
+    assert "512000: x, and the result of Tanh" in said("07", "x8")

@@ -11,6 +11,7 @@ from said import said
 from torch import nn
 
 from helpers.exercises.exercise import find
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.questions import question
 
@@ -331,3 +332,18 @@ def test_the_principle_of_the_case():
     assert "`detach()` keeps the number, so the loss stays the same." in find("08.5").principle
     w = leaf(1.0)
     assert (w * 5).detach() == w * 5
+
+
+def test_what_the_moving_average_says():
+    told = " ".join(one.message for one in find("08.8").misconceptions)
+    assert "`state_dict()` names its weight twice, and `parameters()` gives it once." in told
+    twice = nn.Sequential(*2 * [nn.Linear(1, 1)])
+    assert (len(twice.state_dict()), len(list(twice.parameters()))) == (4, 2)
+    assert "counts batches, in whole numbers" in told
+    assert nn.BatchNorm1d(1).num_batches_tracked.dtype == torch.int64
+    average = nn.Linear(1, 1)
+    model = nn.Linear(1, 1).half()
+    old = average.weight.item()
+    run(find("08.8").solution)(average, model, 0.75)
+    assert average.weight.item() == pytest.approx(0.75 * old + 0.25 * model.weight.item())
+    assert average.weight.dtype == torch.float32

@@ -7,12 +7,13 @@ import torch
 from said import said
 from torch import nn
 
-from helpers.exercises.exercise import exercises
+from helpers.exercises.exercise import exercises, find
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
 
-VERSIONS, _, MASKED, CASE = exercises("09")
+VERSIONS, _, MASKED, _, _, CASE = exercises("09")
 EDITED = "modified by an inplace operation"
 
 
@@ -359,3 +360,19 @@ def test_the_texts_of_the_exercises_hold():
     assert leaf().clone().grad_fn is not None
     assert "That switches the dropout off" in CASE.misconceptions[0].message
     assert torch.equal(nn.Dropout(0.2).eval()(x), x)
+
+
+def test_the_example_of_the_guard_and_what_it_says_of_batch_norm():
+    guard = run(find("09.7").solution)
+    model = nn.Sequential(nn.Linear(2, 2), nn.BatchNorm1d(2))
+    assert "# {'0.weight': 'uncounted'}" in said("09", "x7")
+    assert guard(model, lambda: model[0].weight.data.mul_(2)) == {"0.weight": "uncounted"}
+    assert (
+        "A BatchNorm writes its statistics into buffers." in find("09.7").misconceptions[4].message
+    )
+    assert set(guard(model, lambda: model(torch.ones(3, 2)))) == {
+        "1.running_mean",
+        "1.running_var",
+        "1.num_batches_tracked",
+    }
+    assert guard(model.eval(), lambda: model(torch.ones(3, 2))) == {}

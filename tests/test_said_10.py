@@ -16,6 +16,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.nn import functional as F
 
 from helpers.exercises.exercise import find
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.questions import question
 
@@ -343,3 +344,11 @@ def test_a_model_leaves_meta_only_empty():
     assert nn.Linear(2, 1, device="meta").to_empty(device="cpu").weight.device.type == "cpu"
     loss = F.mse_loss(meta(2), meta(2))
     assert refused("cannot be called on meta tensors", loss.item)
+
+
+def test_the_example_of_a_batch_that_moves():
+    batch = {"points": torch.ones(2, 2), "names": ["a", "b"]}
+    moved = run(find("10.8").solution)(batch, "meta")
+    assert str(moved) == "{'points': tensor(..., device='meta', size=(2, 2)), 'names': ['a', 'b']}"
+    assert str(moved) in said("10", "x8")
+    assert batch["points"].device.type == "cpu"

@@ -12,6 +12,7 @@ from torch.nn.functional import mse_loss
 
 from helpers import labs, snapshot
 from helpers.exercises.exercise import find
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.questions import question
 
@@ -376,3 +377,22 @@ def test_the_answers_of_the_quiz_say_why():
     (y * 2).backward()
     (y * 2).backward()
     assert y.grad == 4
+
+
+def test_the_example_of_training_that_stops():
+    torch.manual_seed(0)
+    points, moon = moons()
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        mse_loss(model(points[::2]), moon[::2]).backward()
+        optimizer.step()
+
+    def validate():
+        return mse_loss(model(points[1::2]), moon[1::2])
+
+    losses = run(find("11.6").solution)(model, step, validate, 5, 200)
+    assert len(losses) <= 200
+    assert validate().item() == pytest.approx(min(losses))
