@@ -108,7 +108,7 @@ LOOP = Exercise(
     solution=COUNTED.code,
 )
 
-_SLOPE = "What is its slope computed from: from `x`, from the result, or from neither?"
+_SLOPE = "Does `x` stand in its slope, or its result, or neither?"
 KEPT = Lines(
     read="the idea “Three slopes, three nodes”, and draw each result with `show`",
     begins=(

@@ -1,5 +1,5 @@
 """Exercises of lesson 05, backward and the chain rule: where backward starts, what a node returns, a
-whole Jacobian, and a distance whose gradient is a number.
+whole Jacobian, a check of gradients by measured slopes, and a distance whose gradient is a number.
 """
 
 import sys
@@ -22,12 +22,13 @@ from helpers.exercises.recognise import (
     When,
     each_has,
     fails,
+    first_wrong,
     like,
     right_in,
     shows,
     wrong_in,
 )
-from helpers.exercises.tensors import readable
+from helpers.exercises.tensors import afterwards, note, readable
 from helpers.exercises.values import rows, same
 
 _NUMBERS = numbers()
@@ -500,5 +501,104 @@ def answer(points, centre):
     cases=_other_distances,
 )
 
+_CHECKED = (
+    ("x = torch.tensor([1.0, @]).double()", "lambda x: (x**2).sum()", "x"),
+    ("x = torch.tensor([1.0, @]).double()", "lambda x: (x * x.detach()).sum()", "x"),
+    ("a, b = torch.tensor([1.0, @]).double()", "lambda a, b: a * b.detach()", "a, b"),
+    ("x = torch.tensor([@, 9.0], requires_grad=True)", "lambda x: (x.exp() / 3).sum()", "x"),
+    ("x = torch.tensor([0.5, @]).half()", "lambda x: (x.sin() * x).mean()", "x"),
+    (
+        "M, x = torch.arange(6.0).reshape(2, 3), torch.tensor([1.0, @, 0.5])",
+        "lambda M, x: ((M @ x) ** 2).sum()",
+        "M, x",
+    ),
+    ("a, b = torch.tensor([1.0, @]).double()", "lambda a, b: a**3", "a, b"),
+    (
+        "x, at = torch.tensor([0.5, @]), torch.tensor([1, 1, 0])",
+        "lambda x, at: x[at].prod()",
+        "x, at",
+    ),
+    ("x = torch.tensor([@, 1.0])", "lambda x: 2 * x[0] + (x[1] - x[0]).detach()", "x"),
+    ("x = torch.tensor([@])", "lambda x: (x**2 + 0.02 * x.detach() ** 2).sum()", "x"),
+)
 
-EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS, CASE)
+
+def _checked(number: float) -> tuple:
+    """Return the cases of a function and its inputs, one of which holds this number."""
+    cases = []
+    for line, f, names in _CHECKED:
+        code = f"{line.replace('@', str(number))}\nf = {f}"
+        cases.append(made_by(code, "f", *names.split(", "), then=_with_inputs))
+    return tuple(cases)
+
+
+def _with_inputs(f: Callable, *inputs: torch.Tensor) -> tuple:
+    note(inputs)
+    return f, *inputs
+
+
+_AGREES = """
+def slope(f, inputs, which, at, h=1e-6):
+    values = []
+    for step in (h, -h):
+        moved = [x.detach().clone() for x in inputs]
+        moved[which].view(-1)[at] += step
+        values.append(f(*moved))
+    return ((values[0] - values[1]) / (2 * h)).detach()
+
+
+def gradient_agrees(f, *inputs):
+    inputs = [x.detach().double() if x.is_floating_point() else x for x in inputs]
+    floats = [k for k, x in enumerate(inputs) if x.is_floating_point()]
+    leaves = [inputs[k].requires_grad_() for k in floats]
+    gradients = torch.autograd.grad(f(*inputs), leaves, allow_unused=True)
+    for k, leaf, gradient in zip(floats, leaves, gradients):
+        measured = torch.stack([slope(f, inputs, k, at) for at in range(leaf.numel())])
+        found = torch.zeros_like(leaf) if gradient is None else gradient
+        if not torch.allclose(found.flatten(), measured, rtol=1e-3, atol=1e-6):
+            return False
+    return True
+
+
+answer = gradient_agrees
+"""
+
+
+AGREES = Exercise(
+    id="05.6",
+    reader=function(
+        *_checked(2.0),
+        observe=lambda returned, *_: [readable(returned), afterwards()],
+        promises=("what came back", "the inputs afterwards"),
+    ),
+    cases=lambda random: _checked(random.choice((1.5, 2.5, 3.0, 3.5))),
+    right="Keep it for every backward that you write, or that you do not trust.",
+    known={
+        "An input is no longer what it was, or it has a `.grad` now. Work on copies: `x.detach().double()`, and"
+        " `clone()` before you move an element.": wrong_in(1),
+        "You said True to a wrong gradient. Here a factor is detached, so backward leaves half of the slope"
+        " out.": first_wrong(1),
+        "You trusted the first input, and here the gradient of the second one is missing. Measure by each"
+        " input.": first_wrong(2),
+        "This gradient is right. In float32 or half precision, rounding spoils the slope that you measure. Compute"
+        " with copies in `double()`.": lambda seen, right: (
+            first_wrong(3)(seen, right) or first_wrong(4)(seen, right)
+        ),
+        "No path leads from the result to this input, and torch says so. Pass `allow_unused=True`: its gradient is"
+        " None, and its slope is 0.": fails("appears to not have been used"),
+        "Integers have no slope. Hand such an input on as it came, and measure by the others.": fails(
+            "can require gradients", "used as indices"
+        ),
+    },
+    hints=(
+        "Write `slope(f, inputs, which, at)` first: move one element of a copy by h and by -h, and divide the"
+        " difference by 2h. In `double()`, h = 1e-6 is good.",
+        "`torch.autograd.grad(f(*copies), leaves, allow_unused=True)` brings what backward says, a tensor or None for"
+        " each leaf. `torch.allclose(found, measured, rtol=1e-3)` compares.",
+    ),
+    solution=_AGREES,
+    principle="measure the slope by each element of each input that holds floats, and compare with the gradient.",
+)
+
+
+EXERCISES = (PULLED_BACK, STARTS, DIVISION, ROWS, AGREES, CASE)
