@@ -58,7 +58,7 @@ SIZES = ("833x600", "1440x900")
 AT_LENGTH = ("test_labs", "test_worksheets", "test_publish", "test_old_copies", "test_player")
 # Long ones whose fault a shorter test finds, too: file, and how a name begins.
 LONG = (
-    ("test_axe", r".*08_detach|test_the_text_of_a_picture"),
+    ("test_axe", r".*08_detach"),
     ("test_lab", r".*\[08\]"),
     ("test_accessibility", r"test_axe_finds.*\[(light-narrow|.*at 200)"),
     ("test_lab_player", "test_saved_again"),
@@ -66,7 +66,6 @@ LONG = (
     ("test_glossary_box", "test_a_notebook_that_is_not_trusted"),
     ("test_backward_film", r".*\[(cells|with calls)\]"),
     ("test_palette", "test_words_in_pictures_have_a_contrast"),
-    ("test_summaries", "test_what_is_taken_over"),
     ("test_usb_wheels", r"test_the_lock_covers_every_system\[(?!windows-3.12)"),
     ("test_hostile_notebooks", "test_a_film_with_a_foreign_value|test_a_field_of_a_wrong_type"),
     ("test_benchmarks", "test_a_name_that_is_imported_later"),

@@ -210,21 +210,6 @@ def test_a_folded_part_has_the_range_of_what_is_in_it():
         assert tints.nodes[box].level == tints.scale.level(inside[-1])
 
 
-def test_what_did_not_run_is_plain_and_counted():
-    x, y = number([1.0, 2.0]), number([3.0, 4.0])
-    loss = (x.sin() * y.cos()).sum()
-    trace = record(loss, inputs=[x])
-    ran = {step.node for step in trace.steps}
-    assert len(ran) < len(trace.graph.nodes)
-    for node, marks in marks_by_node(trace).items():
-        body = next(mark for mark in marks if mark.part == "body")
-        assert (body.state == "") == (node not in ran)
-    missing = len(trace.graph.nodes) - len(ran)
-    assert f"No gradient reached {missing} nodes: no fill, and no norm." in words(
-        show(loss, color="grad")
-    )
-
-
 def test_a_backward_that_stopped_is_shown_as_far_as_it_went():
     x = number([1.0, 0.0])
     with torch.autograd.set_detect_anomaly(True, check_nan=True):

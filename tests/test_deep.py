@@ -1,7 +1,5 @@
 """What could kill the interpreter runs in a process of its own, and its exit code is asserted."""
 
-from pathlib import Path
-
 import pytest
 import torch
 from forking import forking
@@ -16,7 +14,6 @@ from helpers import snapshot
 
 pytestmark = pytest.mark.thorough
 
-README = " ".join((Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8").split())
 
 BEGIN = """
 import threading
@@ -153,8 +150,6 @@ def test_a_chain_of_a_million_is_shown_in_part_and_freed(survives):
 
 def test_a_graph_of_more_edges_than_are_counted_is_told_in_part():
     """9,000 leaves make few nodes; read by six operations they make 54,000 edges."""
-    assert "up to 25,000 nodes and 50,000 edges is counted whole" in README
-    assert "at most the 2,000 nodes nearest to the loss" in README
     assert (WHOLE.nodes, WHOLE.edges, NEAREST.nodes) == (25_000, 50_000, 2_000)
     leaves = [torch.ones(1, requires_grad=True) for _ in range(9_000)]
     five, six = (sum(torch.stack(leaves).sum() for _ in range(count)) for count in (5, 6))

@@ -72,25 +72,6 @@ def test_an_error_keeps_its_type_and_exact_message_and_leaves_what_torch_left():
     assert found.walk(("backward", "up")).to not in (None, used.to), "other actions stay alive"
 
 
-class Half(World):
-    """A line that edits and then raises: what it did before stays done."""
-
-    setup = ("x = torch.zeros(1)",)
-    actions = (Action("half", "x += 1; x.backward()"),)
-
-    def say(self):
-        return f"x is {self.x.tolist()}"
-
-
-def test_an_error_may_leave_another_state_behind():
-    found = explore(Half, 2)
-    way = found.walk(("half",))
-    assert way.to == 1
-    assert way.error.startswith("RuntimeError: element 0 of tensors does not require grad")
-    assert found.states[1].sentence == "x is [1.0]"
-    assert found.states[2].way("half") == Way(None), "past the depth it is not told either"
-
-
 def test_a_map_says_where_it_was_cut_and_keeps_the_ways_back():
     deep = explore(UpAndDown, 2)
     assert deep.cut == "This map ends after 2 actions."

@@ -10,14 +10,12 @@ from pathlib import Path
 import nbformat
 import pytest
 from glossary_cells import ENTRY, with_entries
-from markdown_it import MarkdownIt
 from notebook_rules import RULES, Lesson
 
 from course import workspace
 from helpers.clinic import filter_box
 from helpers.clinic.catalogue import book
-from helpers.clinic.entries import SECTIONS, entries
-from helpers.clinic.index import contents, link, of_section
+from helpers.clinic.entries import entries
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "notebooks" / "glossary.ipynb"
@@ -51,21 +49,6 @@ def test_its_text_is_what_the_data_holds_today():
     assert cells == [one.source for one in entries()]
 
 
-def rendered_text(source):
-    """Return what a reader sees of Markdown, by a renderer that is not ours."""
-    tokens = MarkdownIt("commonmark").parse(source)
-    pieces = [child.content for token in tokens for child in token.children or ()]
-    return " ".join("".join(pieces).split())
-
-
-def test_what_a_reader_sees_of_an_entry_is_its_plain_text():
-    for one in entries():
-        assert rendered_text(f"### {one.heading}") == one.name
-        assert rendered_text(one.text).replace(" ", "") == re.sub(
-            r"\s|^- ", "", one.words, flags=re.M
-        )
-
-
 def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
     stems = {path.name[:2]: path.stem for path in sorted(ROOT.glob("notebooks/[0-9][0-9]_*.ipynb"))}
     assert set(stems.items()) <= set(book().lessons.items())
@@ -75,15 +58,6 @@ def test_every_link_leads_to_a_lesson_and_every_cause_and_term_to_its_own():
         assert len(links) > 0
         for number, stem in links:
             assert stem == stems.get(number, book().lessons[number])
-
-
-def test_the_contents_name_every_section_and_every_word_with_a_link():
-    text = contents()
-    for title in SECTIONS.values():
-        assert f"[{title}](<#{title.replace(' ', '-')}>)" in text
-    assert all(link(one) in text for one in of_section("term"))
-    letters = re.findall(r"\*\*([A-Z])\*\*", text)
-    assert letters == sorted(set(letters))
 
 
 class Box(HTMLParser):

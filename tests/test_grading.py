@@ -265,16 +265,3 @@ def test_code_above_all_answers_is_taken_once_and_as_the_student_has_it():
     handed_in = new_notebook(cells=[same, more])
     made = [source for _, source in seen(whole(handed_in, release)) if "import" in source]
     assert made == ["import torch", "import torch, math"]
-
-
-@pytest.mark.parametrize(
-    "metadata", [{}, {"nbgrader": 1}, {"nbgrader": {"grade_id": ["x"]}}, {"nbgrader": {}}]
-)
-def test_a_submission_without_its_cells_is_made_whole(metadata):
-    handed_in = new_notebook(cells=[new_code_cell("answer = 1", metadata=metadata)])
-    assert [at for at, _ in seen(whole(handed_in, small_release()))] == [
-        ("", ""),
-        ("ask", "03.1"),
-        ("answer", "03.1"),
-        ("points", "03.1"),
-    ]

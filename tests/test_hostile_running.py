@@ -98,8 +98,6 @@ def state(tensor):
     with torch._C.DisableTorchFunctionSubclass(), torch.no_grad():
         told = [type(tensor), tensor.dtype, tensor.layout, tensor.requires_grad]
         told.append(None if tensor.is_inference() else tensor._version)
-        if tensor.layout == torch.jagged:
-            return [*told, tensor.values().tolist()]
         if tensor.layout != torch.strided or tensor.is_nested:
             return [*told, str(tensor.detach())]
         told += [tensor.shape, tensor.stride()]

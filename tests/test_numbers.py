@@ -71,13 +71,11 @@ RUN = code(
     [
         "It is −0.756802, or about -0.757.",
         "1,024 of them, or 1024: `[1024., -0.7568]`.",
-        "Squared, 2x.",
         "float32, C5, e² and `torch.zeros(77)` are no numbers.",
         "See lesson 03, [04, the graph](04_graph.ipynb), exercise 05.2, **05.3**, idea 9, ideas 8 and 9, line 77.",
         "1. first\n77. second",
         "- (a) 77\n  and 78\n- (b) 79\n\nHow many?",
         "```python\nx = 77\n```",
-        "![77 boxes](../figs/77.svg)",
     ],
 )
 def test_what_is_computed_or_not_said_is_left_alone(said):
@@ -90,12 +88,10 @@ def test_what_is_computed_or_not_said_is_left_alone(said):
         ("It is 0.756802.", ["0.756802"]),
         ("It is −0.756803.", ["-0.756803"]),
         ("It is −0.758.", ["-0.758"]),
-        ("It is −0.8, to one decimal.", ["-0.8"]),
         ("1,025 of them.", ["1,025"]),
         ("All of 81, 82 and 83.", ["81", "82", "83"]),
         ("Squared, 3x, and 0.5.", ["3", "0.5"]),
         ("`[1024., 5.]`", ["5"]),
-        ("| a | 77 |\n|---|---|", ["77"]),
         ("Step 1e-7, version 2.13.0.", ["1e-7", "2.13.0"]),
         ("$e = 77$ and **78** and (79).", ["77", "78", "79"]),
         ("<details><summary>Why?</summary>\n\nIt is 77.\n\n</details>", ["77"]),

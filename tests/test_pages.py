@@ -3,8 +3,6 @@ nothing else.
 """
 
 import re
-import subprocess
-import sys
 from contextlib import redirect_stdout
 from html.parser import HTMLParser
 from io import StringIO
@@ -34,12 +32,6 @@ pytestmark = [
     ),  # MyST's, about the Sphinx after next
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
 ]
-
-
-def command(notebooks, out):
-    """Run what `make pages` runs."""
-    words = [sys.executable, "-m", "course.publishing.site", str(notebooks), "-o", str(out)]
-    return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
 
 
 def run(notebooks, out):
@@ -228,12 +220,3 @@ def test_a_warning_is_an_error_that_names_the_lesson(course, tmp_path, source):
     said = run(course / "notebooks", tmp_path / "out")
     assert said.startswith("Sphinx did not build the pages: lessons/01_one.ipynb")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_without_lessons_and_a_lesson_that_was_not_run_get_a_sentence(course, tmp_path):
-    write(course / "notebooks" / "02_two.ipynb", [nbformat.v4.new_code_cell("1 + 1")])
-    assert "There is no lesson in" in run(tmp_path, tmp_path / "out")
-    ended = command(course / "notebooks", tmp_path / "out")
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert "02_two.ipynb was never run" in ended.stderr
-    assert "Traceback" not in ended.stderr

@@ -78,14 +78,6 @@ def test_saving_goes_by_the_ending(tmp_path):
         picture.save(tmp_path / "e.png")
 
 
-def test_a_tensor_without_graph_is_a_calm_picture():
-    constant = torch.ones(2)
-    assert words(show(constant)) == [
-        "constant has no graph: requires_grad=False",
-        "made without requires_grad=True, or under no_grad(), or detached, or no input required grad",
-    ]
-
-
 def test_states_differ_by_shape_and_word():
     x = torch.ones(2, requires_grad=True)
     y = x.exp()

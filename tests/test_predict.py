@@ -151,13 +151,6 @@ def test_what_is_no_question_and_no_guess_gets_a_sentence(capsys):
     assert kept()["predictions"] == {}
 
 
-def test_a_guess_that_cannot_be_kept_says_so_and_counts(monkeypatch, tmp_path):
-    (tmp_path / "progress.json").write_text("[]")
-    made = predict("99.q1", "a")
-    assert made.choice == "a"
-    assert "holds something else" in made.problem
-
-
 SETUP = """
 from helpers.pace import today
 from helpers.predicting import questions

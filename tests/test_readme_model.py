@@ -8,8 +8,6 @@ import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from autograd_graphs import module_calls, show
-
 SECTION = (
     (Path(__file__).parents[1] / "README.md")
     .read_text(encoding="utf-8")
@@ -63,21 +61,3 @@ def test_boxes_are_module_calls_and_the_loss_stands_outside(ran):
     assert "encoder.layers.0 … 11 × 12 " in explored.text
     assert "step 2 of" in played.text
     assert "grad norm" in coloured.text
-
-
-@pytest.mark.slow
-def test_a_round_of_a_loop_is_a_box_with_the_loss_that_is_computed_in_it():
-    model = nn.ModuleDict({"cell": nn.GRUCell(4, 8), "head": nn.Linear(8, 5)})
-    x, y, h = torch.rand(30, 2, 4), torch.zeros(30, 2, dtype=torch.long), torch.zeros(2, 8)
-    answers, in_rounds = [], 0
-    with module_calls(model) as calls:
-        for step in range(30):
-            h = model["cell"](x[step], h)
-            answers.append(model["head"](h))
-            in_rounds = in_rounds + cross_entropy(answers[-1], y[step])
-    after = cross_entropy(torch.stack(answers).flatten(0, 1), y.flatten())
-    assert "cell+head+3 operations × 30" in show(in_rounds, names=calls).text
-    assert "NllLossBackward0" not in show(in_rounds, names=calls).text
-    assert "NllLossBackward0" in show(in_rounds, names=calls, unfold=True).text
-    assert show(after, names=calls).text.startswith("NllLossBackward0 → after")
-    assert "cell+head × 30" in show(after, names=calls).text

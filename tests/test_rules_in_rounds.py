@@ -10,10 +10,8 @@ from made_up_lesson import text
 from made_up_rounds import NAME, notebook, with_role
 from notebook_rules import Lesson
 from notebook_rules.duration import code_lines, count_minutes, words
-from notebook_rules.report import of_lesson
 from notebook_rules.terms import Term, definition, too_early, undefined
 from planted_faults import (
-    a_letter_that_is_no_option,
     another_number,
     no_roles,
     put,
@@ -65,13 +63,3 @@ def test_refreshing_writes_the_minutes_into_the_title():
     wanted = made.cells[0].source
     count_minutes(NAME, made)
     assert made.cells[0].source == wanted
-
-
-def test_the_report_says_how_a_lesson_stands():
-    made = notebook()
-    a_letter_that_is_no_option(made)
-    lines = list(of_lesson(stored(made)))
-    assert lines[0] == "99_made_up.ipynb"
-    assert "4 rounds, 1 in a quiz, 1 labs; right: ca" in lines[1]
-    assert any("1 × a_question_has_its_answer" in line for line in lines)
-    assert any("set course.right" in line for line in lines)

@@ -20,13 +20,11 @@ def test_a_number_is_true_to_four_significant_digits(value):
     ("value", "text"),
     [
         (2.0, "2.0"),
-        (0.1, "0.1"),
         (2.3025851249694824, "2.303"),
         (-0.0, "-0.0"),
         (1e-9, "1e-09"),
         (float("inf"), "inf"),
         (float("nan"), "nan"),
-        (3, "3"),
         (True, "True"),
         (1 - 2j, "1.0-2.0j"),
     ],

@@ -21,18 +21,12 @@ STAGES = [  # one or two in each module of the folding that all pictures need
     "autograd_graphs.large.fold.Program",
     "autograd_graphs.large.execution_order.in_order",
     "autograd_graphs.large.outline.guessed_calls",
-    "autograd_graphs.large.owners.common",
     "autograd_graphs.large.pieces.Reader.nested",
     "autograd_graphs.large.rows.Rows.found",
-    "autograd_graphs.large.rows.numbers",
     "autograd_graphs.large.outline.Outline.outer",
-    "autograd_graphs.large.outline.row_names",
-    "autograd_graphs.large.outline.distinct",
     "autograd_graphs.large.fold.Folding._further",
-    "autograd_graphs.large.fold.Leaves",
     "autograd_graphs.large.fold.room",
     "autograd_graphs.large.contract.Leaves",
-    "autograd_graphs.large.contract.prefix",
     "autograd_graphs.large.contract.Contraction.graph",
 ]
 OF_PLAYER = [

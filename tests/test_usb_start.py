@@ -86,14 +86,6 @@ class TestTheWholeWay:
         lab = [word for word in said[5].split() if word != "--allow-root"]
         assert lab == ["work", "--LabApp.default_url=/lab/tree/00_start_here.ipynb"]
 
-    def test_a_second_start_does_nothing_twice(self, there):
-        made, home, _ = there
-        folder = home / "pytorch-graphs"
-        before = (folder / ".venv" / ".from_stick").stat().st_mtime_ns
-        for script in (made / "start-linux.sh", folder / "start-linux.sh"):
-            assert start(script, "--no-lab", HOME=str(home)) == (0, ["sync"])
-        assert (folder / ".venv" / ".from_stick").stat().st_mtime_ns == before
-
     def test_a_newer_stick_brings_what_is_new_and_keeps_work(self, there, tmp_path):
         _, home, _ = there
         folder = home / "pytorch-graphs"

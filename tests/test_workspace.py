@@ -239,14 +239,6 @@ def test_into_another_folder_the_course_is_only_read(course, home):
         assert notary.check_signature(nbformat.read(home / NAME, as_version=4))
 
 
-@pytest.mark.parametrize(
-    "arguments", [["sync", "--into"], ["sync", "--into", ""], ["--into", "x", "sync"]]
-)
-def test_a_folder_that_was_not_named_is_asked_for(course, arguments):
-    with pytest.raises(SystemExit, match="Into which folder"):
-        workspace.main(arguments, course)
-
-
 @pytest.mark.skipif(sys.platform == "win32" or os.geteuid() != 0, reason="root gives files away")
 @pytest.mark.parametrize("given", ["home", "home/work", "home/link", "home/work/deeper"])
 def test_root_writes_nothing_into_a_folder_of_another_user(course, given):

@@ -129,25 +129,6 @@ def test_whoever_runs_first_is_asked_all_the_same(lesson, lab):
     assert progress(lab)["05.q1"]["sure"] is True
 
 
-def test_after_a_guess_of_the_quiz_the_next_question_is_active(notebook, lab):
-    notebook.open("00_start_here.ipynb")
-    run(
-        notebook,
-        next(
-            place for place, cell in enumerate(notebook.cells()) if "import torch" in cell["source"]
-        ),
-    )
-    place = places(notebook)["quiz.4"]
-    run(notebook, place)
-    row(notebook, place).query_selector("input[value=a]").check()
-    notebook.page.keyboard.press("Enter")
-    notebook.page.wait_for_function(LOCKED, arg=place)
-    assert notebook.active()[0] == place + 1
-    notebook.page.keyboard.press("Shift+Enter")
-    notebook.page.keyboard.press("Shift+Enter")
-    notebook.page.wait_for_function(COUNT, arg=place + 2)
-
-
 def test_the_quiz_is_asked_once_more_row_by_row_and_answered_at_once(notebook, lab):
     (lab.work / "progress.json").write_text(
         '{"version": 1, "predictions": {"quiz.3": {"first": "b"}}}'

@@ -70,12 +70,3 @@ def test_inside_an_opened_part_everything_is_seen_too(pages, size):
         assert shown.evaluate(FAULTS, SIZES[size]) == [], stop
         assert shown.evaluate(PLACES) == places, stop
         shown.keyboard.press("ArrowRight")
-
-
-@pytest.mark.parametrize("size", [(960, 600), (1440, 900), (390, 800)])
-def test_another_size_is_taken_up_at_once(pages, size):
-    shown = pages("square", (1200, 650))
-    shown.set_viewport_size({"width": size[0], "height": size[1]})
-    shown.evaluate(SETTLED)
-    there = shown.evaluate(PLACES)
-    assert pages("square", size).evaluate(PLACES) == there
