@@ -19,7 +19,7 @@ def test_each_exercise_has_a_file_of_answers():
 def test_answers_are_judged_as_labelled_and_each_misconception_is_said_to_one(exercise):
     found = answers(exercise)
     assert [text for one in found if (text := fault(one))] == []
-    said = {judged(one).text for one in found}
+    said = {judged(one).text.partition("\n")[0] for one in found}  # a build shows the case below
     predicates = [one for one in find(exercise).misconceptions if not isinstance(one.when, Like)]
     assert [one.message for one in predicates if one.message not in said] == []
     for label, fewest in FEWEST.items():

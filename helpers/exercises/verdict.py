@@ -137,7 +137,7 @@ def _wrong(trial: _Trial, trouble: str) -> Verdict:
     message = _named(trial)
     if message:
         shown = []
-        if trial.reveal:
+        if trial.reveal or trial.exercise.reader.tells:
             shown = _asked(trial) if trouble else _table(trial)
         return Verdict("known", "\n".join([message, *shown]), printed, seen=trial.reading)
     if trouble:
