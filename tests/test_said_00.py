@@ -14,6 +14,7 @@ from said import NOTEBOOKS, said
 
 from helpers import record, show
 from helpers.exercises import exercise as registry
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
@@ -312,3 +313,12 @@ def test_forward_builds_a_graph_where_gradients_are_asked_for():
     assert (leaf() * 2).grad_fn is not None
     assert (torch.tensor(2.0) * 2).grad_fn is None
     assert under_no_grad().grad_fn is None
+
+
+def test_the_example_of_a_search_for_a_lost_graph():
+    assert 'lost_at({"h": h, "p": h.tolist(), "loss": loss}) # "p"' in said("00", "x7")
+    lost_at = run(registry.find("00.7").solution)
+    h = leaf() * torch.ones(2)
+    results = {"h": h, "p": h.tolist(), "loss": torch.tensor(sum(h.tolist()))}
+    assert lost_at(results) == "p"
+    assert lost_at(results | {"loss": h.sum()}) is None

@@ -14,6 +14,7 @@ from torch.autograd import Variable
 
 from helpers import show, snapshot
 from helpers.exercises import exercise as registry
+from helpers.exercises.programs import run
 from helpers.exercises.verdict import judge
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
@@ -438,3 +439,13 @@ REPORTS = {  # what is stored of each loss: 01.3 takes three steps, and is judge
 @pytest.mark.parametrize("report", REPORTS)
 def test_the_old_names_are_found_in_any_spelling_and_nowhere_else(report):
     assert REPORTS[report] in told("01.3", report)
+
+
+def test_the_example_of_a_finder_of_old_names():
+    assert 'outdated(source) # [(1, "Variable"), (2, ".data")]' in " ".join(
+        said("01", "x8").split()
+    )
+    outdated = run(registry.find("01.8").solution)
+    source = "x = Variable(t)\nprint(x.data[0])  # a Variable"
+    assert outdated(source) == [(1, "Variable"), (2, ".data")]
+    assert outdated("torch.utils.data.DataLoader(metadata)") == []

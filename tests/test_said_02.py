@@ -14,6 +14,7 @@ from torch import nn
 from helpers import check
 from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
+from helpers.exercises.programs import run
 from helpers.exercises.verdict import judge
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
@@ -456,3 +457,20 @@ def test_addmm_is_the_last_layer_and_t_turns_its_weight():
     turned = node.next_functions[2][0]
     assert (node.name(), turned.name()) == ("AddmmBackward0", "TBackward0")
     assert turned.next_functions[0][0].variable is layer.weight
+
+
+def test_the_example_of_freezing_a_part_of_a_model():
+    assert '["layer4.0.weight", "layer4.0.bias", …]' in said("02", "x6")
+    freeze = run(registry.find("02.6").solution)
+    model = nn.ModuleDict({"layer4": nn.Sequential(nn.Linear(1, 1)), "layer40": nn.Linear(1, 1)})
+    assert freeze(model, "layer4") == ["layer4.0.weight", "layer4.0.bias"]
+    assert freeze(model, "layer4") == []
+    assert model.layer40.weight.requires_grad
+    with pytest.raises(AttributeError):
+        freeze(model, "layr4")
+    assert "An old `.grad` is not as it should be" in " ".join(registry.find("02.6").known)
+    old = nn.Linear(1, 1)
+    old(torch.ones(1, 1)).sum().backward()
+    before = old.requires_grad_(False).weight.item()
+    torch.optim.SGD(old.parameters(), lr=1.0).step()
+    assert old.weight.item() == pytest.approx(before - 1)

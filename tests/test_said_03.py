@@ -8,7 +8,9 @@ from said import said
 from torch import nn
 
 from helpers.clinic.catalogue import book
+from helpers.exercises.exercise import find
 from helpers.exercises.lessons.lesson_03 import CASE, GRADIENTS, LEAVES, MIDDLE
+from helpers.exercises.programs import run
 from helpers.moons import moons
 
 
@@ -335,3 +337,14 @@ def test_an_optimizer_takes_a_non_leaf_only_if_it_retains_or_the_step_is_recorde
     kind([weight], lr=0.5, differentiable=True)
     weight.retain_grad()
     kind([weight], lr=0.5)
+
+
+def test_the_example_of_reasons_for_a_missing_gradient():
+    assert '{"0.weight": "flag down", "head.bias": "not reached"}' in said("03", "x7")
+    why_no_grad = run(find("03.7").solution)
+    model = nn.Sequential(nn.Linear(1, 1), nn.Linear(1, 1))
+    model.add_module("head", nn.Linear(1, 1))
+    model[0].weight.requires_grad_(False)
+    model[1](model[0](torch.ones(1, 1))).sum().backward()
+    reasons = {"0.weight": "flag down", "head.weight": "not reached", "head.bias": "not reached"}
+    assert why_no_grad(dict(model.named_parameters())) == reasons

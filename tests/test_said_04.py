@@ -15,7 +15,7 @@ from helpers.exercises import exercise as registry
 from helpers.moons import moons
 from helpers.predicting.questions import question
 
-LOOP, WALK, CASE = registry.exercises("04")
+LOOP, WALK, *_, CASE = registry.exercises("04")
 INDEX = torch.tensor([0, 1])
 
 
@@ -430,3 +430,12 @@ def test_what_04_4_and_04_5_say_of_nodes_and_of_flags():
     assert misses.is_leaf
     assert "`argmax` and `!=` leave no node" in CASE.principle
     assert (leaf(1.0) != 2).grad_fn is None
+
+
+def test_the_example_of_parameters_out_of_reach():
+    assert 'unreached(model, loss) # ["head.weight", "head.bias"]' in said("04", "x8")
+    unreached = run(registry.find("04.8").solution)
+    model = nn.ModuleDict({"trunk": nn.Linear(1, 1), "head": nn.Linear(1, 1)})
+    loss = model.trunk(torch.ones(1, 1)).sum()
+    assert unreached(model, loss) == ["head.weight", "head.bias"]
+    loss.backward()

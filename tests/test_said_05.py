@@ -10,11 +10,12 @@ from torch.autograd.functional import jacobian
 from helpers import check
 from helpers.clinic.catalogue import book
 from helpers.exercises import exercise as registry
+from helpers.exercises.programs import run
 from helpers.moons import moons
 from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
 
-PULLED_BACK, STARTS, DIVISION, ROWS, CASE = registry.exercises("05")
+PULLED_BACK, STARTS, DIVISION, ROWS, _, CASE = registry.exercises("05")
 
 
 def distances(points, centre):
@@ -470,3 +471,14 @@ def test_a_vector_of_the_wrong_size_is_not_called_one_hot(capsys):
         "answer = lambda f, x: torch.autograd.grad(f(x), x, torch.ones_like(x))[0]", capsys
     )
     assert told.startswith("05.4 ✗ What you hand in does not have the shape of the output")
+
+
+def test_the_example_of_a_check_of_gradients():
+    said_of_it = said("05", "x6")
+    assert "gradient_agrees(lambda x: (x**2).sum(), torch.ones(3)) # True" in said_of_it
+    agrees = run(registry.find("05.6").solution)
+    assert agrees(lambda x: (x**2).sum(), torch.ones(3)) is True
+    assert agrees(lambda x: (x * x.detach()).sum(), torch.ones(3)) is False
+    assert "In float32, rounding spoils the measured slope" in said_of_it
+    x, h = torch.tensor(9.0), 1e-7
+    assert ((x + h) ** 2 - (x - h) ** 2) / (2 * h) == 0  # and the slope is 18
