@@ -539,9 +539,9 @@ if abs(came - w.item()) < 1e-6:
 
 TURNS = Exercise(
     id="11.4",
-    right="In each of these the step finds the gradient of its own round, once, and nothing else.",
+    right="In each of these the step finds the gradient of that round, once, and nothing else.",
     asked="Three rounds begin with `loss = loss_of()`, and *one* of these lines is the rest of each. With which of"
-    " them does each step subtract `lr` times the gradient of its own round? Give a list of letters.",
+    " them does each step subtract `lr` times the gradient of that round? Give a list of letters.",
     vary=ORDERS.vary,
     hints=(
         "Play two rounds of each letter, and write down what is in `w.grad` when `step()` looks.",
@@ -624,7 +624,7 @@ print(w)
 SPOILS = Exercise(
     id="11.5",
     right="With that line mended, each round does what it should, and only numbers are left of it.",
-    asked="In each round of this loop a step should go by the gradient of its own loss, and afterwards nothing but"
+    asked="In each round of this loop a step should go by the gradient of that round's loss, and afterwards nothing but"
     " numbers should be left. One line spoils that. Which? Give its number.",
     principle="ask of each line what it writes into: a graph, `.grad`, the weights, or nothing at all.",
     hints=(
