@@ -16,7 +16,7 @@ from helpers.moons import moons
 from helpers.predicting.programs import outcome
 from helpers.predicting.questions import question
 
-CHANGED, _, NAN, GUARD, STABLE = exercises("14")
+CHANGED, _, NAN, _, GUARD, STABLE = exercises("14")
 SAID = [  # a cell, and words of it; the tests below run what they say
     ("case-then", "Then it is NaN, and every weight with it. Nothing raised"),
     ("case-then", "there is no NaN in the data, and the formula is the one in the book"),

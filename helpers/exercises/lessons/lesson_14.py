@@ -14,6 +14,7 @@ from torch import nn
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
@@ -216,6 +217,87 @@ NAN = Exercise(
 )
 
 
+PROGRAMS = Faults(
+    (
+        Program(
+            """
+w = torch.tensor([{a}.0, {b}.0], requires_grad=True)
+optimizer = torch.optim.SGD([w], lr=1.0)
+for x in ({c}.0, {d}.0):
+    optimizer.zero_grad()
+    (w * x).sum().backward()
+    torch.nn.utils.clip_grad_norm_([w], 1.0)
+    optimizer.step()
+print(w)
+""",
+            "w.tolist()",
+            {
+                6: (
+                    "    torch.nn.utils.clip_grad_norm_([w.detach()], 1.0)",
+                    "    torch.nn.utils.clip_grad_norm_([w * 1], 1.0)",
+                ),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+for x in ({b}.0, {c}.0):
+    h = w * x
+    h.register_hook(lambda g: g * {d})
+    h.backward()
+print(w.grad)
+""",
+            "w.grad.item()",
+            {
+                4: (
+                    "    (h * 1).register_hook(lambda g: g * {d})",
+                    "    h.detach().requires_grad_().register_hook(lambda g: g * {d})",
+                ),
+            },
+        ),
+        Program(
+            """
+p = torch.tensor([0.0, 1.0, {a}.0], requires_grad=True)
+safe = torch.where(p > 0, p, 1.0)
+logs = safe.log()
+terms = torch.where(p > 0, p * logs, 0.0)
+loss = (terms * {b}).sum()
+loss.backward()
+print(p.grad)
+""",
+            "p.grad",
+            {3: ("logs = p.log()",), 2: ("safe = torch.where(p > 0, p, 0.0)",)},
+        ),
+        Program(
+            """
+x = torch.tensor([{a}.0, {b}.0], requires_grad=True)
+gap = x - torch.tensor([{a}.0, {c}.0])
+square = gap**2
+size = (square + 1e-8).sqrt()
+loss = size.sum() * {d}
+loss.backward()
+print(x.grad)
+""",
+            "x.grad",
+            {4: ("size = square.sqrt()", "size = square.sqrt() + 1e-8")},
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="14.4",
+    right="That line makes what its author wanted to avoid, and nothing raises.",
+    asked="With one line of this program a gradient becomes NaN, or a hook or a clipping has no effect. Which line?"
+    " Give its number.",
+    principle="of a hook and of clipping ask: on which tensor? Of a NaN ask: which line made the infinity?",
+    hints=(
+        "Is there a hook, or a clipping? Does backward pass the tensor that it is given?",
+        "Is there a root or a logarithm? Look at the number that it gets, and not at the line that picks the result.",
+    ),
+    **PROGRAMS.first(a=2, b=3, c=5, d=7),
+)
+
+
 _NO_STOP = "no function to stop it"
 _BAD = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
@@ -322,11 +404,11 @@ def _guard(**other: str) -> str:
 
 
 GUARD = Exercise(
-    id="14.4",
+    id="14.5",
     reader=function(
         *_GUARDED,
         observe=_reports,
-        parts=(
+        promises=(
             "reports where all is finite",
             "reports where it is not",
             "the other gradients",
@@ -440,7 +522,7 @@ def _book(**other: str) -> str:
 _STABLE = "torch.nn.functional.binary_cross_entropy_with_logits"
 
 STABLE = Exercise(
-    id="14.5",
+    id="14.6",
     reader=function(*_SURE, observe=_loss_seen, parts=("the loss", "the gradient of the logits")),
     right="No logarithm of 0 any more: the sigmoid and its logarithm are computed in one step. Now look for the round in"
     " which the case rounds `p` to 1.",
@@ -486,4 +568,4 @@ def answer(logits, moon):
     cases=_other_sure,
 )
 
-EXERCISES = (CHANGED, CLIPPING, NAN, GUARD, STABLE)
+EXERCISES = (CHANGED, CLIPPING, NAN, LINE, GUARD, STABLE)
