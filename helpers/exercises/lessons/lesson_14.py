@@ -79,10 +79,18 @@ CHANGED = Exercise(
 )
 
 
+_LOSSES = (
+    "(weights[0] * {a} + weights[1] * {b}).backward()\n",
+    "for one, x in zip(weights, ({a}, {b})):\n    (one * x).backward()\n",
+    "(weights[1] * {b}).backward()\n(weights[0] * {a}).backward()\n",
+    "x, y = {a}, {b}\n(x * weights[0] + y * weights[1]).backward()\n",
+)
+
+
 def _clipping(data: Data) -> str:
     return (
         "weights = [torch.tensor(1.0, requires_grad=True) for _ in range(2)]\n"
-        f"(weights[0] * {data['a']} + weights[1] * {data['b']}).backward()\n"
+        f"{data['loss'].format_map(data)}"
         f"torch.nn.utils.clip_grad_norm_(weights, {data['norm']})\n"
         "first = [one.grad.item() for one in weights]\n"
         f"torch.nn.utils.clip_grad_value_(weights, {data['cut']})\n"
@@ -142,12 +150,13 @@ def _other_clipping(random: Random) -> Data:
     times, small = random.randint(2, 4), random.choice((0.5, 1, 1.5))
     pair = random.sample((short, long), 2)
     between = (short + long) / 2 * small
-    return {"a": pair[0] * times, "b": pair[1] * times, "norm": norm * small, "cut": between}
+    limits = {"norm": norm * small, "cut": between, "loss": random.choice(_LOSSES)}
+    return {"a": pair[0] * times, "b": pair[1] * times} | limits
 
 
 CLIPPED = Quantities(
     program=_clipping,
-    data={"a": 6, "b": 8, "norm": 5.0, "cut": 3.5},
+    data={"a": 6, "b": 8, "norm": 5.0, "cut": 3.5, "loss": _LOSSES[0]},
     draw=_other_clipping,
     places=(
         _clipped_place(0, "a"),
