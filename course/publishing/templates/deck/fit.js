@@ -65,8 +65,8 @@ function fitBand(slide, note) {
 }
 
 // Options stand beside the code, or in a row below it; so does what came of it. A text that has no room takes the place of what
-// was told first, or covers the code.
-const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", true], ["row", true]];
+// was told first, or of the options, or covers the code. A picture covers all but a row of options, where its words stay large.
+const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
 const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
@@ -85,14 +85,14 @@ function fitStage(slide, note) {
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
-// The form that is the first to fit at the largest sizes; lines of code hang before they become smaller.
+// The form that is the first to fit at the largest sizes; lines of code hang before they are covered, or become smaller.
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
-  const forms = (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true : covers !== "lead" || parts.lead));
+  const forms = (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
   for (let at = 0; at < WORDS.length; at += 1) {
-    for (const wraps of [false, true]) {
-      for (const [form, covers] of forms) {
-        const tried = { form, covers, wraps, size: CODE[Math.min(at, CODE.length - 1)], words: WORDS[at] };
+    for (const [wraps, hides] of [[false, false], [true, false], [false, true], [true, true]]) {
+      for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
+        const tried = { form, covers, wraps, isTidy: !hides, size: CODE[Math.min(at, CODE.length - 1)], words: WORDS[at] };
         arrange(slide, parts, tried);
         if (stageFits(parts, tried)) return tried;
       }
@@ -107,11 +107,13 @@ function culprit({ body, votes, lead }) {
   return votes && votes.offsetHeight > body.clientHeight / 2 ? "votes" : "code";
 }
 
-function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, size, words }) {
+function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, wraps, isTidy, size, words }) {
   slide.dataset.form = form;
   if (covers) slide.dataset.covers = covers === true ? stage.dataset.kind : covers;
   else delete slide.dataset.covers;
+  slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
   stage.classList.toggle("wrapped", wraps);
+  stage.classList.toggle("tidy", Boolean(isTidy)); // no name is broken
   stage.classList.toggle("wrapped-out", wraps);
   resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
   resize([votes, lead].filter(Boolean), words, LINE);
@@ -125,6 +127,7 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { covers })
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
+  if (covers === "rest") return texts.every((one) => !isWide(one)) && leastIn(out) >= LEAST;
   const fits = !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
   return fits && (covers !== "lead" || out.offsetHeight <= lead.offsetHeight + 8);
 }
@@ -155,14 +158,20 @@ addEventListener("player-fits", ({ detail }) => comeNear(detail));
 // Pictures fill the room that what was printed leaves; then their words must be large enough.
 function fitPictures(slide, note) {
   for (const out of every(".stage .out, .opening .out, .drawn", slide)) {
-    const pictures = every("img, svg.graph", out).filter((one) => !one.closest(".player"));
-    if (!pictures.length) continue;
-    const texts = every(":scope>pre, :scope>.err", out);
-    const printed = texts.reduce((sum, one) => sum + one.offsetHeight + 12, 0), room = out.clientHeight - markOn(out) - printed;
-    if (printed > out.clientHeight / 2) note("output", 0, 20);
-    const words = Math.min(...pictures.map((one) => zoom(one, out.clientWidth, room / pictures.length - 12)));
+    const words = leastIn(out);
+    if (words === Infinity) continue;
+    if (printedIn(out) > out.clientHeight / 2) note("output", 0, 20);
     note("picture", words >= LEAST ? words : 0, words);
   }
+}
+
+const printedIn = (out) => every(":scope>pre, :scope>.err", out).reduce((sum, one) => sum + one.offsetHeight + 12, 0);
+
+// Let the pictures of an output fill its room; return the smallest size of their words, in px; Infinity without a picture.
+function leastIn(out) {
+  const pictures = every("img, svg.graph", out).filter((one) => !one.closest(".player"));
+  const room = out.clientHeight - markOn(out) - printedIn(out);
+  return Math.min(...pictures.map((one) => zoom(one, out.clientWidth, room / pictures.length - 12)));
 }
 
 // The height of the mark over an output that other code made, in a live deck.
