@@ -93,8 +93,8 @@ def freed(facts: Facts, _: Any) -> Finding | None:
     carried = carried_state(facts)
     if carried is not None:
         return Finding(
-            f"{code(carried.name)} carries the graph of an earlier round on. This backward() "
-            "walked back into that round, and what its graph had saved was freed by then.",
+            f"{code(carried.name)} brings the graph of an earlier round along. This backward() "
+            "went back into that round, and what its graph had saved was freed by then.",
             (str(carried),),
             f"hand {carried.name} on without its graph: {carried.name} = {carried.name}.detach() "
             "after the line above. If it is a tuple of tensors, as of nn.LSTM, write "
@@ -270,16 +270,10 @@ def modified(facts: Facts, _: Any) -> Finding | None:
         if events:
             return edit_finding(facts, events, names)
     if steps:
-        what = (
-            f"{listed(names)} {each(names, 'is', 'are')} in this graph"
-            if names
-            else "A tensor of this graph"
-        )
-        line = each(steps, "the optimizer's step()", "one of these lines")
-        them = each(names, "it", "them")
+        what = listed(names) if names else "a tensor of this graph"
         return Finding(
-            f"{what}, and most likely {line} changed {them} in place before this backward() needed "
-            f"what the graph had saved of {them}.",
+            f"Most likely the optimizer's step() changed {what} in place. This backward() still "
+            "needed the numbers from before the step.",
             tuple(steps),
             "run the model again after the step, and compute the loss from its new result. Or call "
             "every backward() before the first step(); then each loss adds to all the gradients that "
@@ -312,8 +306,8 @@ def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) ->
         remedy = instead_of_edit(events[0].word, name or "y", events[0].stmt)
     which = each(lines, "here", "on one of these lines")
     return Finding(
-        f"{quoted(name, 'A tensor')} was edited in place {which}. An operation above had "
-        "saved it for backward(), and its version counter has moved on since.",
+        f"{quoted(name, 'A tensor')} was edited in place {which}, after an operation had saved it "
+        "for backward(). So backward() found another version than the one that was saved.",
         lines,
         remedy,
     )
@@ -502,7 +496,7 @@ def lost(facts: Facts, _: Any) -> Finding | None:
         f"{quoted(start, 'What backward() was to start from')} has no graph. {came} "
         f"graph ended {where}: {CUTS[first.word].why}.",
         lines,
-        CUTS[first.word].remedy,
+        CUTS["numpy" if ".numpy(" in str(first) else first.word].remedy,
     )
 
 
@@ -627,9 +621,14 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
             f"{owner}.retain_grad() before backward()",
         )
     elif functions := own_functions_at(facts, tensor):
-        why = f"the backward of {listed(functions)} hands it None, if it ran"
+        return (
+            f"{code(owner)}{also} has no gradient (.grad is None): if backward() ran, the backward "
+            f"of your Function {listed(functions)} returned None for it.",
+            line,
+            "return a gradient for each input that should learn, in the order of forward",
+        )
     else:
-        why = "no gradient came to it since the last zero_grad(). "
+        why = "nothing has brought it one since the last zero_grad(). "
         model = head((*longer, owner)[0])
         parts = [one for name, one in facts.names if head(name) == model and read(one, "is_leaf")]
         if any(read(one, "grad") is not None for one in parts):
@@ -728,8 +727,8 @@ def class_numbers(facts: Facts, _: Any) -> Finding | None:
         is_data = name in names_in(facts.spot.stmt) and not read(tensor, "requires_grad")
         if is_data and read(tensor, "dtype").is_floating_point:
             return Finding(
-                f"{code(name)} holds numbers of the type {dtype_name(read(tensor, 'dtype'))}, that is "
-                "float. This loss wants the numbers of classes as whole numbers (int64, long).",
+                f"{code(name)} holds {dtype_name(read(tensor, 'dtype'))} numbers. This loss wants "
+                "the number of a class for each row, and those are whole numbers (int64).",
                 origin(facts, [name]),
                 f"give it {name}.long()",
             )
@@ -856,13 +855,14 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     shapes = re.search(
         r"got (\[[\d, ]*\]) but expected shape compatible with (\[[\d, ]*\])", facts.text
     )
-    told = f"The gradient for {quoted(which, 'an input')}, which the backward of your "
-    told += f"Function {code(name)} returned, does not fit"
+    told = f"The backward of your Function {code(name)} returned a gradient for "
+    told += f"{quoted(which, 'an input')} that does not fit"
     if shapes:
-        told += f": its shape is {shapes[1]}, and the input's shape is {shapes[2]}"
+        given, wanted = (tuple_of(one.strip("[]")) for one in shapes.groups())
+        told += f": its shape is {given}, and the input's shape is {wanted}"
         sizes = [re.findall(r"\d+", one) for one in shapes.groups()]
         if sizes[0] == sizes[1][::-1]:
-            told += ". These are the same numbers turned round: perhaps it is transposed"
+            told += ". These are the same sizes in reverse, so perhaps it is transposed"
     return Finding(
         told + ".",
         lines,
@@ -887,8 +887,8 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
         "leaves.",
         tuple(lines),
-        f"copy the model's state_dict() alone. Or keep {kept}.detach() in the attribute, and let "
-        "forward() go on with the tensor itself",
+        f"copy the model's state_dict() alone. Or keep {kept}.detach() there, and let "
+        "the program go on with the tensor itself",
     )
 
 
@@ -983,7 +983,8 @@ def sizes(facts: Facts, match: Any) -> Finding | None:
     for word, size in (("target", match[1]), ("prediction", match[2])):
         plain = [name for name in given_names(facts.spot.stmt) if "." not in name]
         same = [name for name in plain if size_of(facts, name) == tuple_of(size)]
-        name = f"the {word}{', ' + code(same[0]) + ',' if len(same) == 1 else ''}"
+        is_told = len(same) == 1 and same[0] != word
+        name = f"the {word}{', ' + code(same[0]) + ',' if is_told else ''}"
         sides.append(f"{name} has shape {tuple_of(size)}")
     return Finding(
         f"{sides[0][0].upper()}{sides[0][1:]}, and {sides[1]}. The loss broadcasts the two, so "

@@ -359,8 +359,7 @@ def unused(health: Health) -> Iterator[Finding]:
         lines += list(assigned(health.space, owner))[:1]
     yield Finding(
         f"{listed(left)} {each(left, 'gets', 'get')} no gradient: nothing on the way to "
-        f"{code(health.loss_name)} uses {each(left, 'it', 'them')}, so the loss does not "
-        "reach that part of the model.",
+        f"{code(health.loss_name)} uses {each(left, 'it', 'them')}.",
         tuple(dict.fromkeys(lines))[:2],
         "call that part in forward, or add its output to the loss. If it is not meant to learn in "
         "this step, leave it as it is",
@@ -481,8 +480,8 @@ def zeros(health: Health) -> Iterator[Finding]:
     if none:
         own = sorted({kind_of(one) for one in health.nodes if is_custom(one)})
         yield Finding(
-            f"{listed(none)} {each(none, 'gets', 'get')} None, although the graph leads "
-            f"there. The backward of {listed(own) if own else 'an own Function'} returns None.",
+            f"{listed(none)} {each(none, 'gets', 'get')} None, although the graph leads there. The "
+            f"backward of {'your Function ' + listed(own) if own else 'a Function'} returns None.",
             (),
             "return a gradient for each input that should learn",
         )
@@ -711,7 +710,7 @@ def modes(health: Health) -> Iterator[Finding]:
         yield Finding(
             f"{listed(still)} {each(still, 'is', 'are')} in eval mode: dropout drops nothing, "
             "and batch norm uses its running averages and does not update them.",
-            calls_of(health, "eval")[:2],
+            calls_of(health, "eval")[:1],  # the newest
             "call model.train() at the start of each round of training, if that part should learn",
         )
 
@@ -765,7 +764,8 @@ def kept_graphs(health: Health) -> Iterator[Finding]:
                 f"{code(base)} holds {count} with a graph, and {it} keeps all that its forward had "
                 "saved. With every round memory grows.",
                 tuple(lines)[:2],
-                "keep numbers: loss.item(), or loss.detach() for a tensor",
+                "keep numbers, as loss.item() gives them. Where you need the tensor, keep it without "
+                "its graph: detach()",
             )
     for event in sums:
         thing = health.spot.scope.space.get(event.name)

@@ -39,7 +39,7 @@ from helpers.clinic.sources import cells_in
 
 _NOTHING = (
     "There is no error of a cell to look at. Run the cell that fails, and call diagnose() in the "
-    "next one. Or give it an exception: diagnose(error). An error in a thread I see only so."
+    "next one. Or give it an exception: diagnose(error). For an error in a thread that is the only way."
 )
 _ODD = (
     "diagnose was given {}. Give it an exception: diagnose(error). Or let it check a step: "
@@ -103,8 +103,9 @@ def _checked(model: object, loss: object, optimizer: object) -> Card:
     """Make the card of a health check."""
     found, figures = examined(model, loss, optimizer, caller())
     lines = []
-    for one in found:
-        lines += _lines_of(one)
+    for nr, one in enumerate(found, 1):
+        head, *rest = _lines_of(one)
+        lines += [f"{nr}. {head}" if len(found) > 1 else head, *rest]
     look = "partly" if found else "right"
     count = "one thing" if len(found) == 1 else f"{len(found)} things"
     word = f"I found {count}" if found else "I found nothing wrong in this step"

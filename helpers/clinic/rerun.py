@@ -253,7 +253,7 @@ def offer(error: BaseException, text: str) -> str:
         return ""
     return (
         f"I do not know yet which line did it. diagnose(rerun=True) runs {cells(numbers)} once more "
-        "and watches. What trains there trains once more."
+        f"and watches. If {each(numbers, 'it trains, it trains', 'they train, they train')} once more."
     )
 
 
@@ -303,8 +303,8 @@ def edit_told(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
     what = quoted(edit.name, "A tensor")
     told = f"{what} was edited in place here, after {type_name(node)} had saved it for backward()."
     if len(lines) > 1:
-        told = f"{what} was edited in place on the first of these lines. The operation on the "
-        told += "second one had saved it for backward()."
+        told = f"{what} was edited in place on the first of these lines, after the operation on "
+        told += "the second one had saved it for backward()."
     if ".step(" in str(spot):
         remedy = (
             "run the model again after the step, or call every backward() before the first step"
