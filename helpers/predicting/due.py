@@ -19,6 +19,7 @@ from helpers.progress_file import EXERCISES, PREDICTIONS, count
 MOST = 10  # minutes of one review
 LONG = 5  # minutes: what takes longer would push all else out of a review
 MINUTES = {"choose": 1, "number": 1.5, "draw": 2, "find_line": 2, "order": 2, "explain": 2}
+NEARLY_FORGOTTEN = 10  # days: what has waited so long goes first, however seldom it comes back
 UNKNOWN = 5  # minutes of an exercise whose lesson cannot be read
 
 
@@ -53,14 +54,18 @@ class Due:
 
 
 def waiting(sections: dict[str, dict[str, dict]]) -> list[Due]:
-    """Return all that was missed and is not learnt yet, first what has waited longest for the time
-    that it should have waited. What has waited equally long is mixed.
+    """Return all that was missed and is not learnt yet: first what is nearly forgotten, then what has
+    waited longest for the time that it should have waited. What has waited equally long is mixed.
     """
     missed = [
         *_missed(PREDICTIONS, sections[PREDICTIONS], was_missed),
         *_missed(EXERCISES, sections[EXERCISES], took_help),
     ]
-    return sorted(missed, key=lambda item: (-item.lateness, crc32(item.name.encode())))
+    return sorted(missed, key=_order)
+
+
+def _order(item: Due) -> tuple[bool, float, int]:
+    return item.days < NEARLY_FORGOTTEN, -item.lateness, crc32(item.name.encode())
 
 
 def due(sections: dict[str, dict[str, dict]]) -> list[Due]:
