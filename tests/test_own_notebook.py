@@ -156,7 +156,7 @@ def of(output):
 
 def test_what_needs_a_kernel_or_jupyterlab_says_so():
     said = of(strangers.widget("IntSlider(value=0)"))["text/plain"]
-    assert said.startswith("(IntSlider: a widget, which needs a running kernel.")
+    assert said.startswith("(IntSlider: a widget. Only JupyterLab shows it")
     bar = of(strangers.widget("100%|####| 10/10"))["text/plain"]
     assert bar.startswith("100%|####| 10/10\n(What stood here: a widget")
     said = of(shown(**{"application_vnd.plotly.v1+json": {"data": []}}))["text/plain"]

@@ -34,9 +34,7 @@ LEFT_OUT = "(This output is left out: it could run code in your browser.)"
 NO_FILM = (
     "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
 )
-NO_KERNEL = (
-    "({}: a widget, which needs a running kernel. Open the notebook in JupyterLab to use it.)"
-)
+NO_KERNEL = "({}: a widget. Only JupyterLab shows it: open the notebook there, and run its cell.)"
 NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
 SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
 OF_TEXT = {"text/plain", "text/markdown", "text/latex"}

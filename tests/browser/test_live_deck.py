@@ -69,12 +69,25 @@ def lab_of(name, source, stored):
     ]
 
 
+def the_case_again():
+    """The exercise that repairs the case of a lesson: its slide has a program, and no cell that runs."""
+    asks = (
+        "**05.5** · medium · 8 minutes. **The case.** Repair it.\n\n```python\nloss = d.sqrt()\n```"
+    )
+    stub = 'def answer(points, centre): ...\n\n\ncheck("05.5", answer)'
+    return [
+        new_markdown_cell(asks, id="again", metadata=part("exercise")),
+        cell("stub", stub, metadata=part("stub")),
+    ]
+
+
 def small():
     stored = [new_output("stream", text="stored\n")]
     cells = [new_markdown_cell("# Live\n\nWords.", id="title", metadata=part("title"))]
     for name, source in SHOWN.items():
         cells += round_of(name, source, stored)
     cells += round_of("loop", "print('begun', flush=True)\nwhile True: pass", stored)
+    cells += the_case_again()
     cells += lab_of("ported", "print('came', 'live')", stored)
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     return new_notebook(cells=cells, metadata=kernel)
@@ -172,6 +185,17 @@ def ran(page, mood="done"):
     expect(page.locator(f"{SIGN}[data-mood={mood}]")).to_contain_text(
         re.compile("^(Ran here|Raised an error)"), timeout=LONG
     )
+
+
+def test_where_a_slide_has_nothing_to_run_no_sign_waits_and_r_changes_nothing(deck):
+    titles = deck.evaluate("Reveal.getSlides().map((slide) => slide.ariaLabel)")
+    deck.evaluate(f"Reveal.slide({titles.index('The case again')}, 0, -1)")
+    expect(deck.locator(SIGN)).to_have_text("")
+    deck.keyboard.press("r")
+    deck.keyboard.press("ArrowRight")
+    assert deck.evaluate(STEP) == 1
+    expect(deck.locator(SIGN)).to_have_text("")
+    expect(deck.locator(f"{OUT} .src")).to_contain_text("torch.where")
 
 
 def pressed(page, name, mood="done"):
