@@ -34,7 +34,14 @@ from autograd_graphs.looking.variable_names import parameters
 from autograd_graphs.text import visible
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS
-from helpers.clinic.detectors import editors, freed_by_earlier_lines, freers, walked
+from helpers.clinic.detectors import (
+    editors,
+    freed_by_earlier_lines,
+    freers,
+    nodes_of,
+    spoilt_by,
+    walked,
+)
 from helpers.clinic.earlier_lines import Line, Past, heads
 from helpers.clinic.errors import frames_of
 from helpers.clinic.facts import (
@@ -131,8 +138,7 @@ def freed_before(call: Any, past: Past) -> list[Any]:
     if perhaps is None:
         return []
     own = {id(one) for one in perhaps}
-    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
-    return [one for one in nodes if is_freed(one) and id(one) not in own]
+    return [one for one in nodes_of(call.roots) if is_freed(one) and id(one) not in own]
 
 
 def gone_back(past: Past, lines: Sequence[Line]) -> list[str]:
@@ -147,7 +153,7 @@ def is_root(facts: Facts, call: Any, name: str) -> bool:
 
 def is_wholly_freed(call: Any) -> bool:
     """Say whether no node of the graph still holds what it saved before the call."""
-    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    nodes = nodes_of(call.roots)
     saving = [one for one in nodes if saved(one, nameless, (), Memory(()))]
     return bool(saving) and all(map(is_freed, saving))
 
@@ -342,12 +348,7 @@ def fits_maker(word: str, maker: str) -> bool:
 
 def edited_names(facts: Facts, call: Any) -> list[str]:
     """Return what the learner calls the tensors that were edited since the graph saved them."""
-    memory, spoilt = Memory(()), []
-    for node in Walk(call.roots).met:
-        if not is_tensor(node):
-            spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
-    numbers = {storage.number for one in spoilt for storage in one.storages}
-    places = {place for place, number in memory.numbers.items() if number in numbers}
+    _, places = spoilt_by(nodes_of(call.roots))
     found = [(name, memory_of(one)) for name, one in facts.names]
     return [name for name, memory in found if memory and memory[0] in places]
 
@@ -622,10 +623,11 @@ def why_empty(facts: Facts, owner: str, tensor: torch.Tensor) -> tuple[str, tupl
         )
     elif functions := own_functions_at(facts, tensor):
         return (
-            f"{code(owner)}{also} has no gradient (.grad is None): if backward() ran, the backward "
-            f"of your Function {listed(functions)} returned None for it.",
+            f"{code(owner)}{also} has no gradient (.grad is None): either no backward() ran since the "
+            f"last zero_grad(), or that of your Function {listed(functions)} returned None for it.",
             line,
-            "return a gradient for each input that should learn, in the order of forward",
+            "see what the Function returns: a gradient for each input that should learn, in the "
+            "order of forward",
         )
     else:
         why = "nothing has brought it one since the last zero_grad(). "
@@ -695,7 +697,7 @@ def not_used(facts: Facts, _: Any) -> Finding | None:
         return None
     met = {id(one) for one in Walk(call.roots).met}
     met |= {id(read(one, "grad_fn")) for one in call.roots}
-    asked = [pair for pair in facts.line_names if "." not in pair[0] and asks(pair[1])]
+    asked = [pair for pair in facts.line_names if "." not in pair[0] and read_flag(pair[1])]
     left = [name for name, one in asked if id(one) not in met and id(node_or_leaf(one)) not in met]
     if not left:
         return None
@@ -707,10 +709,6 @@ def not_used(facts: Facts, _: Any) -> Finding | None:
         f"compute {start or 'the output'} from {left[0]} itself, not from what {left[0]} was cut "
         "out of. Where it need not depend on it, write allow_unused=True and get None",
     )
-
-
-def asks(tensor: torch.Tensor) -> bool:
-    return bool(read(tensor, "requires_grad"))
 
 
 def node_or_leaf(tensor: torch.Tensor) -> Any:
@@ -821,7 +819,7 @@ def own_function(facts: Facts, _: Any) -> Finding | None:
 
 def own_names(call: Any) -> set[str]:
     """Return the names of the learner's Functions in the graph that a call went back through."""
-    nodes = [one for one in Walk(call.roots).met if not is_tensor(one)]
+    nodes = nodes_of(call.roots)
     return {type_name(one).removesuffix("Backward") for one in nodes if is_custom(one)}
 
 
@@ -928,7 +926,7 @@ def anomaly(facts: Facts, match: Any) -> Finding | None:
     if call is None:
         return None
     walk = Walk(call.roots)
-    nodes = [one for one in walk.met if not is_tensor(one)]
+    nodes = nodes_of(call.roots)
     same = [one for one in nodes if type_name(one) == match[1]]
     begun = dangerous(nodes) or before_it(walk, match[1]) or (same[0] if len(same) == 1 else None)
     is_forward = any(map(has_nan, call.roots))

@@ -17,12 +17,11 @@ from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import is_a, is_tensor, may_be_stale, memory_of, read
 from helpers.clinic.earlier_lines import Line, Past, binds, heads
 from helpers.clinic.failed_backward import is_freed, nameless
-from helpers.clinic.values import called
+from helpers.clinic.values import NO_EDITS, called
 
 MOST_SHOWN = 3
 VIEWS = {"detach", "view", "view_as", "reshape", "flatten", "t", "transpose", "permute", "squeeze"}
 VIEWS |= {"unsqueeze", "select", "narrow", "expand", "diagonal", "unfold"}
-NO_EDITS = {"requires_grad_", "retain_grad_", "detach_", "share_memory_", "rename_"}
 SUMS = {"sum", "mean"}
 OURS = {"step_through", "record"}
 WALKS = {"backward", "grad", *OURS}
@@ -78,11 +77,7 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
     """Return the lines that edit what the graphs of some tensors saved and found modified, and
     whether it is sure: then it is one line alone that ran, and that edits whenever it runs.
     """
-    memory, spoilt = Memory(()), []
-    for node in nodes_of(tensors):
-        spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
-    numbers = {storage.number for one in spoilt for storage in one.storages}
-    places = {place for place, number in memory.numbers.items() if number in numbers}
+    spoilt, places = spoilt_by(nodes_of(tensors))
     found = []
     for line in past.lines:
         names = filter(None, edited(line.node))
@@ -91,6 +86,15 @@ def editors(past: Past, tensors: Sequence[torch.Tensor]) -> tuple[list[Line], bo
     is_sure = len(found) == 1 and found[0].is_sure and always_edits(found[0].node)
     # saved at version 0: every edit that was counted came later
     return found, is_sure and all(one.version == 0 for one in spoilt)
+
+
+def spoilt_by(nodes: Sequence[Any]) -> tuple[list[Any], set[int]]:
+    """Return what nodes saved and find modified, and where in memory that lies."""
+    memory, spoilt = Memory(()), []
+    for node in nodes:
+        spoilt += [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
+    numbers = {storage.number for one in spoilt for storage in one.storages}
+    return spoilt, {place for place, number in memory.numbers.items() if number in numbers}
 
 
 def always_edits(stmt: ast.stmt) -> bool:

@@ -30,8 +30,6 @@ from helpers.clinic.sources import (
 from helpers.clinic.values import Event, Scope, Values, dotted, flat, targets
 from helpers.users_line import is_users
 
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
-
 
 @dataclass(frozen=True)
 class Finding:

@@ -494,7 +494,7 @@ def zeros(health: Health) -> Iterator[Finding]:
 
 def why_zero(health: Health) -> tuple[str, tuple[str, ...], str]:
     for node in health.nodes:
-        kind = type_name(node).partition("Backward")[0]
+        kind = kind_of(node)
         lines = [
             str(one) for one in health.of("op") if one.word.lower().rstrip("_") == kind.lower()
         ]
@@ -542,7 +542,7 @@ def made_shapes(node: Any) -> list[tuple[int, ...]]:
 def broadcast(health: Health) -> Iterator[Finding]:
     """A column minus a row of data: every prediction is compared with every target."""
     for nr, node in enumerate(health.walk.met):
-        kind = type_name(node).partition("Backward")[0]
+        kind = kind_of(node)
         if is_tensor(node) or kind not in ("Sub", "MseLoss", "L1Loss"):
             continue
         outer = made_shapes(node)[0] if made_shapes(node) else ()
@@ -680,7 +680,7 @@ def twice_normalized(health: Health) -> Iterator[Finding]:
 
 def target_with_graph(health: Health) -> Iterator[Finding]:
     for node in health.nodes:
-        kind = type_name(node).partition("Backward")[0]
+        kind = kind_of(node)
         if kind not in ("MseLoss", "SmoothL1Loss", "HuberLoss", "L1Loss"):
             continue
         children = of_node(node, "next_functions")

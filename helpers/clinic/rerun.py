@@ -19,8 +19,6 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
-from autograd_graphs.looking.saved_tensors import Memory, saved
-from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import (
     is_tensor,
     may_be_stale,
@@ -31,14 +29,14 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import variables
 from helpers.clinic.catalogue import CUTS
-from helpers.clinic.causes import found_in, instead_of_edit
+from helpers.clinic.causes import found_in, instead_of_edit, read_flag
+from helpers.clinic.detectors import nodes_of, spoilt_by
 from helpers.clinic.errors import cell_of, frames_of
 from helpers.clinic.facts import Facts, Finding, Spot, each, quoted, spot_in
 from helpers.clinic.failed_backward import (
     FailedBackward,
     failed_backward,
     is_freed,
-    nameless,
     perhaps_freed_by,
 )
 from helpers.clinic.rounds import made_in, names_read
@@ -100,11 +98,11 @@ class Watch(TorchFunctionMode):
                 edit = self.named(seen, one, frame)
                 self.edits.setdefault(memory[0], deque(maxlen=MOST_EDITS)).append(edit)
         end = next((self.lost[one] for one in given if one in self.lost), None)
-        asking = next((one for one in given if asks(one)), None)
-        if asking is not None and (word in VALUES or any(not asks(one) for one in made)):
+        asking = next((one for one in given if read_flag(one)), None)
+        if asking is not None and (word in VALUES or any(not read_flag(one) for one in made)):
             end = self.named(seen, asking, frame)
         for one in made if end else ():
-            if not asks(one):
+            if not read_flag(one):
                 self.lost[one] = end
         if word in VALUES and end:
             self.left = end
@@ -114,10 +112,6 @@ class Watch(TorchFunctionMode):
         version = read(tensor, "_version") or 0
         found = (seen.order, seen.made, seen.line, seen.space, seen.word)
         return Seen(*found, (*names, "")[0], version, torch.is_grad_enabled())
-
-
-def asks(tensor: torch.Tensor) -> bool:
-    return bool(read(tensor, "requires_grad"))
 
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
@@ -279,17 +273,10 @@ def maker(node: Any) -> Seen | None:
     return of_node(node, "metadata").get(SEEN_BY)
 
 
-def nodes_behind(call: FailedBackward) -> list[Any]:
-    return [one for one in Walk(call.roots).met if not is_tensor(one)]
-
-
 def edited(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
     """Tell which line edited a saved tensor, and which operation had saved it."""
-    memory = Memory(())
-    for node in nodes_behind(call):
-        spoilt = [one for one in saved(node, nameless, (), memory) if one.state == "modified"]
-        numbers = {storage.number for one in spoilt for storage in one.storages}
-        places = [place for place, number in memory.numbers.items() if number in numbers]
+    for node in nodes_of(call.roots):
+        _, places = spoilt_by([node])
         seen = maker(node)
         edits = [one for place in places for one in watch.edits.get(place, ())]
         later = [one for one in edits if seen is None or one.order > seen.order]
@@ -321,7 +308,7 @@ def freed(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
     if own is None:
         return None
     ids = {id(one) for one in own}
-    gone = [one for one in nodes_behind(call) if is_freed(one) and id(one) not in ids]
+    gone = [one for one in nodes_of(call.roots) if is_freed(one) and id(one) not in ids]
     if not gone:
         return None
     spot = spot_at(facts, maker(gone[0]))

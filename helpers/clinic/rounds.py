@@ -13,13 +13,12 @@ from typing import Any
 import torch
 
 from autograd_graphs.looking.torch_private import is_a
-from helpers.clinic.earlier_lines import heads
+from helpers.clinic.earlier_lines import LOOPS, heads
 from helpers.clinic.facts import places
 from helpers.clinic.sources import Place
 from helpers.clinic.values import called, dotted, flat, owner_of, targets
 
 LEARNING = (torch.nn.Module, torch.optim.Optimizer)
-LOOPS = (ast.For, ast.AsyncFor, ast.While)
 SCALARS = {"item", "tolist", "detach", "numpy", "float", "int", "len"}
 
 
