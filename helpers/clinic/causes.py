@@ -322,7 +322,9 @@ def edit_finding(facts: Facts, events: Sequence[Event], names: Sequence[str]) ->
 def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
     if isinstance(stmt, ast.AugAssign):
         sign, side = SIGNS.get(type(stmt.op).__name__, "+"), visible(ast.unparse(stmt.value), 30)
-        return f"write {name} = {name} {sign} {side}, and not {name} {sign}= {side}"
+        inner = f"({side})" if isinstance(stmt.value, (ast.BinOp, ast.IfExp)) else side
+        new, old = f"{name} = {name} {sign} {inner}", f"{name} {sign}= {side}"
+        return f"write {code(new)}, and not {code(old)}"
     if is_class(word):
         return f"make the module without inplace=True: {word}()"
     if word == "assign":
