@@ -14,7 +14,7 @@ from helpers.exercises.exercise import exercises
 from helpers.moons import learn
 from helpers.predicting.questions import question
 
-ENDS, _, CIRCLES, BUILD, CASE = exercises("12")
+ENDS, _, CIRCLES, _, BUILD, CASE = exercises("12")
 EDITED = "modified by an inplace operation"
 
 
@@ -319,7 +319,7 @@ def test_the_texts_of_the_exercises_hold():
     assert "`save_for_backward` knows how to keep a result without a circle." in CIRCLES.hints[1]
     x = leaf()
     swish = x * torch.sigmoid(x)
-    assert "Torch saves two tensors for it" in said("12", "x4")
+    assert "Torch saves two tensors for it" in said("12", "x5")
     kept = {swish.grad_fn._saved_self.data_ptr(), swish.grad_fn._saved_other.data_ptr()}
     assert len(kept) == 2
     assert swish.grad_fn.next_functions[1][0]._saved_result.data_ptr() in kept, "once more the same"

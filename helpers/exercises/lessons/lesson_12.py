@@ -1,5 +1,5 @@
 """Exercises of lesson 12, functions of your own: what a backward returns, a straight-through gradient,
-what leads back to a result, a swish to keep, and the case.
+what leads back to a result, a line to blame, a swish to keep, and the case.
 """
 
 from collections.abc import Callable
@@ -11,6 +11,7 @@ import torch
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
 from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
@@ -227,6 +228,74 @@ CIRCLES = Exercise(
 )
 
 
+BACKWARDS = Faults(
+    (
+        Program(
+            """
+class Product(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, p, q):
+        ctx.save_for_backward(p, q)
+        return p * q
+    @staticmethod
+    def backward(ctx, grad):
+        p, q = ctx.saved_tensors
+        return grad * q, grad * p
+p = torch.tensor({a}.0, requires_grad=True)
+q = torch.tensor({b}.0, requires_grad=True)
+({c} * Product.apply(p, q)).backward()
+print(p.grad.item(), q.grad.item())
+""",
+            "[p.grad.item(), q.grad.item()]",
+            {
+                9: ("        return grad * p, grad * q", "        return q, p"),
+                8: ("        p = q = ctx.saved_tensors[0]",),
+                4: ("        ctx.save_for_backward(p)",),
+            },
+        ),
+        Program(
+            """
+class Power(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, k):
+        ctx.save_for_backward(x)
+        ctx.k = k
+        return x**k
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return grad * ctx.k * x ** (ctx.k - 1), None
+x = torch.tensor({a}.0, requires_grad=True)
+({b} * Power.apply(x, 3)).backward()
+print(x.grad.item())
+""",
+            "x.grad.item()",
+            {
+                5: ("        ctx.k = k - 1", "        ctx.k = x"),
+                10: (
+                    "        return ctx.k * x ** (ctx.k - 1), None",
+                    "        return grad * ctx.k * x ** (ctx.k - 1)",
+                    "        return None, grad * ctx.k * x ** (ctx.k - 1)",
+                ),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="12.4",
+    right="With this line put right, what is printed is what the formula says.",
+    principle="compute on paper what has to be printed, and follow both numbers back to the line that keeps them.",
+    asked="The forward of this function is right, and the gradients are not. Which line is to blame? Give its number.",
+    hints=(
+        "What should be printed? Compute it without torch, and compare it with what this program prints.",
+        "Follow each saved value: in which order is it put away, in which order is it taken out, and for whom"
+        " is it returned?",
+    ),
+    **BACKWARDS.first(a=2, b=5, c=3, d=7),
+)
+
+
 def _with_itself(answer: Callable) -> Callable:
     """Let `observe` have the function beside what it returned: it tries it once more."""
     return lambda *inputs: [answer(*inputs), answer]
@@ -294,7 +363,7 @@ def answer(x):
 """
 
 BUILD = Exercise(
-    id="12.4",
+    id="12.5",
     reader=function(
         *_leaves((1.0, -2.0), (0.5, 3.0, -1.0)),
         observe=_swish_seen,
@@ -405,7 +474,7 @@ def answer(x, slope):
 """
 
 CASE = Exercise(
-    id="12.5",
+    id="12.6",
     reader=function(
         *_gates(*_GATES),
         observe=_gate_seen,
@@ -439,4 +508,4 @@ CASE = Exercise(
     cases=_other_gates,
 )
 
-EXERCISES = (ENDS, THROUGH, CIRCLES, BUILD, CASE)
+EXERCISES = (ENDS, THROUGH, CIRCLES, LINE, BUILD, CASE)

@@ -1,0 +1,490 @@
+"""Exercises of lesson 13, the gradient of a gradient: which one has a graph, a product with the Hessian,
+a step that is differentiated, a line to blame, a product to keep, and the case.
+"""
+
+from collections.abc import Callable
+from random import Random
+
+import torch
+from torch import nn
+
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, written
+from helpers.exercises.letters import Lines
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import number, numbers
+from helpers.exercises.recognise import fails, like, shows, wrong_in
+from helpers.exercises.tensors import readable
+
+# Bound here: a student may have put others in their place.
+_grad, _tensor = torch.autograd.grad, torch.tensor
+
+_ASKED = "Who computes the gradient here, and was that recorded?"
+_AFTER = "What does the last step do with the graph that was there?"
+_FLAG = "Does a flag that is set afterwards bring a history along?"
+GRAPHS = Lines(
+    read="ideas 1 and 2",
+    begins=tuple(
+        f"x = torch.tensor({x}, requires_grad=True)\n\n\ndef f(x):\n    return {f}\n\n\ny = f(x)"
+        for x, f in (
+            ("[1.0, 2.0]", "(x**3).sum()"),
+            ("[2.0, 5.0]", "x.exp().sum()"),
+            ("[1.0, 3.0]", "x.prod() ** 2"),
+            ("[0.5, 2.0]", "x.sin().sum()"),
+        )
+    ),
+    lines={
+        "(g,) = torch.autograd.grad(y, x, create_graph=True)": _ASKED,
+        "(g,) = torch.autograd.grad(y, x, retain_graph=True)": _ASKED,
+        "y.backward(); g = x.grad": _ASKED,
+        "g = torch.func.grad(f)(x)": _ASKED,
+        "(g,) = torch.autograd.grad(y, x); g.requires_grad_()": _FLAG,
+        "g = torch.autograd.functional.jacobian(f, x, create_graph=True)": _ASKED,
+        "(g,) = torch.autograd.grad(y, x, create_graph=True); g = g.detach()": _AFTER,
+        "(g,) = torch.autograd.grad(y, x, create_graph=True); g = g * 2": _AFTER,
+        "g = torch.autograd.functional.jacobian(f, x)": _ASKED,
+        "(g,) = torch.autograd.grad(y, x, create_graph=True); g = g.data": _AFTER,
+        "(g,) = torch.autograd.grad(y * 2, x, create_graph=True)": _ASKED,
+        "g = torch.func.jacrev(f)(x)": _ASKED,
+        "y.backward(retain_graph=True); g = x.grad.clone()": _ASKED,
+    },
+    trial="""
+{begin}
+try:
+    exec(line)
+    torch.autograd.grad(g.sum(), x)
+    answer.append(letter)
+except RuntimeError:
+    pass
+x.grad = None
+""",
+)
+
+AGAIN = Exercise(
+    id="13.1",
+    right="In these the gradient was recorded while it was computed, and nothing cut it off afterwards.",
+    asked="Each letter makes a gradient `g` from a new `y`. From which of them does"
+    " `torch.autograd.grad(g.sum(), x)` return a second derivative? Give their letters.",
+    vary=GRAPHS.vary,
+    **GRAPHS.of("abcdef"),
+    hints=(
+        "Ask each `g` for its `grad_fn`: does it lead back to `x`?",
+        "`retain_graph` keeps an old graph. `create_graph` makes a new one, and so does `torch.func`, if `x`"
+        " requires grad.",
+    ),
+)
+
+
+_FUNCTIONS = (
+    "x[0] ** 2 * x[1]",
+    "x[0] * x[1] ** 2",
+    "x[0] ** 3 + x[0] * x[1]",
+    "(x[0] + x[1]) ** 3",
+)
+
+
+def _product(data: Data) -> str:
+    return f"""x = torch.tensor({data["x"]}, requires_grad=True)
+y = {data["f"]}
+(g,) = torch.autograd.grad(y, x, create_graph=True)
+v = torch.tensor({data["v"]})
+(answer,) = torch.autograd.grad(g @ v, x)
+"""
+
+
+def _derivatives(data: Data) -> tuple[list[float], list[list[float]]]:
+    """Return the gradient and the Hessian of a function of two numbers."""
+    x = _tensor(data["x"], requires_grad=True)
+    (gradient,) = _grad(eval(data["f"], {"x": x}), x, create_graph=True)
+    rows = [_grad(one, x, retain_graph=True)[0].tolist() for one in gradient]
+    return gradient.tolist(), rows
+
+
+def _gradient_at(at: int) -> Callable[[Data], float]:
+    return lambda data: _derivatives(data)[0][at]
+
+
+def _weighed_at(at: int) -> Callable[[Data], float]:
+    return lambda data: _derivatives(data)[0][at] * data["v"][at]
+
+
+def _diagonal_at(at: int) -> Callable[[Data], float]:
+    return lambda data: _derivatives(data)[1][at][at] * data["v"][at]
+
+
+def _other_product(random: Random) -> Data:
+    x = [float(one) for one in random.sample(range(2, 8), 2)]
+    v = [float(one) for one in random.sample(range(2, 12), 2)]
+    return {"x": x, "v": v, "f": random.choice(_FUNCTIONS)}
+
+
+PRODUCT = Quantities(
+    program=_product,
+    data={"x": [3.0, 5.0], "v": [1.0, 2.0], "f": "x[0] ** 2 * x[1]"},
+    draw=_other_product,
+    places=tuple(
+        Place(
+            f"`answer[{at}]`",
+            f"row {at} of the Hessian times `v`",
+            {
+                "the first derivative": _gradient_at(at),
+                "the first derivative times a number of `v`": _weighed_at(at),
+                "what one number of that row gives, and the row has two": _diagonal_at(at),
+            },
+        )
+        for at in range(2)
+    ),
+)
+
+HESSIAN = Exercise(
+    id="13.2",
+    reader=numbers(),
+    right="The slope of `g @ v` is the Hessian times `v`, and nobody wrote the Hessian down.",
+    principle="`v` is constant, so the slope of `g @ v` takes the slope of each `g`, times its number of `v`.",
+    quantities=PRODUCT,
+    asked="What is `answer`? Give two numbers.",
+    hints=(
+        "Write the two numbers of `g` as formulas of `x[0]` and `x[1]`. Then write `g @ v` as a formula.",
+        "Differentiate that formula by `x[0]`, then by `x[1]`.",
+    ),
+    solution=PRODUCT.code,
+)
+
+
+_INNER = {
+    "(w - 6) ** 2": (lambda w: 2 * (w - 6), lambda w: 2.0),
+    "w**2 + 4 * w": (lambda w: 2 * w + 4, lambda w: 2.0),
+    "w**3": (lambda w: 3 * w**2, lambda w: 6 * w),
+    "w**4 / 4": (lambda w: w**3, lambda w: 3 * w**2),
+}
+
+
+def _step(data: Data) -> str:
+    return f"""w = torch.tensor({data["w"]}, requires_grad=True)
+inner = {data["inner"]}
+(g,) = torch.autograd.grad(inner, w, create_graph=True)
+fast = w - {data["rate"]} * g
+outer = (fast - {data["goal"]}) ** 2
+outer.backward()
+answer = w.grad
+"""
+
+
+def _outer_slope(data: Data) -> float:
+    first, _ = _INNER[data["inner"]]
+    return 2 * (data["w"] - data["rate"] * first(data["w"]) - data["goal"])
+
+
+def _through_curvature(data: Data) -> float:
+    return _outer_slope(data) * data["rate"] * _INNER[data["inner"]][1](data["w"])
+
+
+def _other_step(random: Random) -> Data:
+    drawn = {"w": float(random.randint(2, 5)), "rate": random.choice((0.25, 0.125, 0.5))}
+    return drawn | {"goal": random.randint(7, 11), "inner": random.choice(list(_INNER))}
+
+
+STEP = Quantities(
+    program=_step,
+    data={"w": 2.0, "rate": 0.125, "goal": 7, "inner": "w**2 + 4 * w"},
+    draw=_other_step,
+    places=(
+        Place(
+            "`w.grad`",
+            "the slope at `fast`, times the slope of the whole step by `w`",
+            {
+                "the slope at `fast` alone, as if the step did not depend on `w`": _outer_slope,
+                "what comes by way of `g`, without its sign and without the direct way from `w`": (
+                    _through_curvature
+                ),
+                "what a loss without the step would give": lambda data: (
+                    2 * (data["w"] - data["goal"])
+                ),
+            },
+        ),
+    ),
+)
+
+INNER_STEP = Exercise(
+    id="13.3",
+    reader=number(),
+    right="The step depends on `w` twice: directly, and by the gradient that it uses.",
+    principle="`fast` is a formula of `w`. Put the formula of `g` into it, and differentiate that.",
+    quantities=STEP,
+    asked="What is `w.grad`?",
+    hints=(
+        "Write `g` as a formula of `w`, and put it into `fast`. What is the slope of `fast` by `w`?",
+        "The chain rule: 2 · (fast − goal), times the slope of `fast`, which is 1 minus rate times the slope of"
+        " `g`.",
+    ),
+    solution=STEP.code,
+)
+
+
+SECOND = Faults(
+    (
+        Program(
+            """
+x = torch.tensor({a}.0, requires_grad=True)
+y = x**3
+(slope,) = torch.autograd.grad(y, x, create_graph=True)
+penalty = slope**2
+loss = {b} * y + penalty
+loss.backward()
+print(x.grad.item())
+""",
+            "x.grad.item()",
+            {
+                4: ("penalty = slope.detach() ** 2", "penalty = slope.item() ** 2"),
+                3: ("(slope,) = torch.autograd.grad(y, x, retain_graph=True)",),
+                5: ("loss = {b} * y + penalty.data",),
+            },
+        ),
+        Program(
+            """
+w = torch.tensor({a}.0, requires_grad=True)
+inner = (w - {b}) ** 2
+(g,) = torch.autograd.grad(inner, w, create_graph=True)
+fast = w - 0.25 * g
+outer = (fast - 10) ** 2
+outer.backward()
+print(w.grad.item())
+""",
+            "w.grad.item()",
+            {
+                3: ("(g,) = torch.autograd.grad(inner, w)",),
+                4: ("fast = w - 0.25 * g.detach()", "fast = w - 0.25 * g.data"),
+                5: ("outer = (fast.detach() - w) ** 2",),
+            },
+        ),
+        Program(
+            """
+x = torch.tensor({a}.0, requires_grad=True)
+first = torch.func.grad(lambda x: x**3)
+second = torch.func.grad(first)
+curved = second(x) * {b}
+curved.backward()
+print(x.grad.item())
+""",
+            "x.grad.item()",
+            {
+                4: ("curved = second(x.detach()) * {b}", "curved = first(x) * {b}"),
+                3: ("second = torch.func.grad(lambda x: first(x).detach() * x)",),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="13.4",
+    right="With this line put right, the gradient has all of its parts.",
+    principle="go back from what is printed, and ask at each line whether its history goes on.",
+    asked="One line of this program loses a part of the gradient, or all of it. Which one is to blame? Give its"
+    " number.",
+    hints=(
+        "Which tensors ought to have a `grad_fn`? Ask for it after each line.",
+        "Look for whatever hands on numbers and leaves the history behind.",
+    ),
+    **SECOND.first(a=2, b=5, c=3, d=7),
+)
+
+
+def _cubes(x: torch.Tensor) -> torch.Tensor:
+    return (x**3).sum()
+
+
+def _mixed(x: torch.Tensor) -> torch.Tensor:
+    return x.prod() + (x**2).sum()
+
+
+def _straight(x: torch.Tensor) -> torch.Tensor:
+    return (3 * x).sum()
+
+
+def _squared(x: torch.Tensor) -> torch.Tensor:
+    return (x @ x @ x).sum()
+
+
+_NAMES = {
+    _cubes: "(x**3).sum()",
+    _mixed: "x.prod() + (x**2).sum()",
+    _straight: "(3 * x).sum()",
+    _squared: "(x @ x @ x).sum()",
+}
+
+
+def _product_case(f: Callable, x: list, v: list) -> Callable:
+    @written(f"f = lambda x: {_NAMES[f]}; x, v = torch.tensor({x}), torch.tensor({v})")
+    def case() -> tuple:
+        leaf = _tensor(x, requires_grad=True)
+        leaf.arrived = []
+        leaf.register_hook(lambda gradient: leaf.arrived.append(1))
+        return f, leaf, _tensor(v)
+
+    return case
+
+
+_PRODUCTS = (
+    _product_case(_cubes, [1.0, 2.0, 5.0], [1.0, 0.0, 2.0]),
+    _product_case(_mixed, [2.0, 3.0, 5.0, 10.0], [1.0, -1.0, 2.0, 0.5]),
+    _product_case(_straight, [1.0, 2.0], [3.0, 4.0]),
+    _product_case(_squared, [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [2.0, 1.0]]),
+)
+
+
+def _other_products(random: Random) -> tuple:
+    def drawn(count: int) -> list[float]:
+        return [float(random.randint(-9, 9)) or 1.0 for _ in range(count)]
+
+    sizes = random.randint(3, 4), random.randint(3, 5), random.randint(2, 4)
+    flat = [
+        _product_case(f, drawn(size), drawn(size))
+        for f, size in zip((_cubes, _mixed, _straight), sizes, strict=True)
+    ]
+    return *flat, _product_case(_squared, [drawn(2), drawn(2)], [drawn(2), drawn(2)])
+
+
+_ROWS, _LEFT = "row by row", "filled"
+
+
+def _product_seen(returned: object, f: Callable, x: torch.Tensor, v: torch.Tensor) -> list[object]:
+    """See what came back, whether `x.grad` was left alone, and how many gradients came to `x`."""
+    passes = "at most two passes" if len(x.arrived) <= 2 else _ROWS
+    return [readable(returned), "empty" if x.grad is None else _LEFT, passes]
+
+
+_HVP = """
+def answer(f, x, v):
+    (g,) = torch.autograd.grad(f(x), x, create_graph=True)
+    if not g.requires_grad:
+        return torch.zeros_like(x)
+    return torch.autograd.grad((g * v).sum(), x)[0]
+"""
+
+BUILD = Exercise(
+    id="13.5",
+    reader=function(
+        *_PRODUCTS,
+        observe=_product_seen,
+        parts=("values", "`x.grad`", "gradients that came to `x`"),
+    ),
+    right="Two passes, whatever the size of `x`. Keep it: optimizers and tests of curvature are built on it.",
+    principle="record the first gradient, weigh it with `v`, and differentiate the one number that you get.",
+    known={
+        "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
+            all(
+                is_a(seen[at], Failed) and "does not require grad" in str(seen[at]) for at in (0, 1)
+            )
+        ),
+        "A straight function has a gradient without a graph: it is constant. Ask `g.requires_grad`, and return"
+        " zeros in the shape of `x`.": fails("does not require grad", cases=slice(2, 3)),
+        "`@` multiplies matrices where `x` is one. What you need is the sum of `g * v`.": fails(
+            "can be implicitly created only for scalar outputs", "1D tensors expected"
+        ),
+        "You returned the first gradient times `v`. The Hessian holds slopes of slopes.": like(
+            "def answer(f, x, v):\n    return torch.autograd.grad(f(x), x)[0] * v"
+        ),
+        "Your result is right, and it came row by row: one pass for each number in `x`. Weigh first, then"
+        " differentiate once.": shows(_ROWS),
+        "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad` alone.": shows(
+            _LEFT
+        ),
+    },
+    hints=(
+        "Two calls of `torch.autograd.grad`. The first one is recorded.",
+        "`(g,) = torch.autograd.grad(f(x), x, create_graph=True)`, then the gradient of `(g * v).sum()`. If `g`"
+        " has no graph, the answer is zero.",
+    ),
+    solution=_HVP,
+    cases=_other_products,
+)
+
+
+def _smooth_case(scale: float, points: list) -> Callable:
+    """Return a model with weights that follow from one number, and some points."""
+
+    @written(f"a classifier with weights around {scale}; points = torch.tensor({points})")
+    def case() -> tuple:
+        model = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Linear(3, 1))
+        with torch.no_grad():
+            for nr, weight in enumerate(model.parameters(), start=1):
+                weight.copy_(_tensor(scale / nr).expand(weight.shape).cumsum(0) - 0.3)
+        return model, _tensor(points)
+
+    return case
+
+
+_SMOOTH = (
+    _smooth_case(0.5, [[1.0, 2.0], [0.5, -1.0], [0.0, 0.3]]),
+    _smooth_case(0.8, [[0.1, 0.2], [-0.5, 0.4]]),
+)
+
+
+def _other_smooth(random: Random) -> tuple:
+    def points(count: int) -> list:
+        return [[random.randint(-20, 20) / 10, random.randint(-20, 20) / 10] for _ in range(count)]
+
+    return tuple(_smooth_case(random.randint(3, 9) / 10, points(count)) for count in (3, 2))
+
+
+_NO_GRAPH, _TOUCHED = "no gradient", "changed"
+
+
+def _smooth_seen(returned: object, model: nn.Module, points: torch.Tensor) -> list[object]:
+    """See the penalty, what it sends to the weights, and whether model and points are as before."""
+    before = points.requires_grad or any(one.grad is not None for one in model.parameters())
+    weights = [model[0].weight, model[2].weight]
+    sent = guarded(lambda: [readable(one) for one in _grad(returned, weights)])
+    gradient = _NO_GRAPH if is_a(sent, Failed) else sent
+    return [readable(returned), gradient, _TOUCHED if before else "as before"]
+
+
+_PENALTY = """
+def answer(model, points):
+    points = points.detach().clone().requires_grad_()
+    score = model(points)
+    (slope,) = torch.autograd.grad(score.sum(), points, create_graph=True)
+    return slope.square().sum(1).mean()
+"""
+
+CASE = Exercise(
+    id="13.6",
+    reader=function(
+        *_SMOOTH,
+        observe=_smooth_seen,
+        parts=("penalty", "gradients of weights", "model and points"),
+    ),
+    right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
+    principle="the penalty is made of a gradient, and it has to be able to go back through how that was computed.",
+    known={
+        "No gradient comes from your penalty to the weights. It is a number with a flag or without one, and"
+        " nobody recorded how the slope was computed.": shows(_NO_GRAPH),
+        "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work on a copy of"
+        " the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
+        "That is the mean of all squared numbers. Of each point take the sum over both coordinates, and the"
+        " mean over the points only.": like(
+            _PENALTY.replace("square().sum(1).mean()", "square().mean()")
+        ),
+        "That is the sum over all points, not the mean.": like(
+            _PENALTY.replace("square().sum(1).mean()", "square().sum()")
+        ),
+        "You asked for the slope of the mean score. Then the slope of each point is too small by the number of"
+        " points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
+        "That is the length of each slope. The penalty takes its square.": like(
+            _PENALTY.replace("square().sum(1).mean()", "norm(dim=1).mean()")
+        ),
+        "The penalty is right, and what it sends to the weights is not. Did some part of it leave the"
+        " graph?": wrong_in(1),
+    },
+    hints=(
+        "Which keyword of `torch.autograd.grad` records what backward computes?",
+        "A copy of the points that requires grad, `create_graph=True`, then `slope.square().sum(1).mean()`.",
+    ),
+    solution=_PENALTY,
+    cases=_other_smooth,
+)
+
+EXERCISES = (AGAIN, HESSIAN, INNER_STEP, LINE, BUILD, CASE)

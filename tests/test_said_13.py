@@ -1,0 +1,242 @@
+"""What lesson 13 says of gradients of gradients in prose, folds, notes and messages, in plain torch."""
+
+import pytest
+import torch
+from said import said
+from torch.autograd import Function, grad, gradcheck, gradgradcheck
+from torch.nn.functional import binary_cross_entropy_with_logits as bce
+from torch.optim import SGD
+
+from helpers import snapshot
+from helpers.exercises.exercise import exercises
+from helpers.moons import classifier, moons
+from helpers.predicting.questions import question
+
+AGAIN, *_, CASE = exercises("13")
+CYCLE = pytest.mark.filterwarnings("ignore:Using backward")
+
+
+def leaf(*values, **options):
+    return torch.tensor(values[0] if len(values) == 1 else values, requires_grad=True, **options)
+
+
+def refusal(call):
+    """Return the message of the error that a call raises, "" without one."""
+    try:
+        call()
+    except RuntimeError as error:
+        return str(error)
+    return ""
+
+
+def derivatives(f, at=3.0):
+    x = leaf(at)
+    (first,) = grad(f(x), x, create_graph=True)
+    return first.item(), grad(first, x)[0].item()
+
+
+# The case
+
+
+def trained(factor, **flags):
+    """Train the classifier of the case, and return its last penalty."""
+    points, moon = moons()
+    points.requires_grad_()
+    model = classifier()
+    optimizer = SGD(model.parameters(), lr=0.1)
+    for _ in range(100):
+        score = model(points)
+        (slope,) = grad(score.sum(), points, **flags)
+        penalty = slope.square().sum(1).mean()
+        optimizer.zero_grad()
+        (bce(score, moon) + factor * penalty).backward()
+        optimizer.step()
+    return round(penalty.item(), 2)
+
+
+def test_with_the_flag_of_the_message_the_penalty_changes_nothing():
+    then, notes = said("13", "case-then"), said("13", "case-notes")
+    assert "if you take the penalty out of the loss, its value is 3.57 at the end, too" in then
+    assert "(With 10 in its place it is 3.57 as well.)" in notes
+    assert {trained(factor, retain_graph=True) for factor in (0, 0.1, 10)} == {3.57}
+    assert "repair this by one word" in then
+    assert trained(0.1, create_graph=True) < 1
+    assert "The first version raised an error, and its message suggested" in said("13", "case")
+    assert "Specify retain_graph=True" in refusal(lambda: trained(0.1))
+    assert "Without any flag the graph of `score` was freed" in said("13", "f1-notes")
+
+
+# Idea 1
+
+
+def test_a_recorded_gradient_leads_to_what_it_was_made_of():
+    because = said("13", "d1-because")
+    assert "the node *Exp* multiplied the 5 that arrived by its saved result `h`" in because
+    assert "So `g` leads to where `h` came from." in because
+    x = leaf(0.0)
+    h = x.exp()
+    (g,) = grad(5 * h, x, create_graph=True)
+    assert g.grad_fn.next_functions == ((None, 0), (h.grad_fn, 0))
+    assert "without the flag, `g` is a bare number, and `g.grad_fn` is None" in because
+    assert grad(5 * x.exp(), x)[0].grad_fn is None
+    assert "(The same 5 · exp(x), so 5 at 0.)" in said("13", "d1-notes")
+    assert derivatives(lambda x: 5 * x.exp(), 0.0) == (5, 5)
+
+
+@CYCLE
+def test_backward_adds_derivatives_up():
+    because, notes = said("13", "q1-because"), said("13", "q1-notes")
+    x = leaf(3.0)
+    (x**3).backward(create_graph=True)
+    assert x.grad.item() == 27
+    assert "`x.grad` has a graph that leads back to `x`" in because
+    assert snapshot(x.grad).nodes[-1].is_leaf
+    x.grad.backward()
+    assert "So 27 and 18 become 45" in because
+    assert x.grad.item() == 45
+    assert "one `backward()` for all of it is right" in because
+    assert "And what comes out with `x.grad = None` in between? (An error." in notes
+    torch.set_warn_always(True)
+    try:
+        with pytest.warns(UserWarning, match="create_graph=True will create a reference cycle"):
+            (leaf(3.0) ** 3).backward(create_graph=True)
+    finally:
+        torch.set_warn_always(False)
+
+
+# Idea 2
+
+
+def test_which_flag_keeps_what():
+    because, notes = said("13", "f1-because"), said("13", "f1-notes")
+    x = leaf(3.0)
+    y = x**3
+    (first,) = grad(y, x, retain_graph=True)
+    assert (first.item(), first.requires_grad) == (27, False)
+    assert grad(first * x, x)[0].item() == 27
+    assert "Then `z` is 27 · x for torch, and its slope is 27." in because
+    assert "(An error: nothing in it has a graph. That is the lucky case.)" in notes
+    assert "does not require grad" in refusal((first * 2).backward)
+    assert "`create_graph=True` keeps the old graph as well." in because
+    grad(y, x, create_graph=True)
+    assert grad(y, x)[0].item() == 27
+    assert "9x², which is 81 at 3" in said("13", "f1")
+    x = leaf(3.0)
+    (first,) = grad(x**3, x, create_graph=True)
+    assert grad(first * x, x)[0].item() == 81
+    told = question("13.f1").told["tells"]
+    assert "The flag comes too late here. With" in told[4]
+    assert told[4].endswith("the same happens.")
+
+
+@pytest.mark.parametrize(("flag", "arrives"), [(True, -1), (False, -2)])
+def test_a_step_is_differentiated_if_its_gradient_was_recorded(flag, arrives):
+    because, notes = said("13", "o1-because"), said("13", "o1-notes")
+    w = leaf(2.0)
+    (g,) = grad((w - 6) ** 2, w, create_graph=flag)
+    fast = w - 0.25 * g
+    assert fast.item() == 4
+    ((fast - 5) ** 2).backward()
+    assert w.grad.item() == arrives
+    assert "The slope at `fast` is −2. The slope of the step is a half" in because
+    assert "write `fast = w - …` yourself" in because
+    assert "(The curvature of the inner loss. It is called first-order MAML.)" in notes
+    before = w._version
+    SGD([w], lr=0.1).step()
+    assert (w.grad_fn, w._version) == (None, before + 1)
+
+
+# Idea 3
+
+
+def cubes(x):
+    return (x**3).sum() * x.sum()
+
+
+@pytest.mark.parametrize("size", [3, 10, 1000])
+def test_a_product_with_the_hessian_takes_one_pass_more(size):
+    because = said("13", "q2-because")
+    x, v = torch.ones(size, requires_grad=True), torch.arange(float(size))
+    (g,) = grad(cubes(x), x, create_graph=True)
+    assert "as many nodes for 1,000 numbers as for 3" in because
+    assert len(snapshot(g @ v).nodes) == 13
+    (product,) = grad(g @ v, x, retain_graph=True)
+    if size < 100:
+        whole = torch.func.hessian(cubes)(torch.ones(size))
+        assert torch.allclose(product, whole @ v)
+        assert "A row is the product with a one-hot `v`." in because
+        assert torch.allclose(grad(g[0], x, retain_graph=True)[0], whole[0])
+    assert "`g * v` holds first derivatives only" in because
+
+
+# Idea 4
+
+
+def square(keep, slope):
+    """Return a Square whose forward and backward keep and use the slope in some way."""
+    parts = {"forward": lambda ctx, x: (keep(ctx, x), x * x)[1]}
+    parts["backward"] = lambda ctx, arrived: arrived * slope(ctx)
+    return type("Square", (Function,), {name: staticmethod(one) for name, one in parts.items()})
+
+
+def keep_slope(ctx, x):
+    ctx.slope = 2 * x
+
+
+def save_slope(ctx, x):
+    ctx.save_for_backward(2 * x)
+
+
+def keep_x(ctx, x):
+    ctx.x = x
+
+
+def save_x(ctx, x):
+    ctx.save_for_backward(x)
+
+
+@pytest.mark.parametrize(
+    ("keep", "slope", "second"),
+    [
+        (keep_slope, lambda ctx: ctx.slope, 12),
+        (save_slope, lambda ctx: ctx.saved_tensors[0], 12),
+        (save_x, lambda ctx: 2 * ctx.saved_tensors[0].data, 12),
+        (save_x, lambda ctx: 2 * ctx.saved_tensors[0].detach(), 12),
+        (keep_x, lambda ctx: 2 * ctx.x, 18),
+        (save_x, lambda ctx: 2 * ctx.saved_tensors[0], 18),
+    ],
+)
+def test_what_a_backward_only_remembers_is_a_constant(keep, slope, second):
+    because, notes = said("13", "e1-because"), said("13", "e1-notes")
+    assert "With `.data` or `detach()` in a backward you lose the same 6." in because
+    assert "with `ctx.save_for_backward(2 * x)` the 6 is lost as well" in notes
+    assert "(Then 18 comes out: `x` is the leaf itself." in notes
+    own = square(keep, slope)
+    assert derivatives(lambda x: own.apply(x) * x) == (27, second)
+    x = leaf([3.0], dtype=torch.float64)
+    assert gradcheck(own.apply, x)
+    assert gradgradcheck(own.apply, x, raise_exception=False) == (second == 18)
+    assert "`gradgradcheck`** compares the second derivative" in said("13", "gradgrad-then")
+    assert "Without `raise_exception=False` it raises." in said("13", "gradgrad-then")
+    if second == 12:
+        assert "Jacobian mismatch" in refusal(lambda: gradgradcheck(own.apply, x))
+        assert "if nothing else in the loss has a graph, torch does raise" in because
+        x = leaf(3.0)
+        (first,) = grad(own.apply(x), x, create_graph=True)
+        assert "does not require grad" in refusal(first.backward)
+
+
+# Exercises
+
+
+def test_the_texts_of_the_exercises_hold():
+    hint = "`create_graph` makes a new one, and so does `torch.func`, if `x` requires grad."
+    assert hint in AGAIN.hints[1]
+    x = leaf([1.0, 2.0])
+    assert torch.func.grad(lambda x: (x**3).sum())(x).requires_grad
+    assert not torch.func.grad(lambda x: (x**3).sum())(x.detach()).requires_grad
+    assert "You asked for the slope of the mean score." in list(CASE.known)[4]
+    points = torch.ones(5, 2, requires_grad=True)
+    score = classifier()(points)
+    whole, mean = (grad(one, points, retain_graph=True)[0] for one in (score.sum(), score.mean()))
+    assert torch.allclose(whole, 5 * mean), "too small by the number of points"
