@@ -89,7 +89,8 @@ def test_a_forward_runs_without_a_record_and_becomes_one_node():
         "`apply` runs `forward` as under `no_grad()`, so its three operations leave nothing"
         in because
     )
-    assert "If you hand over a list of tensors, the result does not require grad." in because
+    assert "Those in a list get none." in because
+    assert "If a list is all you hand over, the result does not require grad." in because
     modes = []
     noted = function(lambda ctx, x: (modes.append(torch.is_grad_enabled()), x.exp())[1])
     h = leaf() * 2
@@ -97,6 +98,8 @@ def test_a_forward_runs_without_a_record_and_becomes_one_node():
     assert modes == [False]
     assert y.grad_fn.next_functions == ((h.grad_fn, 0),)
     assert not function(lambda ctx, given: given[0] * 2).apply([leaf()]).requires_grad
+    both = function(lambda ctx, given, x: given[0] * x).apply([h], h)
+    assert both.grad_fn.next_functions == ((h.grad_fn, 0),)
     assert "without `backward` the forward runs, and `loss.backward()` raises" in said(
         "12", "d1-notes"
     )
@@ -112,13 +115,29 @@ def test_what_a_backward_returns_goes_on_as_it_is():
         x = leaf(2.0)
         (times * Gate.apply(x)).backward(torch.ones(1))
         assert x.grad.item() == gate, "alone, it looks right"
-    assert "torch checks how many gradients you return, and their shapes" in because
+    assert "refuses a wrong number of gradients, and a shape that does not fit" in because
     for returned, message in (
         (torch.ones(5), "got [5] but expected shape compatible with [2]"),
         ((torch.ones(2),) * 2, "incorrect number of gradients (expected 1, got 2)"),
     ):
         wrong = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
         assert message in refusal(wrong.apply(leaf()).sum().backward)
+    assert "It casts another dtype, and sums over extra dimensions in front." in because
+    for returned, gradient in ((torch.ones(2).long(), [1, 1]), (torch.ones(3, 2), [3, 3])):
+        odd = function(lambda ctx, x: x * 1, lambda ctx, arrived, returned=returned: returned)
+        odd.apply(x := leaf()).sum().backward()
+        assert (x.grad.tolist(), x.grad.dtype) == (gradient, torch.float32)
+
+
+def test_a_backward_that_edits_what_arrives_spoils_another_path():
+    assert "Then the gradient there is wrong, too, and often nothing raises." in said(
+        "12", "q1-notes"
+    )
+    hundredfold = function(lambda ctx, x: x * 1, lambda ctx, arrived: arrived.mul_(100))
+    x = leaf()
+    h = x * 1
+    ((h + hundredfold.apply(h)) * torch.ones(2)).sum().backward()
+    assert x.grad.tolist() == [200, 200], "101 would be right for this backward"
 
 
 # Idea 2
@@ -147,9 +166,10 @@ def test_save_for_backward_guards_a_tensor_and_an_attribute_does_not():
     assert "after they have already been freed" in refusal(lambda: cube.grad_fn.saved_tensors)
     assert gate.grad_fn.x is x
     assert "(It is not freed by backward." in notes
-    assert "`save_for_backward` takes tensors only" in because
-    number = function(lambda ctx, x: (ctx.save_for_backward(3.0), x * 3)[1])
-    assert "can only save variables" in refusal(lambda: number.apply(x))
+    assert "so it may be an attribute. `save_for_backward` would refuse it." in because
+    for thing in (3.0, x.shape, True):
+        own = function(lambda ctx, x, thing=thing: (ctx.save_for_backward(thing), x * 3)[1])
+        assert "can only save variables" in refusal(lambda own=own: own.apply(x))
 
 
 def test_a_result_in_an_attribute_waits_for_the_garbage_collector():
@@ -188,8 +208,12 @@ def test_gradcheck_needs_float64_and_says_no_at_a_corner():
     assert "is not a double precision floating point" in str(said_too[0].message)
     assert checked(Cube.apply, 2.0, 5.0, dtype=torch.float64)[0] == ""
     assert "Its h is a millionth." in because
-    assert "And at a corner, such as that of a relu at 0, it sees the mean of both sides" in because
+    assert "at 0 it says no to `torch.relu`, and yes to `torch.abs`" in because
     assert "numerical:tensor([[0.5000]]" in checked(torch.relu, 0.0, dtype=torch.float64)[0]
+    assert checked(torch.abs, 0.0, dtype=torch.float64)[0] == ""
+    assert "agree in nearly all of them" in because
+    above, below = torch.tensor([2.0, 5.0]) + 1e-6, torch.tensor([2.0, 5.0]) - 1e-6
+    assert torch.allclose(Cube.apply(above), Cube.apply(below), rtol=3e-6)
     told = question("12.f1").told
     assert "each call of `apply` makes a node with saved tensors" in told["reasonTells"]["c"]
     assert "The values are right: 8 and 125." in told["tells"][4]
@@ -199,9 +223,10 @@ def test_gradcheck_needs_float64_and_says_no_at_a_corner():
 def test_gradcheck_finds_the_fault_of_the_case_and_not_second_derivatives():
     notes = said("12", "f1-notes")
     assert "Would `gradcheck` have found the fault of `Gate`? (Yes." in notes
-    slope = function(keep_attribute, lambda ctx, arrived: (ctx.x > 0).to(arrived.dtype))
-    for values in ((2.0,), (2.0, -3.0)):
-        assert checked(slope.apply, *values, dtype=torch.float64)[0]
+    assert "It also lets a gradient of 0 arrive, and `Gate` returns 1 all the same." in notes
+    alone = checked(Gate.apply, 2.0, dtype=torch.float64)[0]
+    assert "backward not multiplied by grad_output" in alone
+    assert "Jacobian mismatch" in checked(Gate.apply, 2.0, -3.0, dtype=torch.float64)[0]
     assert "And does it check second derivatives? (No, `gradgradcheck` does: lesson 13.)" in notes
     cut = function(
         keep_saved, lambda ctx, arrived: arrived * 3 * ctx.saved_tensors[0].detach() ** 2
@@ -234,6 +259,7 @@ def test_a_straight_through_gradient_moves_the_first_layer_and_is_no_derivative(
     x = leaf(0.3, -2.0)
     assert grad(torch.sign(x).sum(), x)[0].tolist() == [0, 0]
     assert grad((5 * Through.apply(x)).sum(), x)[0].tolist() == [5, 5]
+    assert "this is not the gradient of your loss" in because
     assert "`gradcheck` says no to it" in said("12", "e1")
     assert "Jacobian mismatch" in checked(Through.apply, 0.3, -2.0, dtype=torch.float64)[0]
 
@@ -253,6 +279,7 @@ def test_one_value_comes_back_for_each_argument(more, message):
         "one value for each argument of `forward`, and None where there is no gradient" in because
     )
     assert "torch forgives a None too many at the end" in because
+    assert "`apply` runs the forward and makes the node." in because
     assert "What does `ctx.needs_input_grad` hold here? (True and False.)" in notes
     wanted = []
 

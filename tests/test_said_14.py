@@ -20,7 +20,7 @@ CHANGED, _, NAN, _, GUARD, STABLE = exercises("14")
 SAID = [  # a cell, and words of it; the tests below run what they say
     ("case-then", "Then it is NaN, and every weight with it. Nothing raised"),
     ("case-then", "there is no NaN in the data, and the formula is the one in the book"),
-    ("d1-because", "puts a node before the module and one behind it"),
+    ("d1-because", "A backward hook on a module puts a node before the module and one behind it"),
     ("d1-because", "A hook on a tensor leaves the graph as it is."),
     (
         "d1-because",
@@ -35,7 +35,7 @@ SAID = [  # a cell, and words of it; the tests below run what they say
         "q1-because",
         "`torch.autograd.grad` does not fill `w.grad`, so the last kind does not run there.",
     ),
-    ("q1-notes", "(An error at that tensor.)"),
+    ("q1-notes", "of another shape or dtype? (An error at that tensor.)"),
     ("q1-notes", "leaves that were not yet reached get nothing"),
     (
         "q1-notes",
@@ -44,12 +44,18 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("o1-because", "runs once, with the sum over both paths"),
     ("o1-notes", "(Clamp between the two losses, and register the hook after it.)"),
     ("f1-because", "a warning shows the Python line of the node"),
-    ("f1-because", "an infinity alone does not stop it"),
+    ("f1", "torch checks what each node hands on, and stops at the first NaN"),
+    (
+        "f1-because",
+        "It does not see an infinity, or a NaN that arises where two gradients are added up",
+    ),
+    ("f1-because", "Sometimes the infinity is the slope of the node itself: that of `sqrt` at 0"),
     ("f1-notes", "`(1 - p).log()`, where `p` has been rounded to 1"),
     ("f1-notes", "The sigmoid of 17 is 1 in them."),
     ("q2-because", "Clipping by norm multiplies all gradients by one factor."),
     ("q2-because", "raises instead of spreading a NaN"),
     ("q2-notes", "(No. Once one gradient is NaN, all are.)"),
+    ("q2-notes", "(By value it becomes 1. By norm it becomes NaN, and the others 0.)"),
     ("e1-because", "A sigmoid's slope is at most 1/4."),
     ("e1-because", "a step with it changes nothing"),
     ("e1-because", "factors above 1 multiply, too, and then the gradient explodes"),
@@ -193,6 +199,9 @@ def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
     (h := w * 3).register_hook(lambda g: g.sum())
     with pytest.raises(RuntimeError, match="has changed the size of value"):
         h.sum().backward()
+    (h := w * 3).register_hook(lambda g: g.double())
+    with pytest.raises(RuntimeError, match="has changed the type of value"):
+        h.sum().backward()
     v.register_hook(stop)
     with pytest.raises(KeyError, match="mine"):
         (v * w * 3).sum().backward()
@@ -251,11 +260,21 @@ def test_each_other_line_of_the_program_would_leave_the_error():
     assert outcome("\n".join(lines)).words == "(no error)"
 
 
-def test_an_infinity_alone_does_not_stop_anomaly_mode():
-    x = torch.tensor([0.0, 4.0], requires_grad=True)
-    with torch.autograd.set_detect_anomaly(True):
-        x.sqrt().sum().backward()
-    assert x.grad.isinf().any()
+def test_what_anomaly_mode_sees_is_what_a_node_hands_on_and_only_a_nan():
+    found = []
+    for y in (lambda x: x.sqrt(), lambda x: x.sqrt() - x.sqrt(), lambda x: x.sqrt() * x):
+        x = torch.tensor([0.0, 4.0], requires_grad=True)
+        with warnings.catch_warnings(), torch.autograd.set_detect_anomaly(True):
+            warnings.simplefilter("ignore")
+            try:
+                y(x).sum().backward()
+                found.append(x.grad[0].item())
+            except RuntimeError as error:
+                found.append(str(error))
+    infinite, added_up, slope = found
+    assert math.isinf(infinite)
+    assert math.isnan(added_up), "an infinity and its opposite, added for x"
+    assert slope.startswith("Function 'SqrtBackward0' returned nan values")
 
 
 # Idea 4
@@ -275,6 +294,17 @@ def test_two_ways_of_clipping(bad):
     if math.isnan(bad):
         with pytest.raises(RuntimeError, match="non-finite"):
             clip_grad_norm_(w, 1.0, error_if_nonfinite=True)
+
+
+def test_what_each_way_of_clipping_makes_of_an_infinity():
+    clipped = []
+    for clip in (clip_grad_value_, clip_grad_norm_):
+        w = torch.ones(3, requires_grad=True)
+        w.grad = torch.tensor([3.0, 4.0, math.inf])
+        clip(w, 1.0)
+        clipped += w.grad.tolist()
+    assert clipped[:5] == [1, 1, 1, 0, 0]
+    assert math.isnan(clipped[5])
 
 
 def test_twenty_sigmoids_leave_nothing_and_a_second_path_does_not_vanish():

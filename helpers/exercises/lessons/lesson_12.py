@@ -139,7 +139,7 @@ NEAREST = Quantities(
             "what arrives at `Nearest`, computed from the rounded `y`, times the {k} before it",
             {
                 "the true slope of rounding": 0.0,
-                "what leaves `Nearest`, and the product behind it is missing": _at(
+                "what leaves `Nearest`, and the product in front of it is missing": _at(
                     at, factor=False
                 ),
                 "what a `y` without rounding would give": _at(at, rounded=False),
@@ -466,7 +466,7 @@ class Gate(torch.autograd.Function):
     @staticmethod
     def backward(ctx, grad):
         (x,) = ctx.saved_tensors
-        return grad * torch.where(x > 0, 1.0, ctx.slope), None
+        return torch.where(x > 0, grad, ctx.slope * grad), None
 
 
 def answer(x, slope):
@@ -489,20 +489,18 @@ CASE = Exercise(
         "The last node of your result is one of torch's. Repair the class, and return what its `apply`"
         " returns.": shows(_TORCHS),
         "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2 and 3"
-        " arrive.": like(_GATE.replace("return grad * ", "return "), 1),
+        " arrive.": like(_GATE.replace("grad, ctx.slope * grad)", "1.0, ctx.slope)"), 1),
         "Somebody edited `x` before backward, and your gate used the new numbers without a word. Who"
         " guards a tensor?": shows(_NEW),
-        "`slope` is a number, and `save_for_backward` takes tensors only. A number cannot change behind your"
-        " back, so it may be an attribute.": lambda seen, _: raised(
-            seen, "can only save variables"
-        ),
+        "`slope` is a number, which `save_for_backward` refuses. A number cannot change behind your back, so"
+        " it may be an attribute.": lambda seen, _: raised(seen, "can only save variables"),
         "The gradient is right for positive numbers only. What is the slope where `x` is not"
-        " positive?": like(_GATE.replace("1.0, ctx.slope)", "1.0, 0.0)"), 1),
+        " positive?": like(_GATE.replace("ctx.slope * grad", "0.0"), 1),
     },
     hints=(
         "Three changes: multiply by what arrives, keep `x` where it is guarded, and count the arguments.",
         "`ctx.save_for_backward(x)`, `ctx.slope = slope`, and the end is"
-        " `return grad * torch.where(x > 0, 1.0, ctx.slope), None`.",
+        " `return torch.where(x > 0, grad, ctx.slope * grad), None`.",
     ),
     solution=_GATE,
     cases=_other_gates,

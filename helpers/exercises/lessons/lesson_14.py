@@ -66,9 +66,9 @@ if w.grad.item() != found:
 
 CHANGED = Exercise(
     id="14.1",
-    right="In these a hook that was there in time, on a tensor that backward passes, returned another gradient.",
+    right="With these, a hook that was there in time, at a place that backward passes, returned another gradient.",
     asked="Before each letter all tensors are new. Its line runs, and then `y.backward()`, unless the line has called"
-    " it. In which lines is `w.grad` another number than without the line? Give a list of letters.",
+    " it. With which lines is `w.grad` another number than without them? Give a list of letters.",
     vary=HOOKS.vary,
     **HOOKS.of("abcdef"),
     hints=(
@@ -214,7 +214,7 @@ if x.grad.isnan().any():
 
 NAN = Exercise(
     id="14.3",
-    right="In these an infinite slope or number met a 0. An infinity alone is no NaN.",
+    right="After these, 0 was divided by 0, or an infinity met a 0. An infinity alone is no NaN.",
     asked="Each letter makes a new `y`, and then `y.sum().backward()` runs. After which lines is there a NaN in"
     " `x.grad`? Give a list of letters.",
     vary=NANS.vary,
