@@ -319,6 +319,35 @@ def test_hooks_of_the_learners_do_not_run(name):
     assert text.endswith("[]\n")
 
 
+OWN = """import torch
+class Twice(torch.autograd.Function):
+    forward = staticmethod(lambda ctx, x: x * 2)
+    backward = staticmethod(lambda ctx, grad: {})
+net = torch.nn.Linear(2, 1)
+loss = Twice.apply(net(torch.ones(1, 2))).sum()"""
+
+
+@pytest.mark.parametrize(
+    ("returned", "words"),
+    [
+        ("(grad, grad)", "RuntimeError: function TwiceBackward returned an incorrect number of"),
+        ("torch.ones(5)", "RuntimeError: Function TwiceBackward returned an invalid gradient"),
+        ("1 / 0", "ZeroDivisionError: division by zero."),
+    ],
+)
+def test_a_backward_of_the_learners_that_fails_is_told_as_theirs(returned, words):
+    text = " ".join(shown([OWN.format(returned), "diagnose(net, loss)"]).split())
+    assert "Going backward from loss, whose graph holds TwiceBackward with a backward of" in text
+    assert words in text
+    assert "stopped" not in text
+
+
+def test_a_sparse_gradient_is_measured_as_any_other():
+    net = "import torch\nnet = torch.nn.Embedding(5, 4, sparse=True)"
+    text = shown([net, "loss = net(torch.tensor([1])).sum()", "diagnose(net, loss)"])
+    assert "The norms of their gradients: 2 to 2." in text
+
+
 @pytest.mark.parametrize("name", BAD)
 def test_bad_input_gets_a_true_sentence(name, capsys):
     call, words = BAD[name]

@@ -32,6 +32,7 @@ from autograd_graphs.looking.torch_private import (
     type_name,
 )
 from autograd_graphs.looking.variable_names import parameters, submodules, variables
+from autograd_graphs.untrusted.messages import in_one_line
 from helpers.answers import code, listed
 from helpers.clinic.catalogue import CUTS
 from helpers.clinic.earlier_lines import heads
@@ -66,6 +67,7 @@ class Health:
         self.known, self.space = dict(variables(frame)), frame.f_globals
         self.records = torch.is_grad_enabled()
         self.problem = ""  # why there are no gradients to look at
+        self.raised = ""  # what a backward of the learner's raised
         self.explained: set[str] = set()  # parameters of which a finding says where the way ends
 
     @cached_property
@@ -163,11 +165,15 @@ class Health:
         if self.problem or not wanted:
             return {}
         begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
-        with torch.random.fork_rng(devices=[]):
-            found = torch.autograd.grad(
-                self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
-            )
-        return dict(zip(wanted, found, strict=True))
+        try:
+            with torch.random.fork_rng(devices=[]):
+                found = torch.autograd.grad(
+                    self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
+                )
+        except Exception as error:  # the backward of an own Function may raise anything
+            self.raised = in_one_line(error)
+            return {}
+        return {name: dense(one) for name, one in zip(wanted, found, strict=True)}
 
     def why_not(self, wanted: Iterable[torch.Tensor]) -> str:
         """Say why computing the gradients would change something, or fail; "" if it would not."""
@@ -192,6 +198,12 @@ class Health:
         if self.walk.is_cut or sum(one.numel() for one in wanted) > MOST_GRADIENTS:
             return "The graph is too large to compute the gradients here."
         return ""
+
+
+def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
+    """Return a gradient with all its zeros: an embedding may have a sparse one."""
+    is_sparse = gradient is not None and gradient.layout != torch.strided
+    return gradient.to_dense() if is_sparse else gradient
 
 
 def has_hooks(module: torch.nn.Module) -> bool:
@@ -445,6 +457,19 @@ def strange_flags(health: Health) -> Iterator[Finding]:
                     tuple(assigned(health.space, "requires_grad"))[:1],
                     f"call requires_grad_({value}) on the module",
                 )
+
+
+def raised(health: Health) -> Iterator[Finding]:
+    """Going backward raises, mostly in a backward that the learner wrote."""
+    if not health.raised:
+        return
+    own = sorted({type_name(one) for one in health.nodes if is_custom(one)})
+    whose = f", whose graph holds {listed(own)} with a backward of your own," if own else ""
+    yield Finding(
+        f"Going backward from {code(health.loss_name)}{whose} fails. {health.raised.rstrip('.')}.",
+        (),
+        "call backward() in a cell of its own, and diagnose() in the next one: it looks at the error",
+    )
 
 
 def not_finite(health: Health) -> Iterator[Finding]:
@@ -784,8 +809,8 @@ def in_loops(health: Health) -> Iterator[Finding]:
             yield Finding(event.what, (event.line,), event.remedy)
 
 
-OF_GRAPH = (cut_off, not_finite, zeros, large, broadcast, mean_twice, twice_normalized)
-OF_GRAPH += (target_with_graph, stepped_copy)
+OF_GRAPH = (cut_off, raised, not_finite, zeros, large, broadcast, mean_twice)
+OF_GRAPH += (twice_normalized, target_with_graph, stepped_copy)
 OF_STATE = (plain_attributes, not_held, strange_flags, unused, modes, hooked, kept_graphs)
 OF_STATE += (in_loops,)
 
