@@ -16,9 +16,8 @@ from helpers.exercises.functions import function
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import numbers
-from helpers.exercises.recognise import always, each_has, like, raised, shows
+from helpers.exercises.recognise import both, each_has, like, raised, right_in, shows, wrong_in
 from helpers.exercises.tensors import leaf, readable
-from helpers.exercises.values import same
 
 # Bound here: a student may have put others in their place.
 _grad, _arange, _vmap = torch.autograd.grad, torch.arange, torch.func.vmap
@@ -168,7 +167,7 @@ _INPUT = "Is this the result, or what went in?"
 _HOLDER = "Does what is kept lead to the result, or only hold something about it?"
 _GUARDED = "Does torch keep a result that it was given this way as a reference to itself?"
 KEPT = Lines(
-    read="the notes on attributes in idea 2",
+    read="idea 2",
     begins=tuple(
         "x = torch.ones(3, requires_grad=True)\n"
         f"operation = torch.{name}  # in the forward: y = operation(x), then the line, then return y"
@@ -302,6 +301,10 @@ def _with_itself(answer: Callable) -> Callable:
 
 
 _TORCHS = "a node of torch"
+_RAISES = (
+    "Your backward raises an error. Call it in a cell of your own, `answer(…).sum().backward()`, and"
+    " read what it says."
+)
 
 
 def _kept(result: torch.Tensor) -> object:
@@ -375,10 +378,11 @@ BUILD = Exercise(
     known={
         "The last node of your result is one of torch's. Write a class that inherits from"
         " `torch.autograd.Function`, and return what its `apply` returns.": shows(_TORCHS),
+        _RAISES: each_has(1, "raises"),
         "Your backward returns the slope alone. The gradient that arrives is not always 1: multiply by"
-        " it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)")),
+        " it.": like(_SWISH.replace("grad * (s + x * s * (1 - s))", "s + x * s * (1 - s)"), 1),
         "Your backward hands back the slope of the sigmoid. Swish is a product: both factors depend on"
-        " `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)")),
+        " `x`.": like(_SWISH.replace("(s + x * s * (1 - s))", "s * (1 - s)"), 1),
         "Your node saves two tensors or more. `s` can be computed again from `x` when it is"
         " needed.": lambda seen, _: any(
             is_a(case, tuple) and case[3] in (2, 3, 4) for case in seen
@@ -386,11 +390,9 @@ BUILD = Exercise(
         "Your node has nothing in `saved_tensors`. An attribute is not guarded: use"
         " `ctx.save_for_backward`.": each_has(3, 0),
         "The first derivative is right, and the second one is missing or wrong. Something in your backward"
-        " leaves the graph, or was computed in the forward.": lambda seen, right: (
-            _agree(seen, right, 1) and not _agree(seen, right, 2)
-        ),
+        " leaves the graph, or was computed in the forward.": both(right_in(1), wrong_in(2)),
         "All is right but `vmap`. It wants the forward without `ctx`, a `setup_context`, and"
-        " `generate_vmap_rule = True`.": always("raises"),
+        " `generate_vmap_rule = True`.": right_in(0, 1, 2, 3),
     },
     hints=(
         "Three static methods: `forward(x)`, `setup_context(ctx, inputs, output)`, `backward(ctx, grad)`.",
@@ -400,11 +402,6 @@ BUILD = Exercise(
     solution=_SWISH,
     cases=_other_leaves,
 )
-
-
-def _agree(seen: tuple, right: tuple, part: int) -> bool:
-    pairs = zip(seen, right, strict=True)
-    return all(is_a(case, tuple) and same(case[part], wanted[part]) for case, wanted in pairs)
 
 
 _FEW, _NEW = "too few gradients", "computed from the new numbers"
@@ -488,6 +485,7 @@ CASE = Exercise(
         " there is none.": shows(_FEW),
         "The last node of your result is one of torch's. Repair the class, and return what its `apply`"
         " returns.": shows(_TORCHS),
+        _RAISES: each_has(1, "raises"),
         "Your backward returns the bare slope, as in the case. What arrives is lost: `check` lets 2 and 3"
         " arrive.": like(_GATE.replace("grad, ctx.slope * grad)", "1.0, ctx.slope)"), 1),
         "Somebody edited `x` before backward, and your gate used the new numbers without a word. Who"
