@@ -150,7 +150,7 @@ def reason(one: Card, other: Card, cards: list[Card], pairs: list, tensors: dict
     """Say why no edge leads from one card to the other."""
     for card in (other, one):
         if card.node is None:
-            return why_outside(card, tensors)
+            return why_outside(card, cards, tensors)
     if one.kind == "leaf":
         return f"`{one.title}` is a leaf, so nothing leads on from it.{shares(one, tensors)}"
     steps = path(one.node, other.node, pairs)
@@ -163,10 +163,12 @@ def reason(one: Card, other: Card, cards: list[Card], pairs: list, tensors: dict
     return f"what `{other.title}` made is no input of this `{one.title}`."
 
 
-def why_outside(card: Card, tensors: dict) -> str:
+def why_outside(card: Card, cards: list[Card], tensors: dict) -> str:
     """Say why a card is not in the graph at all."""
     if card.kind == "op":
-        return f"no operation in this cell left the node `{card.title}`."
+        is_second = any(one.title == card.title and one.node is not None for one in cards)
+        which = "a second node" if is_second else "the node"
+        return f"no operation in this cell left {which} `{card.title}`."
     if tensors[card.name].requires_grad:
         return f"`{card.title}` requires grad, but nothing here was computed from it."
     return f"`{card.title}` does not require grad, so its entry is (None, 0) and there is no edge."

@@ -16,7 +16,7 @@ from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
 from helpers.exercises.exercise import find
-from helpers.predicting.kinds import lines_of
+from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
 from helpers.predicting.questions import question as question_named
@@ -295,7 +295,7 @@ def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[
     it connects.
     """
     if asked and asked.kind == "draw":
-        return {card["id"]: f"**{card['title']}**" for card in asked.shown["cards"]}
+        return {letter: f"**{name}**" for letter, name in names(asked).items()}
     words = own.get("options", [])
     return dict(zip(read, words, strict=True)) if len(words) == len(read) else read
 

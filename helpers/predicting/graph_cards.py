@@ -40,6 +40,13 @@ def card_of(node: Node, number: int) -> Card:
     return Card(title, f"makes {node.name}" if node.name else rest, node.name, "op", number)
 
 
+def label(card: dict, cards: list[dict]) -> str:
+    """Return a card's title; where another one has the same, also what this one makes."""
+    alike = [one for one in cards if one["title"] == card["title"]]
+    makes = card["name"] and len(alike) > 1
+    return f"{card['title']} (makes {card['name']})" if makes else card["title"]
+
+
 def split(operation: str) -> tuple[str, str]:
     """Return the two lines of an operation's card: "Pow", "Backward0"."""
     at = operation.rfind("Backward")

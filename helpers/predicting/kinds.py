@@ -14,6 +14,7 @@ from autograd_graphs.text import short_number
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import readers
+from helpers.predicting.graph_cards import label
 from helpers.predicting.questions import Question
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?", re.IGNORECASE)
@@ -113,17 +114,23 @@ class Draw:
         missing, extra = differences(question, guess)
         if not missing and not extra:
             return f"This is the graph that torch made, edge by edge. {question.takeaway}"
-        name = {card["id"]: card["title"] for card in question.shown["cards"]}
+        name = names(question)
         words = [f"{name[a]} → {name[b]} is missing" for a, b in missing]
         words += [f"{name[a]} → {name[b]} does not belong" for a, b in extra]
         return f"You drew {len(guess.split())} edges. {', '.join(words)}. {question.takeaway}"
 
     def wanted(self, question: Question) -> str:
-        cards = ", ".join(f"{card['id']} {card['title']}" for card in question.shown["cards"])
+        cards = ", ".join(f"{letter} {name}" for letter, name in names(question).items())
         return f"pairs of cards, from and to: {cards}"
 
     def example(self, question: Question) -> str:
         return '"BA"'
+
+
+def names(question: Question) -> dict[str, str]:
+    """Return what to call each card of a drawing, by its letter."""
+    cards = question.shown["cards"]
+    return {card["id"]: label(card, cards) for card in cards}
 
 
 def differences(question: Question, guess: str) -> tuple[list[str], list[str]]:
