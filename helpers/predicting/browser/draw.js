@@ -52,7 +52,9 @@ class Draw {
   drawCard(card) {
     const button = element("button", "card", this.board, { type: "button" });
     button.dataset.kind = card.kind;
-    element("b", "", button, { textContent: card.title });
+    const isLong = card.title.length > 13; // as BackwardHookFunction: in two lines, broken before a capital
+    const title = isLong ? card.title.replace(/(?<=[a-z])(?=[A-Z])/g, "\u200b") : card.title;
+    element("b", isLong ? "long" : "", button, { textContent: title });
     element("small", "", button, { textContent: card.rest });
     this.cards.set(card.id, { ...card, button });
     draggable(button, () => this.owner.isOpen, (event) => this.drag(card.id, event), (event) => this.drop(card.id, event));
