@@ -247,7 +247,7 @@ print(p.grad.item(), q.grad.item())
 """,
             "[p.grad.item(), q.grad.item()]",
             {
-                9: ("        return grad * p, grad * q", "        return q, p"),
+                9: ("        return grad * q, grad * q", "        return q, p"),
                 8: ("        p = q = ctx.saved_tensors[0]",),
                 4: ("        ctx.save_for_backward(p)",),
             },
