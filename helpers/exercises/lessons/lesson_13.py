@@ -458,7 +458,7 @@ CASE = Exercise(
         parts=("penalty", "gradients of weights", "model and points"),
     ),
     right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
-    principle="the penalty is made of a gradient, and it has to be able to go back through how that was computed.",
+    principle="a penalty on a gradient needs the graph of that gradient.",
     known={
         "No gradient comes from your penalty to the weights. It is a number with a flag or without one, and"
         " nobody recorded how the slope was computed.": shows(_NO_GRAPH),
