@@ -534,6 +534,19 @@ assert x.grad.item() == 5
 for point, fails in ((0.5, False), (0.0, True)):
     x = torch.tensor([point], dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(torch.relu, x, raise_exception=False) is not fails
+
+# Hessian: Hessian times a vector `v` is the slope of `g @ v`
+x, v = leaf(2.0, 5.0), torch.tensor([1.0, 10.0])
+(g,) = torch.autograd.grad(x[0] ** 2 * x[1], x, create_graph=True)
+(product,) = torch.autograd.grad(g @ v, x)
+assert product.tolist() == [10 * 1 + 4 * 10, 4 * 1]
+
+# MAML: the loss after a step is differentiated through that step
+for recorded, slope in ((True, -1), (False, -2)):
+    w = leaf(2.0)
+    (g,) = torch.autograd.grad((w - 6) ** 2, w, create_graph=recorded)
+    ((w - 0.25 * g - 5) ** 2).backward()
+    assert w.grad.item() == slope
 """
 BLOCKS = SHOWN.strip().split("\n\n")
 QUOTE = re.compile(r"^# ([^:]+): (.+)$", re.MULTILINE)

@@ -26,8 +26,8 @@ DRAWN = re.compile(r"data:image/svg\+xml;base64,([^\"]+)")
 TEXT = re.compile(r"<text\b[^>]*>(.*?)</text>", re.DOTALL)
 CELL = re.compile(r"<td[^>]*>(.*?)</td>", re.DOTALL)
 TAGS = re.compile(r"<[^>]*>")
-WITH_GRAPHS = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"}
-WITH_WALKS = {"00", "05", "12"}
+WITH_GRAPHS = {"00", "01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "13"}
+WITH_WALKS = {"00", "05", "13"}
 
 
 def walks(number):
@@ -123,7 +123,8 @@ def number(words):
 
 
 BEFORE = {
-    "00": "a, b, c = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))\ne = (a * b + c) ** 2\n"
+    "00": "a, b, c = (torch.tensor(v, requires_grad=True) for v in (2.0, 3.0, 4.0))\ne = (a * b + c) ** 2\n",
+    "13": "from torch.autograd import grad\n",
 }
 
 
