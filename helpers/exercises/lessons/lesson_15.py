@@ -1,0 +1,413 @@
+"""Exercises of lesson 15, memory and checkpointing: how often a block runs, what is kept, a line to blame, a
+tool that one keeps, and the case.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from random import Random
+
+import torch
+from torch import nn
+from torch.autograd.graph import saved_tensors_hooks
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.utils.checkpoint import checkpoint
+
+from autograd_graphs.untrusted.plain import is_a
+from autograd_graphs.untrusted.sandbox import Failed, guarded
+from helpers.exercises.exercise import Exercise
+from helpers.exercises.faults import Faults, Program
+from helpers.exercises.functions import function, written
+from helpers.exercises.letters import Lines
+from helpers.exercises.quantities import Data, Place, Quantities
+from helpers.exercises.readers import numbers
+from helpers.exercises.recognise import each_has, like, shows, wrong_in
+from helpers.exercises.tensors import readable
+
+# Bound here: a student may have put others in their place.
+_grad, _seed, _randn = torch.autograd.grad, torch.manual_seed, torch.randn
+
+_BACK = "Does a backward come to the block at all?"
+_OFTEN = "How often does a backward need what the block saved?"
+TWICE = Lines(
+    read="idea 3, and its reason",
+    begins=tuple(
+        "from torch.utils.checkpoint import checkpoint\n\ncalls = []\n\n\ndef block(t):\n"
+        f'    calls.append("call")\n    return t.{operation}()\n\n\n'
+        "x = torch.tensor(2.0, requires_grad=True)"
+        for operation in ("exp", "sigmoid", "sqrt", "tanh")
+    ),
+    lines={
+        "block(x).backward()": "Is there a checkpoint?",
+        "checkpoint(block, x, use_reentrant=False).backward()": _OFTEN,
+        "checkpoint(block, x, use_reentrant=False)": _BACK,
+        "(checkpoint(block, x, use_reentrant=False) + x).backward()": _OFTEN,
+        "(checkpoint(block, x, use_reentrant=False).detach() * x).backward()": _BACK,
+        "checkpoint(block, x.detach(), use_reentrant=False)": _BACK,
+        "checkpoint(block, x, use_reentrant=True).backward()": _OFTEN,
+        "torch.autograd.grad(checkpoint(block, x, use_reentrant=False), x)": _OFTEN,
+        "y = checkpoint(block, x, use_reentrant=False); y = x * 3; y.backward()": _BACK,
+        "(block(x) * block(x)).backward()": "Is there a checkpoint, and how often is the block called?",
+        "y = checkpoint(block, x, use_reentrant=False); y.backward(retain_graph=True); y.backward()": (
+            _OFTEN
+        ),
+    },
+    trial="""
+{begin}
+exec(line)
+if len(calls) == 2:
+    answer.append(letter)
+""",
+)
+
+CALLED = Exercise(
+    id="15.1",
+    right="In these the block was called twice: by you, or once more by a backward that came to it.",
+    asked="`calls` is empty before each line. After which lines does it hold two entries? Give a list of letters.",
+    vary=TWICE.vary,
+    **TWICE.of("abcdef"),
+    hints=(
+        "A checkpoint calls its block once. When does it call it again?",
+        "It runs the block again when backward needs what the block would have saved. Does backward get there, and how"
+        " often?",
+    ),
+)
+
+
+def _counting(data: Data) -> str:
+    return f"""
+from torch.utils.checkpoint import checkpoint
+
+x = torch.ones(5, requires_grad=True)
+layers = [torch.nn.{data["kind"]}() for _ in range({data["count"]})]
+plain = torch.nn.Sequential(*layers)(x)
+h = x
+for at in range(0, {data["count"]}, {data["size"]}):
+    block = torch.nn.Sequential(*layers[at : at + {data["size"]}])
+    h = checkpoint(block, h, use_reentrant=False)
+h.sum().backward()
+answer = []
+for size in (0, {data["size"]}):
+    saved, runs = [], []
+    handles = [one.register_forward_pre_hook(lambda *given: runs.append(1)) for one in layers]
+    pack = lambda tensor: saved.append(tensor) or tensor
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+        h = x if size else torch.nn.Sequential(*layers)(x)
+        for at in range(0, len(layers), size) if size else ():
+            h = checkpoint(torch.nn.Sequential(*layers[at : at + size]), h, use_reentrant=False)
+    h.sum().backward()
+    answer.append(len(saved))
+    for one in handles:
+        one.remove()
+answer.append(len(runs))
+"""
+
+
+def _other_counts(random: Random) -> Data:
+    size, kind = random.randint(2, 5), random.choice(("Sigmoid", "Tanh", "ReLU"))
+    return {"size": size, "count": size * random.randint(3, 6), "kind": kind}
+
+
+COUNTED = Quantities(
+    program=_counting,
+    data={"count": 12, "size": 3, "kind": "Sigmoid"},
+    draw=_other_counts,
+    places=(
+        Place(
+            "`saved`",
+            "a result for each layer",
+            {
+                "one too many: the first layer saves its result, and not `x`": lambda data: (
+                    data["count"] + 1
+                ),
+                "the number of blocks, and there are none without checkpoints": lambda data: (
+                    data["count"] // data["size"]
+                ),
+            },
+        ),
+        Place(
+            "`kept`",
+            "the input of each block",
+            {
+                "the number of layers in a block": lambda data: data["size"],
+                "what is saved without checkpoints": lambda data: data["count"],
+                "nothing, and then nobody could compute a block again": 0,
+                "one too many: the result of the last block is no input": lambda data: (
+                    data["count"] // data["size"] + 1
+                ),
+            },
+        ),
+        Place(
+            "`runs`",
+            "twice for each layer",
+            {
+                "each layer once, as without checkpoints": lambda data: data["count"],
+                "one block again, and the others once": lambda data: data["count"] + data["size"],
+                "three times for each layer": lambda data: 3 * data["count"],
+            },
+        ),
+    ),
+)
+
+COUNTS = Exercise(
+    id="15.2",
+    reader=numbers(),
+    right="A checkpoint keeps the input of its block, and each layer runs once more.",
+    principle="a checkpoint keeps what goes into its block, and computes the rest again.",
+    quantities=COUNTED,
+    asked="`saved`: how many tensors do nodes save for `plain`? `kept`: how many are kept for `h`, between forward and"
+    " backward? `runs`: how often does a layer run for `h`, in both together? Give three numbers.",
+    hints=(
+        "Each of these layers saves its result. What goes into each block?",
+        "Count layers for the first number, and blocks for the second one. In backward each block runs once more.",
+    ),
+    solution=COUNTED.code,
+)
+
+PROGRAMS = Faults(
+    (
+        Program(
+            """
+from torch.utils.checkpoint import checkpoint
+torch.manual_seed({d})
+body = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
+head = torch.nn.Linear(3, 1)
+x = torch.tensor([[{a}.0, {b}.0]])
+h = checkpoint(body, x, use_reentrant=False)
+loss = (head(h) - {c}).pow(2).sum()
+loss.backward()
+print(body[0].bias.grad)
+""",
+            "body[0].bias.grad",
+            {
+                6: (
+                    "h = checkpoint(body, x, use_reentrant=True)",
+                    "h = torch.no_grad()(checkpoint)(body, x, use_reentrant=False)",
+                ),
+            },
+        ),
+        Program(
+            """
+from torch.utils.checkpoint import checkpoint
+factors = [torch.tensor({a}.0), torch.tensor({b}.0)]
+def block(t):
+    return (t * factors[0]).sin()
+x = torch.tensor({c}.0, requires_grad=True)
+y = checkpoint(block, x, use_reentrant=False)
+last = factors[-1]
+y.backward()
+print(x.grad, last)
+""",
+            "x.grad.item()",
+            {7: ("last = factors.pop(0)", "last = factors[0].add_({d})")},
+        ),
+        Program(
+            """
+x = torch.tensor({a}.5, requires_grad=True)
+pack = lambda tensor: tensor.clone()
+unpack = lambda tensor: tensor
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    y = x**2 * {b}
+y.backward()
+print(x.grad)
+""",
+            "x.grad.item()",
+            {
+                2: ("pack = lambda tensor: tensor.round()", "pack = lambda tensor: tensor * 2"),
+                3: ("unpack = lambda tensor: tensor.int().float()",),
+            },
+        ),
+    )
+)
+
+LINE = Exercise(
+    id="15.3",
+    right="Because of that line backward computes with other numbers, or finds no graph to go through.",
+    asked="With one line of this program a gradient becomes wrong, or is missing. Which line? Give its number.",
+    principle="ask what the block reads when it runs again, and what a node gets back of what it saved.",
+    hints=(
+        "Is there a checkpoint? What does its block read, and is that the same in backward? What are its inputs?",
+        "Are there hooks on saved tensors? A node computes with what the second one returns.",
+    ),
+    **PROGRAMS.first(a=2, b=3, c=5, d=7),
+)
+
+
+def _counted(answer: Callable) -> Callable:
+    """Wrap an answer: it returns what the answer returns, and how many tensors were kept."""
+
+    def run(*given: object) -> tuple:
+        _seed(0)
+        kept = []
+        with saved_tensors_hooks(lambda tensor: kept.append(1) or tensor, lambda tensor: tensor):
+            returned = answer(*given)
+        return returned, len(kept)
+
+    return run
+
+
+def _gradients(result: torch.Tensor, modules: tuple[nn.Module, ...]) -> object:
+    """Return the gradient of each parameter, as backward leaves it, and put `.grad` back."""
+    weights = [one for module in modules for one in module.parameters()]
+    (result * result).sum().backward()
+    found = ["none" if one.grad is None else readable(one.grad) for one in weights]
+    for one in weights:
+        one.grad = None
+    return found
+
+
+def _ran(returned: tuple, layers: nn.Sequential, x: torch.Tensor, size: int) -> list[object]:
+    result, kept = returned
+    if not is_a(result, torch.Tensor):
+        return ["no tensor", "none", kept]
+    came = guarded(_gradients, result, (layers,))
+    return [readable(result), "an error" if is_a(came, Failed) else came, kept]
+
+
+def _layers(text: str, size: int, flag: bool = False) -> Callable:
+    made = {"L": "nn.Linear(3, 3)", "T": "nn.Tanh()", "D": "nn.Dropout(0.5)", "S": "nn.Sigmoid()"}
+    code = f"nn.Sequential({', '.join(made[letter] for letter in text)})"
+    data = "torch.randn(2, 3, requires_grad=True)" if flag else "torch.randn(2, 3)"
+
+    @written(f"layers = {code}; x = {data}; size = {size}")
+    def make() -> tuple:
+        _seed(1)
+        return eval(code, {"nn": nn}), _randn(2, 3, requires_grad=flag), size
+
+    return make
+
+
+def _other_layers(random: Random) -> tuple:
+    texts = [random.choice(("LTLT", "LSLTLS", "LTLTLT")), "LDLT", random.choice(("LTLSL", "LTLTL"))]
+    return tuple(_layers(text, random.choice((2, 3)), text != "LDLT") for text in texts)
+
+
+_BLOCKS = """
+from torch.utils.checkpoint import checkpoint
+
+
+def answer(layers, x, size):
+    for at in range(0, {end}, {step}):
+        x = {run}
+    return x
+"""
+_AS_ASKED = {
+    "end": "len(layers)",
+    "step": "size",
+    "run": "checkpoint(layers[at : at + size], x, use_reentrant=False)",
+}
+
+
+def _blocks(**other: str) -> str:
+    return _BLOCKS.format(**_AS_ASKED | other)
+
+
+BLOCKS = Exercise(
+    id="15.4",
+    reader=function(
+        _layers("LTLT", 2, flag=True),
+        _layers("LTLTL", 2),
+        _layers("LDLTLS", 3),
+        observe=_ran,
+        around=_counted,
+        promises=("the result", "the gradients of the layers", "tensors that are kept in between"),
+    ),
+    right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
+    principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
+    known={
+        "With `use_reentrant=True` a block whose input is plain data gives its weights no gradient.": like(
+            _blocks(run="checkpoint(layers[at : at + size], x, use_reentrant=True)"), 0, 1
+        ),
+        "Without a checkpoint every node keeps what it saves.": like(
+            "def answer(layers, x, size):\n    return layers(x)"
+        ),
+        "There is one checkpoint around all layers. So all of them are computed again at the same time.": like(
+            "from torch.utils.checkpoint import checkpoint\n"
+            "def answer(layers, x, size):\n    return checkpoint(layers, x, use_reentrant=False)"
+        ),
+        "Each layer has a checkpoint of its own, whatever `size` is.": like(
+            _blocks(step="1", run="checkpoint(layers[at], x, use_reentrant=False)"), 0, 1, 2
+        ),
+        "The last layers are missing, where `size` does not divide their number. Let the last block be shorter.": like(
+            _blocks(end="len(layers) - size + 1"), 0
+        ),
+        "Your function does not return a tensor.": shows("no tensor"),
+        "The result is another one than that of `layers(x)`.": wrong_in(0),
+        "A gradient is missing or wrong, though the result is right.": wrong_in(1),
+    },
+    hints=(
+        "`layers[at : at + size]` is an `nn.Sequential` as well. Which `at` are there?",
+        "`for at in range(0, len(layers), size): x = checkpoint(layers[at : at + size], x, use_reentrant=False)`.",
+    ),
+    solution=_blocks(),
+    cases=_other_layers,
+)
+
+
+def _classifier(width: int, rows: int, seed: int = 0) -> Callable:
+    text = f"body = nn.Sequential(nn.Linear(2, {width}), nn.Tanh()); head = nn.Linear({width}, 1)"
+
+    @written(f"{text}; x, y of {rows} points")
+    def make() -> tuple:
+        _seed(seed)
+        body = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh())
+        return body, nn.Linear(width, 1), _randn(rows, 2), (_randn(rows, 1) > 0).float()
+
+    return make
+
+
+def _loss(
+    returned: tuple, body: nn.Module, head: nn.Module, x: torch.Tensor, y: torch.Tensor
+) -> list[object]:
+    result, kept = returned
+    if not is_a(result, torch.Tensor):
+        return ["no tensor", "none", "nothing kept"]
+    right = partial(checkpoint, body, use_reentrant=False)
+    least = _counted(lambda: binary_cross_entropy_with_logits(head(right(x)), y))()[1]
+    came = guarded(_gradients, result, (body, head))
+    inside = "the body is computed again" if kept <= least else "the body's results are kept"
+    return [readable(result), "an error" if is_a(came, Failed) else came, inside]
+
+
+_CASE = """
+from torch.nn.functional import binary_cross_entropy_with_logits
+from torch.utils.checkpoint import checkpoint
+
+
+def answer(body, head, x, y):
+    return binary_cross_entropy_with_logits({z}, y)
+"""
+_case = partial(_CASE.format)
+
+CASE = Exercise(
+    id="15.5",
+    reader=function(
+        _classifier(4, 5),
+        _classifier(3, 8, seed=1),
+        observe=_loss,
+        around=_counted,
+        promises=("the loss", "the gradients of all parameters", "in between"),
+    ),
+    right="One word: the graph of the body has its nodes again, and its weights learn. Put it into the case.",
+    principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
+    known={
+        "The body still gets no gradient: `x` requires no grad, and this kind of checkpoint looks at its inputs"
+        " alone.": like(_case(z="head(checkpoint(body, x, use_reentrant=True))")),
+        "Your function does not return a tensor.": each_has(0, "no tensor"),
+        "The loss is another one than that of the first page.": wrong_in(0),
+        "What the body computes is kept, or a part of it. Is one checkpoint around the whole body?": shows(
+            "the body's results are kept"
+        ),
+        "The loss is right, and some parameter gets no gradient, or a wrong one.": wrong_in(1),
+    },
+    hints=(
+        "Which word of the case decides whether the block is recorded?",
+        "`checkpoint(body, x, use_reentrant=False)`, and the rest as it was.",
+    ),
+    solution=_case(z="head(checkpoint(body, x, use_reentrant=False))"),
+    cases=lambda random: (
+        _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
+        _classifier(random.randint(3, 6), random.randint(4, 9), random.randint(2, 99)),
+    ),
+)
+
+EXERCISES = (CALLED, COUNTS, LINE, BLOCKS, CASE)
