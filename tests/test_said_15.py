@@ -1,0 +1,246 @@
+"""What lesson 15 says of memory, hooks on saved tensors and checkpoints in prose and notes, in plain torch."""
+
+import warnings
+
+import pytest
+import torch
+from said import said
+from torch import nn
+from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
+from torch.nn.functional import (
+    binary_cross_entropy_with_logits,
+    dropout,
+    scaled_dot_product_attention,
+)
+from torch.utils.checkpoint import CheckpointError, checkpoint
+
+from autograd_graphs import show
+from helpers.memory import KEPT, MADE, bytes_in_use, in_blocks, most_bytes, timeline
+from helpers.moons import moons
+
+SAID = [  # a cell, and words of it; the tests below run what they say
+    (
+        "case-then",
+        "There is a warning, but no error. The loss even falls, because the head learns.",
+    ),
+    ("case-then", "Without the checkpoint all hundred points would be right."),
+    ("q1-because", "Backward first needs a little more"),
+    ("q1-because", "each layer leaves its gradient in `.grad`"),
+    ("q1-notes", "new gradients are added into it"),
+    ("q1-notes", "Adam keeps two more numbers for each weight"),
+    ("q2-because", "The slope of a square is 2 · x, and the node got 3 for its `x`."),
+    ("q2-because", "`torch.autograd.graph.save_on_cpu()`"),
+    ("q2-because", "`pack` may not edit its tensor in place: torch refuses that"),
+    ("q2-notes", "(An error, when backward comes to the node.)"),
+    ("d1-because", "the block runs once more, from its saved input"),
+    ("d1-because", "there is one node for the whole block"),
+    ("d1-because", "If none of them requires grad, it records nothing"),
+    ("d1-because", "a second backward runs the block a third time"),
+    (
+        "f1-because",
+        "So a Dropout drops the same numbers both times. A generator of your own is not reset.",
+    ),
+    ("f1-because", "torch raises an error. Other numbers it does not notice."),
+    ("f1-notes", "`checkpoint(block, x, scale, …)`"),
+    ("f1-notes", "and a Dropout drops others the second time"),
+    ("e1-because", "The time is the same for all of them: each layer runs twice."),
+    ("e1-notes", "Then its inside is computed three times in all"),
+    ("q3-because", "saves a number for each pair of words"),
+    ("q3-because", "It keeps its inputs, its result and a number for each word."),
+    ("q3-because", "With two of them, torch 2.13 computes the pairs on the CPU after all"),
+]
+
+
+@pytest.mark.parametrize(("cell", "words"), SAID)
+def test_the_lesson_says_what_is_run_here(cell, words):
+    assert words in said("15", cell)
+
+
+def leaf(*values):
+    return torch.tensor(values, requires_grad=True)
+
+
+def ran(block, x, **how):
+    """Return the gradient of x through a block, under a checkpoint where `how` says so."""
+    torch.manual_seed(0)
+    x = x.detach().clone().requires_grad_()
+    result = checkpoint(block, x, **how) if how else block(x)
+    result.sum().backward()
+    return x.grad.tolist()
+
+
+def test_the_case_and_its_one_word():
+    ends = {}
+    for reentrant in (True, False):
+        torch.manual_seed(0)
+        x, y = moons()
+        body = nn.Sequential(nn.Linear(2, 32), nn.Tanh(), nn.Linear(32, 32), nn.Tanh())
+        head, log = nn.Linear(32, 1), []
+        sgd = torch.optim.SGD([*body.parameters(), *head.parameters()], lr=1.0)
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            for _ in range(200):
+                z = head(checkpoint(body, x, use_reentrant=reentrant))
+                loss = binary_cross_entropy_with_logits(z, y)
+                sgd.zero_grad()
+                loss.backward()
+                sgd.step()
+                log.append(loss.item())
+        assert bool(seen) == reentrant
+        assert log[-1] < log[0]
+        learnt = all(one.grad is not None for one in body.parameters())
+        ends[reentrant] = learnt, int(((z > 0) == y).sum())
+    assert ends == {True: (False, 90), False: (True, 100)}
+
+
+@pytest.mark.parametrize(("rows", "kind"), [(1, KEPT), (1000, MADE)])
+def test_what_fills_the_memory_depends_on_the_batch(rows, kind):
+    torch.manual_seed(0)
+    net = nn.Sequential(*[one for _ in range(4) for one in (nn.Linear(64, 64), nn.Tanh())])
+    x = torch.randn(rows, 64)
+    start, bytes_of = timeline(lambda: net(x).sum())
+    whole = [sum(parts) for parts in zip(*bytes_of.values(), strict=True)]
+    peak = whole.index(max(whole))
+    assert max(bytes_of, key=lambda name: bytes_of[name][peak]) == kind
+    assert peak > start, "in backward"
+    assert (peak > start + (len(whole) - start) // 2) == (kind == KEPT)
+    assert max(whole) < 1.05 * max(whole[: start + 1]) or kind == KEPT
+    gradients = sum(one.grad.untyped_storage().nbytes() for one in net.parameters())
+    assert bytes_of[KEPT][-1] == gradients
+    _, again = timeline(lambda: net(x).sum())
+    assert max(again[KEPT]) == 0, "new gradients are added into the old memory"
+    adam = torch.optim.Adam(net.parameters())
+    adam.step()
+    state = [one for one in adam.state[net[0].weight].values() if one.numel() > 1]
+    assert [one.shape for one in state] == [net[0].weight.shape] * 2
+
+
+def test_hooks_on_saved_tensors():
+    x = leaf(2.6)
+    with saved_tensors_hooks(torch.round, lambda kept: kept):
+        y = x**2
+    outside = x**2
+    y.backward()
+    assert (y.item(), x.grad.item()) == (pytest.approx(6.76), 6)
+    assert torch.autograd.grad(outside, x)[0].item() == pytest.approx(5.2)
+    with (
+        pytest.raises(RuntimeError, match="modifying its input in place"),
+        saved_tensors_hooks(lambda tensor: tensor.mul_(2), lambda kept: kept),
+    ):
+        (x * 1).exp()
+    with saved_tensors_hooks(lambda tensor: tensor, lambda kept: None):
+        y = x.exp()
+    with pytest.raises(TypeError, match="expected to be a Tensor"):
+        y.backward()
+    with save_on_cpu():
+        y = x.exp()
+    assert torch.autograd.grad(y, x)[0].item() == pytest.approx(y.item())
+    with saved_tensors_hooks(torch.Tensor.half, torch.Tensor.float):
+        y = x.exp()
+    assert torch.autograd.grad(y, x)[0].item() == pytest.approx(y.item(), rel=1e-3)
+
+
+def test_the_two_kinds_of_checkpoint():
+    calls, x, layer = [], leaf(0.5), nn.Linear(2, 2)
+
+    def block(t):
+        calls.append(1)
+        return (t * 2).exp()
+
+    new = checkpoint(block, x, use_reentrant=False)
+    assert str(show(new)).count("Backward") == str(show(block(x))).count("Backward")
+    calls.clear()
+    new.sum().backward(retain_graph=True)
+    assert len(calls) == 1
+    new.sum().backward()
+    assert len(calls) == 2
+    old = str(show(checkpoint(block, x, use_reentrant=True)))
+    assert "CheckpointFunctionBackward" in old
+    assert "Exp" not in old
+    data = torch.ones(1, 2)
+    with pytest.warns(UserWarning, match="None of the inputs have requires_grad"):
+        assert not checkpoint(layer, data, use_reentrant=True).requires_grad
+    assert checkpoint(layer, data, use_reentrant=False).requires_grad
+
+
+def test_what_a_block_reads_has_to_be_the_same():
+    own, x = torch.Generator(), torch.ones(8)
+
+    def same_dropout(t):
+        return dropout(t, 0.5) * 2
+
+    def own_numbers(t):
+        return t * torch.rand(8, generator=own)
+
+    new = {"use_reentrant": False}
+    assert ran(same_dropout, x) == ran(same_dropout, x, **new)
+    assert ran(same_dropout, x) != ran(same_dropout, x, preserve_rng_state=False, **new)
+    assert ran(own_numbers, x) != ran(own_numbers, x, **new)
+    scale = [2.0]
+
+    def reads(t, by=None):
+        return (t * (torch.tensor(scale[0]) if by is None else by)).sin()
+
+    for given, right in (((), False), ((torch.tensor(2.0),), True)):
+        scale[0], w = 2.0, leaf(1.0)
+        y = checkpoint(reads, w, *given, **new)
+        scale[0] = 5.0
+        y.backward()
+        assert (w.grad.item() == pytest.approx(2 * torch.tensor(2.0).cos().item())) == right
+        assert right or w.grad.item() == pytest.approx(5 * torch.tensor(5.0).cos().item())
+
+    def grows(t):
+        scale.append(1.0)
+        return t.exp() * torch.ones(len(scale))
+
+    w = leaf(1.0)
+    with pytest.raises(CheckpointError, match="different metadata"):
+        checkpoint(grows, w, **new).sum().backward()
+
+
+def test_the_trade_and_a_checkpoint_in_a_checkpoint():
+    x, runs = leaf(*[1.0] * 1000), []
+    layers = [nn.Sigmoid() for _ in range(16)]
+    for layer in layers:
+        layer.register_forward_pre_hook(lambda *given: runs.append(1))
+    most = {}
+    for blocks in (1, 2, 4, 8, 16):
+        x.grad = None
+        runs.clear()
+        most[blocks] = most_bytes(lambda blocks=blocks: in_blocks(layers, x, blocks).sum())
+        assert len(runs) == 32
+    assert min(most, key=most.get) == 4
+    assert (most[1], most[4], most[16]) == (68008, 32008, 68008)
+    calls = []
+
+    def inner(t):
+        calls.append(1)
+        return t.sin()
+
+    def outer(t):
+        return checkpoint(inner, t.exp(), use_reentrant=False).cos()
+
+    w = leaf(0.5)
+    checkpoint(outer, w, use_reentrant=False).backward()
+    assert len(calls) == 3
+    plain = leaf(0.5)
+    plain.exp().sin().cos().backward()
+    assert w.grad.item() == pytest.approx(plain.grad.item())
+
+
+def test_the_bytes_of_attention():
+    def by_hand(q, k, v):
+        return (q @ k.mT / 8**0.5).softmax(-1) @ v
+
+    def held(attend, *shape):
+        q = torch.randn(*shape, requires_grad=True)
+        return bytes_in_use(lambda: attend(q, q, q).sum())[0][-1]
+
+    written = [held(by_hand, 1, 1, words, 8) for words in (100, 200)]
+    fused = [held(scaled_dot_product_attention, 1, 1, words, 8) for words in (100, 200)]
+    assert 3.8 < written[1] / written[0] < 4.05
+    assert 1.9 < fused[1] / fused[0] < 2.1
+    result, a_number_each = 100 * 8 * 4, 100 * 4
+    assert fused[0] == result + a_number_each + 4
+    flat = [held(scaled_dot_product_attention, words, 8) for words in (100, 200)]
+    assert flat[1] / flat[0] > 3.5
