@@ -50,4 +50,7 @@ def label(card: dict, cards: list[dict]) -> str:
 def split(operation: str) -> tuple[str, str]:
     """Return the two lines of an operation's card: "Pow", "Backward0"."""
     at = operation.rfind("Backward")
-    return (operation, "") if at < 0 else (operation[:at], operation[at:])
+    if at < 0:
+        return operation, ""
+    at -= len("Function") if operation[:at].endswith("Function") else 0
+    return operation[:at], operation[at:]
