@@ -78,6 +78,7 @@ def raised(source):
             "Partly right",
             AMBER,
         ),
+        (lambda: check("10.8", lambda batch, device: 1 / len(batch)), "✗", "Not right", RED),
         (lambda: hint("00.1"), "◐", "Hint 1 of 2", AMBER),
         (lambda: hint("00.1", 5), "◐", "No hint", AMBER),
         (lambda: diagnose(ValueError("no")), "✗", "ValueError", RED),

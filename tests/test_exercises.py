@@ -232,6 +232,7 @@ def test_a_function_is_judged_by_what_it_does(lesson_99, capsys):
     )
     failed = reply_to(lambda x: 1 / 0, capsys)
     assert "came         ZeroDivisionError: division by zero\n" in failed
+    assert "on 2 cases. It raised in 2 of 2. Case 1:" in failed
     made = reply_to(lambda x: (i for i in x), capsys)
     assert "came         an object of type generator\n" in made
     assert "The exercise wants a function" in reply_to(3, capsys)

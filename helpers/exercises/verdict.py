@@ -205,11 +205,17 @@ def _of_value(trial: _Trial) -> str:
 
 
 def _of_cases(trial: _Trial) -> tuple[str, bool]:
-    """Set out the first case in which a function went wrong; and whether it did some right."""
+    """Set out the first case in which a function went wrong; and whether it did some right, and did
+    not raise in most.
+    """
     wrong, count = _wrong_cases(trial), len(trial.reading)
+    failed = [case.kind for case in trial.reading if is_a(case, Failed)]
+    raised = len(failed) - failed.count("unreadable")
+    how = f"{len(wrong)} went wrong" if raised <= count / 2 else f"It raised in {raised} of {count}"
     ran = f"I ran {describe(trial.answer)} on {count} case{'' if count == 1 else 's'}."
-    head = f"{ran} {len(wrong)} went wrong. Case {wrong[0] + 1}:"
-    return "\n".join([head, *_table(trial), *_thought(trial)]), len(wrong) < count
+    head = f"{ran} {how}. Case {wrong[0] + 1}:"
+    some_right = len(wrong) < count and raised <= count / 2
+    return "\n".join([head, *_table(trial), *_thought(trial)]), some_right
 
 
 def _table(trial: _Trial) -> list[str]:
