@@ -346,3 +346,19 @@ def test_the_example_of_the_memory_meter():
     _, held = run(find("07.8").solution)(lambda: model(x).sum(), model)
     assert held == 512000
     assert "512000: x, and the result of Tanh" in said("07", "x8")
+
+
+def test_a_node_that_keeps_its_own_result_itself_forms_a_circle():
+    assert "keeps its own result itself, they form a circle" in find("07.8").hints[0]
+    for pack, is_left in ((lambda t: t, True), (torch.Tensor.detach, False)):
+        for backward in (False, True):
+            gc.collect()
+            gc.disable()
+            with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+                result = leaf(1.0, 2.0).exp()
+            if backward:
+                result.sum().backward()
+            alive = weakref.ref(result)
+            del result
+            assert (alive() is not None) is (is_left and not backward)
+            gc.enable()

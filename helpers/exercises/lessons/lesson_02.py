@@ -484,7 +484,10 @@ _PARTS = (
 )
 _THEN = {
     4: ["model.layer4.bias.requires_grad_(False)"],
-    5: ["for one in model.parameters(): one.grad = torch.ones_like(one)"],
+    5: [
+        "for one in model.parameters(): one.grad = torch.ones_like(one)",
+        "model.layer4.bias.requires_grad_(False)",
+    ],
     6: ["model.decoder.weight = model.embed.weight"],
 }
 _REFUSED = "an error"

@@ -541,7 +541,7 @@ def answer(run, model):
         storage = tensor.untyped_storage()
         {test}
             held[{key}] = {size}
-        return tensor
+        return tensor.detach()
 
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         loss = run()
@@ -572,8 +572,8 @@ METER = Exercise(
         "You called `backward()`. A meter only looks at the forward, and the caller goes back later.": shows(
             "filled"
         ),
-        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor: return the"
-        " tensor itself.": shows("an error"),
+        "Backward cannot use what your `pack` returns. The node keeps that in place of its tensor: return"
+        " `tensor.detach()`, which has the same numbers.": shows("an error"),
         "You count a memory twice when two nodes save it, such as both factors of `h * h`. Remember its"
         " address.": like(_meter(key="len(held)"), 0),
         "You count the weights, too. They are there with or without a graph.": like(
@@ -587,7 +587,9 @@ METER = Exercise(
         " it.": like(_meter(size="tensor.nbytes"), 0),
     },
     hints=(
-        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and return the tensor.",
+        "`pack` gets each tensor that a node saves. Put its address and its bytes into a dict, and return"
+        " `tensor.detach()`. If a node keeps its own result itself, they form a circle, and only backward, or Python's"
+        " garbage collector, frees the memory.",
         "First collect the addresses of the memory of `model.parameters()`, and leave those out.",
     ),
     solution=_meter(),

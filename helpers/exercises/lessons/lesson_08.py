@@ -514,8 +514,8 @@ def _pair(layers: str, new: float, old: float, decay: float, half: bool = False)
     return case
 
 
-def _identities(module: nn.Module) -> list[tuple[int, bool]]:
-    return [(id(one), one.requires_grad) for one in module.parameters()]
+def _identities(module: nn.Module) -> list[tuple[int, int, bool]]:
+    return [(id(one), one.data_ptr(), one.requires_grad) for one in module.parameters()]
 
 
 def _averaged(returned: object, average: nn.Module, model: nn.Module, decay: float) -> list[object]:
@@ -586,8 +586,8 @@ AVERAGE = Exercise(
         ),
         "You mixed a layer twice that the model uses twice. `state_dict()` names its weight twice, and"
         " `parameters()` gives it once.": like(_BY_NAME, 0),
-        "The average has other tensors now, or other flags. Whoever holds the old ones sees nothing of it: write"
-        " into the tensors that are there.": shows("others, or with other flags"),
+        "The average has other tensors now, other memory, or other flags. Whoever holds the old ones sees nothing of"
+        " it: write into the tensors that are there.": shows("others, or with other flags"),
     },
     hints=(
         "Go through `zip(average.parameters(), model.parameters())`, in a block that records nothing.",

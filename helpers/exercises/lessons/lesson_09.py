@@ -460,12 +460,22 @@ def _writes(factor: int) -> tuple:
     return tuple(made_by(code, "run", "model", then=_watched) for code in codes)
 
 
+def _first_names(model: nn.Module) -> dict[str, str]:
+    """Return the name that counts for each name: of a tensor that has several, the first."""
+    first, names = {}, {}
+    for named in (model.named_parameters, model.named_buffers):
+        for name, tensor in named(remove_duplicate=False):
+            names[name] = first.setdefault(id(tensor), name)
+    return names
+
+
 def _found(returned: object, model: nn.Module, run: Callable) -> list[object]:
     """See what was found, how often `run` was called, and whether a counter moved besides."""
     pairs = "no dict"
     if is_a(returned, dict):
-        items = dict.items(returned)
-        pairs = sorted([(str(readable(key)), str(readable(value))) for key, value in items])
+        first = _first_names(model)
+        items = [(str(readable(key)), str(readable(value))) for key, value in dict.items(returned)]
+        pairs = sorted({(first.get(key, key), value) for key, value in items})
     versions = [tensor._version for tensor in _tensors(model)]
     counters = "moved by you" if model.seen and versions != model.seen[-1] else "not moved by you"
     return [pairs, len(model.seen), counters]
