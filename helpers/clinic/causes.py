@@ -281,9 +281,9 @@ def modified(facts: Facts, _: Any) -> Finding | None:
             f"Most likely the optimizer's step() changed {what} in place. This backward() still "
             "needed the numbers from before the step.",
             tuple(steps),
-            "run the model again after the step, and compute the loss from its new result. Or call "
-            "every backward() before the first step(); then each loss adds to all the gradients that "
-            "it reaches",
+            "run the model again after the step, and compute this loss from its new result. If you "
+            "only move the step down, this loss adds to the gradients of the weights that the step "
+            "updates",
         )
     return edit_finding(facts, events, names) if events else None
 
@@ -329,8 +329,9 @@ def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
         return f"make the module without inplace=True: {word}()"
     if word == "assign":
         return (
-            f"make a new tensor and leave {name} as it is: {name}.masked_fill(mask, value), "
-            f"torch.where(...), or edit {name}.clone()"
+            f"make a new tensor and leave {name} as it is, with torch.where(...) or "
+            f"{name}.masked_fill(mask, value). In a loop, append each part to a list, and put the "
+            "parts together after the loop, with torch.stack(...)"
         )
     if word.endswith("_"):
         return f"write {name} = {name}.{word.rstrip('_')}(...), without the _ at the end"
@@ -887,8 +888,9 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
         "leaves.",
         tuple(lines),
-        f"copy the model's state_dict() alone. Or keep {kept}.detach() there, and let "
-        "the program go on with the tensor itself",
+        "copy the numbers alone, with copy.deepcopy(model.state_dict()). Or store a detached copy "
+        f"for looking at, {kept}.detach(), and compute on with a name of its own that holds the "
+        "tensor itself",
     )
 
 
