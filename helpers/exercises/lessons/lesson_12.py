@@ -76,7 +76,7 @@ ENDS = Exercise(
     id="12.1",
     right="`a` gets the first value that comes back, as it is. So that has to be what arrives, times `b`.",
     asked="The backward of `Product` begins with `a, b = ctx.saved_tensors` and ends on one of these lines."
-    " After which of them is `a.grad` right, without an error? Give their letters.",
+    " After which of them is `a.grad` right, whatever arrives, and without an error? Give a list of letters.",
     vary=RETURNS.vary,
     **RETURNS.of("abcdef"),
     hints=(
@@ -216,7 +216,7 @@ CIRCLES = Exercise(
     id="12.3",
     right="In these the result leads to its node, and an attribute of the node leads back: a circle.",
     asked="Each line stands in a forward. Then `del y` takes the last name of the result away. After which"
-    " lines does the result stay in memory, until Python's garbage collector comes by?",
+    " lines does the result stay in memory, until Python's garbage collector comes by? Give a list of letters.",
     vary=KEPT.vary,
     **KEPT.of("abcdef"),
     hints=(
@@ -433,7 +433,12 @@ def _after_an_edit(answer: Callable, values: list[float], slope: float) -> objec
     return _weighed(result, x)
 
 
-_GATES = (((-1.0, 2.0), 0.1), ((3.0, -2.0, -5.0), 0.5), ((-4.0, 1.0), 0.0))
+_GATES = (
+    ((-1.0, 2.0), 0.1),
+    ((3.0, -2.0, -5.0), 1.5),
+    ((-4.0, 1.0), 0.0),
+    ((2.0, -1.0), -0.5),
+)
 
 
 def _gates(*pairs: tuple) -> tuple:
@@ -445,8 +450,8 @@ def _gate_inputs(values: tuple, slope: float) -> tuple:
 
 
 def _other_gates(random: Random) -> tuple:
-    sizes = [random.randint(1, 9) for _ in range(3)]
-    slopes = [random.randint(1, 9) / 10 for _ in range(3)]
+    sizes = [random.randint(1, 9) for _ in range(4)]
+    slopes = [random.randint(1, 9) / 10 + more for more in (0, 1, 0, -1)]
     return _gates(
         *(((-1.0 * size, size + 0.5), slope) for size, slope in zip(sizes, slopes, strict=True))
     )

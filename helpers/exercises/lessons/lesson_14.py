@@ -215,8 +215,8 @@ if x.grad.isnan().any():
 NAN = Exercise(
     id="14.3",
     right="After these, 0 was divided by 0, or an infinity met a 0. An infinity alone is no NaN.",
-    asked="Each letter makes a new `y`, and then `y.sum().backward()` runs. After which lines is there a NaN in"
-    " `x.grad`? Give a list of letters.",
+    asked="Each letter has a new `x` and makes a new `y`, and then `y.sum().backward()` runs. After which lines is"
+    " there a NaN in `x.grad`? Give a list of letters.",
     vary=NANS.vary,
     **NANS.of("abcdef"),
     hints=(
@@ -313,7 +313,7 @@ _BAD = {"nan": float("nan"), "inf": float("inf"), "-inf": float("-inf")}
 
 def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str = "") -> Callable:
     """Return a case: a model, where to report to, which gradients turn bad, and what is frozen or has a
-    NaN in its `.grad` from before.
+    NaN in its `.grad` from before. There `report` returns zeros, which nobody may take for a gradient.
     """
     layers = [int(size) for size in sizes.split()]
     text = ", ".join(f"nn.Linear({one}, {two})" for one, two in itertools.pairwise(layers))
@@ -327,8 +327,13 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
         if stale:
             parameters[stale].grad = _full(parameters[stale], float("nan"))
         reported = []
+
+        def report(name: str) -> object:
+            reported.append(name)
+            return torch.zeros_like(parameters[name]) if stale else None
+
         model.told = partial(_gather, model, reported, bad)
-        return model, reported.append
+        return model, report
 
     return make
 
@@ -343,14 +348,14 @@ def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callabl
     """Run three backwards, the last one after `stop()`; return what each reported, and the rest."""
     seen = []
     values = {name: _BAD[kind] for name, kind in bad.items()}
-    for sent in ({}, values):
+    for sent in ({"0.bias": 2e38}, values):  # all elements are finite, and their sum is not
         reported.clear()
-        _send(model, sent)
-        seen.append(sorted(map(str, reported)))
-    gradients = [readable(one.grad) for name, one in model.named_parameters() if name not in bad]
+        came = guarded(_send, model, sent)
+        seen.append(sorted(map(str, reported)) if came is None else f"backward raised {came}")
+    gradients = [readable(one.grad) for one in model.parameters()]
     stop()
     reported.clear()
-    _send(model, values)
+    guarded(_send, model, values)
     parameters = list(model.parameters())
     hooks = [(one._backward_hooks, one._post_accumulate_grad_hooks) for one in parameters]
     left = sum(len(kind or ()) for pair in hooks for kind in pair)
@@ -361,6 +366,12 @@ def _reports(returned: object, model: nn.Module, report: Callable) -> list[objec
     if not callable(returned):
         return [_NO_STOP, [], [], 0, 0]
     return model.told(returned)
+
+
+def _one_name(seen: tuple, right: tuple) -> bool:
+    """Tell whether the first case has as many reports as it should, all of one name, a wrong one."""
+    names, wanted = seen[0][1], right[0][1]
+    return len(names) == len(wanted) and len(set(names)) == 1 and names != wanted
 
 
 _GUARDED = (
@@ -420,7 +431,7 @@ GUARD = Exercise(
         promises=(
             "reports where all is finite",
             "reports where it is not",
-            "the other gradients",
+            "the gradients",
             "reports after `stop()`",
             "hooks that are left",
         ),
@@ -434,15 +445,7 @@ GUARD = Exercise(
             fails("doesn't require gradient")
         ),
         "Each report has the name of the last parameter. Your function looks the name up when it runs, and the loop"
-        " has ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.": like(
-            "def answer(model, report):\n    handles = []\n"
-            "    for name, one in model.named_parameters():\n"
-            "        if one.requires_grad:\n"
-            "            handles.append(one.register_hook(\n"
-            "                lambda g: None if g.isfinite().all() else report(name)))\n"
-            "    def stop():\n        for handle in handles:\n            handle.remove()\n"
-            "    return stop"
-        ),
+        " has ended by then. Give each hook a name of its own, as in `lambda g, name=name: …`.": _one_name,
         "An infinity is not reported. `isnan` sees only one of the two.": like(
             _guard(test="gradient.isnan().any()").replace("if not gradient", "if gradient"), 0, 1
         ),
@@ -456,10 +459,14 @@ GUARD = Exercise(
             0,
             1,
         ),
-        "Your guard changes gradients. A hook that only looks returns nothing.": wrong_in(2),
+        "You look at a sum or a norm. Of large numbers it may be infinite, though each of them is finite.": like(
+            _guard(test="gradient.sum().isfinite()"), 0
+        ),
         "After `stop()` hooks are left. Each registration returns a handle: keep them all, and call `remove()` on"
         " each.": wrong_in(4),
         "Something is reported although every gradient is finite.": wrong_in(0),
+        "Your guard changes gradients. A hook that only looks returns nothing, and not what `report` returns"
+        " either.": wrong_in(2),
         "Nothing is reported at all. Is the hook on the parameters, and does it look at the gradient that it is"
         " given?": each_has(1, ()),
     },
@@ -559,8 +566,8 @@ STABLE = Exercise(
             "def answer(logits, moon):\n"
             "    return torch.nn.functional.binary_cross_entropy(logits.sigmoid(), moon)"
         ),
-        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, whatever you do with it"
-        " afterwards.": _not_finite(0),
+        "The loss is still NaN or infinite for some logits. A logarithm of 0 is −∞, and `exp` of a large number is"
+        " ∞, whatever you do with it afterwards.": _not_finite(0),
         "The loss is finite, and its gradient is not. You took care of the result. The logarithm itself still gets"
         " a 0.": _not_finite(1),
         "The loss is another number than that of the first page.": wrong_in(0),
