@@ -564,7 +564,8 @@ LOGGER = Exercise(
         " say which it was: None.": _zero_for_none,
         "In half precision no number is above 65504, so your norm became `inf`. Take the gradient as float32 first:"
         " `.float()`.": _overflows,
-        "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms.": _adds_norms,
+        "Each norm is right, but `all` is not. It is the root of the sum of the *squared* norms,"
+        " and 0 if no gradient came.": _adds_norms,
     },
     hints=(
         "Go through `model.named_parameters()`. What do you write when `parameter.grad` is None?",
