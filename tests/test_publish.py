@@ -24,7 +24,7 @@ from course.publishing.faces import Faces
 from course.publishing.inert import clean, inert
 from course.publishing.page import NOT_TOLD, page
 from course.publishing.prepare import prepared
-from course.publishing.source import Unpublishable, read
+from course.publishing.source import NoSlides, Unpublishable, read
 from course.publishing.wording import safe_markdown
 from helpers import show
 
@@ -276,6 +276,15 @@ def test_a_lesson_makes_a_small_deck_with_all_its_players_and_notes(tmp_path, le
     page = publish(lesson, "page", tmp_path / "page.html")
     assert page.count('class="player-slot"') == views
     assert "<aside" not in page
+
+
+def test_a_notebook_for_browsing_has_no_slides(tmp_path):
+    with pytest.raises(NoSlides, match="for browsing"):
+        publish(
+            Path(__file__).parents[1] / "notebooks" / "clinic.ipynb",
+            "slides",
+            tmp_path / "clinic.html",
+        )
 
 
 def test_only_scripts_of_ours_may_run():

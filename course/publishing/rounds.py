@@ -15,7 +15,7 @@ from helpers.predicting.prediction import ASKED
 from helpers.predicting.questions import Question, question
 
 ROLES = {"title", "setup", "case", "question", "guess", "run", "because", "notes"}
-ROLES |= {"lab", "try", "exercise", "stub", "text", "recap"}
+ROLES |= {"lab", "try", "exercise", "stub", "text", "recap", "index"}
 ENDS = (
     "title",
     "case",

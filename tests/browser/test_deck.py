@@ -87,6 +87,30 @@ def test_every_slide_and_fragment_of_a_lesson_fits(chromium, lesson_deck):
     assert not lines, f"{lesson_deck.stem} does not fit 1280×720:\n" + "\n".join(lines)
 
 
+def test_options_beside_code_are_seen_under_the_picture_too_and_stand_beside_it_before(
+    chromium, tmp_path
+):
+    lesson = next(one for one in LESSONS if one.name.startswith("09"))
+    path = tmp_path / "deck.html"
+    publish(lesson, "slides", path)
+    with watched(chromium) as watch:
+        page = opened(watch, path)
+        slide = page.locator("section.present")
+        number = page.evaluate(
+            "Reveal.getSlides().findIndex((one) => one.querySelector('h2')?.textContent.startsWith('2 ·'))"
+        )
+        page.evaluate("(number) => Reveal.slide(number, 0, -1)", number)
+        beside = slide.locator(".votes").bounding_box()
+        page.keyboard.press("ArrowRight")
+        expect(slide.locator(".votes li")).to_have_count(3)
+        picture = slide.locator(".pic svg").bounding_box()
+        for option in slide.locator(".votes li").all():
+            expect(option).to_be_visible()
+            assert option.bounding_box()["y"] >= picture["y"] + picture["height"]
+        page.keyboard.press("c")
+        assert slide.locator(".votes").bounding_box() == beside
+
+
 @pytest.mark.notebooks
 def test_every_player_of_a_lesson_answers_a_key_in_its_slide(chromium, lesson_deck):
     with watched(chromium) as watch:

@@ -9,6 +9,7 @@ function show(slide, step) {
   slide.classList.toggle("told", step > 0 && step === last && slide.matches(":has(.takeaway)"));
   slide.classList.toggle("working", slide.matches(".lab:has(.asked)") && step > 0 && step < last);
   for (const one of slide.querySelectorAll("[data-at]")) one.classList.toggle("on", step >= +one.dataset.at && step <= +(one.dataset.until ?? last));
+  placeOptions(slide);
   walk(slide, step);
   walked(slide, [], "[data-at]:not(.on) .player-room"); // what is not seen yet begins anew
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
@@ -29,8 +30,8 @@ function walked(slide, keys, which = ".player-room") {
 function follow() {
   const slide = Reveal.getCurrentSlide();
   if (!slide) return;
-  show(slide, slide.querySelectorAll(".tick.visible").length);
   slide.classList.remove("peek");
+  show(slide, slide.querySelectorAll(".tick.visible").length);
   for (const fold of document.querySelectorAll(".slides details[open]")) fold.open = false;
   fit(slide);
   document.getElementById("say").innerHTML = slide.querySelector("aside.notes")?.innerHTML || "";
@@ -70,7 +71,13 @@ function changeTheme() {
   root.classList.toggle("light", dark);
 }
 
-const peek = () => Reveal.getCurrentSlide().classList.toggle("peek");
+const peek = () => look(Reveal.getCurrentSlide());
+
+// See the code again that an output covers, or no longer.
+function look(slide, isOn) {
+  slide.classList.toggle("peek", isOn);
+  placeOptions(slide);
+}
 
 function showNotes() {
   const box = document.getElementById("say");

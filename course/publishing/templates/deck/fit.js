@@ -64,9 +64,10 @@ function fitBand(slide, note) {
   }
 }
 
-// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room takes the place of what
-// was told first, or of the options, or covers the code. A picture covers all but a row of options, where its words stay large.
-const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
+// Options stand beside the code, or in a row below it; so does what came of it. A text that has no room stands under the options,
+// or takes their place or that of what was told first, or covers the code. A picture covers all but a row of options, where its
+// words stay large; options beside the code move into such a row.
+const FORMS = [["beside", false], ["row", false], ["beside", "lead"], ["row", "lead"], ["beside", "under"], ["beside", "votes"], ["row", "rest"], ["beside", true], ["row", true]];
 const PLAIN = [["whole", false], ["split", false], ["whole", "lead"], ["whole", true]];
 
 function fitStage(slide, note) {
@@ -82,6 +83,9 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.size, 20);
+  delete slide.dataset.moves;
+  if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
+  if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
   if (parts.stage.dataset.kind === "player" && parts.out) fitPlayers(parts.out, parts.out.clientHeight);
 }
 
@@ -101,6 +105,29 @@ function bestForm(slide, parts) {
   return { form: forms.at(-1)[0], covers: true, wraps: true, words: 20, size: 0 };
 }
 
+// Once the code ran, options stand in a row under the picture, if its words stay large.
+function moveOptions(slide, parts, best) {
+  slide.dataset.moves = best.form;
+  arrange(slide, parts, { ...best, form: "row", covers: "rest" });
+  const isLarge = !every("li", parts.votes).some(isWide) && CODE.some((size) => {
+    resize(parts.texts, size, 36 / 26);
+    return parts.texts.every((one) => !isWide(one)) && leastIn(parts.out) >= LEAST;
+  });
+  if (isLarge) return placeOptions(slide);
+  delete slide.dataset.moves;
+  arrange(slide, parts, best);
+}
+
+function placeOptions(slide) {
+  const { moves, step } = slide.dataset;
+  if (moves) slide.dataset.form = step === "0" || slide.matches(".peek") ? moves : "row";
+}
+
+function leaveOptions(drawn) {
+  drawn.classList.add("above");
+  drawn.classList.toggle("above", leastIn(drawn) >= LEAST);
+}
+
 // What is too large where nothing fits at the smallest sizes.
 function culprit({ body, votes, lead }) {
   if (lead && lead.offsetHeight > body.clientHeight / 3) return "setup";
@@ -111,12 +138,13 @@ function arrange(slide, { stage, source, texts, votes, lead }, { form, covers, w
   slide.dataset.form = form;
   if (covers) slide.dataset.covers = covers === true ? stage.dataset.kind : covers;
   else delete slide.dataset.covers;
-  slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
   stage.classList.toggle("wrapped", wraps);
   stage.classList.toggle("tidy", Boolean(isTidy)); // no name is broken
   stage.classList.toggle("wrapped-out", wraps);
   resize([source, ...texts].filter(Boolean), size || 20, 36 / 26);
   resize([votes, lead].filter(Boolean), words, LINE);
+  slide.style.setProperty("--votes", `${votes?.offsetHeight || 0}px`);
+  slide.style.setProperty("--top", `${covers === "under" ? votes.offsetTop + votes.offsetHeight + 16 : stage.offsetTop}px`);
 }
 
 function stageFits({ body, stage, source, out, texts, votes, lead }, { covers }) {
@@ -127,6 +155,7 @@ function stageFits({ body, stage, source, out, texts, votes, lead }, { covers })
   if (votes && source && body.closest("[data-form=row]") && votes.offsetTop < stage.offsetTop + source.parentElement.offsetHeight + 12) return false;
   if (!out) return true;
   if (covers === true && stage.dataset.kind !== "text") return texts.every((one) => !isWide(one));
+  if (covers === "under") return out.offsetTop + out.scrollHeight <= body.clientHeight && texts.every((one) => !isWide(one));
   if (covers === "rest") return texts.every((one) => !isWide(one)) && leastIn(out) >= LEAST;
   const fits = !isWide(out) && !isHigh(out) && texts.every((one) => !isWide(one));
   return fits && (covers !== "lead" || out.offsetHeight <= lead.offsetHeight + 8);

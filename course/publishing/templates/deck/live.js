@@ -135,7 +135,7 @@ function run(what) {
   if (!names.length) return;
   if (!isConnected() || kernel.kernel === "dead") return tellState();
   names.forEach((name) => asked.add(name));
-  Reveal.getCurrentSlide().classList.remove("peek");
+  look(Reveal.getCurrentSlide(), false);
   order(what, { cells: names });
 }
 
@@ -145,7 +145,7 @@ function edit() {
   const source = box?.code.querySelector("pre.src");
   if (!source || !isConnected() || !cells[box.cell] || document.querySelector(".typing")) return;
   if (slide.matches(".lab:not(.working)")) return; // its code is not seen yet
-  slide.classList.toggle("peek", !slide.matches(".lab")); // where an output stands over the code
+  look(slide, !slide.matches(".lab")); // where an output stands over the code
   const area = document.createElement("textarea");
   const before = cells[box.cell].source;
   Object.assign(area, { value: before, spellcheck: false, className: "typing", ariaLabel: "Code of this slide" });
@@ -159,7 +159,7 @@ function edit() {
   grow();
   area.addEventListener("blur", () => {
     area.remove();
-    slide.classList.remove("peek");
+    look(slide, false);
     box.code.querySelector("pre.src").hidden = false;
     setTimeout(tell);
     mark(box);
@@ -187,7 +187,7 @@ function typed(event, area) {
 function reset() {
   const slide = Reveal.getCurrentSlide();
   order("edit", { cells: cellsOf(slide), source: null });
-  slide.classList.toggle("peek", isConnected() && !slide.matches(".lab")); // the lesson's own code is seen
+  look(slide, isConnected() && !slide.matches(".lab")); // the lesson's own code is seen
 }
 
 function save() {
