@@ -10,14 +10,16 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 
 from course.publish import publish
 from course.publishing import chromium, source, worksheets
 from course.publishing.source import NoSlides, Unpublishable, reason
 
 KINDS = ("questions", "answers")
+READING = Lock()  # one notebook is read while sheets of another are printed
 ASKS = 'class="round"'  # in a deck: a slide that asks something
 LACKING = {
     "graphs": "none of its rounds draws a graph",
@@ -39,7 +41,8 @@ def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
             f"The folder {folder} cannot be made ({reason(error)}). Give another place after -o."
         ) from None
     with tempfile.TemporaryDirectory() as there:
-        pages = pages_of(notebook, Path(there))
+        with READING:
+            pages = pages_of(notebook, Path(there))
         with ThreadPoolExecutor() as pool:  # Chromium takes its time to start
             jobs = [
                 pool.submit(chromium.print_page, program, page, path_of(notebook, folder, kind))
@@ -88,20 +91,22 @@ def main(arguments: list[str] | None = None) -> int:
     if not sources:
         print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
         return 1
-    went_well = [printed(one, given.o, program, is_folder) for one in sources]
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [(one, pool.submit(sheets, one, given.o, program)) for one in sources]
+        went_well = [told(one, given.o, job, is_folder) for one, job in jobs]
     return 0 if all(went_well) else 1
 
 
-def printed(notebook: Path, folder: Path, program: str, is_one_of_many: bool) -> bool:
-    """Print the sheets of a notebook, and say which; tell whether all went well."""
+def told(notebook: Path, folder: Path, job: Future[list[Path]], is_one_of_many: bool) -> bool:
+    """Say which sheets of a notebook were printed; tell whether all went well."""
     try:
-        made = sheets(notebook, folder, program)
+        made = job.result()
     except Unpublishable as error:
         is_fine = is_one_of_many and isinstance(error, NoSlides)
         if not is_fine:
             print(error, file=sys.stderr)
         return is_fine
-    print(*made, sep="\n")
+    print(*made, sep="\n", flush=True)
     for kind, lacking in LACKING.items():
         if path_of(notebook, folder, kind) not in made:
             print(f"  no {kind} sheet of {notebook.name}: {lacking}")

@@ -78,7 +78,7 @@ def arranged(boxes: Boxes, wide: int, high: int) -> Sheet:
     low = boxes.height + gap
     aside = (0, 0)
     if down > UPRIGHT and beside[0] <= LYING[0] and beside[1] <= LYING[1]:
-        aside = boxes.width + gap, low
+        aside = boxes.width + gap - (across - wide) // 2, low
     return Sheet(across + 2 * EDGE, down + 2 * EDGE, 0, low, across, aside=aside)
 
 
