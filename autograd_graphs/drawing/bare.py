@@ -26,7 +26,7 @@ from autograd_graphs.drawing.diagram import (
     nearest,
 )
 from autograd_graphs.drawing.display_list import Mark, Owner, Pen
-from autograd_graphs.drawing.layout import Placed, Point
+from autograd_graphs.drawing.layout import LOOSE, TIGHT, Placed, Point
 
 EDGE = 10  # px around everything
 CLOSER = 12  # px by which a capsule may come closer to what is beside it
@@ -34,6 +34,7 @@ FLIES = 34  # px of the same where it enters from the right
 ENTERS = 40  # px of the wire along which the first gradient enters
 FEW, SOME = 16, 40  # nodes: of no more cards of several lines are tried, leaves of two lines
 LEAF_SIDES = 18  # px beside what stands in a leaf of two lines
+LARGE = 940  # px: what is wider lying gets cards of one line, so that a slide shows all of it
 FLAT = 1300, 300  # px: what is larger lying on its side stays upright
 PANE = 590, 540  # px: what is drawn larger in cards of several lines gets cards of one line
 
@@ -110,6 +111,9 @@ def on_its_side(graph: Graph, room: Room) -> Bare | None:
         return None
     dealt = dealt_for(graph, room.slots, True, True)
     found = drawn(graph, dealt, room, False, is_lying=True)
+    if found.width > LARGE:
+        dealt = dealt_for(graph, room.slots, False, True)
+        found = drawn(graph, dealt, room, True, is_lying=True)
     return found if found.width <= FLAT[0] and found.height <= FLAT[1] else None
 
 
@@ -181,7 +185,9 @@ def drawn(
     """Return the picture of cards and wires."""
     starts = room_for.starts
     words = [room_of(dealt, nr, room_for.capsules) for nr in range(len(dealt.wires))]
-    laid = laid_on_side(dealt, words) if is_lying else laid_out(part, dealt, words, is_dense)
+    laid = laid_out(part, dealt, words, is_dense)
+    if is_lying:
+        laid = laid_on_side(dealt, words, TIGHT if is_dense else LOOSE)
     room = around_capsules(laid, room_for.capsules)
     pen = Pen(EDGE - round(room.left), EDGE - round(room.top))
     above = starts and not is_lying
