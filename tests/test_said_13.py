@@ -59,7 +59,7 @@ def test_with_the_flag_of_the_message_the_penalty_changes_nothing():
     assert "if you take the penalty out of the loss, its value is 3.57 at the end, too" in then
     assert "(With 10 in its place it is 3.57 as well.)" in notes
     assert {trained(factor, retain_graph=True) for factor in (0, 0.1, 10)} == {3.57}
-    assert "repair this by one word" in then
+    assert "repair this by changing one word" in then
     assert trained(0.1, create_graph=True) < 1
     assert "The first version raised an error, and its message suggested" in said("13", "case")
     assert "Specify retain_graph=True" in refusal(lambda: trained(0.1))
@@ -77,8 +77,11 @@ def test_a_recorded_gradient_leads_to_what_it_was_made_of():
     h = x.exp()
     (g,) = grad(5 * h, x, create_graph=True)
     assert g.grad_fn.next_functions == ((None, 0), (h.grad_fn, 0))
-    assert "without the flag, `g` is a bare number, and `g.grad_fn` is None" in because
+    assert "Without the flag, `g.grad_fn` is always None." in because
     assert grad(5 * x.exp(), x)[0].grad_fn is None
+    assert "such as `3 * x` is constant, and has no graph even with the flag" in because
+    assert not grad(3 * x, x, create_graph=True)[0].requires_grad
+    assert "a gradient has a graph, unless it is constant" in said("13", "recap")
     assert "(The same 5 · exp(x), so 5 at 0.)" in said("13", "d1-notes")
     assert derivatives(lambda x: 5 * x.exp(), 0.0) == (5, 5)
 
@@ -149,6 +152,7 @@ def test_a_step_is_differentiated_if_its_gradient_was_recorded(flag, arrives):
     assert "The slope at `fast` is −2. The slope of the step is a half" in because
     assert "write `fast = w - …` yourself" in because
     assert "(The curvature of the inner loss. It is called first-order MAML.)" in notes
+    assert "By default it writes into `w` and records nothing" in because
     before = w._version
     SGD([w], lr=0.1).step()
     assert (w.grad_fn, w._version) == (None, before + 1)
@@ -229,10 +233,11 @@ def test_what_a_backward_only_remembers_is_a_constant(keep, slope, second):
     assert "Without `raise_exception=False` it raises." in said("13", "gradgrad-then")
     if second == 12:
         assert "Jacobian mismatch" in refusal(lambda: gradgradcheck(own.apply, x))
-        assert "if nothing else in the loss has a graph, torch does raise" in because
-        x = leaf(3.0)
-        (first,) = grad(own.apply(x), x, create_graph=True)
-        assert "does not require grad" in refusal(first.backward)
+        assert "if no other part of the gradient has a graph, torch raises an error" in because
+        for alone in (own.apply, lambda x: own.apply(x) + x):
+            x = leaf(3.0)
+            (first,) = grad(alone(x), x, create_graph=True)
+            assert "does not require grad" in refusal(first.backward)
 
 
 # Exercises

@@ -197,7 +197,7 @@ STEP = Quantities(
             "the slope at `fast`, times the slope of the whole step by `w`",
             {
                 "the slope at `fast` alone, as if the step did not depend on `w`": _outer_slope,
-                "what comes by way of `g`, without its sign and without the direct way from `w`": (
+                "the part that comes through `g` alone, without its minus sign": (
                     _through_curvature
                 ),
                 "what a loss without the step would give": lambda data: (
@@ -211,7 +211,7 @@ STEP = Quantities(
 INNER_STEP = Exercise(
     id="13.3",
     reader=number(),
-    right="The step depends on `w` twice: directly, and by the gradient that it uses.",
+    right="The step depends on `w` twice: directly, and through the gradient that it uses.",
     principle="`fast` is a formula of `w`. Put the formula of `g` into it, and differentiate that.",
     quantities=STEP,
     asked="What is `w.grad`?",
@@ -281,12 +281,12 @@ print(x.grad.item())
 LINE = Exercise(
     id="13.4",
     right="With this line put right, the gradient has all of its parts.",
-    principle="go back from what is printed, and ask at each line whether its history goes on.",
+    principle="go back from what is printed, and ask at each line whether the history goes on.",
     asked="One line of this program loses a part of the gradient, or all of it. Which one is to blame? Give its"
     " number.",
     hints=(
         "Which tensors ought to have a `grad_fn`? Ask for it after each line.",
-        "Look for whatever hands on numbers and leaves the history behind.",
+        "Look for a line that hands on the number and leaves its history behind.",
     ),
     **SECOND.first(a=2, b=5, c=3, d=7),
 )
@@ -371,7 +371,8 @@ BUILD = Exercise(
         observe=_product_seen,
         parts=("values", "`x.grad`", "gradients that came to `x`"),
     ),
-    right="Two passes, whatever the size of `x`. Keep it: optimizers and tests of curvature are built on it.",
+    right="That is Hessian times `v`. With two calls of `grad` it takes two passes, whatever the size of `x`. Keep"
+    " it: some optimizers and tests of curvature are built on it.",
     principle="record the first gradient, weigh it with `v`, and differentiate the one number that you get.",
     known={
         "Your first gradient has no graph. Who records what backward computes?": lambda seen, _: (
@@ -460,8 +461,9 @@ CASE = Exercise(
     right="The penalty has a graph, so its backward reaches the weights. Put the one word into the case.",
     principle="a penalty on a gradient needs the graph of that gradient.",
     known={
-        "No gradient comes from your penalty to the weights. It is a number with a flag or without one, and"
-        " nobody recorded how the slope was computed.": shows(_NO_GRAPH),
+        "Your penalty sends no gradient to the weights, because nobody recorded how the slope was computed.": shows(
+            _NO_GRAPH
+        ),
         "Your function leaves a trace: `points` require grad now, or a weight has a `.grad`. Work on a copy of"
         " the points, and ask with `torch.autograd.grad`.": shows(_TOUCHED),
         "That is the mean of all squared numbers. Of each point take the sum over both coordinates, and the"
@@ -471,8 +473,8 @@ CASE = Exercise(
         "That is the sum over all points, not the mean.": like(
             _PENALTY.replace("square().sum(1).mean()", "square().sum()")
         ),
-        "You asked for the slope of the mean score. Then the slope of each point is too small by the number of"
-        " points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
+        "You asked for the slope of the mean score. So the slope of each point came out divided by the number"
+        " of points.": like(_PENALTY.replace("score.sum()", "score.mean()")),
         "That is the length of each slope. The penalty takes its square.": like(
             _PENALTY.replace("square().sum(1).mean()", "norm(dim=1).mean()")
         ),

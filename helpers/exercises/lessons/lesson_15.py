@@ -320,7 +320,8 @@ BLOCKS = Exercise(
         "Without a checkpoint every node keeps what it saves.": like(
             "def answer(layers, x, size):\n    return layers(x)"
         ),
-        "There is one checkpoint around all layers. So all of them are computed again at the same time.": like(
+        "There is one checkpoint around all layers. So in backward the results of all layers are there at the"
+        " same time.": like(
             "from torch.utils.checkpoint import checkpoint\n"
             "def answer(layers, x, size):\n    return checkpoint(layers, x, use_reentrant=False)"
         ),
