@@ -98,7 +98,8 @@ def test_of_two_errors_in_a_traceback_both_are_found():
 def test_where_nothing_is_found_it_says_so_and_names_the_nearest_terms(asked):
     found = find(asked)
     assert found.entries == ()
-    assert repr(found).startswith(f"The glossary has nothing on “{asked}”. Its nearest terms: ")
+    told = " ".join(repr(found).split())
+    assert told.startswith(f"The glossary has nothing on “{asked}”. Its nearest terms: ")
     assert len(found.near) == 3
     assert {one.section for one in found.near} == {"term"}
 

@@ -98,7 +98,7 @@ HOSTILE = [
     {},
     {"kind": "right"},
     {"kind": "value"},
-    {"kind": "value", "value": {"points": 100}},
+    {"kind": "value", "value": {"points": 98_765}},
     {"kind": "value", "value": ["tuple", ["no kind"]]},
     {"kind": "reading", "value": ["tuple"]},
     {"kind": "reading", "value": ["ours", ["failed", "x", "y"]]},
@@ -217,7 +217,7 @@ def test_the_graded_version_is_one_that_earns_all_points(made, extracted):
         names = {"torch": __import__("torch")}
         exec(cells["answer", exercise.id].source, names)
         assert graded(exercise, names["answer"], extracted).right, exercise.id
-        assert cells["points", exercise.id].metadata.nbgrader.points in (1, 2, 3, 5)
+        assert cells["points", exercise.id].metadata.nbgrader.points in (1, 2, 3, 4, 5)
 
 
 # What a submission may change

@@ -7,6 +7,7 @@ from autograd_graphs.text import visible
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from classroom.grading.encoding import read
 from helpers.answers import bare
+from helpers.exercises.functions import Run
 from helpers.exercises.table import of_a_case
 from helpers.exercises.values import same
 from helpers.exercises.verdict import judge, judge_reading
@@ -84,7 +85,7 @@ def _case(exercise, reading):
     truth = reader.read(exercise.truth())
     pairs = enumerate(zip(reading, truth, strict=True))
     first = next(case for case, pair in pairs if not same(*pair, reader.rtol))
-    lines = of_a_case(reader, first, None, reading[first], truth[first], reveal=False)
+    lines = of_a_case(reader, first, None, Run(), reading[first], truth[first], reveal=False)
     thought = [f"Think of this: {exercise.principle}"] if exercise.principle else []
     return [f"Case {first + 1}:", *map(bare, lines), *thought]
 

@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
-from autograd_graphs.untrusted.plain import is_a, plain
+from autograd_graphs.untrusted.plain import NotRead, is_a, plain
 from autograd_graphs.untrusted.sandbox import Failed, guarded
 from helpers.exercises import values
 from helpers.exercises.programs import names_of
@@ -38,7 +38,10 @@ def _line(answer: object) -> tuple[float | None]:
     value = values.single(plain(answer))
     if is_a(value, str):
         value = value.casefold().replace("line", "").strip(" #")
-    return (values.number(value),)
+    line = values.number(value)
+    if line is not None and line % 1:
+        raise NotRead("a line has a whole number")
+    return (line,)
 
 
 READER = Reader("the number of a line, such as 3", _line)

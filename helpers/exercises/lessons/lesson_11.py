@@ -490,7 +490,7 @@ LOOP = Exercise(
     solution=_loop(),
 )
 
-_ORDER = "What is in `w.grad` when the step comes, and is that the gradient of this round alone?"
+_ORDER = "What is in `w.grad` when the step comes, and from which rounds?"
 _TWICE = "How often does a step move `w` in one round, and by how much?"
 _CALLED = "Does each of these lines really do what its name says?"
 ORDERS = Lines(

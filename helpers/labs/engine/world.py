@@ -66,8 +66,13 @@ class World:
 
     def reset(self) -> None:
         """Build everything anew."""
+        self.bound.clear()
         self.bound = {"torch": torch, "nn": torch.nn}
         self.execute("\n".join(self.setup))
+
+    def __del__(self) -> None:
+        """Let go of all names. A hook of the lab leads to them, which Python's collector cannot see."""
+        self.bound.clear()
 
     def execute(self, code: str) -> None:
         """Run lines of a lab as a cell would. They are ours, never a user's."""
