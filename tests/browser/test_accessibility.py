@@ -149,9 +149,11 @@ def test_what_is_folded_opens_by_the_keyboard(opened):
     press(shown, "ArrowRight")
     shown.focus(".player-formula summary")
     press(shown, "Enter")
-    assert shown.locator(".player-formula code").is_visible()
+    formulas = shown.locator(".player-formula code")
+    assert all(one.is_visible() for one in formulas.all())
+    assert formulas.count()
     press(shown, "Enter")
-    assert not shown.locator(".player-formula code").is_visible()
+    assert not any(one.is_visible() for one in formulas.all())
 
 
 HEAR = "window.heard = []; document.addEventListener('keydown', (event) => window.heard.push(event.key))"
