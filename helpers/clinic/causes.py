@@ -329,9 +329,10 @@ def instead_of_edit(word: str, name: str, stmt: ast.stmt) -> str:
         return f"make the module without inplace=True: {word}()"
     if word == "assign":
         return (
-            f"make a new tensor and leave {name} as it is, with torch.where(...) or "
-            f"{name}.masked_fill(mask, value). In a loop, append each part to a list, and put the "
-            "parts together after the loop, with torch.stack(...)"
+            f"make a new tensor and leave {name} as it is. In a loop, append each part to a list, "
+            "read the part before from there, and put them together after the loop, with "
+            "torch.stack(parts, dim=...). Elsewhere write torch.where(...) or "
+            f"{name}.masked_fill(mask, value)"
         )
     if word.endswith("_"):
         return f"write {name} = {name}.{word.rstrip('_')}(...), without the _ at the end"
@@ -882,15 +883,16 @@ def deep_copy(facts: Facts, _: Any) -> Finding | None:
         return None
     names = [name for name, _ in results]
     kept = names[0].rpartition(".")[2]
+    owner = re.split(r"[.\[]", names[0])[0] if "." in names[0] else "model"
     have, they = each(names, ("was", "it has"), ("were", "they have"))
     lines = [str(facts.spot), *list(assigned(facts.spot.globals, kept))[:1]]
     return Finding(
         f"{listed(names)} {have} made by an operation, so {they} a graph. deepcopy() copies only "
         "leaves.",
         tuple(lines),
-        "copy the numbers alone, with copy.deepcopy(model.state_dict()). Or store a detached copy "
-        f"for looking at, {kept}.detach(), and compute on with a name of its own that holds the "
-        "tensor itself",
+        f"copy the numbers alone, with copy.deepcopy({owner}.state_dict()), and load them into a "
+        f"second model. Or store only {kept}.detach(), and let the forward compute with the tensor "
+        "itself, under a name of its own",
     )
 
 
