@@ -35,7 +35,7 @@ class StepsCamera {
   frameCamera() {
     const { clientWidth: wide, clientHeight: high } = this.pane, [width, height] = this.scene.size;
     if (!wide || !high) return;
-    const em = this.unit / 15, least = this.asked("least") ? 0.9 * em : 0.81;
+    const em = this.unit / 15, least = this.asked("least") ? 0.9 * em : this.unit >= 24 ? 1.03 * em : 0.81;
     if (!this.camera || this.camera.isOurs) {
       const scale = Math.max(Math.min(wide / width, high / height, 1.35 * em), least);
       this.camera = { scale, x: this.camera?.x ?? width / 2, y: this.camera?.y ?? 0, isOurs: true };

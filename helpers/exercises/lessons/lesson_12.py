@@ -108,7 +108,7 @@ x = torch.tensor({data["x"]}, requires_grad=True)
 y = Nearest.apply(x * {data["k"]})
 loss = {data["loss"]}
 loss.backward()
-answer = x.grad
+answer = x.grad.tolist()
 """
 
 

@@ -91,7 +91,7 @@ def _product(data: Data) -> str:
 y = {data["f"]}
 (g,) = torch.autograd.grad(y, x, create_graph=True)
 v = torch.tensor({data["v"]})
-(answer,) = torch.autograd.grad(g @ v, x)
+answer = torch.autograd.grad(g @ v, x)[0].tolist()
 """
 
 
@@ -131,11 +131,13 @@ PRODUCT = Quantities(
             f"row {at} of the Hessian times `v`",
             {
                 "the first derivative": _gradient_at(at),
-                "the first derivative times a number of `v`": _weighed_at(at),
                 "what one number of that row gives, and the row has two": _diagonal_at(at),
-            },
+            }
+            | more,
         )
-        for at in range(2)
+        for at, more in enumerate(
+            ({}, {"the first derivative times a number of `v`": _weighed_at(1)})
+        )  # the first number of `v` is 1
     ),
 )
 
