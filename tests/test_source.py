@@ -165,9 +165,7 @@ def run_lesson(path):
 @pytest.mark.notebooks
 def test_most_steps_of_the_lessons_have_a_highlight(traces, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    # from 12 on nodes of an own Function and of a gradient's graph are stepped, which no line names
-    core = [path for path in LESSONS if path.stem < "12"]
-    for path in [path for path in core if STEPS.search(path.read_text(encoding="utf-8"))]:
+    for path in [path for path in LESSONS if STEPS.search(path.read_text(encoding="utf-8"))]:
         before = len(traces)
         run_lesson(path)
         assert any(len(graph.nodes) > 2 for graph, _ in traces[before:]), f"{path.name}: no step"

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import torch
+from torch.autograd.function import FunctionMeta
 
 from autograd_graphs.data import Graph
 from autograd_graphs.looking.statements import Replay, Value, base_name
@@ -288,11 +289,17 @@ class Matcher:
             yield (name, *range(count))
 
     def _called(self, value: Value) -> str:
-        """Return the function that a called module is, where the name still holds that module."""
-        name = base_name(value.expr.func)
+        """Return the function that a called module is, or the class whose `apply` is called, where
+        the name still holds it.
+        """
+        func = value.expr.func
+        name = base_name(func)
         if name is None or self.current.get(name) is not value.callee:
             return ""
-        thing = self.reached(value.expr.func)
+        if isinstance(func, ast.Attribute) and func.attr == "apply":
+            owner = self.reached(func.value)
+            return type.__dict__["__name__"].__get__(owner) if is_a(owner, FunctionMeta) else ""
+        thing = self.reached(func)
         return next((name for kind, name in MODULES.items() if type(thing) is kind), "")
 
     def _fits(
