@@ -8,11 +8,11 @@ attributes, which JupyterLab leaves to outputs that it does not trust.
 """
 
 import re
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autograd_graphs.drawing.svg import safe
+from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.text import shortened
 
 LINES, COLUMNS = 10, 84  # what is seen of a long card; the rest is folded
@@ -58,7 +58,7 @@ def show(card: Card) -> None:
     """Display a card in a notebook; print its text anywhere else."""
     if card.printed:
         say(card.printed, end="")
-    shell = notebook()
+    shell = shell_here()
     if shell is None:
         say(card.text)
     else:
@@ -67,17 +67,11 @@ def show(card: Card) -> None:
 
 def show_markdown(text: str) -> None:
     """Display Markdown in a notebook; print it anywhere else."""
-    shell = notebook()
+    shell = shell_here()
     if shell is None:
         say(text)
     else:
         shell.display_pub.publish({"text/plain": text, "text/markdown": text})
-
-
-def notebook() -> object | None:
-    """Return the IPython that this runs in, None where there is none."""
-    found = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
-    return found.instance() if found is not None and found.initialized() else None
 
 
 def say(text: str, end: str = "\n") -> None:

@@ -12,6 +12,7 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import autograd_graphs
+from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.text import visible
 
@@ -70,8 +71,7 @@ def is_users(filename: str) -> bool:
 
 def cell_number(filename: str) -> int | None:
     """Return the number of the cell that IPython compiled under a name; None for anything else."""
-    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
-    compiler: Any = getattr(getattr(shell, "_instance", None), "compile", None)
+    compiler: Any = getattr(shell_here(), "compile", None)
     known = getattr(compiler, "_filename_map", None)
     return known.get(filename) if type(known) is dict else None
 

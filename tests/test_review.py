@@ -256,7 +256,7 @@ def test_neighbours_are_of_different_lessons_where_that_can_be(clock):
 
 def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, monkeypatch):
     shown = []
-    monkeypatch.setattr(reviewing, "notebook", lambda: object())
+    monkeypatch.setattr(reviewing, "shell_here", lambda: object())
     monkeypatch.setattr(reviewing, "show_markdown", shown.append)
     miss("05.q1", "01.q1")
     reviewing.remind()
@@ -271,7 +271,7 @@ def test_a_lesson_begins_with_a_line_if_something_is_due_and_only_then(clock, mo
 
 def test_a_cell_that_imports_progress_and_calls_it_says_once_what_is_due(clock, monkeypatch):
     shell = SimpleNamespace(execution_count=1)
-    monkeypatch.setattr(reviewing, "notebook", lambda: shell)
+    monkeypatch.setattr(reviewing, "shell_here", lambda: shell)
     monkeypatch.setattr(reviewing, "show_markdown", lambda text: None)
     monkeypatch.setattr(reviewing, "_reminded", [])
     miss("05.q1")

@@ -6,6 +6,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Sequence
 from types import FrameType
+from typing import Any
 
 from autograd_graphs.looking.statements import Text
 
@@ -41,9 +42,14 @@ def read_cells(cells: Sequence[str], taken: int) -> tuple[list[Text], bool]:
     return found[::-1], True
 
 
+def shell_here() -> Any:
+    """Return the IPython that this runs in, None where there is none; it is not imported."""
+    shells = sys.modules.get("IPython.core.interactiveshell")
+    return getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
+
+
 def failures() -> set[int] | None:
     """Return the numbers of cells that ended with an error, None where IPython does not tell."""
-    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
-    history = getattr(getattr(shell, "_instance", None), "history_manager", None)
+    history = getattr(shell_here(), "history_manager", None)
     found = getattr(history, "exceptions", None)
     return set(found) if type(found) in (dict, defaultdict) else None

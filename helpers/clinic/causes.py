@@ -260,6 +260,11 @@ EDITS = {
     "MaskedFill": {"masked_fill_", "assign"},
 }
 
+AFTER_STEP = (
+    "run the model again after the step, and compute this loss from its new result. If you only "
+    "move the step down, this loss adds to the gradients of the weights that the step updates"
+)
+
 
 @rule("has been modified by an inplace operation")
 def modified(facts: Facts, _: Any) -> Finding | None:
@@ -281,9 +286,7 @@ def modified(facts: Facts, _: Any) -> Finding | None:
             f"Most likely the optimizer's step() changed {what} in place. This backward() still "
             "needed the numbers from before the step.",
             tuple(steps),
-            "run the model again after the step, and compute this loss from its new result. If you "
-            "only move the step down, this loss adds to the gradients of the weights that the step "
-            "updates",
+            AFTER_STEP,
         )
     return edit_finding(facts, events, names) if events else None
 

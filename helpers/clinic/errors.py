@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator
 from types import FrameType, TracebackType
 
-from autograd_graphs.looking.cells import cells_of, failures
+from autograd_graphs.looking.cells import cells_of, failures, shell_here
 from autograd_graphs.looking.refusals import is_plain_words
 from autograd_graphs.looking.statements import lines_of
 from autograd_graphs.untrusted.messages import error_text, type_name
@@ -53,9 +53,7 @@ def cells_ran_since(error: BaseException) -> bool | None:
     """Say whether another cell ran between that of an error and this one; None where that cannot
     be known, False outside IPython and while the error is being handled.
     """
-    shells = sys.modules.get("IPython.core.interactiveshell")
-    shell = getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
-    cells = getattr(shell, "user_ns", {}).get("In", ())
+    cells = getattr(shell_here(), "user_ns", {}).get("In", ())
     if not cells or sys.exc_info()[1] is error:
         return False
     before_this = len(cells) - 2

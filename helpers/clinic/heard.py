@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any
 
+from autograd_graphs.looking.cells import shell_here
 from helpers.clinic.sources import cells_in
 from helpers.users_line import is_users
 
@@ -73,8 +74,7 @@ def _registered() -> Heard | None:
     """Return the newest warning that Python itself has noted for a notebook, which was shown before
     anybody listened; only its words and its line are known.
     """
-    shell = getattr(sys.modules.get("IPython.core.interactiveshell"), "InteractiveShell", None)
-    space = getattr(getattr(shell, "_instance", None), "user_ns", {})
+    space = getattr(shell_here(), "user_ns", {})
     noted = [key for key in space.get("__warningregistry__", ()) if type(key) is tuple]
     if not noted or len(noted[-1]) != 3:
         return None

@@ -6,12 +6,11 @@ No tensor is kept. What is noted about a node lies in its `metadata` and goes wi
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import CodeType
 from typing import Any
 
@@ -19,6 +18,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils.weak import WeakIdKeyDictionary
 
+from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.torch_private import (
     is_tensor,
     may_be_stale,
@@ -29,7 +29,7 @@ from autograd_graphs.looking.torch_private import (
 )
 from autograd_graphs.looking.variable_names import variables
 from helpers.clinic.catalogue import CUTS
-from helpers.clinic.causes import found_in, instead_of_edit, read_flag
+from helpers.clinic.causes import AFTER_STEP, found_in, instead_of_edit, read_flag
 from helpers.clinic.detectors import nodes_of, spoilt_by
 from helpers.clinic.errors import cell_of, frames_of
 from helpers.clinic.facts import Facts, Finding, Spot, each, quoted, spot_in
@@ -62,7 +62,6 @@ class Seen:
     space: dict[str, Any]
     word: str
     name: str = ""
-    version: int = 0
     records: bool = True
 
 
@@ -108,10 +107,8 @@ class Watch(TorchFunctionMode):
             self.left = end
 
     def named(self, seen: Seen, tensor: torch.Tensor, frame: Any) -> Seen:
-        names = [name for name, thing in variables(frame) if thing is tensor]
-        version = read(tensor, "_version") or 0
-        found = (seen.order, seen.made, seen.line, seen.space, seen.word)
-        return Seen(*found, (*names, "")[0], version, torch.is_grad_enabled())
+        names = (name for name, thing in variables(frame) if thing is tensor)
+        return replace(seen, name=next(names, ""), records=torch.is_grad_enabled())
 
 
 def tensors_in(things: Iterable[Any]) -> Iterator[torch.Tensor]:
@@ -170,11 +167,6 @@ def run_again(error: BaseException | None) -> tuple[str, BaseException | None, W
     new = run_watched(made, shell.user_ns, watch)
     told = f"I ran {cells(numbers)} once more and watched."
     return (told, new, watch) if new else (f"{told} {ENDED}", None, None)
-
-
-def shell_here() -> Any:
-    shells = sys.modules.get("IPython.core.interactiveshell")
-    return getattr(getattr(shells, "InteractiveShell", None), "_instance", None)
 
 
 def compiled(shell: Any, source: str, number: int) -> CodeType:
@@ -293,13 +285,9 @@ def edit_told(node: Any, saver: Spot | None, edit: Seen, spot: Spot) -> Finding:
         told = f"{what} was edited in place on the first of these lines, after the operation on "
         told += "the second one had saved it for backward()."
     if ".step(" in str(spot):
-        remedy = (
-            "run the model again after the step, or call every backward() before the first step"
-        )
-    else:
-        word = "assign" if edit.word == "__setitem__" else edit.word
-        remedy = instead_of_edit(word, edit.name or "y", spot.stmt)
-    return Finding(told, lines, remedy)
+        return Finding(told, lines, AFTER_STEP)
+    word = "assign" if edit.word == "__setitem__" else edit.word
+    return Finding(told, lines, instead_of_edit(word, edit.name or "y", spot.stmt))
 
 
 def freed(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
@@ -314,13 +302,13 @@ def freed(facts: Facts, call: FailedBackward, watch: Watch) -> Finding | None:
     spot = spot_at(facts, maker(gone[0]))
     if spot is None and (found := found_in(facts)):
         return found
-    told = "An earlier backward() went through the operation on the first of these lines and freed "
-    told += "what it had saved. The backward() on the second one needs that again."
+    told = (
+        "An earlier backward() went through the operation on the first of these lines and freed "
+        "what it had saved. The backward() on the second one needs that again."
+    )
     if spot is None:
         told = (
             "This backward() went back into a part of the graph that was made before the cell ran: "
-        )
-        told += (
             f"{type_name(gone[0])} is part of it. An earlier backward() had freed what it saved."
         )
     return Finding(

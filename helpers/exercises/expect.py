@@ -4,10 +4,11 @@ come.
 
 from types import TracebackType
 
+from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.looking.refusals import short
 from autograd_graphs.text import fold, visible
 from autograd_graphs.untrusted.messages import in_one_line
-from helpers.answers import Card, notebook, show
+from helpers.answers import Card, show
 
 
 class expect_error:
@@ -56,7 +57,7 @@ class expect_error:
     def _failed(self, word: str, found: str) -> AssertionError:
         """Make the error that says what came instead; in a notebook a card above it says it."""
         text = self._wanted() + found + _ADVICE
-        if notebook() is None:
+        if shell_here() is None:
             return AssertionError(text)
         show(Card("wrong", word, "", text, fold(text)))
         return short(AssertionError(f"{word}: see the card above."))

@@ -7,12 +7,13 @@ import re
 from IPython.display import display
 
 from autograd_graphs.data import counted
+from autograd_graphs.looking.cells import shell_here
 from autograd_graphs.text import fold
 from autograd_graphs.untrusted.describe import describe
 from autograd_graphs.untrusted.plain import is_a
 from autograd_graphs.untrusted.sandbox import guarded
 from helpers import pace
-from helpers.answers import Card, notebook, say, show, show_markdown
+from helpers.answers import Card, say, show, show_markdown
 from helpers.exercises.asking import REVIEWED
 from helpers.exercises.variants import asked_again
 from helpers.lessons import listings, question_text
@@ -146,7 +147,7 @@ def text_of(asked: Question, lesson: str) -> str:
 def show_recall(asked: Question, answer: str) -> None:
     """Show the buttons of a question, or what one types where there are none."""
     recall = Recall(asked, answer)
-    if notebook() is not None:
+    if shell_here() is not None:
         display(recall)
         return
     for line in lines_of(asked):
@@ -157,7 +158,7 @@ def show_recall(asked: Question, answer: str) -> None:
 def remind() -> None:
     """Say in a notebook how much is due, and nothing if nothing is. Never raises: a lesson begins."""
     line = guarded(reminder)
-    if notebook() is not None and is_a(line, str) and line:
+    if shell_here() is not None and is_a(line, str) and line:
         show_markdown(line)
         _reminded[:] = [_cell()]
 
@@ -168,7 +169,7 @@ def is_reminded_here() -> bool:
 
 
 def _cell() -> object:
-    return getattr(notebook(), "execution_count", None)
+    return getattr(shell_here(), "execution_count", None)
 
 
 def reminder() -> str:
