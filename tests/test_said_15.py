@@ -31,7 +31,7 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("q1-notes", "Adam keeps two more numbers for each weight"),
     ("q2-because", "The slope of a square is 2 · x, and the node got 3 for its `x`."),
     ("q2-because", "`torch.autograd.graph.save_on_cpu()`"),
-    ("q2-because", "A large number such as 100,000 even becomes infinite there."),
+    ("q2-because", "A number that is too large for it even becomes infinite there."),
     ("q2-because", "`pack` may not edit its tensor in place: torch refuses that"),
     ("q2-notes", "(An error, when backward comes to the node.)"),
     ("d1-because", "the block runs once more, from its saved input"),

@@ -41,23 +41,11 @@ def test_a_chart_has_a_curve_for_each_column_that_was_printed():
     assert chart("nothing to draw", ["loss"]) == ""
 
 
-FEW = pytest.mark.xfail(strict=True, reason="the lessons from 12 on have few pictures as yet")
-
-
-@pytest.mark.parametrize(
-    "path",
-    [pytest.param(one, marks=FEW if one.stem > "12" else ()) for one in NOTEBOOKS],
-    ids=lambda path: path.stem[:2],
-)
-def test_half_of_the_slides_have_a_picture(path):
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
+def test_half_of_the_slides_have_a_picture_and_the_deck_closes_on_its_case(path):
     made = slides(path)
     drawn = [DRAWN.search(str(vars(slide))) for slide in made]
     assert 2 * sum(map(bool, drawn)) >= len(made)
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem[:2])
-def test_a_deck_closes_on_its_case(path):
-    made = slides(path)
     assert [slide.title for slide in made].count("The case again") == 1
     assert [slide.kind for slide in made if slide.title == "Exercises"] == ["table"]
 
