@@ -463,7 +463,7 @@ print(sum(log).item(), {a} + {b} + {c})
 LINE = Exercise(
     id="06.7",
     right="With that line mended, both numbers are the same.",
-    asked="The two numbers that this program prints should be the same. Which line makes them differ?"
+    asked="The two numbers that this program prints should be the same. Which line would you change?"
     " Give its number.",
     principle="go through the calls of `backward()` one by one, and write down which tensor is in `.grad`, and"
     " what is in it.",

@@ -482,10 +482,12 @@ def _carried(came: tuple, batch: object, device: object) -> list[object]:
 
 
 def _lost_its_name(seen: tuple, right: tuple) -> bool:
+    """Tell whether a namedtuple is the first batch that came back as another kind."""
     pairs = [
         (case[0], wanted[0]) for case, wanted in zip(seen, right, strict=True) if len(case) == 2
     ]
-    return any(came[:1] != true[:1] and true[0] == "Batch" for came, true in pairs)
+    first = next((true for came, true in pairs if came != true), [""])
+    return first[0] == "Batch"
 
 
 _CARRY = """

@@ -555,8 +555,7 @@ SPOILED = Faults(
         Program(
             """
 model = torch.nn.Linear(2, 1)
-weights = [one for one in model.parameters()]
-sgd = torch.optim.SGD(weights, lr=0.1)
+sgd = torch.optim.SGD(model.parameters(), lr=0.1)
 x, y, log = torch.ones({a}, 2), {b} * torch.ones({a}, 1), []
 for step in range(3):
     loss = torch.nn.functional.mse_loss(model(x), y)
@@ -569,12 +568,12 @@ print(log)
             "[float(log[-1]), type(log[-1]).__name__]",
             {
                 2: (
-                    "weights = [one.detach() for one in model.parameters()]",
-                    "weights = [one.clone().detach() for one in model.parameters()]",
+                    "sgd = torch.optim.SGD([one.detach() for one in model.parameters()], lr=0.1)",
+                    "sgd = torch.optim.SGD([one.clone() for one in model.parameters()], lr=0.1)",
                 ),
-                7: ("    sgd.zero_grad", "    loss.detach()"),
-                9: ("    sgd.step",),
-                10: ("    log.append(loss)",),
+                6: ("    sgd.zero_grad", "    loss.detach()"),
+                8: ("    sgd.step",),
+                9: ("    log.append(loss)",),
             },
         ),
         Program(
