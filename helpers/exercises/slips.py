@@ -48,6 +48,8 @@ def of_a_function(answer: object, runs: list[Run], own_runs: list[Run]) -> str:
             "Your function returns nothing. Give back what it made: write"
             " `return` in its last line."
         )
+    if any(callable(run.returned) for run in own_runs):
+        return ""  # a method is as good as any function: handle.remove
     for part in (part for run in runs for part in _parts(run.returned)):
         if is_method(part):
             return _not_called(part, "Your function returns")

@@ -16,7 +16,7 @@ from helpers.exercises.functions import function, written
 from helpers.exercises.letters import Lines
 from helpers.exercises.quantities import Data, Place, Quantities
 from helpers.exercises.readers import number, numbers
-from helpers.exercises.recognise import fails, like, shows, wrong_in
+from helpers.exercises.recognise import both, fails, like, right_in, shows, wrong_in
 from helpers.exercises.tensors import readable
 
 # Bound here: a student may have put others in their place.
@@ -332,7 +332,7 @@ def _product_case(f: Callable, x: list, v: list) -> Callable:
 _PRODUCTS = (
     _product_case(_cubes, [1.0, 2.0, 5.0], [1.0, 0.0, 2.0]),
     _product_case(_mixed, [2.0, 3.0, 5.0, 10.0], [1.0, -1.0, 2.0, 0.5]),
-    _product_case(_straight, [1.0, 2.0], [3.0, 4.0]),
+    _product_case(_straight, [[1.0, 2.0], [3.0, 4.0]], [[3.0, 4.0], [5.0, 6.0]]),
     _product_case(_squared, [[1.0, 2.0], [3.0, 5.0]], [[1.0, 0.0], [2.0, 1.0]]),
 )
 
@@ -341,12 +341,15 @@ def _other_products(random: Random) -> tuple:
     def drawn(count: int) -> list[float]:
         return [float(random.randint(-9, 9)) or 1.0 for _ in range(count)]
 
-    sizes = random.randint(3, 4), random.randint(3, 5), random.randint(2, 4)
+    sizes = random.randint(3, 4), random.randint(3, 5)
     flat = [
         _product_case(f, drawn(size), drawn(size))
-        for f, size in zip((_cubes, _mixed, _straight), sizes, strict=True)
+        for f, size in zip((_cubes, _mixed), sizes, strict=True)
     ]
-    return *flat, _product_case(_squared, [drawn(2), drawn(2)], [drawn(2), drawn(2)])
+    matrices = [
+        _product_case(f, [drawn(2), drawn(2)], [drawn(2), drawn(2)]) for f in (_straight, _squared)
+    ]
+    return *flat, *matrices
 
 
 _ROWS, _LEFT = "row by row", "filled"
@@ -481,7 +484,7 @@ CASE = Exercise(
             _PENALTY.replace("square().sum(1).mean()", "norm(dim=1).mean()")
         ),
         "The penalty is right, and what it sends to the weights is not. Did some part of it leave the"
-        " graph?": wrong_in(1),
+        " graph?": both(right_in(0), wrong_in(1)),
     },
     hints=(
         "Which keyword of `torch.autograd.grad` records what backward computes?",

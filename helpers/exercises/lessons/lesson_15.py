@@ -155,7 +155,7 @@ COUNTS = Exercise(
     principle="a checkpoint keeps what goes into its block, and computes the rest again.",
     quantities=COUNTED,
     asked="`saved`: how many tensors do nodes save for `plain`? `kept`: how many are kept for `h`, between forward and"
-    " backward? `runs`: how often does a layer run for `h`, in both together? Give three numbers.",
+    " backward? `runs`: how often does a layer run for `h`, in forward and backward together? Give three numbers.",
     hints=(
         "Each of these layers saves its result. What goes into each block?",
         "Count layers for the first number, and blocks for the second one. In backward each block runs once more.",
@@ -222,7 +222,8 @@ print(x.grad)
 LINE = Exercise(
     id="15.3",
     right="Because of that line backward computes with other numbers, or finds no graph to go through.",
-    asked="With one line of this program a gradient becomes wrong, or is missing. Which line? Give its number.",
+    asked="Because of one line of this program a gradient is wrong, or missing. Which line? Give its number. An `x`"
+    " that does not require grad is data, and may stay so.",
     principle="ask what the block reads when it runs again, and what a node gets back of what it saved.",
     hints=(
         "Is there a checkpoint? What does its block read, and is that the same in backward? What are its inputs?",
@@ -245,22 +246,28 @@ def _counted(answer: Callable) -> Callable:
     return run
 
 
-def _gradients(result: torch.Tensor, modules: tuple[nn.Module, ...]) -> object:
-    """Return the gradient of each parameter, as backward leaves it, and put `.grad` back."""
-    weights = [one for module in modules for one in module.parameters()]
+def _gradients(result: torch.Tensor, leaves: list[torch.Tensor]) -> object:
+    """Return the gradient of each leaf, as backward leaves it, and put `.grad` back."""
+    _seed(
+        2
+    )  # not that of the forward: a Dropout that runs again would meet the same numbers by luck
     (result * result).sum().backward()
-    found = ["none" if one.grad is None else readable(one.grad) for one in weights]
-    for one in weights:
+    found = ["none" if one.grad is None else readable(one.grad) for one in leaves]
+    for one in leaves:
         one.grad = None
     return found
+
+
+_ERROR = "an error"
 
 
 def _ran(returned: tuple, layers: nn.Sequential, x: torch.Tensor, size: int) -> list[object]:
     result, kept = returned
     if not is_a(result, torch.Tensor):
-        return ["no tensor", "none", kept]
-    came = guarded(_gradients, result, (layers,))
-    return [readable(result), "an error" if is_a(came, Failed) else came, kept]
+        return ["no tensor", "none", kept, "none"]
+    came = guarded(_gradients, result, [*layers.parameters(), x])
+    *weights, data = [_ERROR, _ERROR] if is_a(came, Failed) else came
+    return [readable(result), weights, kept, data]
 
 
 def _layers(text: str, size: int, flag: bool = False) -> Callable:
@@ -297,6 +304,19 @@ _AS_ASKED = {
 }
 
 
+_SEQUENTIAL = """
+from torch.utils.checkpoint import checkpoint_sequential
+
+
+def answer(layers, x, size):
+    return checkpoint_sequential(layers, -(-len(layers) // size), x, use_reentrant=False)
+"""
+_NO_BACKWARD = (
+    "A backward from what you return raises an error. Does your function call `backward()` itself, or cut its"
+    " result off from the graph?"
+)
+
+
 def _blocks(**other: str) -> str:
     return _BLOCKS.format(**_AS_ASKED | other)
 
@@ -309,7 +329,12 @@ BLOCKS = Exercise(
         _layers("LDLTLS", 3),
         observe=_ran,
         around=_counted,
-        promises=("the result", "the gradients of the layers", "tensors that are kept in between"),
+        promises=(
+            "the result",
+            "the gradients of the layers",
+            "tensors that are kept in between",
+            "the gradient of `x`",
+        ),
     ),
     right="Blocks under checkpoints, of any size. Try it on a model of your own, and look at it with `bytes_in_use`.",
     principle="each block is a call of `checkpoint`, and its result is the input of the next one.",
@@ -333,7 +358,14 @@ BLOCKS = Exercise(
         ),
         "Your function does not return a tensor.": shows("no tensor"),
         "The result is another one than that of `layers(x)`.": wrong_in(0),
-        "A gradient is missing or wrong, though the result is right.": wrong_in(1),
+        _NO_BACKWARD: each_has(3, _ERROR),
+        "`checkpoint_sequential` runs the last part without a checkpoint, and all that its layers save is kept.": (
+            like(_SEQUENTIAL)
+        ),
+        "The result is right, and a weight gets no gradient or a wrong one. Is the graph cut off somewhere? Or does"
+        " a block read something else when it runs again?": wrong_in(1),
+        "`x` gets another gradient than from `layers(x)`: data get none, and an `x` that requires grad gets its"
+        " own. Leave `x` as it is.": wrong_in(3),
     },
     hints=(
         "`layers[at : at + size]` is an `nn.Sequential` as well. Which `at` are there?",
@@ -364,9 +396,9 @@ def _loss(
         return ["no tensor", "none", "nothing kept"]
     right = partial(checkpoint, body, use_reentrant=False)
     least = _counted(lambda: binary_cross_entropy_with_logits(head(right(x)), y))()[1]
-    came = guarded(_gradients, result, (body, head))
+    came = guarded(_gradients, result, [*body.parameters(), *head.parameters()])
     inside = "the body is computed again" if kept <= least else "the body's results are kept"
-    return [readable(result), "an error" if is_a(came, Failed) else came, inside]
+    return [readable(result), _ERROR if is_a(came, Failed) else came, inside]
 
 
 _CASE = """
@@ -388,16 +420,19 @@ CASE = Exercise(
         around=_counted,
         promises=("the loss", "the gradients of all parameters", "in between"),
     ),
-    right="One word: the graph of the body has its nodes again, and its weights learn. Put it into the case.",
+    right="The weights of the body learn, and backward computes its results again. Put it into the case.",
     principle="the older kind of checkpoint looks at its inputs alone, and the newer kind records the block.",
     known={
-        "The body still gets no gradient: `x` requires no grad, and this kind of checkpoint looks at its inputs"
-        " alone.": like(_case(z="head(checkpoint(body, x, use_reentrant=True))")),
+        "The body still gets no gradient, so nobody recorded it. With `use_reentrant=True` a checkpoint looks at its"
+        " inputs alone, and `x` requires no grad.": like(
+            _case(z="head(checkpoint(body, x, use_reentrant=True))")
+        ),
         "Your function does not return a tensor.": each_has(0, "no tensor"),
         "The loss is another one than that of the first page.": wrong_in(0),
         "What the body computes is kept, or a part of it. Is one checkpoint around the whole body?": shows(
             "the body's results are kept"
         ),
+        _NO_BACKWARD: each_has(1, _ERROR),
         "The loss is right, and some parameter gets no gradient, or a wrong one.": wrong_in(1),
     },
     hints=(
