@@ -483,7 +483,7 @@ CASE = Exercise(
         around=_with_itself,
         parts=("values", "gradient", "the node", "after an edit"),
     ),
-    right="The gate multiplies what arrives, and keeps `x` where torch guards it. Put it into the case.",
+    right="The gate multiplies what arrives, and no edit of `x` makes it wrong unnoticed. Put it into the case.",
     principle="what leaves a node is what arrives, times the slope at the `x` of the forward.",
     known={
         "Your function has two arguments, and your backward hands back one gradient. Write None where"

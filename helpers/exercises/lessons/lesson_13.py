@@ -323,8 +323,14 @@ def _product_case(f: Callable, x: list, v: list) -> Callable:
     def case() -> tuple:
         leaf = _tensor(x, requires_grad=True)
         leaf.arrived = []
-        leaf.register_hook(lambda gradient: leaf.arrived.append(1))
-        return f, leaf, _tensor(v)
+
+        def counted(given: torch.Tensor) -> torch.Tensor:
+            own = given.view_as(given)  # a copy of x, such as `hessian` makes, is watched as well
+            if own.requires_grad:
+                own.register_hook(lambda gradient: leaf.arrived.append(1))
+            return f(own)
+
+        return counted, leaf, _tensor(v)
 
     return case
 
@@ -394,7 +400,7 @@ BUILD = Exercise(
             "def answer(f, x, v):\n    return torch.autograd.grad(f(x), x)[0] * v"
         ),
         "Your result is right, and it came row by row: one pass for each number in `x`. Weigh first, then"
-        " differentiate once.": shows(_ROWS),
+        " differentiate once.": both(right_in(0), shows(_ROWS)),
         "You filled `x.grad`. `torch.autograd.grad` returns a gradient and leaves `.grad` alone.": shows(
             _LEFT
         ),

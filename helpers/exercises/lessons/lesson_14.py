@@ -3,6 +3,7 @@ NaN arises, a guard that one keeps, and the case.
 """
 
 import itertools
+import re
 from collections.abc import Callable
 from functools import partial
 from math import hypot, isfinite
@@ -330,7 +331,8 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
 
         def report(name: str) -> object:
             reported.append(name)
-            return torch.zeros_like(parameters[name]) if stale else None
+            known = is_a(name, str) and name in parameters
+            return torch.zeros_like(parameters[name]) if stale and known else None
 
         model.told = partial(_gather, model, reported, bad)
         return model, report
@@ -339,9 +341,17 @@ def _guarded_model(sizes: str, bad: dict[str, str], frozen: str = "", stale: str
 
 
 def _send(model: nn.Module, values: dict[str, float]) -> None:
-    """Send each parameter a gradient that holds one number, 2.0 where none is named."""
+    """Send each parameter a gradient that holds one number, 2.0 where none is named; what is not finite
+    is in one place of it alone.
+    """
     pairs = [(name, one) for name, one in model.named_parameters() if one.requires_grad]
-    sum((one * values.get(name, 2.0)).sum() for name, one in pairs).backward()
+    total = 0
+    for name, one in pairs:
+        value = values.get(name, 2.0)
+        sent = _full(one, value if isfinite(value) else 2.0)
+        sent.view(-1)[0] = value
+        total = total + (one * sent).sum()
+    total.backward()
 
 
 def _gather(model: nn.Module, reported: list, bad: dict[str, str], stop: Callable) -> list[object]:
@@ -369,9 +379,10 @@ def _reports(returned: object, model: nn.Module, report: Callable) -> list[objec
 
 
 def _one_name(seen: tuple, right: tuple) -> bool:
-    """Tell whether the first case has as many reports as it should, all of one name, a wrong one."""
+    """Tell whether the first case has as many reports as it should, all of one parameter, a wrong one."""
     names, wanted = seen[0][1], right[0][1]
-    return len(names) == len(wanted) and len(set(names)) == 1 and names != wanted
+    same = len(names) == len(wanted) and len(set(names)) == 1 and names != wanted
+    return same and re.fullmatch(r"\d\.(weight|bias)", names[0]) is not None
 
 
 _GUARDED = (
@@ -467,8 +478,8 @@ GUARD = Exercise(
         "Something is reported although every gradient is finite.": wrong_in(0),
         "Your guard changes gradients. A hook that only looks returns nothing, and not what `report` returns"
         " either.": wrong_in(2),
-        "Nothing is reported at all. Is the hook on the parameters, and does it look at the gradient that it is"
-        " given?": each_has(1, ()),
+        "Nothing is reported at all. Is the hook on the parameters, and does it look at each number of the gradient"
+        " that it is given?": each_has(1, ()),
     },
     hints=(
         "Which hook is given the gradient of one call, before it is added to `.grad`? Which parameters can have one?",
