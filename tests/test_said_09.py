@@ -128,6 +128,8 @@ def test_who_shares_the_counter_of_a():
         in because
     )
     assert "a tensor made in `inference_mode()` has no counter at all" in because
+    assert "goes with the tensor and not with its name" in VERSIONS.principle
+    assert "does not always mean a shared counter" in VERSIONS.principle
     a = torch.zeros(3)
     for made, counted in ((a[:2], 1), (a.view(3), 1), (a.detach(), 1), (a.data, 0), (a.clone(), 0)):
         before = a._version
@@ -171,6 +173,7 @@ def test_an_edit_breaks_backward_where_the_result_was_saved():
     assert "*Softplus* saved its input, and *Linear* its input and its weight." in because
     assert "The node of a ReLU saved its result." in notes
     assert "And behind a `BatchNorm1d`? (Yes, it saved its input.)" in notes
+    assert "where the layer before it has saved its result" in CASE.principle
     assert saved_by(nn.Linear(2, 2)) == {"input", "weight"}
     assert saved_by(nn.Softplus()) == {"input"}
     assert saved_by(nn.Sigmoid()) == saved_by(nn.ReLU()) == {"result"}
@@ -360,6 +363,16 @@ def test_the_texts_of_the_exercises_hold():
     assert leaf().clone().grad_fn is not None
     assert "That switches the dropout off" in CASE.misconceptions[0].message
     assert torch.equal(nn.Dropout(0.2).eval()(x), x)
+
+
+def test_a_recorded_edit_changes_the_gradient_and_a_leaf_takes_none():
+    assert "a leaf that requires grad takes no such edit" in MASKED.principle
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    assert "in-place operation" in refusal(lambda: x.masked_fill_(x < 0, 0.0))
+    for write, gradient in ((lambda h: h, [1, 0]), (torch.Tensor.detach, [1, 1])):
+        h = x.clone()
+        write(h)[x < 0] = 0.0
+        assert torch.autograd.grad(h.sum(), x)[0].tolist() == gradient
 
 
 def test_the_example_of_the_guard_and_what_it_says_of_batch_norm():

@@ -177,7 +177,11 @@ def a_gradient_comes_back_to_its_leaf():
     w = torch.ones(2, requires_grad=True)
     (w.to(torch.float64) ** 2).sum().backward()
     assert w.grad.dtype == torch.float32
-    assert "ToCopyBackward0" in str(w.to("meta").grad_fn)
+    for place in ("meta", torch.float64):
+        moved = w.to(place)
+        assert "ToCopyBackward0" in str(moved.grad_fn)
+        assert (moved.is_leaf, w.is_leaf, w.dtype) == (False, True, torch.float32)
+    assert w.to("cpu") is w, "if something has to move"
 
 
 def asked_last_it_is_a_leaf():
@@ -286,6 +290,7 @@ SAID = [
     ("f1", "Which line does not do what it was written for?", each_line_of_the_program_was_tried),
     ("e1-notes", "(No: torch refuses a gradient of another device.)", a_gradient_must_be_on_the_device_of_its_leaf),
     ("10.4", "A move before the flag is not recorded.", asked_last_it_is_a_leaf),
+    ("10.4", "a recorded `.to()` gives a result, and the leaf stays behind", a_gradient_comes_back_to_its_leaf),
     ("10.4", "`.requires_grad_()` last", asked_last_it_is_a_leaf),
     ("q12-notes", "on meta, the parameters are new objects afterwards", on_meta_the_parameters_are_new_and_the_optimizer_has_the_old),
     ("o2-because", "so do the output, the loss and the gradients", whatever_comes_after_shares_the_device),

@@ -211,9 +211,11 @@ def test_a_fused_step_takes_the_alarm_away_and_leaves_the_fault():
 def test_a_fused_step_moves_the_weight_and_ticks_nothing(kind):
     stands(("e1-notes", "A fused step moves a weight, and does not move its counter."))
     assert "A fused step does not move the version counter." in question("11.e1").told["points"]
+    assert "plain SGD's among them, and `.grad` is another tensor" in find("11.1").principle
     for fused in (True, False):
         w = scalar(1.0)
         w.backward()
+        assert w._version == 0
         kind([w], lr=0.1, fused=fused).step()
         assert w.item() != 1
         assert (w._version == 0) == fused
@@ -373,10 +375,31 @@ def test_the_answers_of_the_quiz_say_why():
     x = torch.ones(2)
     x.required_grad = True
     assert (x.requires_grad, vars(x)) == (False, {"required_grad": True})
+    assert "takes what comes until somebody lets go of it" in find("11.2").principle
     y = scalar(3.0)
     (y * 2).backward()
     (y * 2).backward()
     assert y.grad == 4
+    y.grad = None
+    (y * 2).backward()
+    assert y.grad == 2
+
+
+def test_what_11_3_says_of_clamp_of_an_edit_and_of_going_back_again():
+    told = " ".join(idea.message for idea in find("11.3").misconceptions)
+    assert "`clamp` without the `_` makes a new tensor" in told
+    assert "Going back again computes no new prediction" in told
+    assert "On a tensor, `*=` makes nothing new: it edits, like `mul_`" in told
+    edited = held = torch.ones(2)
+    edited *= 100
+    assert (edited is held, held._version) == (True, 1)
+    w = scalar(3.0)
+    assert (w.clamp(-1, 1).item(), w.item()) == (1, 3)
+    pred = w * 2
+    for _ in range(2):
+        (gradient,) = torch.autograd.grad(pred**2, w, retain_graph=True)
+        assert (pred.item(), gradient.item()) == (6, 24)
+        w.data.zero_()
 
 
 def test_the_example_of_training_that_stops():
