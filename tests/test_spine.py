@@ -121,16 +121,3 @@ def test_a_tag_is_nowhere_under_another_card_or_wire():
         for curve in placed.curves:
             for px, py in curve:
                 assert not (left < px < left + card.tag_width and top + 2 < py < top + TAG - 2)
-
-
-@st.composite
-def meeting(draw):
-    """Draw a graph whose branches may meet again: edges from each box to later ones."""
-    count = draw(st.integers(3, 14))
-    edges = [(draw(st.integers(0, box - 1)), box) for box in range(1, count)]
-    for _ in range(draw(st.integers(0, 4))):
-        tail = draw(st.integers(0, count - 2))
-        edges.append((tail, draw(st.integers(tail + 1, count - 1))))
-    sizes = draw(st.lists(st.tuples(st.integers(30, 160), st.integers(24, 60)), min_size=count))
-    overhangs = draw(st.lists(st.sampled_from([0, 0, 14, 40]), min_size=count, max_size=count))
-    return sizes[:count], edges, overhangs
