@@ -10,7 +10,7 @@ import tomllib
 import nbformat
 import pytest
 import torch
-from said import NOTEBOOKS, said
+from said import NOTEBOOKS, said, source
 
 from helpers import record, show
 from helpers.exercises import exercise as registry
@@ -60,12 +60,6 @@ def saved(tensor):
         waiting += [below for below, _ in node.next_functions if hasattr(below, "next_functions")]
     found.pop("AccumulateGrad", None)
     return found
-
-
-def cell_source(lesson, id):
-    """Return the source of a cell as it stands in the notebook."""
-    (path,) = NOTEBOOKS.glob(f"{lesson}*.ipynb")
-    return next(cell.source for cell in nbformat.read(path, as_version=4).cells if cell.id == id)
 
 
 def under_no_grad():
@@ -177,7 +171,7 @@ def test_the_arrow_stands_at_backward_and_one_word_mends_the_case():
     assert "repair the program with one word, and it will get 86 points right" in said(
         "00", "case-then"
     )
-    lines, names = cell_source("00", "case-run"), {"torch": torch, "moons": moons}
+    lines, names = source("00", "case-run"), {"torch": torch, "moons": moons}
     with pytest.raises(
         RuntimeError, match=r"^element 0 of tensors does not require grad"
     ) as raised:

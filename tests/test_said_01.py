@@ -6,10 +6,9 @@ Reads notebooks/ and the exercises only.
 import re
 import warnings
 
-import nbformat
 import pytest
 import torch
-from said import NOTEBOOKS, said
+from said import NOTEBOOKS, message, said, source
 from torch.autograd import Variable
 
 from helpers import show, snapshot
@@ -25,12 +24,6 @@ def leaf(*values):
     return torch.tensor(values if len(values) > 1 else values[0], requires_grad=True)
 
 
-def cell(id):
-    """Return the source of a cell of the lesson as it is written."""
-    (path,) = NOTEBOOKS.glob("01*.ipynb")
-    return next(one.source for one in nbformat.read(path, as_version=4).cells if one.id == id)
-
-
 def silenced(code, names):
     """Run code without warnings; return what its last line gives."""
     *lines, last = code.split("\n")
@@ -44,7 +37,7 @@ def silenced(code, names):
 
 
 def test_the_case_stops_at_its_log_and_one_change_takes_it_to_86_with_a_warning_alone():
-    text, code = said("01", "case-then"), cell("case-run")
+    text, code = said("01", "case-then"), source("01", "case-run")
     assert "the program runs to its end and gets 86 points right" in text
     names = {"torch": torch, "Variable": Variable, "moons": moons, "print": lambda *words: None}
     with pytest.raises(
@@ -301,14 +294,6 @@ def test_a_gradient_of_none_is_not_a_gradient_of_zeros():
 # Exercises
 
 
-def message(id, words):
-    """Return the one message or principle of an exercise that holds these words."""
-    exercise = registry.find(id)
-    texts = [exercise.principle, *(idea.message for idea in exercise.misconceptions)]
-    (text,) = [text for text in texts if words in text]
-    return text
-
-
 def gradient(w, *factors):
     """Return w.grad of the product of these functions of w."""
     w = leaf(w)
@@ -382,7 +367,7 @@ def test_01_4_what_runs_and_what_reaches_x_and_the_leaf_in_the_picture_tells():
 
 
 def test_01_5_the_old_program_gives_today_what_the_port_gives_but_for_its_log_and_its_graph():
-    old = re.search(r"```python\n(.+?)```", cell("x5"), re.DOTALL)[1]
+    old = re.search(r"```python\n(.+?)```", source("01", "x5"), re.DOTALL)[1]
     names = {"torch": torch, "Variable": Variable}
     exec(old.replace("loss.data[0]", "loss.item()"), names)
     exec(registry.find("01.5").solution, names)

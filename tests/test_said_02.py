@@ -8,7 +8,7 @@ import copy
 import pytest
 import torch
 from lab_answers import LABS
-from said import said
+from said import message, said
 from torch import nn
 
 from helpers.clinic.catalogue import book
@@ -97,14 +97,6 @@ def test_a_leaf_may_be_flagged_and_a_recorded_tensor_may_not_be_lowered():
     assert not x.requires_grad_(False).requires_grad
     with pytest.raises(RuntimeError, match="leaf variables"):
         after.requires_grad_(False)
-
-
-def message(id, words):
-    """Return the one message or principle of an exercise that holds these words."""
-    exercise = registry.find(id)
-    texts = [exercise.principle, *(idea.message for idea in exercise.misconceptions)]
-    (text,) = [text for text in texts if words in text]
-    return text
 
 
 def test_02_2_none_of_these_sets_the_flag():

@@ -1,10 +1,8 @@
 """What lesson 05 says in its prose and its exercises, run in plain torch."""
 
-import json
-
 import pytest
 import torch
-from said import NOTEBOOKS, said
+from said import said, source
 from torch.autograd.functional import jacobian
 
 from helpers.clinic.catalogue import book
@@ -132,20 +130,13 @@ def gradient(function, at):
     return x.grad
 
 
-def source(cell):
-    """Return the source of a cell of lesson 05 as it stands."""
-    (path,) = NOTEBOOKS.glob("05*.ipynb")
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return next("".join(one["source"]) for one in cells if one["id"] == cell)
-
-
 def test_v_is_handed_in_after_the_wrong_one_was_refused():
     assert "`x.grad` is 1 · row 0 of `W` + 10 · row 1." in said("05", "rows-then")
     names = {"torch": torch}
-    exec("\n".join(source("cell-24").splitlines()[:-1]), names)
+    exec("\n".join(source("05", "cell-24").splitlines()[:-1]), names)
     with pytest.raises(RuntimeError, match="Mismatch in shape"):
-        exec(source("cell-24").splitlines()[-1], names)
-    exec(source("cell-25"), names)
+        exec(source("05", "cell-24").splitlines()[-1], names)
+    exec(source("05", "cell-25"), names)
     assert names["x"].grad.tolist() == [1, 30, 2]
     x = torch.ones(3, requires_grad=True)
     (names["W"] @ x).backward(gradient=torch.tensor([0.0, 1.0]))
@@ -295,7 +286,7 @@ def test_in_the_case_all_points_share_one_centre_and_in_the_lab_one_number_is_lo
     (x**2).sqrt().sum().backward()
     assert x.grad.isnan().tolist() == [True, False]
     names = {"torch": torch, "step_through": lambda loss: loss.backward()}
-    exec(source("lab-try"), names)
+    exec(source("05", "lab-try"), names)
     assert names["x"].grad.tolist() == [0, 1]
 
 

@@ -2,12 +2,11 @@
 bears it out.
 """
 
-import json
 from itertools import pairwise
 
 import pytest
 import torch
-from said import NOTEBOOKS, said
+from said import said, source
 from torch import nn
 from torch.nn.functional import cross_entropy
 
@@ -26,13 +25,6 @@ def leaf(value=1.0):
 def sent(loss, to):
     """Return the gradient that a loss sends, beside `.grad`."""
     return torch.autograd.grad(loss, to)[0]
-
-
-def source(cell):
-    """Return the source of a cell of lesson 06 as it stands."""
-    (path,) = NOTEBOOKS.glob("06*.ipynb")
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    return next("".join(one["source"]) for one in cells if one["id"] == cell)
 
 
 def texts(exercise):
@@ -66,10 +58,10 @@ def test_the_case_explodes_wherever_it_stops_and_one_portion_learns():
     told = said("06", "case-then")
     assert "the same program learns" in told
     names = {"torch": torch, "nn": nn, "moons": moons}
-    exec(source("case-run"), names)
+    exec(source("06", "case-run"), names)
     assert "A loss of more than a thousand!" in told
     assert names["loss"] > 1000
-    exec(source("case-run").replace("split(20)", "split(100)"), names)
+    exec(source("06", "case-run").replace("split(20)", "split(100)"), names)
     assert names["loss"] < 0.25
     assert all(after > 3 * before for before, after in pairwise(trained(20, 25)[1:]))
     whole = trained(100, 100)

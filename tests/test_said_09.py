@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 import torch
-from said import said
+from said import refusal, said
 from torch import nn
 
 from helpers.exercises.exercise import exercises, find
@@ -19,15 +19,6 @@ EDITED = "modified by an inplace operation"
 
 def leaf(*values):
     return torch.tensor(values or (1.0, 2.0, 3.0), requires_grad=True)
-
-
-def refusal(call):
-    """Return the message of the error that a call raises, "" without one."""
-    try:
-        call()
-    except RuntimeError as error:
-        return str(error)
-    return ""
 
 
 def back(result):

@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 import torch
-from said import said
+from said import refusal, said
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.autograd.function import once_differentiable
 
@@ -20,15 +20,6 @@ EDITED = "modified by an inplace operation"
 
 def leaf(*values, **options):
     return torch.tensor(values or (1.0, 2.0), requires_grad=True, **options)
-
-
-def refusal(call):
-    """Return the message of the error that a call raises, "" without one."""
-    try:
-        call()
-    except (RuntimeError, TypeError) as error:
-        return str(error)
-    return ""
 
 
 def function(forward, backward=None, **more):

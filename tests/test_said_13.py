@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from said import said
+from said import refusal, said
 from torch.autograd import Function, grad, gradcheck, gradgradcheck
 from torch.nn.functional import binary_cross_entropy_with_logits as bce
 from torch.optim import SGD
@@ -18,15 +18,6 @@ CYCLE = pytest.mark.filterwarnings("ignore:Using backward")
 
 def leaf(*values, **options):
     return torch.tensor(values[0] if len(values) == 1 else values, requires_grad=True, **options)
-
-
-def refusal(call):
-    """Return the message of the error that a call raises, "" without one."""
-    try:
-        call()
-    except RuntimeError as error:
-        return str(error)
-    return ""
 
 
 def derivatives(f, at=3.0):

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from said import _cells, said
+from said import said, source
 from torch import nn
 
 from helpers.clinic.catalogue import book
@@ -26,7 +26,7 @@ def run_case(name, *parts):
 
 
 def said_code(name, part):
-    return _cells("clinic")[f"{name}-{part}"]
+    return source("clinic", f"{name}-{part}")
 
 
 def test_clip_grad_value_passes_over_what_has_no_gradient():
@@ -118,4 +118,4 @@ def test_handles_of_hooks_take_them_away():
 def test_the_symptoms_lead_to_cases_that_are_there():
     cases = [one.case for one in book().symptoms if one.case]
     assert len(cases) > 20
-    assert {f"case-{case}" for case in cases} <= set(_cells("clinic"))
+    assert all(source("clinic", f"case-{case}") for case in cases)
