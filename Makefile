@@ -4,7 +4,6 @@
 VENV := .venv
 PY := $(VENV)/bin/python
 AUDIT := build/audit/.ready
-BENCH := build/bench/packages/.ready
 GRADING := build/grading/packages/.ready
 PROXY := build/class/.ready
 STUDENT := $(VENV)/.students-ready
@@ -134,7 +133,7 @@ next: $(PY)  ## run the lessons on another torch and report which outputs moved 
 	@"$(PY)" tests/next_torch.py --torch="$(TORCH)" --wheels="$(FROM)" --index="$(TORCH_INDEX)" \
 	  --notebooks $(NOTEBOOKS) -- $(PATCH) $(NBVAL)
 
-bench: $(DEV) $(BENCH)  ## time show() beside torchviz, torchview, torchlens, and the rest (half an hour; ONLY=growth ROUNDS=5): build/bench/
+bench: $(DEV)  ## time pictures, players, imports and watching (ONLY=growth ROUNDS=5): build/bench/
 	@"$(PY)" -m benchmarks $(ONLY) $(if $(ROUNDS),--rounds $(ROUNDS))
 
 class: $(DEV) $(PROXY)  ## as root: N simulated students on a real JupyterHub (N=20): build/class/
@@ -155,11 +154,6 @@ $(PY):
 	echo 'No Python 3.11 or newer with the venv module was found; tried: $(PYTHON).' >&2; \
 	echo 'The course needs one. Install it (Debian and Ubuntu: also python3-venv), or say where it is: make lab PYTHON=/path/to/python3' >&2; \
 	exit 1
-
-$(BENCH): $(PY) benchmarks/requirements.txt
-	@echo 'Installing torchview and torchlens into build/bench/packages ...'
-	@$(PIP) --no-deps --upgrade --target build/bench/packages -r benchmarks/requirements.txt
-	@touch $@
 
 $(GRADING): $(PY) classroom/grading-requirements.txt
 	@echo 'Installing nbgrader into build/grading/packages ...'

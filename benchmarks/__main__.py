@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import shutil
 from importlib import import_module
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import torch
 
 from benchmarks.measure import table
 
-NAMES = ("drawing", "stepping", "growth", "importing", "watching")
+NAMES = ("stepping", "growth", "importing", "watching")
 OUT = Path(__file__).parents[1] / "build" / "bench" / "table.md"
 
 
@@ -36,8 +35,6 @@ def main(arguments: list[str] | None = None) -> None:
     given = parsed(arguments)
     machine = f"Python {platform.python_version()}, {platform.system()}, {os.cpu_count()} cores"
     parts = ["# Benchmarks", f"{machine}, torch {torch.__version__}; {given.rounds} rounds."]
-    if not shutil.which("dot"):
-        parts.append("The `dot` program is not installed: torchviz and the others cannot draw.")
     for name in given.names or NAMES:
         print(f"{name} ...", flush=True)
         rows = import_module(f"benchmarks.{name}").rows(given.rounds)

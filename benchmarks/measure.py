@@ -6,9 +6,7 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-PACKAGES = Path(__file__).parents[1] / "build" / "bench" / "packages"  # torchview and torchlens
 HEADER = ("case", "what", "median", "least", "most", "unit", "goal", "words")
 
 

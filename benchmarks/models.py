@@ -1,10 +1,9 @@
-"""The models that are drawn, each with its input: `torch.nn` only, small widths, fixed seeds. Draws
+"""The models that are looked at, each with its input: `torch.nn` only, small widths, fixed seeds. Draws
 nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -46,34 +45,6 @@ class Bottleneck(nn.Module):
         return torch.relu(self.body(x) + self.skip(x))
 
 
-class Chain(nn.Module):
-    """Apply `sin` many times to one weight."""
-
-    def __init__(self, length: int) -> None:
-        super().__init__()
-        self.length, self.weight = length, nn.Parameter(torch.ones(2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        x = x * self.weight
-        for _ in range(self.length):
-            x = x.sin()
-        return x
-
-
-class Unrolled(nn.Module):
-    """Run an LSTM cell over a sequence: the same weights at every step."""
-
-    def __init__(self, wide: int) -> None:
-        super().__init__()
-        self.cell = nn.LSTMCell(wide, wide)
-
-    def forward(self, x: Tensor) -> Tensor:
-        state = None
-        for step in x:
-            state = self.cell(step, state)
-        return state[0]
-
-
 def mlp() -> Case:
     layers = nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 16), nn.ReLU(), nn.Linear(16, 1)
     return Case(nn.Sequential(*layers), torch.ones(4, 8))
@@ -96,27 +67,7 @@ def transformer_12() -> Case:
     return Case(encoder, torch.ones(2, 8, 32))
 
 
-def chain_1000() -> Case:
-    return Case(Chain(1_000), torch.ones(2))
-
-
-def chain_100000() -> Case:
-    return Case(Chain(100_000), torch.ones(2))
-
-
-def lstm_50() -> Case:
-    return Case(Unrolled(8), torch.ones(50, 2, 8))
-
-
-MAKERS: tuple[Callable[[], Case], ...] = (
-    mlp,
-    resnet50_like,
-    transformer_12,
-    lstm_50,
-    chain_1000,
-    chain_100000,
-)
-MODELS: dict[str, Callable[[], Case]] = {maker.__name__: maker for maker in MAKERS}
+MODELS = {maker.__name__: maker for maker in (mlp, transformer_12, resnet50_like)}
 
 
 def make(name: str) -> Case:

@@ -1,16 +1,15 @@
-"""What looking at a backward costs: `record` beside a bare `backward`, in turn in one run, and
-`step_through` from the call to the widget.
+"""What looking costs: `record` beside a bare `backward`, in turn in one run, `show` from the call to
+the text of its SVG, and `step_through` from the call to the widget.
 """
 
 from __future__ import annotations
 
-from autograd_graphs import record, step_through
+from autograd_graphs import record, show, step_through
 from autograd_graphs.playing.animate import film
 from autograd_graphs.playing.player import as_json
 from benchmarks.measure import Row, ms, ratios
-from benchmarks.models import make
+from benchmarks.models import MODELS, make
 
-MODELS = ("mlp", "transformer_12", "resnet50_like")
 LARGEST = 400  # kB of a film
 LONGEST = 2_000  # ms from the call to the widget
 
@@ -21,25 +20,27 @@ def rows(rounds: int) -> list[Row]:
     for name in MODELS:
         case = make(name)
         times = [one_round(case) for _ in range(rounds + 1)][1:]
-        bare, recorded, stepped = zip(*times, strict=True)
+        bare, recorded, stepped, drawn = zip(*times, strict=True)
         kilobytes = len(as_json(film(record(case.loss()))).encode()) / 1000
         found += [
             Row(name, "backward alone", bare),
             Row(name, "record", recorded),
             Row(name, "record / backward", ratios(bare, recorded), "times"),
+            Row(name, "show, call to SVG", drawn),
             Row(name, "step_through, call to widget", stepped, most_wanted=LONGEST),
             Row(name, "film", (kilobytes,), "kB", most_wanted=LARGEST),
         ]
     return found
 
 
-def one_round(case) -> tuple[float, float, float]:
-    """Return the milliseconds of a bare backward, of a recorded one and of a player."""
+def one_round(case) -> tuple[float, ...]:
+    """Return the milliseconds of a bare backward, of a recorded one, a player and a picture."""
     losses = []
-    for _ in range(3):
+    for _ in range(4):
         case.model.zero_grad()
         losses.append(case.loss())
     bare = ms(losses[0].backward)
     recorded = ms(lambda: record(losses[1]))
     stepped = ms(lambda: step_through(losses[2]))
-    return bare, recorded, stepped
+    drawn = ms(lambda: show(losses[3]).svg)
+    return bare, recorded, stepped, drawn
