@@ -547,17 +547,12 @@ def answer(run, model):
         loss = run()
     return loss, sum(held.values())
 """
-_RIGHT = {
-    "test": "if storage.data_ptr() not in mine:",
-    "key": "storage.data_ptr()",
-    "size": "storage.nbytes()",
-}
-
-
-def _meter(**lines: str) -> str:
-    """Write a meter, right but for the given lines."""
-    return _METER.format_map(_RIGHT | lines)
-
+_meter = partial(  # right but for the lines that are given
+    _METER.format,
+    test="if storage.data_ptr() not in mine:",
+    key="storage.data_ptr()",
+    size="storage.nbytes()",
+)
 
 METER = Exercise(
     id="07.8",

@@ -717,18 +717,13 @@ def answer(model, step, validate, patience, most):
         model.load_state_dict(kept)
     return losses
 """
-_GOOD = {
-    "first": 'float("inf")',
-    "better": "losses[-1] < best",
-    "then": "best, waited = losses[-1], 0",
-    "kept": "copy.deepcopy(model.state_dict())",
-}
-
-
-def _fit(**lines: str) -> str:
-    """Write an answer to 11.6, right but for the given lines."""
-    return _FIT.format_map(_GOOD | lines)
-
+_fit = partial(  # right but for the lines that are given
+    _FIT.format,
+    first='float("inf")',
+    better="losses[-1] < best",
+    then="best, waited = losses[-1], 0",
+    kept="copy.deepcopy(model.state_dict())",
+)
 
 FIT = Exercise(
     id="11.6",

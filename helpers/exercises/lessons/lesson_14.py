@@ -422,17 +422,13 @@ def answer(model, report):
 
     return stop
 """
-_PARTS = {
-    "given": "gradient",
-    "test": "gradient.isfinite().all()",
-    "name": "name",
-    "register": "register_hook",
-}
-
-
-def _guard(**other: str) -> str:
-    return _GUARD.format(**_PARTS | other)
-
+_guard = partial(  # right but for the lines that are given
+    _GUARD.format,
+    given="gradient",
+    test="gradient.isfinite().all()",
+    name="name",
+    register="register_hook",
+)
 
 GUARD = Exercise(
     id="14.5",
@@ -539,12 +535,13 @@ def answer(logits, moon):
     p = {p}
     return -(moon * {yes}.log() + (1 - moon) * {no}.log()).{end}()
 """
-_AS_IN_BOOK = {"p": "logits.sigmoid()", "yes": "p", "no": "(1 - p)", "end": "mean"}
-
-
-def _book(**other: str) -> str:
-    return _BOOK.format(**_AS_IN_BOOK | other)
-
+_book = partial(  # right but for the lines that are given
+    _BOOK.format,
+    p="logits.sigmoid()",
+    yes="p",
+    no="(1 - p)",
+    end="mean",
+)
 
 _STABLE = "torch.nn.functional.binary_cross_entropy_with_logits"
 
