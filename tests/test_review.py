@@ -3,8 +3,6 @@
 import json
 import random
 import re
-import subprocess
-import sys
 from datetime import date, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -169,26 +167,6 @@ def test_two_notebooks_that_ask_the_same_count_once(clock):
     second.set_state({"choice": "a"})
     assert read()[PREDICTIONS]["05.q1"]["box"] == 1
     assert second.answer["right"] == "c"
-
-
-WRITER = """
-import sys
-from helpers.pace import reviewed
-from helpers.progress_file import change
-for number in range(10):
-    change("predictions", f"{sys.argv[1]}{number}", lambda record: reviewed(record, True))
-    change("predictions", "05.q1", lambda record: reviewed(record, True))
-"""
-
-
-@pytest.mark.slow
-def test_two_notebooks_that_write_at_once_lose_nothing():
-    change(PREDICTIONS, "05.q1", lambda record: {"first": "a", "day": "2026-01-01"})
-    both = [subprocess.Popen([sys.executable, "-c", WRITER, name]) for name in ("a", "b")]
-    assert [process.wait(timeout=120) for process in both] == [0, 0]
-    records = read()[PREDICTIONS]
-    assert records["05.q1"] == {"first": "a", "day": pace.today().isoformat(), "box": 1}
-    assert len(records) == 21
 
 
 @pytest.mark.parametrize("text", ["[]", "{", '{"version": 2}', "\ufffd"])
