@@ -95,7 +95,11 @@ def test_an_interrupt_leaves_the_file_as_it_was(monkeypatch):
 
 MANY = """
 import sys
+from pathlib import Path
 from helpers.progress_file import change
+Path(sys.argv[1]).touch()
+while not (Path("a").exists() and Path("b").exists()):  # else one may end before the other begins
+    pass
 for number in range(25):
     change("exercises", sys.argv[1] + str(number), lambda record: {"tries": 1})
     change("predictions", "both", lambda record: {"count": record.get("count", 0) + 1})
