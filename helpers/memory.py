@@ -1,21 +1,40 @@
 """Count and plot the bytes of the tensors that a forward and a backward make, as they come and go.
 
 Sees what operations return; not what one uses while it runs, nor the tensor that torch makes of a
-Python number (the 2 in `x * 2`), nor that a storage grows later. A storage counts once and whole,
+Python number (the 2 in `x * 2`), nor that a storage grows later, nor what a checkpoint keeps of the
+state of generators. A storage counts once and whole,
 as long as it or a view of it is there. While this watches, torch adds gradients that meet at a node
 into a new tensor, where it would else reuse one of them: the peak comes out higher there.
 """
 
+from __future__ import annotations
+
 import weakref
+from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import partial
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint
 
+from autograd_graphs.data import counted, stem
+from autograd_graphs.looking.snapshot import Walk
+from autograd_graphs.looking.torch_private import next_number, ran_as, type_name
+from autograd_graphs.text import in_bytes
 from helpers.plots import Plot, plot
+
+if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
+COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
+BACKWARD = "backward()"  # the name of a step
+MOST_NAMES = 36  # below a plot: more could not be read
 
 
 def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[int], list[int]]:
@@ -24,9 +43,15 @@ def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[
     """
     with _Meter() as meter:
         loss = forward()
-        end = len(meter.in_use)
+        start = len(meter.changes)
         loss.backward(**how)
-        return meter.in_use[:end], meter.in_use[end - 1 :]
+        in_use = list(accumulate([size for _, size in meter.changes], initial=0))
+    return in_use[: start + 1], in_use[start:]
+
+
+def most_bytes(forward: Callable[[], torch.Tensor]) -> int:
+    """Return the most bytes that are in use at a time during `forward().backward()`."""
+    return max(max(part) for part in bytes_in_use(forward))
 
 
 def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
@@ -34,10 +59,7 @@ def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
 
     Empties the `.grad` of `leaf` before each run, so that both begin alike.
     """
-    from matplotlib.figure import Figure  # it takes half a second: only who plots waits for it
-
-    figure = Figure(figsize=(6, 2.8), layout="constrained")
-    axes = figure.subplots()
+    figure, (axes,) = _figure(1, size=(6, 2.8))
     for keep in (False, True):
         leaf.grad = None
         _, back = bytes_in_use(forward, retain_graph=keep)
@@ -47,78 +69,178 @@ def plot_bytes(forward: Callable[[], torch.Tensor], leaf: torch.Tensor) -> Plot:
     return plot(figure)
 
 
-MADE, PASSED, KEPT = "made by the forward", "gradients on their way", "gradients that stay"
+def _figure(rows: int, size: tuple[float, float]) -> tuple[Figure, list[Axes]]:
+    from matplotlib.figure import Figure  # it takes half a second: only who plots waits for it
+
+    figure = Figure(figsize=size, layout="constrained")
+    return figure, list(figure.subplots(rows, squeeze=False)[:, 0])
 
 
-def timeline(forward: Callable[[], torch.Tensor]) -> tuple[int, dict[str, list[int]]]:
-    """Run `forward().backward()`; return after how many changes backward began, and for what the
-    forward made, for gradients on their way and for those that stay the bytes after each change.
+def timeline(
+    forward: Callable[[], torch.Tensor],
+) -> tuple[int, dict[str, list[int]], list[tuple[str, int]]]:
+    """Run `forward().backward()`; return after how many changes backward began, for each kind of
+    bytes how many were in use after each change, and the name of each operation and node, as they
+    ran, with how many changes came before it.
+
+    An operation has the name of the node that it made. What a checkpoint computes again is a result
+    of the forward; whatever else backward makes counts as a gradient.
     """
     with _Meter() as meter:
         loss = forward()
         start = len(meter.changes)
-        loss.backward()
-        stays = {number for number, _ in meter.live.values()}
-        changes = list(meter.changes)
-    bytes_of = {kind: [0] for kind in (MADE, PASSED, KEPT)}
+        names = _names([node for node in Walk((loss,)).live if not isinstance(node, torch.Tensor)])
+        hooks = [node.register_prehook(partial(meter.enter, name)) for node, name in names.items()]
+        meter.enter(BACKWARD)
+        with torch.no_grad():  # the gradient of the loss itself is no result of the forward
+            loss.backward()
+        for hook in hooks:
+            hook.remove()
+        stays, changes = {number for number, _ in meter.live.values()}, list(meter.changes)
+    bytes_of = {kind: [0] for kind in COLOURS}
     for number, size in changes:
-        made_later = KEPT if number in stays else PASSED
-        kind = MADE if number < start else made_later
+        made_by_backward = KEPT if number in stays else PASSED
+        kind = MADE if number in meter.results else made_by_backward
         for name, line in bytes_of.items():
             line.append(line[-1] + size * (name == kind))
-    return start, bytes_of
+    made_by = {ran_as(node): name for node, name in names.items()}
+    return start, bytes_of, [(made_by.get(key, key), at) for key, at in meter.steps]
 
 
-def plot_timeline(model: torch.nn.Module, **inputs: torch.Tensor) -> Plot:
+def _names(nodes: Sequence[Any]) -> dict[Any, str]:
+    """Name nodes; those of the same kind are numbered in the order of the forward."""
+    kinds = {node: stem(type_name(node)) for node in sorted(nodes, key=ran_as)}
+    often, so_far = Counter(kinds.values()), Counter()
+    for node, kind in kinds.items():
+        so_far[kind] += 1
+        if kind == "AccumulateGrad":
+            kinds[node] = ".grad"
+        elif often[kind] > 1:
+            kinds[node] = f"{kind} {so_far[kind]}"
+    return kinds
+
+
+def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
     """Plot for each input what is in use during `model(x).sum().backward()`, and what it is for.
 
-    Empties the gradients of the model before each run.
+    Across are the operations of the forward, then the nodes of backward, as they run; an
+    AccumulateGrad is called `.grad`. Empties the gradients of the model before each run.
     """
-    from matplotlib.figure import Figure  # it takes half a second: only who plots waits for it
-
-    figure = Figure(figsize=(8, 3), layout="constrained")
-    for axes, (name, x) in zip(figure.subplots(1, len(inputs)), inputs.items(), strict=True):
+    figure, rows = _figure(len(inputs), size=(8, 3))
+    said, below = [], []
+    for axes, x in zip(reversed(rows), reversed(inputs), strict=True):
         model.zero_grad()
-        start, bytes_of = timeline(lambda x=x: model(x).sum())
-        axes.plot([sum(parts) for parts in zip(*bytes_of.values(), strict=True)], label="in all")
-        for kind, line in bytes_of.items():
-            axes.plot(line, "--", label=kind)
-        axes.set(title=name, xlabel=f"changes; backward begins at {start}", ylabel="bytes in use")
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return plot(figure)
+        _, bytes_of, steps = timeline(lambda x=x: model(x).sum())
+        _draw(axes, bytes_of, steps)
+        peak, parts = _at_the_peak(bytes_of, steps)
+        axes.set_title(f"{counted(len(x), 'row')}: {peak}", loc="left", fontsize=10)
+        said.insert(0, f"{axes.get_title('left')}, {parts}.")
+        names = [name for name, _ in steps]
+        axes.tick_params(labelbottom=names != below)  # the same names are said once
+        below = names
+    return plot(figure, alt=f"{' '.join(said)} Across: {', '.join(below)}.")
+
+
+def _at_the_peak(bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -> tuple[str, str]:
+    """Say how much is in use at most and where; and what for."""
+    whole = [sum(parts) for parts in zip(*bytes_of.values(), strict=True)]
+    peak = whole.index(max(whole))
+    before = [name for name, at in steps if at < peak]
+    part = "backward" if BACKWARD in before else "the forward"
+    parts = [f"{line[peak]:,} bytes of {kind}" for kind, line in bytes_of.items()]
+    return f"peak {in_bytes(whole[peak])}, at {before[-1]} of {part}", ", ".join(parts)
+
+
+def _draw(axes: Axes, bytes_of: dict[str, list[int]], steps: list[tuple[str, int]]) -> None:
+    """Draw the kinds of bytes as areas, one on the other; each step has a column."""
+    from matplotlib.ticker import EngFormatter
+
+    places = _places(steps, len(bytes_of[MADE]))
+    most = max(map(sum, zip(*bytes_of.values(), strict=True)))
+    low = [0] * len(places)
+    for kind, line in bytes_of.items():
+        high = [sum(two) for two in zip(low, [*line, line[-1]], strict=True)]
+        axes.fill_between(places, low, high, step="post", color=COLOURS[kind], linewidth=0)
+        if max(line) > most / 5:  # else there is no room for its name
+            _label(axes, kind, places, low, line)
+        low = high
+    peak = low.index(most)
+    axes.plot((places[peak] + places[peak + 1]) / 2, 1.06 * most, "v", color="black")
+    names = [name for name, _ in steps]
+    axes.axvline(names.index(BACKWARD), color="black", linestyle=":")
+    every = -(-len(names) // MOST_NAMES)
+    axes.set_xticks([at + 0.5 for at in range(len(names))][::every], names[::every], rotation=90)
+    axes.set(xlim=(0, len(names)), ylim=(0, 1.2 * most))
+    axes.yaxis.set_major_formatter(EngFormatter("B"))
+    axes.locator_params(axis="y", nbins=3)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
+    """Return where to draw each of so many numbers of bytes: the column of a step is 1 wide."""
+    places = [0.0]
+    ends = [at for _, at in steps[1:]] + [count - 1]
+    for column, ((_, at), end) in enumerate(zip(steps, ends, strict=True)):
+        places += [column + part / (end - at) for part in range(end - at)]
+    return [*places, len(steps)]
+
+
+def _label(axes: Axes, kind: str, places: list[float], low: list[int], line: list[int]) -> None:
+    """Write into an area what it is; of gradients on their way, beside it."""
+    large = [at for at, size in enumerate(line) if size > 0.9 * max(line)]
+    if kind == PASSED:
+        at = large[-1]
+        y, how = low[at] + line[at] / 2, {"arrowstyle": "-"}
+        axes.annotate(kind, (places[at], y), (0.7, 0.8), "data", "axes fraction", how)
+        return
+    x, is_last = places[large[0]], large[-1] == len(line) - 1
+    y, side = low[large[0]] + max(line) * 0.35, "right" if is_last else "center"
+    axes.text(places[-1] - 0.2 if is_last else x, y, kind, ha=side)
 
 
 def in_blocks(layers: Sequence[torch.nn.Module], x: torch.Tensor, blocks: int) -> torch.Tensor:
-    """Run layers in so many blocks of equal length, each under a checkpoint."""
+    """Run layers in so many blocks of equal length, each under a checkpoint. None may draw a random
+    number: the state of a generator, kept for each block, would be larger than small results.
+    """
+    checkpointed = partial(checkpoint, use_reentrant=False, preserve_rng_state=False)
     size = len(layers) // blocks
     for at in range(0, len(layers), size):
-        x = checkpoint(torch.nn.Sequential(*layers[at : at + size]), x, use_reentrant=False)
+        x = checkpointed(torch.nn.Sequential(*layers[at : at + size]), x)
     return x
 
 
-def most_bytes(forward: Callable[[], torch.Tensor]) -> int:
-    """Return the most bytes that are in use at a time during `forward().backward()`."""
-    return max(max(part) for part in bytes_in_use(forward))
-
-
 def plot_trade(layers: Sequence[torch.nn.Module], x: torch.Tensor) -> Plot:
-    """Plot the most bytes in use for each number of blocks that divides the number of layers.
+    """Plot the most bytes in use and how often a layer runs: without checkpoints, and for each
+    number of blocks that divides the number of layers.
 
     Empties `x.grad` before each run.
     """
-    from matplotlib.figure import Figure
-
     counts = [count for count in range(1, len(layers) + 1) if len(layers) % count == 0]
-    most = []
-    for count in counts:
+    forwards = {"none": torch.nn.Sequential(*layers)}
+    forwards |= {str(count): partial(in_blocks, layers, blocks=count) for count in counts}
+    runs: list[int] = []
+    most, often = [], []
+    for forward in forwards.values():
         x.grad = None
-        most.append(most_bytes(lambda count=count: in_blocks(layers, x, count).sum()))
-    figure = Figure(figsize=(6, 2.8), layout="constrained")
-    axes = figure.subplots()
-    axes.plot(counts, most, "o-", label="with checkpoints")
-    axes.set(xlabel="blocks", ylabel="most bytes in use", ylim=(0, None))
-    axes.legend()
-    return plot(figure)
+        runs.clear()
+        hooks = [layer.register_forward_pre_hook(lambda *_: runs.append(1)) for layer in layers]
+        most.append(most_bytes(lambda forward=forward: forward(x).sum()))
+        often.append(len(runs))
+        for hook in hooks:
+            hook.remove()
+    figure, (above, below) = _figure(2, size=(7, 3))
+    colours = ["#bbbbbb"] + [COLOURS[PASSED]] * len(counts)
+    said = [f"Blocks under a checkpoint: {', '.join(forwards)}."]
+    for axes, title, heights, labels in (
+        (above, "the most memory in use at a time", most, [in_bytes(size) for size in most]),
+        (below, "how often a layer runs, in forward and backward together", often, often),
+    ):
+        axes.bar_label(axes.bar(list(forwards), heights, color=colours), labels)
+        axes.set_title(title, loc="left", fontsize=10)
+        axes.set(ylim=(0, 1.25 * max(heights)), yticks=[])
+        said.append(f"{title}: {', '.join(map(str, labels))}.")
+    below.set_xlabel("blocks under a checkpoint")
+    return plot(figure, alt=" ".join(said))
 
 
 class _Meter(TorchDispatchMode):
@@ -126,9 +248,16 @@ class _Meter(TorchDispatchMode):
 
     def __init__(self) -> None:
         super().__init__()
-        self.in_use = [0]
         self.changes: list[tuple[int, int]] = []  # which storage, and by how many bytes
         self.live: dict[int, tuple[int, int]] = {}  # which storage, and its size
+        self.results: set[int] = set()  # storages that the forward made
+        self.steps: list[tuple[Any, int]] = []  # what runs, and how many changes came before it
+        self.is_forward, self.next_node = True, next_number()
+
+    def enter(self, name: str, *_: Any) -> None:
+        """Note which node runs from now on, as a hook of it."""
+        self.is_forward = False
+        self.steps.append((name, len(self.changes)))
 
     def __torch_dispatch__(
         self, operation: Any, types: Any, args: tuple = (), kwargs: dict | None = None
@@ -136,24 +265,31 @@ class _Meter(TorchDispatchMode):
         result = operation(*args, **(kwargs or {}))
         given = _storages((args, kwargs))
         known = {one._cdata for one in given if not _is_lifted(operation, one)} | self.live.keys()
-        for storage in _storages(result):
-            if storage._cdata not in known:
-                self._came(storage)
+        made = [storage for storage in _storages(result) if storage._cdata not in known]
+        if self.is_forward:
+            self._step(operation, bool(made))
+        for storage in made:
+            self._came(storage)
         return result
+
+    def _step(self, operation: Any, makes: bool) -> None:
+        """Note an operation by the number of its node; by its name, if torch made it no node."""
+        before, self.next_node = self.next_node, next_number()
+        key = self.next_node - 1 if self.next_node > before else operation.overloadpacket.__name__
+        if makes:
+            self.steps.append((key, len(self.changes)))
 
     def _came(self, storage: torch.UntypedStorage) -> None:
         number = len(self.changes)
+        if self.is_forward or torch.is_grad_enabled():
+            self.results.add(number)
         self.live[storage._cdata] = number, storage.nbytes()
-        self._change(number, storage.nbytes())
+        self.changes.append((number, storage.nbytes()))
         weakref.finalize(storage, self._went, storage._cdata).atexit = False
 
     def _went(self, key: int) -> None:
         number, size = self.live.pop(key)
-        self._change(number, -size)
-
-    def _change(self, number: int, size: int) -> None:
-        self.changes.append((number, size))
-        self.in_use.append(self.in_use[-1] + size)
+        self.changes.append((number, -size))
 
 
 def _is_lifted(operation: Any, storage: torch.UntypedStorage) -> bool:
