@@ -50,7 +50,8 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("f1-notes", "(It counts each batch twice.)"),
     ("f1-notes", "`checkpoint(block, x, scale, …)`"),
     ("f1-notes", "but the second run of a Dropout drops other numbers"),
-    ("e1-because", "The time is the same for all of them: each layer runs twice."),
+    ("e1-because", "each layer runs twice: we counted 32 runs, and 16 without a checkpoint"),
+    ("e1-notes", "(Nothing, and it costs as much time as four blocks.)"),
     ("e1-notes", "a long row can do with still less memory"),
     ("q3-because", "saves a number for each pair of words"),
     ("q3-because", "It keeps its inputs, its result and a number for each word."),
@@ -238,6 +239,9 @@ def test_the_trade_and_a_checkpoint_in_a_checkpoint():
         runs.clear()
         most[blocks] = most_bytes(lambda blocks=blocks: in_blocks(layers, x, blocks).sum())
         assert len(runs) == 32
+    runs.clear()
+    assert most_bytes(lambda: nn.Sequential(*layers)(x).sum()) == most[1]
+    assert len(runs) == 16
     assert min(most, key=most.get) == 4
     assert (most[1], most[4], most[16]) == (68008, 32008, 68008)
     once = most_bytes(lambda: in_blocks(layers * 4, x, 8).sum())  # the best of 64 layers

@@ -1,5 +1,5 @@
 """Exercises of lesson 15, memory and checkpointing: how often a block runs, what is kept, a line to blame, a
-tool that one keeps, and the case.
+tool that one keeps, the bytes of a transformer block, and the case.
 """
 
 from collections.abc import Callable
@@ -376,6 +376,94 @@ BLOCKS = Exercise(
 )
 
 
+def _block(data: Data) -> str:
+    return f"""
+T, d = {data["words"]}, {data["width"]}
+x = torch.randn(T, d)
+project, out = torch.nn.Linear(d, 3 * d), torch.nn.Linear(d, d)
+up, down = torch.nn.Linear(d, 4 * d), torch.nn.Linear(4 * d, d)
+held = {{}}
+
+
+def pack(tensor):
+    storage = tensor.untyped_storage()
+    held[storage.data_ptr()] = storage.nbytes()
+    return tensor
+
+
+with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
+    q, k, v = project(x).chunk(3, dim=-1)
+    pairs = (q @ k.mT / d**0.5).softmax(-1)
+    h = x + out(pairs @ v)
+    wide = up(h).relu()
+    y = h + down(wide)
+answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wide)]
+"""
+
+
+_NUMBERS = "how many numbers it has, and each takes four bytes"
+HELD = Quantities(
+    program=_block,
+    data={"words": 100, "width": 8},
+    draw=lambda random: {
+        "words": random.choice((10, 20, 50, 100, 200)),
+        "width": random.choice((8, 16)),
+    },
+    places=(
+        Place(
+            "`pairs`",
+            "four bytes for each pair of {words} words",
+            {
+                _NUMBERS: lambda data: data["words"] ** 2,
+                "twice as much: the softmax saves its result, and nothing saves what goes into it": (
+                    lambda data: 8 * data["words"] ** 2
+                ),
+                "{width} numbers for each word, and `pairs` has {words}": lambda data: (
+                    4 * data["words"] * data["width"]
+                ),
+            },
+        ),
+        Place(
+            "`qkv`",
+            "the bytes of three times {width} numbers for each of {words} words",
+            {
+                "one of the three": lambda data: 4 * data["words"] * data["width"],
+                _NUMBERS: lambda data: 3 * data["words"] * data["width"],
+                "three times as much: `q`, `k` and `v` are views of one storage": lambda data: (
+                    36 * data["words"] * data["width"]
+                ),
+            },
+        ),
+        Place(
+            "`wide`",
+            "the bytes of four times {width} numbers for each of {words} words",
+            {
+                _NUMBERS: lambda data: 4 * data["words"] * data["width"],
+                "twice as much: `relu` saves its result, and nothing saves what goes into it": (
+                    lambda data: 32 * data["words"] * data["width"]
+                ),
+            },
+        ),
+    ),
+)
+
+BLOCK = Exercise(
+    id="15.6",
+    reader=numbers(),
+    right="The pairs grow with the square of the words, and all else with the words. So long texts fill the memory with"
+    " pairs, and short ones with `wide`.",
+    principle="which results do nodes save, and how many numbers has each of them for one word?",
+    quantities=HELD,
+    asked="How many bytes does the graph of `y` hold for `pairs`? How many for `q`, `k` and `v` together, and how many"
+    " for `wide`? Give three numbers, in this order.",
+    hints=(
+        "The softmax and `relu` save their results. `q`, `k` and `v` are views of one result, that of `project`.",
+        "For each word, `pairs` has T numbers, `q`, `k` and `v` have 3 · d, and `wide` has 4 · d. A number takes four bytes.",
+    ),
+    solution=HELD.code,
+)
+
+
 def _classifier(width: int, rows: int, seed: int = 0) -> Callable:
     text = f"body = nn.Sequential(nn.Linear(2, {width}), nn.Tanh()); head = nn.Linear({width}, 1)"
 
@@ -446,4 +534,4 @@ CASE = Exercise(
     ),
 )
 
-EXERCISES = (CALLED, COUNTS, LINE, BLOCKS, CASE)
+EXERCISES = (CALLED, COUNTS, LINE, BLOCKS, BLOCK, CASE)
