@@ -24,7 +24,7 @@ from torch.utils.checkpoint import checkpoint
 from autograd_graphs.data import counted, stem
 from autograd_graphs.looking.snapshot import Walk
 from autograd_graphs.looking.torch_private import next_number, ran_as, type_name
-from autograd_graphs.text import in_bytes
+from autograd_graphs.text import in_bytes, shortened
 from helpers.plots import Plot, plot
 
 if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # matplotlib takes half a second: only who plots waits for it
 MADE, PASSED, KEPT = "results of the forward", "gradients on their way", ".grad that stays"
 COLOURS = {KEPT: "#f6b26b", MADE: "#b5d6ec", PASSED: "#5b9bc8"}  # of the areas, from the ground up
 BACKWARD = "backward()"  # the name of a step
-MOST_NAMES = 36  # below a plot: more could not be read
+MOST_NAMES, LONGEST, POINTS = 36, 12, 11  # names below a plot, their letters and their size
 
 
 def bytes_in_use(forward: Callable[[], torch.Tensor], **how: Any) -> tuple[list[int], list[int]]:
@@ -133,7 +133,7 @@ def plot_timeline(model: torch.nn.Module, *inputs: torch.Tensor) -> Plot:
         _, bytes_of, steps = timeline(lambda x=x: model(x).sum())
         _draw(axes, bytes_of, steps)
         peak, parts = _at_the_peak(bytes_of, steps)
-        axes.set_title(f"{counted(len(x), 'row')}: {peak}", loc="left", fontsize=10)
+        axes.set_title(f"{counted(len(x), 'row')}: {peak}", loc="left", fontsize=POINTS)
         said.insert(0, f"{axes.get_title('left')}, {parts}.")
         names = [name for name, _ in steps]
         axes.tick_params(labelbottom=names != below)  # the same names are said once
@@ -165,15 +165,17 @@ def _draw(axes: Axes, bytes_of: dict[str, list[int]], steps: list[tuple[str, int
             _label(axes, kind, places, low, line)
         low = high
     peak = low.index(most)
-    axes.plot((places[peak] + places[peak + 1]) / 2, 1.06 * most, "v", color="black")
-    names = [name for name, _ in steps]
-    axes.axvline(names.index(BACKWARD), color="black", linestyle=":")
+    until = min(places[peak + 1], int(places[peak]) + 1)  # the end of its column
+    axes.plot((places[peak] + until) / 2, 1.06 * most, "v", color="black")
+    names = [shortened(name, LONGEST) for name, _ in steps]
+    axes.axvline(names.index(BACKWARD), color="black", linestyle=":", zorder=0)
     every = -(-len(names) // MOST_NAMES)
     axes.set_xticks([at + 0.5 for at in range(len(names))][::every], names[::every], rotation=90)
     axes.set(xlim=(0, len(names)), ylim=(0, 1.2 * most))
     axes.yaxis.set_major_formatter(EngFormatter("B"))
     axes.locator_params(axis="y", nbins=3)
     axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(labelsize=POINTS)
 
 
 def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
@@ -188,14 +190,13 @@ def _places(steps: list[tuple[str, int]], count: int) -> list[float]:
 def _label(axes: Axes, kind: str, places: list[float], low: list[int], line: list[int]) -> None:
     """Write into an area what it is; of gradients on their way, beside it."""
     large = [at for at, size in enumerate(line) if size > 0.9 * max(line)]
+    at = large[0] if kind == MADE else large[-1]
     if kind == PASSED:
-        at = large[-1]
-        y, how = low[at] + line[at] / 2, {"arrowstyle": "-"}
-        axes.annotate(kind, (places[at], y), (0.7, 0.8), "data", "axes fraction", how)
-        return
-    x, is_last = places[large[0]], large[-1] == len(line) - 1
-    y, side = low[large[0]] + max(line) * 0.35, "right" if is_last else "center"
-    axes.text(places[-1] - 0.2 if is_last else x, y, kind, ha=side)
+        point, arrow = (places[at], low[at] + line[at] / 2), {"arrowstyle": "-"}
+        axes.annotate(kind, point, (0.7, 0.8), "data", "axes fraction", arrow, fontsize=POINTS)
+    else:
+        x = min(max(places[at], 0.12 * places[-1]), 0.88 * places[-1])
+        axes.text(x, low[at] + line[at] * 0.35, kind, ha="center", fontsize=POINTS)
 
 
 def in_blocks(layers: Sequence[torch.nn.Module], x: torch.Tensor, blocks: int) -> torch.Tensor:
@@ -238,6 +239,7 @@ def plot_trade(layers: Sequence[torch.nn.Module], x: torch.Tensor) -> Plot:
         axes.bar_label(axes.bar(list(forwards), heights, color=colours), labels)
         axes.set_title(title, loc="left", fontsize=10)
         axes.set(ylim=(0, 1.25 * max(heights)), yticks=[])
+        axes.spines[["top", "left", "right"]].set_visible(False)
         said.append(f"{title}: {', '.join(map(str, labels))}.")
     below.set_xlabel("blocks under a checkpoint")
     return plot(figure, alt=" ".join(said))
