@@ -381,7 +381,7 @@ def _block(data: Data) -> str:
 T, d = {data["words"]}, {data["width"]}
 x = torch.randn(T, d)
 project, out = torch.nn.Linear(d, 3 * d), torch.nn.Linear(d, d)
-up, down = torch.nn.Linear(d, 4 * d), torch.nn.Linear(4 * d, d)
+up, down = torch.nn.Linear(d, {data["times"]} * d), torch.nn.Linear({data["times"]} * d, d)
 held = {{}}
 
 
@@ -395,7 +395,7 @@ with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
     q, k, v = project(x).chunk(3, dim=-1)
     pairs = (q @ k.mT / d**0.5).softmax(-1)
     h = x + out(pairs @ v)
-    wide = up(h).relu()
+    wide = up(h).{data["act"]}()
     y = h + down(wide)
 answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wide)]
 """
@@ -404,10 +404,12 @@ answer = [held[tensor.untyped_storage().data_ptr()] for tensor in (pairs, q, wid
 _NUMBERS = "how many numbers it has, and each takes four bytes"
 HELD = Quantities(
     program=_block,
-    data={"words": 100, "width": 8},
+    data={"words": 100, "width": 8, "times": 4, "act": "relu"},
     draw=lambda random: {
         "words": random.choice((10, 20, 50, 100, 200)),
         "width": random.choice((8, 16)),
+        "times": random.choice((4, 8)),
+        "act": random.choice(("relu", "sigmoid", "tanh")),
     },
     places=(
         Place(
@@ -436,11 +438,11 @@ HELD = Quantities(
         ),
         Place(
             "`wide`",
-            "the bytes of four times {width} numbers for each of {words} words",
+            "the bytes of {times} times {width} numbers for each of {words} words",
             {
-                _NUMBERS: lambda data: 4 * data["words"] * data["width"],
-                "twice as much: `relu` saves its result, and nothing saves what goes into it": (
-                    lambda data: 32 * data["words"] * data["width"]
+                _NUMBERS: lambda data: data["times"] * data["words"] * data["width"],
+                "twice as much: `{act}` saves its result, and nothing saves what goes into it": (
+                    lambda data: 8 * data["times"] * data["words"] * data["width"]
                 ),
             },
         ),
@@ -457,8 +459,8 @@ BLOCK = Exercise(
     asked="How many bytes does the graph of `y` hold for `pairs`? How many for `q`, `k` and `v` together, and how many"
     " for `wide`? Give three numbers, in this order.",
     hints=(
-        "The softmax and `relu` save their results. `q`, `k` and `v` are views of one result, that of `project`.",
-        "For each word, `pairs` has T numbers, `q`, `k` and `v` have 3 · d, and `wide` has 4 · d. A number takes four bytes.",
+        "The softmax and the function after `up` save their results. `q`, `k` and `v` are views of one result, that of `project`.",
+        "For each word, `pairs` has T numbers, `q`, `k` and `v` have 3 · d, and `wide` as many as `up` makes. A number takes four bytes.",
     ),
     solution=HELD.code,
 )
