@@ -12,6 +12,7 @@ from __future__ import annotations
 import weakref
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -86,16 +87,15 @@ def timeline(
     An operation has the name of the node that it made. What a checkpoint computes again is a result
     of the forward; whatever else backward makes counts as a gradient.
     """
-    with _Meter() as meter:
+    with _Meter() as meter, ExitStack() as hooks:
         loss = forward()
         start = len(meter.changes)
         names = _names([node for node in Walk((loss,)).live if not isinstance(node, torch.Tensor)])
-        hooks = [node.register_prehook(partial(meter.enter, name)) for node, name in names.items()]
+        for node, name in names.items():
+            hooks.enter_context(node.register_prehook(partial(meter.enter, name)))
         meter.enter(BACKWARD)
         with torch.no_grad():  # the gradient of the loss itself is no result of the forward
             loss.backward()
-        for hook in hooks:
-            hook.remove()
         stays, changes = {number for number, _ in meter.live.values()}, list(meter.changes)
     bytes_of = {kind: [0] for kind in COLOURS}
     for number, size in changes:
@@ -224,11 +224,11 @@ def plot_trade(layers: Sequence[torch.nn.Module], x: torch.Tensor) -> Plot:
     for forward in forwards.values():
         x.grad = None
         runs.clear()
-        hooks = [layer.register_forward_pre_hook(lambda *_: runs.append(1)) for layer in layers]
-        most.append(most_bytes(lambda forward=forward: forward(x).sum()))
+        with ExitStack() as hooks:
+            for layer in layers:
+                hooks.enter_context(layer.register_forward_pre_hook(lambda *_: runs.append(1)))
+            most.append(most_bytes(lambda forward=forward: forward(x).sum()))
         often.append(len(runs))
-        for hook in hooks:
-            hook.remove()
     figure, (above, below) = _figure(2, size=(7, 3))
     colours = ["#bbbbbb"] + [COLOURS[PASSED]] * len(counts)
     said = [f"Blocks under a checkpoint: {', '.join(forwards)}."]

@@ -125,6 +125,8 @@ def test_the_words_name_the_peak_its_place_and_what_it_is_for():
     assert shown.alt.startswith("1 row: peak 33.5 kB, at Addmm 1 of backward, ")
     assert " 1,000 rows: peak 784.6 kB, at Addmm 2 of backward, " in shown.alt
     assert "256,004 bytes of results of the forward, 512,004 bytes of gradients" in shown.alt
+    small = plot_timeline(nn.Linear(3, 1), torch.ones(4, 3)).alt
+    assert small.startswith("4 rows: peak 24 bytes, at Addmm of backward, ")
     layers, x = [nn.Sigmoid() for _ in range(4)], torch.ones(1000, requires_grad=True)
     words = plot_trade(layers, x).alt
     assert "Blocks under a checkpoint: none, 1, 2, 4." in words
