@@ -181,6 +181,16 @@ for _ in range(9):
     handle = model[1].register_forward_hook(lambda *given: None)
     STEP
     handle.remove()
+# gradients that are mended before the step, and minus infinity in a mask
+mask = torch.zeros(16, 1)
+mask[3] = -torch.inf
+for _ in range(9):
+    opt.zero_grad()
+    loss = mse(model(x) * (model(x) + mask).softmax(0), y)
+    (loss + (model[2].bias * 0).abs().sqrt().sum()).backward()
+    for p in model.parameters():
+        p.grad.nan_to_num_()
+    opt.step()
 # a loader with workers
 pairs = torch.utils.data.TensorDataset(x, y)
 for _ in range(2):
@@ -300,6 +310,39 @@ for _ in range(9):
 # never reached | | rounds 1–9
 for _ in range(9):
     STEP(model[0](x).square().mean())
+# loss not finite | logs = (scale * model(x).sigmoid()).log() | round 4
+for scale in (1, 1, 1, 0, 0):
+    opt.zero_grad()
+    logs = (scale * model(x).sigmoid()).log()
+    loss = mse(logs, y)
+    loss.backward()
+    opt.step()
+# loss not finite, the data | loss.backward() | round 3
+for number in range(9):
+    x[number] = torch.nan if number == 2 else 1.0
+    STEP
+# loss not finite, it has grown | loss.backward() | round 4
+opt = torch.optim.SGD(model.parameters(), lr=1e3)
+for _ in range(19):
+    STEP
+# gradient not finite | loss.backward() | round 2
+for factor in (1, 0, 0):
+    STEP(((factor * model(x)).square()).sqrt().mean())
+# weight not finite | opt.step() | round 2
+for number in range(4):
+    opt.param_groups[0]["lr"] = 3e38 if number == 1 else 1e-4
+    STEP((100 * mse(model(x), y)))
+# weight not finite, by hand | | round 1
+for _ in range(4):
+    (100 * mse(model(x), y)).backward()
+    with torch.no_grad():
+        for p in model.parameters():
+            p -= 3e38 * p.grad
+            p.grad = None
+# began not finite | | round 1
+model[0].bias.data[2] = torch.nan
+for _ in range(4):
+    STEP
 """  # the kind, what its line says, the rounds, and the loop
 
 

@@ -40,6 +40,14 @@ SAID = {
     "averages. Call model.train() before the loop, and after each evaluation.",
     "retained": "retain_graph=True kept the saved tensors of this graph, and nothing went through "
     "it again. Leave the flag out.",
+    "loss not finite": "Here the loss became {what} for the first time. {before} {why}",
+    "gradient not finite": "Here the gradient of {names} became {what} for the first time, and the "
+    "loss was still a number. Run the rounds up to this one again under "
+    "torch.autograd.set_detect_anomaly(True): it names the operation.",
+    "weight not finite": "{who} made {names} {what}, and all gradients had been finite. "
+    "Take a smaller learning rate.",
+    "began not finite": "{names} had a number that is {what} before the first step. "
+    "Look at how the weights were made or loaded.",
     "never reached": "No backward() gave a gradient to {names}. Look whether the loss depends on "
     "that, or freeze it.",
 }  # fmt: skip

@@ -25,6 +25,7 @@ from autograd_graphs.untrusted.messages import type_name
 from helpers.answers import code, listed, show
 from helpers.own_loop.account import Account, Round
 from helpers.own_loop.card import card_of
+from helpers.own_loop.finite import Finite
 from helpers.own_loop.graphs import EAGER, Graphs, entries, models_and_optimizers
 from helpers.own_loop.mistakes import Mistake, Notes
 from helpers.users_line import UsersLine, line_in, line_like, users_frame
@@ -47,6 +48,7 @@ class watching:
         self._given = sorted_out(given)
         self.notes = Notes()
         self._graphs = Graphs(self.notes)
+        self._finite = Finite(self.notes)
         self._is_on = False
         self._has_begun = False
         self._roots: list[weakref.ref[Any]] = []  # from which backward() went in this round
@@ -141,6 +143,7 @@ class watching:
         given = dict(zip(ARGUMENTS, args, strict=False)) | kwargs
         roots = list(filter(is_tensor, entries(given.get("tensors"))))
         self._graphs.look(frame, line, roots)
+        self._finite.look_at_loss(frame, line, roots)
         self._graphs.losses += map(weakref.ref, roots)
         self._note_retained(line)
         if given.get("retain_graph") and not given.get("create_graph"):
@@ -172,6 +175,8 @@ class watching:
         self._number = next_number()
         for account in {*self.notes.accounts, *self.notes.moving}:
             account.after_backward(self.notes.backwards, line)
+        if self.notes.moving == [self.notes.by_hand]:
+            self._finite.look_after_backward(self.notes.by_hand)
         account = self._step_of
         if account is not None:  # after which the optimizer may move
             if account.is_stale():
@@ -192,6 +197,7 @@ class watching:
         has_closure = any(map(callable, (*args[1:], kwargs.get("closure"))))
         if account and not has_closure:
             self._judge(account, line_in(frame))
+            self._finite.look_at_gradients(account)
         elif not account and len(self.notes.accounts) < MOST_OPTIMIZERS:
             account = self.notes.follow(optimizer)  # what was before is not known
         if account:
@@ -213,6 +219,8 @@ class watching:
     def _after_step(self, optimizer: Any, args: tuple, kwargs: dict) -> None:
         account = self._account_of(optimizer)
         if account:
+            if self._step_of is account:
+                self._finite.look_at_gradients(account)
             account.end_step(self.notes.backwards, line_in(users_frame()))
             self._step_of = None
             self._end_round(account)
@@ -226,6 +234,7 @@ class watching:
         if hand.round.elsewhere:
             if hand.is_stale():
                 self.notes.add("not emptied", hand.filled, hand, when="once in every round")
+            self._finite.look_after_hand(hand)
             hand.end_step(self.notes.backwards, None)
             self._end_round(hand)
         hand.before_backward()
@@ -240,6 +249,7 @@ class watching:
             return
         self._end_round_by_hand()
         self._graphs.look_at_end(users_frame())
+        self._finite.look_at_end()
         count = self.notes.backwards
         paths = self.notes.paths()
         for account in self.notes.accounts:
