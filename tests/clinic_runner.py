@@ -53,6 +53,7 @@ def shown(cells):
         torch.autograd.set_detect_anomaly(False)
         torch.set_grad_enabled(True)
         shell.history_manager.end_session()
+        shell.user_ns.clear()  # as when its kernel ends
         InteractiveShell.clear_instance()
 
 

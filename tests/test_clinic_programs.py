@@ -131,10 +131,12 @@ def test_a_health_check_changes_nothing(is_nan, capsys):
         model(torch.randn(5, 3)).mean().backward()
         optimizer.step()
     out = Own.apply(model(torch.randn(5, 3)))
+    out.retain_grad()
     loss = (out * 0).sqrt().sum() if is_nan else out.mean()
     before = state(model, optimizer, loss)
     diagnose(model, loss, optimizer)
     assert state(model, optimizer, loss) == before
+    assert out.grad is None
     loss.backward()  # the graph is still whole
 
 
@@ -301,21 +303,52 @@ def test_workers_that_wait_are_told_for_which_weights():
     assert "Look at line 2: loss = net(torch.ones(3, 2)).sum()" in text
 
 
-HOOKS = {
-    "of a parameter": "net.weight.register_hook(heard.append)\nloss = net(torch.ones(1, 2)).sum()",
-    "of a node": "loss = net(torch.ones(1, 2)).sum()\nloss.grad_fn.register_hook(heard.append)",
+HOOKS = {  # what sits where, and what is said of it
+    "of a parameter": (
+        "net.weight.register_hook(heard.append)\nloss = net(x).sum()",
+        "A hook on net.weight may change the gradients",
+    ),
+    "of a module": (
+        "net.register_full_backward_hook(heard.append)\nloss = net(x).sum()",
+        "A backward hook on a module may change the gradients",
+    ),
+    "of a node": (
+        "loss = net(x).sum()\nloss.grad_fn.register_hook(heard.append)",
+        "A hook sits on a node, or on a tensor that no variable holds.",
+    ),
     "of a tensor without a name": (
         "def go(x):\n    h = net(x)\n    h.register_hook(heard.append)\n    return h.sum()\n"
-        "loss = go(torch.ones(1, 2))"
+        "loss = go(x)",
+        "A hook sits on a node, or on a tensor that no variable holds.",
+    ),
+    "of other tensors": (
+        "v = torch.ones(2, requires_grad=True)\nv.register_hook(heard.append)\nh = v * 2\n"
+        "h.register_hook(heard.append)\nother = torch.nn.Linear(1, 1)\n"
+        "other.register_full_backward_hook(print)\n"
+        "loss = net(x).sum()",
+        "The norms of their gradients: 1 to 1.41.",
+    ),
+    "that are gone": (
+        "net.weight.register_hook(heard.append).remove()\nloss = net(x).sum()\n"
+        "loss.grad_fn.register_hook(heard.append).remove()\nh = net(x)\n"
+        "h.register_hook(heard.append)\nh = net(x)",
+        "The norms of their gradients: 1 to 1.41.",
+    ),
+    "for when .grad is filled": (
+        "net.weight.register_post_accumulate_grad_hook(heard.append)\nloss = net(x).sum()",
+        "The norms of their gradients: 1 to 1.41.",
     ),
 }
 
 
 @pytest.mark.parametrize("name", HOOKS)
-def test_hooks_of_the_learners_do_not_run(name):
-    head = "import torch\nheard, net = [], torch.nn.Linear(2, 1)"
-    text = shown([head, HOOKS[name], "diagnose(net, loss)\nprint(heard)"])
-    assert "Hooks of yours may run, so I did not compute the gradients." in text
+def test_hooks_of_the_learners_do_not_run_and_only_those_of_the_graph_stand_in_the_way(name):
+    head = "import torch\nheard, net, x = [], torch.nn.Linear(2, 1), torch.ones(1, 2)"
+    program, words = HOOKS[name]
+    text = shown([head, program, "diagnose(net, loss)\nprint(heard)"])
+    flat = " ".join(text.split())
+    assert words in flat, text
+    assert ("not compute" in flat) == ("hook" in words)
     assert text.endswith("[]\n")
 
 

@@ -50,6 +50,7 @@ from helpers.clinic.facts import (
     quoted,
 )
 from helpers.clinic.failed_backward import is_freed, nameless
+from helpers.clinic.hooks import hook_in_the_way, retained_as_it_was
 from helpers.clinic.nans import dangerous, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
@@ -166,7 +167,7 @@ class Health:
             return {}
         begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
         try:
-            with torch.random.fork_rng(devices=[]):
+            with torch.random.fork_rng(devices=[]), retained_as_it_was(self.walk.met):
                 found = torch.autograd.grad(
                     self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
                 )
@@ -177,16 +178,8 @@ class Health:
 
     def why_not(self, wanted: Iterable[torch.Tensor]) -> str:
         """Say why computing the gradients would change something, or fail; "" if it would not."""
-        hooked = [one for one in wanted if one._backward_hooks]
-        hooked += (
-            [one for _, one in submodules(self.model) if has_hooks(one)]
-            if is_module(self.model)
-            else []
-        )
-        hooked += [one for _, one in self.names if one._backward_hooks]
-        # torch shows nobody the hooks of nodes, nor those of tensors that have no name any more
-        if hooked or calls_of(self, "register_hook") or calls_of(self, "register_prehook"):
-            return "Hooks of yours may run, so I did not compute the gradients."
+        if hook := hook_in_the_way(self.walk.met, self.names):
+            return hook
         if any(is_freed(one) for one in self.nodes):
             return (
                 "backward() has freed the graph of this loss, so I could not compute the gradients. "
@@ -204,11 +197,6 @@ def dense(gradient: torch.Tensor | None) -> torch.Tensor | None:
     """Return a gradient with all its zeros: an embedding may have a sparse one."""
     is_sparse = gradient is not None and gradient.layout != torch.strided
     return gradient.to_dense() if is_sparse else gradient
-
-
-def has_hooks(module: torch.nn.Module) -> bool:
-    inside = object.__getattribute__(module, "__dict__")
-    return any(inside.get(name) for name in ("_backward_hooks", "_backward_pre_hooks"))
 
 
 def findings(health: Health) -> list[Finding]:
@@ -482,6 +470,17 @@ def not_finite(health: Health) -> Iterator[Finding]:
         if one is not None and not bool(torch.isfinite(one).all())
     ]
     if not is_bad and not bad:
+        return
+    spoilt = [name for name, one in health.parameters.items() if not bool(one.isfinite().all())]
+    if is_bad and spoilt:
+        yield Finding(
+            f"{code(health.loss_name)} is NaN or infinite, because {listed(spoilt)} "
+            f"{each(spoilt, 'is', 'are')} so already. An earlier step wrote that, so this loss "
+            "cannot tell where it began.",
+            calls_of(health, "step")[:1],
+            "run the loop again from new weights, inside with watching(model, optimizer): it names "
+            "the first round and the line",
+        )
         return
     told = f"The gradient of {listed(bad)} is NaN or infinite" if bad else ""
     if is_bad:

@@ -1,0 +1,87 @@
+"""Find the hooks that a backward through a graph would run. Looks at live objects; runs none.
+
+torch does not say which hooks a node has. But a hook lives in a dict, and Python knows every dict:
+where no tensor, module or optimizer holds it, a node does, or a tensor that only torch still has.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import torch
+
+from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
+from helpers.answers import code
+
+CHANGES = "may change the gradients, so I did not compute them."
+HIDDEN = (
+    "A hook sits on a node, or on a tensor that no variable holds. It may belong to this graph, so I "
+    "did not compute the gradients."
+)
+
+
+def hook_in_the_way(met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -> str:
+    """Say which hook a backward through these nodes and leaves may run; "" if none."""
+    if any(type_name(one).startswith("BackwardHookFunction") for one in met):
+        return f"A backward hook on a module {CHANGES}"
+    known = set()
+    for one in tensors():
+        hooks = read(one, "_backward_hooks")
+        known.add(id(hooks))
+        if hooks and is_in(one, met):
+            called = next((code(name) for name, tensor in names if tensor is one), "a tensor")
+            return f"A hook on {called} {CHANGES}"
+    if has_hidden(known):
+        gc.collect()  # a graph that nobody can reach any more may still be there
+        return HIDDEN if has_hidden(known) else ""
+    return ""
+
+
+def tensors() -> list[torch.Tensor]:
+    """Return all tensors that are alive."""
+    things = gc.get_objects()
+    examples = {type(one): one for one in things}  # to ask once for each class
+    kinds = {kind for kind, one in examples.items() if is_tensor(one)}
+    return [one for one in things if type(one) in kinds]
+
+
+def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
+    """Say whether a graph holds a tensor, or the node that made it, as far as one can ask."""
+    if may_be_stale(tensor):
+        return True
+    node = read(tensor, "grad_fn")
+    return any(one is tensor or (node is not None and one is node) for one in met)
+
+
+def has_hidden(known: set[int]) -> bool:
+    """Say whether there are hooks that no tensor, and nothing else of Python's, holds."""
+    left = [one for one in gc.get_objects() if is_hooks(one) and id(one) not in known]
+    if not left:
+        return False
+    held = set()
+    for owner in gc.get_referrers(*left):
+        if owner is not left:
+            held.update(map(id, gc.get_referents(owner)))
+    return any(id(one) not in held for one in left)
+
+
+def is_hooks(thing: Any) -> bool:
+    """Say whether a thing is a dict as torch keeps hooks in: by the number of their handle."""
+    return type(thing) is OrderedDict and bool(thing) and all(type(key) is int for key in thing)
+
+
+@contextlib.contextmanager
+def retained_as_it_was(met: list[Any]) -> Iterator[None]:
+    """Give tensors of a graph that retain their gradient back the one that they had."""
+    retained = [one for one in tensors() if read(one, "retains_grad") and is_in(one, met)]
+    before = [(one, read(one, "grad")) for one in retained]
+    try:
+        yield
+    finally:
+        for one, gradient in before:
+            if read(one, "grad") is not gradient:
+                one.grad = gradient
