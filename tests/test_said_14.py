@@ -5,7 +5,7 @@ import warnings
 
 import pytest
 import torch
-from said import said
+from said import _cells, said
 from torch import nn
 from torch.nn.utils import clip_grad_norm_, clip_grad_value_
 
@@ -20,6 +20,7 @@ CHANGED, _, NAN, _, GUARD, STABLE = exercises("14")
 SAID = [  # a cell, and words of it; the tests below run what they say
     ("case-then", "Then it is NaN, and every weight with it. Nothing raised"),
     ("case-then", "there is no NaN in the data, and the formula is the one in the book"),
+    ("case-asked", "diagnose(model, loss, optimizer)"),
     ("d1-because", "A backward hook on a module puts a node before the module and one behind it"),
     ("d1-because", "A hook on a tensor leaves the graph as it is."),
     (
@@ -44,6 +45,7 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("o1-because", "runs once, with the sum over both paths"),
     ("o1-notes", "(Clamp between the two losses, and register the hook after it.)"),
     ("f1-because", "a warning shows the Python line of the node"),
+    ("f1-because", "In a loop, `watching` finds the round: the next cell watches the case."),
     ("f1", "torch checks what each node hands on, and stops at the first NaN"),
     (
         "f1-because",
@@ -125,6 +127,23 @@ def test_clipping_does_not_save_the_case_and_anomaly_mode_names_the_logarithm_an
         with pytest.raises(RuntimeError, match="Function 'LogBackward0' returned nan values"):
             trained(from_the_book)
     assert "(1 - p).log()" in str(seen[-1].message)
+
+
+def test_diagnose_sends_the_case_to_watching_which_names_its_round_and_its_line(capsys):
+    space = {"__name__": "__main__"}
+    for cell in ("setup", "case-run", "case-asked"):
+        exec(_cells("14")[cell], space)
+    text = " ".join(capsys.readouterr().out.split())
+    assert "loss is NaN or infinite, because model[0].weight" in text
+    assert "This loss cannot tell where that began." in text
+    assert "inside with watching(model, optimizer): it names the first round and the line" in text
+    log, _ = trained(from_the_book)
+    number = 1 + next(nr for nr, loss in enumerate(log) if math.isnan(loss))
+    exec(_cells("14")["f1-case"], space)
+    text = " ".join(capsys.readouterr().out.split())
+    assert f"round {number} of Adam. " in text
+    assert "Here the loss became NaN for the first time. The weights were still finite" in text
+    assert "At 0 log is -infinity" in text
 
 
 # Idea 1

@@ -475,8 +475,7 @@ def not_finite(health: Health) -> Iterator[Finding]:
     if is_bad and spoilt:
         yield Finding(
             f"{code(health.loss_name)} is NaN or infinite, because {listed(spoilt)} "
-            f"{each(spoilt, 'is', 'are')} so already. An earlier step wrote that, so this loss "
-            "cannot tell where it began.",
+            f"{each(spoilt, 'is', 'are')} so already. This loss cannot tell where that began.",
             calls_of(health, "step")[:1],
             "run the loop again from new weights, inside with watching(model, optimizer): it names "
             "the first round and the line",

@@ -33,7 +33,8 @@ from helpers.own_loop.mistakes import Notes
 from helpers.users_line import UsersLine, line_like
 
 EAGER = 3  # calls of backward() at which graphs are looked at; later ones are 4, 8, 16, …
-SHARE = 0.1  # of the time, at most so much goes into looks at graphs
+SHARE = 0.1  # of the time, at most so much goes into looks at graphs,
+SECONDS = 0.05  # or so much in all: a short loop is looked at when it is due
 MOST_LOSSES = 100  # that are remembered, without keeping them alive
 MOST_LOOKED_AT = 200  # entries of a list, variables of a function
 HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
@@ -58,7 +59,7 @@ class Graphs:
         """Look at the graphs of roots before a backward(), if it is time to."""
         count, began = self.notes.backwards, time.perf_counter()
         self._is_late = self._is_late or count & (count - 1) == 0
-        has_time = self._spent < SHARE * (began - self._began) or count == EAGER + 1
+        has_time = self._spent < max(SHARE * (began - self._began), SECONDS) or count == EAGER + 1
         if count > EAGER and not (self._is_late and has_time):
             return
         self._is_late = False
