@@ -324,7 +324,7 @@ HOOKS = {  # what sits where, and what is said of it
     "of other tensors": (
         "v = torch.ones(2, requires_grad=True)\nv.register_hook(heard.append)\nh = v * 2\n"
         "h.register_hook(heard.append)\nother = torch.nn.Linear(1, 1)\n"
-        "other.register_full_backward_hook(print)\n"
+        "other.register_full_backward_hook(print)\nz = other(torch.ones(1, 1))\n"
         "loss = net(x).sum()",
         "The norms of their gradients: 1 to 1.41.",
     ),

@@ -17,6 +17,7 @@ import torch
 from autograd_graphs.looking.torch_private import is_tensor, may_be_stale, read, type_name
 from helpers.answers import code
 
+OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 CHANGES = "may change the gradients, so I did not compute them."
 HIDDEN = (
     "A hook sits on a node, or on a tensor that no variable holds. It may belong to this graph, so I "
@@ -70,8 +71,12 @@ def has_hidden(known: set[int]) -> bool:
 
 
 def is_hooks(thing: Any) -> bool:
-    """Say whether a thing is a dict as torch keeps hooks in: by the number of their handle."""
-    return type(thing) is OrderedDict and bool(thing) and all(type(key) is int for key in thing)
+    """Say whether a thing is a dict as torch keeps hooks in: by the number of their handle. Those
+    through which torch calls the hooks of modules sit on nodes that one can see.
+    """
+    if type(thing) is not OrderedDict or not thing or any(type(key) is not int for key in thing):
+        return False
+    return not all(getattr(one, "__module__", "") == OF_MODULES for one in thing.values())
 
 
 @contextlib.contextmanager
