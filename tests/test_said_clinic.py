@@ -115,6 +115,23 @@ def test_handles_of_hooks_take_them_away():
     assert len(names["kept"]) == 1 + 2 + 3 + 4
 
 
+def test_a_slope_from_forward_passes_gradcheck_and_not_gradgradcheck():
+    quoted("slope", "`gradgradcheck` tells you, and `gradcheck` does not.")
+    square = run_case("slope", "broken")["Square"].apply
+    x = torch.tensor(3.0, requires_grad=True, dtype=torch.float64)
+    assert torch.autograd.gradcheck(square, x)
+    with pytest.raises(RuntimeError, match="Jacobian mismatch|does not require grad"):
+        torch.autograd.gradgradcheck(square, x)
+
+
+def test_an_own_backward_without_grad_is_found_by_gradcheck_in_float64():
+    quoted("factor", "`gradcheck` finds that, if you give it `float64`.")
+    cube = run_case("factor", "broken")["Cube"].apply
+    x = torch.tensor(1.0, requires_grad=True, dtype=torch.float64)
+    with pytest.raises(RuntimeError, match="backward not multiplied by grad_output"):
+        torch.autograd.gradcheck(cube, x)
+
+
 def test_the_symptoms_lead_to_cases_that_are_there():
     cases = [one.case for one in book().symptoms if one.case]
     assert len(cases) > 20
