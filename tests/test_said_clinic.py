@@ -120,7 +120,7 @@ def test_a_slope_from_forward_passes_gradcheck_and_not_gradgradcheck():
     square = run_case("slope", "broken")["Square"].apply
     x = torch.tensor(3.0, requires_grad=True, dtype=torch.float64)
     assert torch.autograd.gradcheck(square, x)
-    with pytest.raises(RuntimeError, match="Jacobian mismatch|does not require grad"):
+    with pytest.raises(RuntimeError, match="Jacobian mismatch"):
         torch.autograd.gradgradcheck(square, x)
 
 
