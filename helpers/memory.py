@@ -1,10 +1,10 @@
 """Count and plot the bytes of the tensors that a forward and a backward make, as they come and go.
 
 Sees what operations return; not what one uses while it runs, nor the tensor that torch makes of a
-Python number (the 2 in `x * 2`), nor that a storage grows later, nor what a checkpoint keeps of the
-state of generators. A storage counts once and whole,
-as long as it or a view of it is there. While this watches, torch adds gradients that meet at a node
-into a new tensor, where it would else reuse one of them: the peak comes out higher there.
+Python number (the 2 in `x * 2`), nor a sparse tensor, nor that a storage grows later, nor what a
+checkpoint keeps of the state of generators. A storage counts once and whole, as long as it or a
+view of it is there. While this watches, torch adds gradients that meet at a node into a new tensor,
+where it would else reuse one of them: the peak comes out higher there.
 """
 
 from __future__ import annotations
@@ -302,5 +302,5 @@ def _is_lifted(operation: Any, storage: torch.UntypedStorage) -> bool:
 
 
 def _storages(values: Any) -> list[torch.UntypedStorage]:
-    tensors = (value for value in tree_leaves(values) if isinstance(value, torch.Tensor))
-    return [tensor.untyped_storage() for tensor in tensors]
+    tensors = [value for value in tree_leaves(values) if isinstance(value, torch.Tensor)]
+    return [one.untyped_storage() for one in tensors if one.layout == torch.strided]

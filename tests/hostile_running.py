@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import torch
+from torch.autograd.function import once_differentiable
+from torch.autograd.graph import saved_tensors_hooks
 from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.checkpoint import CheckpointError, checkpoint
 
 from helpers import record
 
@@ -231,6 +234,106 @@ def the_optimizer_steps_within_backward(told):
     return World((x * x).sum(), [x])
 
 
+def placed(name, put, change, gives, error=None, says=""):
+    """Add a case whose hook is put somewhere at `x` or `y = x * 3`, and returns `change(gradient, x)`."""
+
+    def make(told):
+        x = leaf()
+        y = x * 3
+        put(x, y, lambda grad: told.append(str(grad)) or change(grad, x))
+        return World((y * y).sum(), [x, y])
+
+    make.__name__ = f"a hook {name}"
+    case(gives, error, says)(make)
+
+
+def on_tensor(x, y, hook):
+    y.register_hook(hook)
+
+
+def on_leaf(x, y, hook):
+    x.register_hook(hook)
+
+
+def before_node(x, y, hook):
+    y.grad_fn.register_prehook(lambda grads: hook(grads[0]))
+
+
+def after_node(x, y, hook):
+    y.grad_fn.register_hook(lambda handed, arrived: hook(handed[0]))
+
+
+def after_leaf(x, y, hook):
+    x.register_post_accumulate_grad_hook(lambda leaf: hook(leaf.grad))
+
+
+def goes_backward(grad, x):
+    """Start a backward: in a backward nothing is recorded, unless one asks for it."""
+    with torch.enable_grad():
+        (x * 5).sum().backward()
+
+
+def goes_elsewhere(grad, x):
+    """Start a backward that never comes to this hook again: else it would go on without end."""
+    goes_backward(grad, leaf())
+
+
+SIZE, TYPE, COUNT = "changed the size of value", "changed the type of value", "number of values"
+HOOKED = "stopped: hook '<lambda>' has "
+for where in (on_tensor, on_leaf, after_leaf):
+    called_so = where.__name__.replace("_", " ")
+    placed(f"{called_so} returns a sum", where, lambda g, x: g.sum(), HOOKED, RuntimeError, SIZE)
+    placed(
+        f"{called_so} returns float64", where, lambda g, x: g.double(), HOOKED, RuntimeError, TYPE
+    )
+    placed(
+        f"{called_so} returns a number", where, lambda g, x: 3.0, "stopped:", TypeError, "'float'"
+    )
+for where in (on_tensor, on_leaf, after_leaf, before_node, after_node):
+    called_so = where.__name__.replace("_", " ")
+    placed(f"{called_so} raises", where, lambda g, x: 1 / 0, "stopped:", ZeroDivisionError)
+    placed(f"{called_so} returns None", where, lambda g, x: None, "from None to [18.0, 36.0]")
+    placed(f"{called_so} goes backward", where, goes_elsewhere, "from None to [18.0, 36.0]")
+placed("goes backward to the same leaf", on_tensor, goes_backward, "to [23.0, 41.0]")
+placed("before node returns a number", before_node, lambda g, x: 3, "stopped:", TypeError, "tuple")
+placed("before node returns (None,)", before_node, lambda g, x: (None,), "a hook makes it nothing")
+placed("before node returns two", before_node, lambda g, x: (g, g), HOOKED, RuntimeError, COUNT)
+placed("after node returns one of two", after_node, lambda g, x: (g,), HOOKED, RuntimeError, COUNT)
+placed("after node returns None twice", after_node, lambda g, x: (None, None), "nothing arrives")
+placed(
+    "goes backward, and records nothing",
+    on_tensor,
+    lambda g, x: (x * 5).sum().backward(),
+    "stopped:",
+    RuntimeError,
+    "does not require grad",
+)
+
+
+def on_module(name, change, gives, error=None, says="", before=False):
+    """Add a case with a backward hook on a module, or one before its backward."""
+
+    def make(told):
+        x, layer = leaf(), torch.nn.Tanh()
+        if before:
+            layer.register_full_backward_pre_hook(lambda module, arrived: change(arrived))
+        else:
+            layer.register_full_backward_hook(lambda module, handed, arrived: change(handed))
+        y = layer(x * 1)
+        return World((y * y).sum(), [x])
+
+    make.__name__ = f"a hook on a module {name}"
+    case(gives, error, says)(make)
+
+
+on_module("returns None", lambda grads: None, "step 7 of 7")
+on_module("returns a number", lambda grads: 3.0, "stopped:", TypeError, "no len()")
+on_module("returns a sum", lambda grads: (grads[0].sum(),), "stopped:", RuntimeError, SIZE)
+on_module("returns two", lambda grads: grads * 2, "stopped:", RuntimeError, "of grad_input, got 2")
+on_module("raises", lambda grads: 1 / 0, "stopped: division by zero", ZeroDivisionError)
+on_module("lets nothing arrive", lambda grads: (None,), "[0.0, 0.0] (by its own", before=True)
+
+
 # Errors of every kind.
 
 
@@ -300,6 +403,11 @@ def mutates(ctx, grad):
     return grad
 
 
+def edits_saved(ctx, grad):
+    ctx.saved_tensors[0].detach().mul_(3)
+    return grad
+
+
 def own(name, backward, gives, error=None, says="", save=False):
     def make(told):
         x = leaf()
@@ -312,6 +420,72 @@ def own(name, backward, gives, error=None, says="", save=False):
 
 own("raises", fails, "stopped: own", ZeroDivisionError, "own")
 own("mutates its gradient in place", mutates, "step 5 of 5")
+NUMBER = "returned an incorrect number of gradients"
+SHAPED = "but expected shape compatible with [2]"
+own("returns no gradient", lambda ctx, grad: (), "stopped:", RuntimeError, NUMBER)
+own("returns two gradients", lambda ctx, grad: (grad, grad), "stopped:", RuntimeError, NUMBER)
+own("returns a None too many", lambda ctx, grad: (grad, None), "step 5 of 5")
+own("returns None", lambda ctx, grad: None, "hands on nothing")
+own("returns a number", lambda ctx, grad: 2.0, "stopped:", RuntimeError, "got float")
+own("returns a list", lambda ctx, grad: [grad], "stopped:", RuntimeError, "got list")
+own("returns a sum", lambda ctx, grad: grad.sum(), "stopped:", RuntimeError, SHAPED)
+own("returns more rows", lambda ctx, grad: grad.expand(3, 2), "hands on [12.0, 24.0]")
+own("returns float64", lambda ctx, grad: grad.double(), "step 5 of 5")
+own("returns whole numbers", lambda ctx, grad: grad.long(), "step 5 of 5")
+own("returns complex", lambda ctx, grad: grad * 1j, "stopped:", RuntimeError, "grad_is_complex")
+own("returns meta", lambda ctx, grad: grad.to("meta"), "stopped:", RuntimeError, "device")
+own("returns sparse", lambda ctx, grad: grad.to_sparse(), "step 5 of 5")
+own("returns a view of what arrives", lambda ctx, grad: grad.view(-1), "step 5 of 5")
+own(
+    "returns a view of its input",
+    lambda ctx, grad: ctx.saved_tensors[0].view(-1),
+    "hands on [1.0, 2.0]",
+    save=True,
+)
+own("edits what it saved", edits_saved, "step 5 of 5", save=True)
+own("draws random numbers", lambda ctx, grad: grad * torch.rand(2), "step 5 of 5")
+own("starts a backward", lambda ctx, grad: goes_elsewhere(grad, ctx) or grad, "step 5 of 5")
+own(
+    "is differentiable once, and returns too much",
+    once_differentiable(lambda ctx, grad: (grad, grad)),
+    "stopped:",
+    RuntimeError,
+    NUMBER,
+)
+
+
+@case("an edit in place by OwnBackward makes it [10.0, 20.0]")
+def a_function_edits_a_gradient_that_others_get_too(told):
+    x = leaf()
+    h = x * 3
+    both = h + function(mutates).apply(h)
+    return World((both * torch.tensor([1.0, 2.0])).sum(), [x])
+
+
+@case("stopped:", RuntimeError, NUMBER)
+def a_function_with_setup_context_forgets_an_input(told):
+    class Own(torch.autograd.Function):
+        @staticmethod
+        def forward(x, factor):
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            ctx.factor = inputs[1]
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * ctx.factor
+
+    x = leaf()
+    return World(Own.apply(x, 3.0).sum(), [x])
+
+
+@case("stopped:", NotImplementedError, "must implement either the backward")
+def a_function_without_a_backward(told):
+    x = leaf()
+    body = {"forward": staticmethod(lambda ctx, x: x * 2)}
+    return World(type("Own", (torch.autograd.Function,), body).apply(x).sum(), [x])
 
 
 @case("Own<script>Backward")
@@ -331,6 +505,107 @@ def a_function_with_a_hostile_name_and_attributes(told):
 
     x = leaf()
     return World(type("Own<script>", (Named,), {}).apply(x).sum(), [x])
+
+
+# Saved tensors, and what is computed again.
+
+
+def kept(name, pack, unpack, gives, error=None, says=""):
+    """Add a case whose saved tensor goes through `pack` and `unpack`."""
+
+    def make(told):
+        def unpacked(one):
+            told.append("unpack")
+            return unpack(one)
+
+        x = leaf()
+        with saved_tensors_hooks(pack, unpacked):
+            y = (x * 1).exp()
+        return World((y * 2).sum(), [x])
+
+    make.__name__ = f"unpack {name}"
+    case(gives, error, says)(make)
+
+
+def same(one):
+    return one
+
+
+RESULT = "expected to be a Tensor but got result of type"
+kept("counts", same, same, "step 5 of 5")
+kept("raises", same, lambda one: 1 / 0, "stopped:", ZeroDivisionError)
+kept("gets the None of pack", lambda one: None, same, "stopped:", TypeError, RESULT)
+kept("returns a number", same, lambda one: 3.0, "stopped:", TypeError, RESULT)
+kept("returns three", same, lambda one: torch.ones(3), "stopped:", RuntimeError, "must match")
+kept("returns float64", same, lambda one: one.double(), "step 5 of 5")
+kept("edits in place", same, lambda one: one.mul_(2), "step 5 of 5")
+kept("goes backward", same, lambda one: goes_elsewhere(one, None) or one, "step 5 of 5")
+
+
+def again(name, block, gives, error=None, says="", how=None, **more):
+    """Add a case with a checkpoint around `block(x, count)`, where `count` says how often it ran."""
+
+    def make(told):
+        def counting(t):
+            told.append("run")
+            return block(t, len(told))
+
+        x = torch.full((20,), 0.5, requires_grad=True)
+        h = checkpoint(counting, x * 1, **{"use_reentrant": False} | more)
+        return World((h * 2).sum(), [x], how or {})
+
+    make.__name__ = f"a checkpoint {name}"
+    case(gives, error, says)(make)
+
+
+def drops(t, count):
+    return torch.nn.functional.dropout(t.exp(), 0.5) * t
+
+
+def nests(reentrant):
+    inner = lambda t: drops(t.sin(), 0)  # noqa: E731
+    return lambda t, count: checkpoint(inner, t.cos(), use_reentrant=reentrant).exp()
+
+
+def raises_later(t, count):
+    if count > 1:
+        raise ValueError("the second time")
+    return t.exp().sin()
+
+
+def forgets(t, count):
+    return t.exp().sin() if count == 1 else t.exp()
+
+
+OTHER = "different metadata"
+for reentrant in (False, True):
+    kind = "of the older kind" if reentrant else "of today"
+    how = {"use_reentrant": reentrant}
+    again(f"{kind} with dropout", drops, "AccumulateGrad", **how)
+    again(f"{kind} without the state", drops, "AccumulateGrad", preserve_rng_state=False, **how)
+    again(f"{kind} in a checkpoint", nests(reentrant), "AccumulateGrad", **how)
+    again(f"{kind} around the other kind", nests(not reentrant), "AccumulateGrad", **how)
+    again(f"{kind} raises later", raises_later, "stopped:", ValueError, "second time", **how)
+again(
+    "of another shape", lambda t, n: t.exp() * torch.ones(n, 1), "stopped:", CheckpointError, OTHER
+)
+again("that saves less", forgets, "stopped:", CheckpointError, "different number of tensors")
+again("twice", drops, "AccumulateGrad", how={"retain_graph": True})
+again("differentiated twice", drops, "AccumulateGrad", how={"create_graph": True})
+
+
+@case("stopped:", RuntimeError, "incompatible with .grad()")
+def a_checkpoint_of_the_older_kind_with_inputs(told):
+    x = leaf()
+    return World(checkpoint(torch.exp, x, use_reentrant=True).sum(), [x], {"inputs": [x]})
+
+
+@case("AccumulateGrad")
+def a_checkpoint_under_no_grad(told):
+    x = leaf()
+    with torch.no_grad():
+        h = checkpoint(torch.exp, x, use_reentrant=False)
+    return World((h * x).sum(), [x])
 
 
 # Modes around.

@@ -16,7 +16,15 @@ from torch.nn.functional import (
 from torch.utils.checkpoint import CheckpointError, checkpoint
 
 from autograd_graphs import show
-from helpers.memory import KEPT, MADE, bytes_in_use, in_blocks, most_bytes, timeline
+from helpers.memory import (
+    KEPT,
+    MADE,
+    bytes_in_use,
+    in_blocks,
+    most_bytes,
+    plot_timeline,
+    timeline,
+)
 from helpers.moons import moons
 
 SAID = [  # a cell, and words of it; the tests below run what they say
@@ -120,6 +128,12 @@ def test_what_fills_the_memory_depends_on_the_batch(rows, kind):
     assert made > 10 * gradients if kind == MADE else made < 0.05 * gradients
     _, again, _ = timeline(lambda: net(x).sum())
     assert max(again[KEPT]) == 0, "new gradients are added into the old memory"
+
+
+def test_a_model_of_ones_own_with_one_input_and_a_sparse_gradient_is_drawn():
+    table = nn.Embedding(10, 3, sparse=True)
+    plot_timeline(table, words=torch.tensor([1, 2]))
+    assert table.weight.grad.is_sparse, "what has no storage is left out, and nothing raises"
 
 
 def test_hooks_on_saved_tensors():

@@ -12,7 +12,7 @@ from math import isfinite
 
 from autograd_graphs.data import Edge, Gradient, Node, Operands, stem
 from autograd_graphs.playing.backward_film import Cell, Row
-from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace
+from autograd_graphs.recording.trace import CUSTOM, LocalDerivative, Step, Trace, changer
 from autograd_graphs.text import short_number, short_numbers, visible
 
 MOST_PARTS = 3  # of a sum that arrives
@@ -361,12 +361,12 @@ def several_arrive(step: Step, is_first: bool) -> Row:
 
 
 def hook_row(step: Step) -> Row:
-    """Return what a hook of the user's made of what arrived."""
+    """Return what a hook of the user's, or an edit in place, made of what arrived."""
     cells: list[Cell] = []
     for before, after in zip(step.before_hooks, step.grad_outputs, strict=True):
         if before != after:
             cells.append(Cell("arrives", told(before), caption(before, "arrives")))
-            cells.append(Cell("words", "a hook makes it"))
+            cells.append(Cell("words", f"{changer(step)} makes it"))
             cells.append(Cell("arrives", told(after), caption(after, "")))
     return tuple(cells[:3])
 

@@ -166,10 +166,13 @@ def titles(node: Node) -> tuple[str, str]:
 
 def question(step: Step, node: Node) -> str:
     arrived = [gradient for gradient in step.before_hooks if gradient is not None]
-    if not arrived:
+    hands_on = any(gradient is not None for gradient in step.grad_inputs)
+    if not arrived and not hands_on:
         return ""
     came = told(arrived[0]) if len(arrived) == 1 else None
-    what = f"{came} arrives." if isinstance(came, str) else "A gradient arrives."
+    what = "A gradient arrives." if arrived else "Nothing arrives."
+    if isinstance(came, str):
+        what = f"{came} arrives."
     if isinstance(came, Gradient):
         what = f"A gradient of shape {shape(came.shape)} arrives."
     if step.leaf:

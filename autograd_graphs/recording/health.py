@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from statistics import median_low
 
 from autograd_graphs.data import Gradient, Graph, elements
-from autograd_graphs.recording.trace import Step, Trace, title
+from autograd_graphs.recording.trace import Step, Trace, changer, title
 
 EXPLODING = 1_000  # times the median norm: what is larger explodes
 GROWN = 10  # times the norm at the start: what is smaller only looks large where all else vanishes
@@ -102,14 +102,16 @@ def summed(step: Step) -> Gradient | None:
 
 def first_words(trace: Trace, found: First) -> str:
     """Say in a sentence where the first NaN or inf is."""
-    node = trace.steps[found.step].node
+    step = trace.steps[found.step]
+    node = step.node
     where = title(trace.graph.nodes[node])
     if module := called_in(trace.graph, node):
         where += f" in {module}"
     if found.how == "given":
         return f"backward() starts with {found.health}, at {where}."
     if found.how == "arrived":
-        return f"The first {found.health} arrives at {where}: a hook or a sum made it."
+        maker = changer(step) if step.edited_by else "a hook or a sum"
+        return f"The first {found.health} arrives at {where}: {maker} made it."
     return f"The first {found.health} arises at {where}."
 
 

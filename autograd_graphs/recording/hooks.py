@@ -50,6 +50,8 @@ class Raw:
     before_hooks: tuple[Any, ...]
     grad_outputs: tuple[Any, ...]
     held: dict[str, Any]
+    edited_by: str = ""
+    versions: tuple[int, ...] = ()
     grad_inputs: tuple[Any, ...] = ()
     locals: tuple[LocalDerivative | None, ...] = ()
     leaf_before: Any = None
@@ -97,6 +99,8 @@ class Log:
         self.handles: list[Any] = []
         self.task: int | None = None
         self.pending: dict[tuple[int, int], Any] = {}
+        self.waiting: dict[tuple[int, int], int] = {}  # where in memory what was handed on lies
+        self.edited: dict[tuple[int, int], str] = {}  # the operation that edited it there
         self.begun: dict[int, Raw] = {}
         self.steps: list[Raw] = []
         self.starts: list[Any] = []
@@ -120,10 +124,12 @@ class Log:
     def _add(self, place: tuple[int, int], arrived: torch.Tensor) -> None:
         """Sum up what arrives at a place, in the engine's order."""
         have = self.pending.get(place)
+        self.waiting.pop(place, None)
         if have is _UNSUMMED or not computable(arrived):
             self.pending[place] = _UNSUMMED
         elif have is None:
             self.pending[place] = arrived.detach().clone()
+            self.waiting[place] = arrived.data_ptr()
         else:
             self.pending[place] = have + arrived
 
@@ -186,9 +192,13 @@ class Log:
         node, made_by = self.live[number], CUSTOM
         if not is_custom(node):  # a custom Function has no formula
             made_by = tuple(formulas(type_name(node)).items())
-        self.begun[number] = Raw(
-            number, made_by, tuple(before), tuple(after), held, leaf_before=leaf_before
-        )
+        step = Raw(number, made_by, tuple(before), tuple(after), held, leaf_before=leaf_before)
+        for nr in range(len(grad_outputs)):
+            self.waiting.pop((number, nr), None)
+            step.edited_by = self.edited.pop((number, nr), "") or step.edited_by
+        if made_by == CUSTOM:
+            step.versions = versions(grad_outputs)
+        self.begun[number] = step
 
     def _arrived(self, place: tuple[int, int], tensor: torch.Tensor | None) -> tuple[Any, Any]:
         """Describe what arrives at a place, before hooks, where that is known, and after them."""
@@ -218,6 +228,8 @@ class Log:
             return
         take = self.summaries.take
         handed_on = tuple(map(take, grad_inputs))
+        if step.versions and step.versions != versions(grad_outputs):
+            self._note_edit(number, grad_outputs)
         self._hand_on(number, grad_inputs)
         step.locals = (None,) * len(grad_inputs)
         if are_little((*step.grad_outputs, *handed_on)):
@@ -225,6 +237,13 @@ class Log:
             step.locals = local_derivatives(step.formulas, *saved, grad_outputs, grad_inputs, take)
         step.grad_inputs, step.held = handed_on, {}
         self.steps.append(step)
+
+    def _note_edit(self, number: int, grad_outputs: Gradients) -> None:
+        """Notice where else a gradient is to arrive that a custom Function has edited."""
+        memory = {one.data_ptr() for one in grad_outputs if computable(one)}
+        for place, start in self.waiting.items():
+            if start in memory:
+                self.edited[place] = self.graph.nodes[number].operation
 
     def _hand_on(self, number: int, grad_inputs: Gradients) -> None:
         """Count what a node hands on as arrived at the nodes behind its inputs."""
@@ -257,7 +276,13 @@ class Log:
             used,
             freed,
             leaf,
+            raw.edited_by,
         )
+
+
+def versions(gradients: Gradients) -> tuple[int, ...]:
+    """Return the version counters of gradients: an edit in place raises them."""
+    return tuple([read(one, "_version") for one in gradients if computable(one)])
 
 
 def settled(local: LocalDerivative | None, of: Callable[[Any], Any]) -> LocalDerivative | None:

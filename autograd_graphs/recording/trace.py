@@ -11,6 +11,7 @@ from autograd_graphs.data import Gradient, Graph, Node, Program
 from autograd_graphs.text import short_number, visible
 
 LONGEST = 60  # characters of a formula in a sentence
+LONGEST_NAME = 40
 CUSTOM = (("input", "custom"),)  # the formulas of a Function that is written in Python
 
 
@@ -95,7 +96,8 @@ class Step:
     `next_functions`: what it handed on. `locals` says, per input, how that was made of what
     arrived, where it is known and was verified. `used` are the names of the saved tensors
     that it could use, `freed` of those that were freed after it. `leaf` is there for an
-    AccumulateGrad.
+    AccumulateGrad. `edited_by` is the operation of another node that edited in place what waited
+    here.
     """
 
     node: int
@@ -107,6 +109,7 @@ class Step:
     used: tuple[str, ...] = ()
     freed: tuple[str, ...] = ()
     leaf: LeafGrad | None = None
+    edited_by: str = ""
 
 
 _WRITERS: list[Callable[[Trace, str | Path], Path]] = []
@@ -194,10 +197,17 @@ def arrival(step: Step) -> str:
     """Say what arrives at a step, before and after a hook of the user's."""
     arrived = joined(step.before_hooks)
     if step.before_hooks != step.grad_outputs:
-        return f"{arrived} arrives, a hook makes it {joined(step.grad_outputs)}"
+        return f"{arrived} arrives, {changer(step)} makes it {joined(step.grad_outputs)}"
     if len(step.grad_outputs) > 1:
         return f"{arrived} arrive"
     return f"{arrived} arrives"
+
+
+def changer(step: Step) -> str:
+    """Say what made something else of what arrives."""
+    if step.edited_by:
+        return f"an edit in place by {visible(step.edited_by, LONGEST_NAME)}"
+    return "a hook"
 
 
 def joined(gradients: Sequence[Gradient | None]) -> str:
