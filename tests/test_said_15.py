@@ -132,7 +132,7 @@ def test_what_fills_the_memory_depends_on_the_batch(rows, kind):
 
 def test_a_model_of_ones_own_with_one_input_and_a_sparse_gradient_is_drawn():
     table = nn.Embedding(10, 3, sparse=True)
-    plot_timeline(table, words=torch.tensor([1, 2]))
+    plot_timeline(table, torch.tensor([1, 2]))
     assert table.weight.grad.is_sparse, "what has no storage is left out, and nothing raises"
 
 
