@@ -492,7 +492,7 @@ def left_out(facts: Facts, _: Any) -> Finding | None:
 def lost(facts: Facts, _: Any) -> Finding | None:
     cuts = facts.of("cut")
     if not cuts:
-        return no_tensor(facts) or frozen(facts) or never_asked(facts)
+        return no_tensor(facts) or in_backward(facts) or frozen(facts) or never_asked(facts)
     start = facts.spot.called() or next(iter(names_in(facts.spot.stmt)), "").partition(".")[0]
     if read_flag(facts.spot.scope.space.get(start)):  # the line made something else of it
         start = ""
@@ -510,6 +510,20 @@ def lost(facts: Facts, _: Any) -> Finding | None:
 
 def read_flag(thing: Any) -> bool:
     return is_tensor(thing) and bool(read(thing, "requires_grad"))
+
+
+def in_backward(facts: Facts) -> Finding | None:
+    """Tell of a line that ran while another backward did: in a hook, or in a custom Function."""
+    names = [frame.f_code.co_name for frame in frames_of(facts.traceback)]
+    if names.count("_engine_run_backward") < 2:
+        return None
+    return Finding(
+        "This ran in the middle of another backward(), in a hook or in a backward of your own. "
+        "There nothing is recorded, unless that backward() was called with create_graph=True.",
+        (str(facts.spot),),
+        "compute it under torch.enable_grad(), and not through the tensor that has the hook: the "
+        "hook would call itself without end",
+    )
 
 
 def frozen(facts: Facts) -> Finding | None:
@@ -830,6 +844,10 @@ def own_names(call: Any) -> set[str]:
     return {type_name(one).removesuffix("Backward") for one in nodes if is_custom(one)}
 
 
+def plural(word: str, count: str) -> str:
+    return word if count == "1" else f"{word}s"
+
+
 def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Finding | None:
     methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
     forward, backward = methods.get("forward"), methods.get("backward")
@@ -840,20 +858,22 @@ def of_function(facts: Facts, name: str, node: ast.ClassDef, place: Any) -> Find
     returns = [one for one in ast.walk(backward) if isinstance(one, ast.Return)]
     lines = tuple(place.line(one) for one in returns[-2:])
     if count := re.search(r"expected (\d+), got (\d+)", facts.text):
+        is_whole = len(inputs) == int(count[1])  # not so where forward takes *args
+        names = f" ({', '.join(inputs)})" if inputs and is_whole else ""
         return Finding(
             f"The backward of your Function {code(name)} returned {count[2]} "
-            f"gradient{'s' * (count[2] != '1')}, and its forward takes {len(inputs)} inputs ({', '.join(inputs)}). It must return one for each "
-            "input.",
+            f"{plural('gradient', count[2])}, and its forward takes {count[1]} "
+            f"{plural('input', count[1])}{names}. It must return one for each input.",
             lines,
-            "return one gradient per input, in the order of forward, and None for an input that "
-            "needs none, such as a number",
+            "return one gradient per input, in the order of forward, with commas between them (a "
+            "list counts as one), and None for an input that needs none, such as a number",
         )
     if wrong := re.search(r"expected Variable or None \(got (\w+)\)", facts.text):
         return Finding(
             f"The backward of your Function {code(name)} returned a {wrong[1]}. It must return a "
             "tensor for each input, or None.",
             lines,
-            "return tensors, and compute with torch alone in backward",
+            "return tensors, with commas between several, and compute with torch alone in backward",
         )
     index = re.search(r"at index (\d+)", facts.text)
     which = inputs[int(index[1])] if index and int(index[1]) < len(inputs) else ""
