@@ -462,6 +462,14 @@ def a_function_edits_a_gradient_that_others_get_too(told):
     return World((both * torch.tensor([1.0, 2.0])).sum(), [x])
 
 
+@case(".grad goes from [1.0, 2.0] to [2.0, 4.0]")
+def a_function_makes_the_grad_of_a_leaf_share_its_memory(told):
+    x = leaf()
+    view = function(lambda ctx, grad: ctx.saved_tensors[0].view(-1), save=True)
+    view.apply(x).sum().backward()  # the next one adds into x itself
+    return World(view.apply(x).sum(), [x])
+
+
 @case("stopped:", RuntimeError, NUMBER)
 def a_function_with_setup_context_forgets_an_input(told):
     class Own(torch.autograd.Function):
