@@ -14,9 +14,9 @@ from autograd_graphs.drawing.palette import SMALL, TITLE
 from autograd_graphs.drawing.svg import svg
 from autograd_graphs.text import width
 
-WIDE, HIGH, TALL = 760, 452, 36  # px: the picture, and the height of a box
-TENSORS, NODES, BESIDE = 130, 420, 680  # px: the middles of three columns
-ROWS = (112, 200, 288, 376)  # px: the middles of four rows
+WIDE, HIGH, TALL = 712, 320, 32  # px: the picture, and the height of a box
+TENSORS, NODES, BESIDE = 122, 398, 650  # px: the middles of three columns
+ROWS = (76, 148, 220, 292)  # px: the middles of four rows
 ALT = (
     "Tensors on the left, nodes on the right. grad_fn leads from z and y into the graph, next_functions leads "
     "from node to node. Only AccumulateGrad leads back to a tensor: its variable is x, whose grad is a tensor too."
@@ -28,22 +28,15 @@ Place = tuple[int, int]  # column and row of a box
 def draw() -> str:
     """Return the SVG text; the same bytes each time."""
     pen = Pen()
-    pen.write("title", 20, 30, ("y = x * 2;  z = y.sum();  z.backward()", ""))
-    pen.write(
-        "note",
-        20,
-        50,
-        ("Tensors point into the graph. Of these nodes only AccumulateGrad points back.", ""),
-    )
+    pen.write("title", 12, 22, ("y = x * 2;  z = y.sum();  z.backward()", ""))
     for middle, words in ((TENSORS, "tensors: your values"), (NODES, "nodes: the backward graph")):
-        pen.write("middle", middle, 78, (words, "faint"))
+        pen.write("middle", middle, 48, (words, "faint"))
     placed = boxes()
     halves = {place: half(words) for place, (_, words) in placed.items()}
     for (begin, end), words in arrows().items():
         draw_arrow(pen, begin, end, words, halves)
     for (middle, row), (role, words) in placed.items():
         draw_box(pen, role, words, middle, ROWS[row])
-    pen.write("note", 20, HIGH - 20, ("x.grad_fn is None, and no node points to y or z.", ""))
     return svg(Drawing(WIDE, HIGH, tuple(pen.marks), ALT, ALT))
 
 

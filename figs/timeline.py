@@ -58,7 +58,7 @@ BARS = (  # from, to, top, style, words
 )
 EVENTS = (  # year, y where its line begins, words, which end of them is at the line
     (PYTORCH, 248, "Jan 2017: PyTorch", "end"),
-    (MERGED, 248, "Apr 2018: 0.4", "start"),
+    (MERGED, 248, "Apr 2018", "start"),
     (TENSORFLOW_2, 294, "Sep 2019: TensorFlow 2", "start"),
     (PYTORCH_2, 124, "Mar 2023: PyTorch 2", "start"),
 )
@@ -73,7 +73,7 @@ def draw() -> str:
     )
     ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" class="ground"/>'
     heading = _text(
-        LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=16
+        LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=19
     )
     lanes = [_text(LEFT, y, words, look="faint", weight=600) for y, words in LANES]
     events = [
@@ -110,7 +110,7 @@ def _css(colours: dict[str, str]) -> str:
     return "".join(rules)
 
 
-def _text(x: float, y: float, words: str, anchor="start", look="ink", weight=400, size=14) -> str:
+def _text(x: float, y: float, words: str, anchor="start", look="ink", weight=400, size=17) -> str:
     return (
         f'<text x="{x:g}" y="{y}" text-anchor="{anchor}" class="{look}" font-weight="{weight}"'
         f' font-size="{size}">{escape(words)}</text>'
@@ -136,7 +136,7 @@ def _bar(start: float, end: float, top: int, style: str, words: str) -> str:
     return (
         f'<rect x="{left}" y="{top}" width="{right - left}" height="{BAR}" rx="7" class="{style}"'
         f' stroke-width="1.5" stroke-dasharray="{dash}"/>'
-    ) + _text((left + right) / 2, top + 22, words, "middle")
+    ) + _text((left + right) / 2, top + 23, words, "middle")
 
 
 def _event(year: float, top: int, words: str, anchor: str) -> tuple[str, str]:
@@ -150,7 +150,7 @@ def _event(year: float, top: int, words: str, anchor: str) -> tuple[str, str]:
 def _chainer() -> str:
     """Mark the first framework of the second lane with a dot: it was first, and went its own way."""
     dot = f'<circle cx="{_x(CHAINER)}" cy="265" r="5" class="faint"/>'
-    return dot + _text(_x(CHAINER) + 11, 270, "Chainer, 2015")
+    return dot + _text(_x(CHAINER) + 11, 271, "Chainer")
 
 
 if __name__ == "__main__":
