@@ -43,7 +43,7 @@ NAMED = {  # lessons whose answers name buttons in words, and what they call the
     "08": ("ordinary", "no grad", "inference", "detach", "data", "eval"),
     "09": ("forward", "no_grad", "minus", "detach", "data", "numpy", "direct", "clone", "backward"),
     "11": ("forward",),
-    "14": ("tenfold", "one more", "keep", "halve", "forward", "backward"),
+    "14": ("tenfold", "one_more", "keep", "halve", "forward", "backward"),
 }
 PRESSES = re.compile(r"\*[a-z_ ]+\*(?:, (?:`[^`]+`|\*[a-z_ ]+\*))*")
 DIGITS = "1234567890"

@@ -9,7 +9,7 @@ from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
 from helpers.labs.engine.world import Action, World
 
-ON_H, ON_W = {"tenfold": "g * 10", "one_more": "g + 1"}, {"halve": "w.grad /= 2"}
+ON_H = ("tenfold", "one_more")
 
 
 class Hooks(World):
@@ -17,12 +17,14 @@ class Hooks(World):
 
     setup = (
         "w = torch.tensor(2., requires_grad=True)",
+        "def tenfold(g): return g * 10",
+        "def one_more(g): return g + 1",
         "def halve(w): w.grad /= 2",
         "h = w * 3; y = h ** 2",
     )
     actions = (
-        Action("tenfold", "h.register_hook(lambda g: g * 10)", "puts a hook on h"),
-        Action("one_more", "h.register_hook(lambda g: g + 1)", "puts a hook on h"),
+        Action("tenfold", "h.register_hook(tenfold)", "puts a hook on h"),
+        Action("one_more", "h.register_hook(one_more)", "puts a hook on h"),
         Action("keep", "h.retain_grad()", "lets h keep its gradient"),
         Action(
             "halve",
@@ -45,12 +47,13 @@ class Hooks(World):
         if action.name == "forward":
             self.on_h = ()
         if action.name in ON_H:
-            self.on_h += (ON_H[action.name],)
-        if action.name in ON_W:
-            self.on_w += (ON_W[action.name],)
+            self.on_h += (action.name,)
+        if action.name == "halve":
+            self.on_w += (action.name,)
 
     def variables(self) -> dict[str, torch.Tensor]:
-        return {name: one for name, one in super().variables().items() if name != "halve"}
+        given = ("tenfold", "one_more", "halve")
+        return {name: one for name, one in super().variables().items() if name not in given}
 
     def roots(self) -> tuple[torch.Tensor, ...]:
         return (self.y,)
