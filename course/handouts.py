@@ -12,14 +12,13 @@ import sys
 import tempfile
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 
 from course.publish import publish
 from course.publishing import chromium, source, worksheets
+from course.publishing.printing import Printer
 from course.publishing.source import NoSlides, Unpublishable, reason
 
 KINDS = ("questions", "answers")
-READING = Lock()  # one notebook is read while sheets of another are printed
 ASKS = 'class="round"'  # in a deck: a slide that asks something
 LACKING = {
     "graphs": "none of its rounds draws a graph",
@@ -34,22 +33,20 @@ BY_HAND = (
 
 def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
     """Print all sheets of a notebook into a folder; return their paths. Raises Unpublishable."""
+    with tempfile.TemporaryDirectory() as there, Printer(program) as printer:
+        return printed(notebook, folder, pages_of(notebook, Path(there)), printer)
+
+
+def printed(notebook: Path, folder: Path, pages: dict[str, str], printer: Printer) -> list[Path]:
+    """Print the pages of a notebook into a folder; return the paths. Raises Unpublishable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise Unpublishable(
             f"The folder {folder} cannot be made ({reason(error)}). Give another place after -o."
         ) from None
-    with tempfile.TemporaryDirectory() as there:
-        with READING:
-            pages = pages_of(notebook, Path(there))
-        with ThreadPoolExecutor() as pool:  # Chromium takes its time to start
-            jobs = [
-                pool.submit(chromium.print_page, program, page, path_of(notebook, folder, kind))
-                for kind, page in pages.items()
-            ]
-        for job in jobs:
-            job.result()
+    for kind, page in pages.items():
+        printer.print(page, path_of(notebook, folder, kind))
     for kind in worksheets.KINDS:
         if kind not in pages:
             path_of(notebook, folder, kind).unlink(missing_ok=True)  # of the lesson as it was
@@ -66,13 +63,10 @@ def pages_of(notebook: Path, there: Path) -> dict[str, str]:
     if ASKS not in publish(notebook, "slides", deck):
         raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
     pages = {kind: f"{deck.as_uri()}?handout={kind}" for kind in KINDS}
-    read = source.read(notebook)
-    for kind, make in worksheets.KINDS.items():
-        html = make(read, notebook.parent)
-        if html:
-            page = there / f"{kind}.html"
-            page.write_text(html, encoding="utf-8")
-            pages[kind] = page.as_uri()
+    for kind, html in worksheets.made(source.read(notebook), notebook.parent).items():
+        page = there / f"{kind}.html"
+        page.write_text(html, encoding="utf-8")
+        pages[kind] = page.as_uri()
     return pages
 
 
@@ -91,16 +85,26 @@ def main(arguments: list[str] | None = None) -> int:
     if not sources:
         print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
         return 1
-    with ThreadPoolExecutor(2) as pool:
-        jobs = [(one, pool.submit(sheets, one, given.o, program)) for one in sources]
-        went_well = [told(one, given.o, job, is_folder) for one, job in jobs]
+    with (
+        tempfile.TemporaryDirectory() as there,
+        Printer(program) as printer,
+        ThreadPoolExecutor(1) as pool,  # one notebook is read while sheets of another are printed
+    ):
+        jobs = [(one, pool.submit(pages_of, one, Path(there, one.stem))) for one in sources]
+        went_well = [told(one, given.o, job, printer, is_folder) for one, job in jobs]
     return 0 if all(went_well) else 1
 
 
-def told(notebook: Path, folder: Path, job: Future[list[Path]], is_one_of_many: bool) -> bool:
-    """Say which sheets of a notebook were printed; tell whether all went well."""
+def told(
+    notebook: Path,
+    folder: Path,
+    job: Future[dict[str, str]],
+    printer: Printer,
+    is_one_of_many: bool,
+) -> bool:
+    """Print the sheets of a notebook, and say which; tell whether all went well."""
     try:
-        made = job.result()
+        made = printed(notebook, folder, job.result(), printer)
     except Unpublishable as error:
         is_fine = is_one_of_many and isinstance(error, NoSlides)
         if not is_fine:

@@ -41,7 +41,7 @@ def walks(number):
 @pytest.mark.slow
 @pytest.mark.parametrize("number", LESSONS)
 def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
-    html = worksheets.graphs(read(LESSONS[number]), ROOT / "notebooks")
+    html = worksheets.made(read(LESSONS[number]), ROOT / "notebooks").get("graphs")
     assert (html is not None) == (number in WITH_GRAPHS)
     for drawn in DRAWN.findall(html or ""):
         svg = base64.b64decode(drawn).decode()
@@ -57,7 +57,7 @@ def test_a_sheet_of_graphs_has_the_drawings_without_their_words(number):
 @pytest.mark.parametrize("number", sorted(WITH_GRAPHS))
 def test_a_sheet_of_graphs_tells_no_takeaway_and_no_output(number):
     notebook = read(LESSONS[number])
-    html = worksheets.graphs(notebook, ROOT / "notebooks")
+    html = worksheets.made(notebook, ROOT / "notebooks")["graphs"]
     words = " ".join(TAGS.sub("", html).split())
     reasons = [
         cell.source for cell in notebook.cells if cell.metadata["course"]["role"] == "because"
@@ -68,7 +68,7 @@ def test_a_sheet_of_graphs_tells_no_takeaway_and_no_output(number):
 
 @pytest.mark.parametrize("number", LESSONS)
 def test_a_table_to_fill_in_has_the_nodes_and_no_number(number):
-    html = worksheets.walks(read(LESSONS[number]), ROOT / "notebooks")
+    html = worksheets.made(read(LESSONS[number]), ROOT / "notebooks").get("chain-rule")
     assert (html is not None) == (number in WITH_WALKS)
     cells = [TAGS.sub("", cell) for cell in CELL.findall(html or "")]
     told = [cell for cell in cells if cell and not re.fullmatch(r"to .+|\w+\.grad = |–", cell)]

@@ -46,18 +46,21 @@ def page_after_scripts(program: str, address: str) -> str:
     return run(program, address, "--dump-dom")
 
 
+def command(program: str, profile: str, *options: str) -> list[str]:
+    """Return how to start the browser without a window, with nothing of what its user keeps."""
+    told = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
+    if hasattr(os, "getuid") and os.getuid() == 0:
+        told.append("--no-sandbox")
+    return [*told, *options]
+
+
 def run(program: str, address: str, *options: str) -> str:
     """Open a page without a window; return what the browser prints. Raises Unpublishable."""
     # On Windows a part of the browser may hold a file there for a moment longer.
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
-        command = [program, "--headless", f"--user-data-dir={profile}", "--window-size=1280,720"]
-        command += ["--virtual-time-budget=20000", *options]
-        if hasattr(os, "getuid") and os.getuid() == 0:
-            command.append("--no-sandbox")
+        told = command(program, profile, "--virtual-time-budget=20000", *options, address)
         try:
-            ran = subprocess.run(
-                [*command, address], capture_output=True, timeout=SECONDS, check=False
-            )
+            ran = subprocess.run(told, capture_output=True, timeout=SECONDS, check=False)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unpublishable(f"{program} did not open {address} ({error}).") from None
     return ran.stdout.decode(errors="replace")

@@ -43,19 +43,22 @@ class Task:
     room: str
 
 
-def graphs(notebook: NotebookNode, folder: Path) -> str | None:
-    """Return a sheet on which to draw the graphs of a notebook; None where it shows none."""
-    tasks = [task(slide, blank) for slide in asking(notebook, folder) if (blank := emptied(slide))]
-    return sheet("graphs", notebook, tasks)
+def made(notebook: NotebookNode, folder: Path) -> dict[str, str]:
+    """Return the sheets of a notebook by kind, where it shows graphs, or steps through a backward."""
+    slides, title = asking(notebook, folder), title_of(notebook)
+    tasks = {kind: tasks_of(slides) for kind, tasks_of in KINDS.items()}
+    return {kind: sheet(kind, title, some) for kind, some in tasks.items() if some}
 
 
-def walks(notebook: NotebookNode, folder: Path) -> str | None:
-    """Return a sheet with a table to fill in for each backward that a notebook steps through; None
-    where it steps through none.
-    """
-    found = [slide for slide in asking(notebook, folder) if slide.result.turns]
-    tasks = [task(slide, table(slide.result.turns, filled=False)) for slide in found]
-    return sheet("walks", notebook, tasks)
+def graphs(slides: list[Round | Lab]) -> list[Task]:
+    """Return a graph to draw for each slide that shows one."""
+    return [task(slide, blank) for slide in slides if (blank := emptied(slide))]
+
+
+def walks(slides: list[Round | Lab]) -> list[Task]:
+    """Return a table to fill in for each slide that steps through a backward."""
+    found = [slide for slide in slides if slide.result.turns]
+    return [task(slide, table(slide.result.turns, filled=False)) for slide in found]
 
 
 KINDS = {"graphs": graphs, "chain-rule": walks}
@@ -93,15 +96,13 @@ def emptied(slide: Round | Lab) -> str:
     return f'<img alt="" src="data:image/svg+xml;base64,{base64.b64encode(svg.encode()).decode()}">'
 
 
-def sheet(kind: str, notebook: NotebookNode, tasks: list[Task]) -> str | None:
-    if not tasks:
-        return None
+def sheet(kind: str, title: str, tasks: list[Task]) -> str:
     style = (TEMPLATES / "worksheet.css").read_text(encoding="utf-8")
     return (
         environment(TEMPLATES)
         .get_template(f"{kind}.html.j2")
         .render(
-            title=title_of(notebook),
+            title=title,
             policy=assets.NOTHING,
             styles=[assets.reading(), style],
             tasks=tasks,

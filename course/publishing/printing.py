@@ -1,0 +1,122 @@
+"""Print one page after the other in one Chromium, for it takes long to start.
+
+It is told what to do through two pipes, by Chrome's DevTools protocol. A port would let others on
+this machine read files through the browser.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from base64 import b64decode
+from contextlib import ExitStack
+from pathlib import Path
+from select import select
+from tempfile import TemporaryDirectory
+from time import monotonic, sleep
+from typing import Any
+
+from course.publishing import chromium
+from course.publishing.source import Unpublishable
+
+HEARS, SAYS = 3, 4  # where Chromium looks for its ends of the pipes
+HAS_PIPES = hasattr(os, "posix_spawn")  # Windows has not: there each page gets its own browser
+READY = """document.readyState === "complete" && document.fonts.status === "loaded"
+    && (!document.scripts.length || document.documentElement.dataset.paper === "ready")"""
+
+
+class Printer:
+    """A browser that prints; it starts with the first page, and ends with the `with` block."""
+
+    def __init__(self, program: str) -> None:
+        self.program, self.pid, self.count, self.rest = program, 0, 0, b""
+        self.open = ExitStack()
+
+    def __enter__(self) -> Printer:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def print(self, address: str, out: Path) -> None:
+        """Print a page to a PDF. Raises Unpublishable."""
+        if not HAS_PIPES:
+            return chromium.print_page(self.program, address, out)
+        try:
+            out.unlink(missing_ok=True)
+            if not self.pid:
+                self.start()
+            out.write_bytes(self.printed(address))
+        except OSError as error:
+            self.end()
+            raise Unpublishable(
+                f"{self.program} did not print {address} to {out} ({error})."
+            ) from None
+
+    def start(self) -> None:
+        profile = self.open.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
+        hears, self.to = os.pipe()
+        self.of, says = os.pipe()
+        for end in (self.to, self.of):
+            self.open.callback(os.close, end)
+        command = chromium.command(self.program, profile, "--remote-debugging-pipe")
+        ends = [(os.POSIX_SPAWN_DUP2, hears, HEARS), (os.POSIX_SPAWN_DUP2, says, SAYS)]
+        quiet = [(os.POSIX_SPAWN_OPEN, nr, os.devnull, os.O_WRONLY, 0) for nr in (1, 2)]
+        try:
+            self.pid = os.posix_spawn(
+                self.program, command, os.environ, file_actions=[*ends, *quiet]
+            )
+        finally:
+            os.close(hears)
+            os.close(says)
+
+    def end(self) -> None:
+        """End the browser, and forget what it was told and said."""
+        if self.pid:
+            os.kill(self.pid, signal.SIGTERM)
+            os.waitpid(self.pid, 0)
+        self.open.close()
+        self.pid, self.rest = 0, b""
+
+    def printed(self, address: str) -> bytes:
+        """Return a page as a PDF, when its scripts are done. Raises OSError."""
+        page = self.tell("Target.createTarget", url="about:blank")
+        session = self.tell("Target.attachToTarget", flatten=True, **page)["sessionId"]
+        self.tell("Page.navigate", session, url=address)
+        end = monotonic() + chromium.SECONDS
+        while not self.tell("Runtime.evaluate", session, expression=READY)["result"].get("value"):
+            if monotonic() > end:
+                raise TimeoutError("its scripts were not done in time")
+            sleep(0.02)
+        paper = {"printBackground": True, "preferCSSPageSize": True}
+        made = self.tell("Page.printToPDF", session, **paper)
+        self.tell("Target.closeTarget", **page)
+        return b64decode(made["data"])
+
+    def tell(self, method: str, session: str = "", **given: object) -> dict[str, Any]:
+        """Tell the browser, or one of its pages, to do something; return what it answers."""
+        self.count += 1
+        order: dict[str, object] = {"id": self.count, "method": method, "params": given}
+        if session:
+            order["sessionId"] = session
+        os.write(self.to, json.dumps(order).encode() + b"\0")
+        while True:
+            heard = self.heard()
+            if heard.get("id") != self.count:
+                continue
+            if "error" in heard:
+                raise OSError(heard["error"]["message"])
+            return heard["result"]
+
+    def heard(self) -> dict[str, Any]:
+        """Return the next thing that the browser says."""
+        while b"\0" not in self.rest:
+            if not select([self.of], [], [], chromium.SECONDS)[0]:
+                raise TimeoutError("it did not answer in time")
+            some = os.read(self.of, 1 << 20)
+            if not some:
+                raise OSError("it ended")
+            self.rest += some
+        one, _, self.rest = self.rest.partition(b"\0")
+        return json.loads(one)
