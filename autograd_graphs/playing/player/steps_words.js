@@ -1,3 +1,8 @@
+// Put code into a line that may break, but not within a number: 1e-12.
+function unbroken(parent, code) {
+  code.split(/([\d.]+e[-+]\d+)/i).forEach((part, at) => at % 2 ? element("span", "whole", parent, { textContent: part }) : parent.append(part));
+}
+
 // What is said: the program, the sentence, the arithmetic, and all of it as text.
 class StepsWords {
   // The program above the graph: the line of this step, what it computed, and its operator.
@@ -6,13 +11,15 @@ class StepsWords {
     this.code.replaceChildren();
     program.forEach((text, at) => {
       const line = element("div", mark && mark[0] !== at ? "off" : "", this.code);
-      if (mark?.[0] !== at || mark[2] <= mark[1]) return void (line.textContent = text || " ");
+      if (mark?.[0] !== at || mark[2] <= mark[1]) return unbroken(line, text || " ");
       const [, start, stop, from, to] = mark;
       const made = element("mark", "", null);
-      made.append(text.slice(start, from));
+      unbroken(made, text.slice(start, from));
       element("u", "", made, { textContent: text.slice(from, to) });
-      made.append(text.slice(to, stop));
-      line.append(text.slice(0, start), made, text.slice(stop));
+      unbroken(made, text.slice(to, stop));
+      unbroken(line, text.slice(0, start));
+      line.append(made);
+      unbroken(line, text.slice(stop));
     });
   }
 
