@@ -27,7 +27,7 @@ GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
 OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
-BELOW = "Below: your predictions."  # what `progress()` shows, on no slide
+BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
 CASE = "**The case.**"  # the last exercise repairs it
 EXERCISE = re.compile(r"\*\*(\d\d\.\d+)\*\* · ([^.]+)\. (.+?[.?])(?=\s|\Z)", re.S)
@@ -412,7 +412,7 @@ def recap_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     if not made:
         source, _, rest = source.partition("\n**")  # where one goes on from here
         shown = NotebookNode(group[0] | {"source": source})
-        rest = faces.text(f"**{rest.replace(BELOW, '')}")
+        rest = faces.text(BELOW.sub("", f"**{rest}"))
         return [with_last_note(flow([shown, *group[1:]], faces, title), rest)]
     return made + left_over(group, group[:1], faces, title)
 
@@ -460,7 +460,7 @@ def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
         source = cell.source
         if cell is group[0] and found:
             source = source[found.end() :]
-        parts.append((faces.cell(cell, source), 0, cell.id))
+        parts.append((faces.cell(cell, BELOW.sub("", source)), 0, cell.id))
     told = "".join(faces.text(note) for note in said_in(group)) + "".join(map(notes.solved, shown))
     told = told or "<p>Let them read.</p>"
     return Flow(

@@ -12,6 +12,7 @@ function show(slide, step) {
   placeOptions(slide);
   walk(slide, step);
   walked(slide, [], "[data-at]:not(.on) .player-room"); // what is not seen yet begins anew
+  for (const one of slide.querySelectorAll("[data-at]:has(.player)")) if (step > +one.dataset.at) playToTheEnd(one);
   for (const one of slide.querySelectorAll("aside.say")) one.classList.toggle("notes", +one.dataset.step === step);
 }
 
@@ -42,6 +43,7 @@ for (const event of ["ready", "slidechanged", "fragmentshown", "fragmenthidden"]
 Reveal.on("slidechanged", (event) => {
   const before = Reveal.getSlides().indexOf(event.previousSlide);
   if (before < Reveal.getSlides().indexOf(event.currentSlide)) walked(event.currentSlide, []);
+  else playToTheEnd(event.currentSlide);
   if (!event.currentSlide.contains(document.activeElement) && document.activeElement?.closest(".slides")) release();
 });
 

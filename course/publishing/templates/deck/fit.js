@@ -3,6 +3,7 @@
 
 const WORDS = [30, 20];
 const CODE = [26, 20];
+const TOGETHER = [[26, 30], [20, 30], [20, 20]]; // code and words on one slide
 const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nobody wrote for slides
 const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 18; // px of words in pictures and players
@@ -32,7 +33,8 @@ function largest(sizes, elements, line, fits) {
 // Forget how a slide was fitted, so that it is fitted anew.
 function forget(slide) {
   delete slide.dataset.fitted;
-  for (const one of every(".stage, .out", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls");
+  delete slide.dataset.moves; // else options are measured as if they had moved
+  for (const one of every(".stage, .out, .drawn", slide)) one.classList.remove("wrapped", "wrapped-out", "scrolls", "above");
 }
 
 function fit(slide) {
@@ -83,6 +85,7 @@ function fitStage(slide, note) {
   const best = bestForm(slide, parts);
   arrange(slide, parts, best);
   note(best.size ? "code" : culprit(parts), best.size, 20);
+  if (best.covers === true && parts.stage.dataset.kind === "text") largest(CODE, parts.texts, 36 / 26, () => !isHigh(parts.out) && !isWide(parts.out) && !parts.texts.some(isWide));
   delete slide.dataset.moves;
   if (best.covers === true && parts.stage.dataset.kind === "picture" && parts.votes) moveOptions(slide, parts, best);
   if (parts.votes && best.form === "row") for (const one of every(".drawn:has(svg.graph)", slide)) leaveOptions(one);
@@ -93,10 +96,10 @@ function fitStage(slide, note) {
 function bestForm(slide, parts) {
   const isDrawn = parts.stage.dataset.kind !== "text";
   const forms = (parts.source ? (parts.votes ? FORMS : PLAIN) : [["list", false]]).filter(([, covers]) => (isDrawn ? covers === true || (covers === "rest" && parts.stage.dataset.kind === "picture") : covers !== "rest" && (covers !== "lead" || parts.lead)));
-  for (let at = 0; at < WORDS.length; at += 1) {
+  for (const [size, words] of TOGETHER) {
     for (const [wraps, hides] of [[false, false], [true, false], [false, true], [true, true]]) {
       for (const [form, covers] of forms.filter(([, covers]) => hides === (covers === true))) {
-        const tried = { form, covers, wraps, isTidy: !hides, size: CODE[Math.min(at, CODE.length - 1)], words: WORDS[at] };
+        const tried = { form, covers, wraps, isTidy: !hides, size, words };
         arrange(slide, parts, tried);
         if (stageFits(parts, tried)) return tried;
       }
@@ -241,7 +244,7 @@ function fitTable(slide, note) {
   const table = slide.querySelector(".tablebox table");
   if (!table) return;
   const box = table.parentElement;
-  note("table", largest(WORDS, [table], LINE, () => table.offsetHeight <= box.clientHeight && !isWide(box)), 20);
+  note("table", largest([WORDS[0], ...CODE], [table], LINE, () => table.offsetHeight <= box.clientHeight && !isWide(box)), 20);
 }
 
 // Cells below each other: long lines hang, then pictures become smaller, before words do.

@@ -2,6 +2,7 @@
 
 const SHEET = "@page{size:A4 portrait;margin:10mm}"; // after that of the slides, which lie on their side
 const READABLE = 19.1; // px on a slide are 8 points on a sheet
+const BELOW = ":has(>.drawn) pre.src, :is([data-covers=text],[data-covers=picture],[data-covers=player],[data-covers=rest]) .code pre.src, .walk";
 
 // Fit every slide as it stands on the wall, for the check of a build: what does not fit is noted on it.
 function fitAll() {
@@ -54,9 +55,11 @@ function lacksOf(slide) {
 
 // Players stand at their end: there all that was handed on is seen.
 function playToTheEnd(within) {
+  isPassing = true;
   for (const player of within.querySelectorAll(".player:not(.player-lab)")) {
     player.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true }));
   }
+  isPassing = false;
 }
 
 // Plain printing: each slide on a page, at its end; afterwards the deck goes on where it was.
@@ -109,22 +112,35 @@ function sheetOf(slide, answers) {
   slide.replaceWith(sheet);
   sheet.append(slide);
   show(slide, answers ? +slide.dataset.steps - 1 : 0);
-  slide.classList.toggle("tall", answers && Boolean(slide.querySelector(".stage .player")));
-  fit(slide);
-  if (answers && +slide.dataset.least < READABLE) fitAgain(slide);
+  answers ? fitLowest(slide) : fit(slide);
   if (answers) {
     playToTheEnd(slide);
-    sheet.append(...slide.querySelectorAll(":is([data-covers],:has(>.drawn)) pre.src,.walk")); // what is covered
+    sheet.append(...slide.querySelectorAll(BELOW)); // what is covered
     return;
   }
   if (slide.matches(".round")) sheet.insertAdjacentHTML("beforeend", "<p class='guess'>My guess: <i></i> because <i class='long'></i></p><p class='guess'><i class='long'></i></p>");
   takeAnswersOut(slide);
 }
 
-function fitAgain(slide) {
-  slide.classList.add("tall");
+// The lowest shape in which all can be read and no more is covered, so that two go on a page with their code.
+function fitLowest(slide) {
+  const isUsual = fitAs(slide, ""), { covers } = slide.dataset;
+  if (fitAs(slide, "low") && slide.dataset.covers === covers && !slide.querySelector(".stage .player")) return;
+  fitAs(slide, isUsual ? "" : "tall");
+}
+
+function fitAs(slide, shape) {
+  slide.classList.remove("low", "tall");
+  if (shape) slide.classList.add(shape);
   forget(slide);
   fit(slide);
+  return +slide.dataset.least >= READABLE && !slide.dataset.trouble && every(".stage .player-pane>svg", slide).every(isWhole);
+}
+
+function isWhole(svg) {
+  const seen = svg.viewBox.baseVal, all = svg.getBBox(), margin = 4;
+  const isCut = all.x < seen.x - margin || all.x + all.width > seen.x + seen.width + margin;
+  return !isCut && all.y >= seen.y - margin && all.y + all.height <= seen.y + seen.height + margin;
 }
 
 // What is only hidden would still stand in the file: a PDF can be searched, and read aloud.
