@@ -196,6 +196,12 @@ def test_a_player_begins_anew_where_its_slide_is_entered_forward_or_chosen(deck)
         assert deck.evaluate(AT) == [1, "4 steps"]
 
 
+def test_back_into_a_player_that_was_jumped_over_shows_its_end(deck):
+    deck.evaluate("Reveal.slide(2)")
+    deck.keyboard.press("ArrowLeft")
+    assert deck.evaluate(AT) == [1, "the end"]
+
+
 def test_back_takes_away_what_came_after_a_player_before_it_rewinds_the_player(chromium, published):
     notebook = small()
     notebook.cells.insert(4, text("after the film", "fragment"))
