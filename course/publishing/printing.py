@@ -21,17 +21,20 @@ from course.publishing import chromium
 from course.publishing.source import Unpublishable
 
 HEARS, SAYS = 3, 4  # where Chromium looks for its ends of the pipes
-HAS_PIPES = hasattr(os, "posix_spawn")  # Windows has not: there each page gets its own browser
+CAN_SPAWN = hasattr(os, "posix_spawn")  # Windows cannot
 READY = """document.readyState === "complete" && document.fonts.status === "loaded"
     && (!document.scripts.length || document.documentElement.dataset.paper === "ready")"""
 
 
 class Printer:
-    """A browser that prints; it starts with the first page, and ends with the `with` block."""
+    """A browser that prints; it starts with the first page, and ends with the `with` block.
+
+    One that does not listen to pipes is started anew for each page.
+    """
 
     def __init__(self, program: str) -> None:
         self.program, self.pid, self.count, self.rest = program, 0, 0, b""
-        self.open = ExitStack()
+        self.open, self.listens = ExitStack(), CAN_SPAWN
 
     def __enter__(self) -> Printer:
         return self
@@ -41,18 +44,27 @@ class Printer:
 
     def print(self, address: str, out: Path) -> None:
         """Print a page to a PDF. Raises Unpublishable."""
-        if not HAS_PIPES:
+        if self.listens and not self.pid:
+            self.listens = self.starts()
+        if not self.listens:
             return chromium.print_page(self.program, address, out)
         try:
             out.unlink(missing_ok=True)
-            if not self.pid:
-                self.start()
             out.write_bytes(self.printed(address))
         except OSError as error:
             self.end()
             raise Unpublishable(
                 f"{self.program} did not print {address} to {out} ({error})."
             ) from None
+
+    def starts(self) -> bool:
+        """Start the browser; tell whether it answers."""
+        try:
+            self.start()
+            self.tell("Browser.getVersion")
+        except OSError:
+            self.end()
+        return bool(self.pid)
 
     def start(self) -> None:
         profile = self.open.enter_context(TemporaryDirectory(ignore_cleanup_errors=True))
