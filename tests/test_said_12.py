@@ -131,6 +131,16 @@ def test_a_backward_that_edits_what_arrives_spoils_another_path():
     assert x.grad.tolist() == [200, 200], "101 would be right for this backward"
 
 
+def test_a_backward_that_returns_a_view_of_its_input_lets_torch_add_into_that_input():
+    assert "the second backward adds into `x` itself" in said("12", "q1-notes")
+    viewing = function(keep_attribute, lambda ctx, arrived: ctx.x.detach().view(2))
+    x = leaf()
+    viewing.apply(x).sum().backward()
+    assert x.grad.data_ptr() == x.data_ptr()
+    viewing.apply(x).sum().backward()
+    assert x.tolist() == [2, 4]
+
+
 # Idea 2
 
 
@@ -286,6 +296,12 @@ def test_one_value_comes_back_for_each_argument(more, message):
     assert bool(message) == bool(told)
     assert wanted == [(True, False)]
     assert (x.grad is None) == bool(message)
+
+
+def test_a_list_is_one_value():
+    assert "a list counts as one value" in said("12", "q3-because")
+    listing = function(lambda ctx, x, k: x * k, lambda ctx, arrived: [arrived * 3.0, None])
+    assert "expected 2, got 1" in refusal(listing.apply(leaf(), 3.0).sum().backward)
 
 
 def test_gradients_in_the_wrong_places_are_noticed_by_gradcheck_alone():

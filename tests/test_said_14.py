@@ -30,14 +30,17 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("d1-because", "if no input of the module requires grad, there is only the one behind it"),
     ("d1-because", "Then the hook runs before the weights have their gradients."),
     ("d1-notes", "torch lets nobody edit such a view"),
+    ("d1-notes", "(Nothing, or a tuple with a gradient for each input.)"),
     ("q1-because", "in the order in which you registered them"),
     ("q1-because", "Then `retain_grad()` stores the gradient, wherever you called it."),
     (
         "q1-because",
         "`torch.autograd.grad` does not fill `w.grad`, so the last kind does not run there.",
     ),
+    ("q1-notes", "What if a hook returns nothing? (The gradient stays as it is.)"),
     ("q1-notes", "of another shape or dtype? (An error at that tensor.)"),
     ("q1-notes", "leaves that were not yet reached get nothing"),
+    ("q1-notes", "May a hook call `backward()`, too? (Yes, on another graph.)"),
     (
         "q1-notes",
         "`h.grad_fn.register_prehook` after `retain_grad()`, `register_hook` when the node has run",
@@ -172,6 +175,12 @@ def test_a_module_hook_is_given_the_gradients_of_both_ends_and_forbids_an_edit_b
     (inner,), (outer,) = seen
     assert outer.item() == 2
     assert inner.item() == pytest.approx(2 * (1 - math.tanh(0.5) ** 2))
+    layer.register_full_backward_hook(lambda module, inner, outer: (inner[0] * 10,))
+    (layer(x := leaf(0.5)) * 2).backward()
+    assert x.grad.item() == pytest.approx(10 * inner.item())
+    layer.register_full_backward_hook(lambda module, inner, outer: inner * 2)
+    with pytest.raises(RuntimeError, match="invalid number of grad_input"):
+        layer(leaf(0.5)).backward()
     relu = nn.ReLU(inplace=True)
     relu.register_full_backward_hook(lambda *given: None)
     with pytest.raises(RuntimeError, match="is a view and is being modified inplace"):
@@ -231,7 +240,7 @@ def test_a_bad_hook_raises_and_what_is_behind_it_gets_nothing():
         (u * 2).backward()
 
 
-def test_a_hook_may_start_a_backward_of_its_own():
+def test_a_hook_may_call_backward_and_returns_nothing():
     w, v = leaf(), leaf(5.0)
     inner = v * v
     w.register_hook(lambda g: inner.backward())
