@@ -314,18 +314,23 @@ HOOKS = {  # what sits where, and what is said of it
     ),
     "of a node": (
         "loss = net(x).sum()\nloss.grad_fn.register_hook(heard.append)",
-        "A hook sits on a node, or on a tensor that no variable holds.",
+        "A hook on a node of this graph, or on a tensor that no variable holds, may change",
     ),
     "of a tensor without a name": (
         "def go(x):\n    h = net(x)\n    h.register_hook(heard.append)\n    return h.sum()\n"
         "loss = go(x)",
-        "A hook sits on a node, or on a tensor that no variable holds.",
+        "A hook on a node of this graph, or on a tensor that no variable holds, may change",
     ),
     "of other tensors": (
         "v = torch.ones(2, requires_grad=True)\nv.register_hook(heard.append)\nh = v * 2\n"
         "h.register_hook(heard.append)\nother = torch.nn.Linear(1, 1)\n"
         "other.register_full_backward_hook(print)\nz = other(torch.ones(1, 1))\n"
         "loss = net(x).sum()",
+        "The norms of their gradients: 1 to 1.41.",
+    ),
+    "of nodes and nameless tensors of another graph": (
+        "def go(x):\n    h = net(x)\n    h.register_hook(heard.append)\n    return h.sum()\n"
+        "far = go(x)\nfar.grad_fn.register_prehook(heard.append)\nloss = net(x).sum()",
         "The norms of their gradients: 1 to 1.41.",
     ),
     "that are gone": (
@@ -350,6 +355,9 @@ def test_hooks_of_the_learners_do_not_run_and_only_those_of_the_graph_stand_in_t
     assert words in flat, text
     assert ("not compute" in flat) == ("hook" in words)
     assert text.endswith("[]\n")
+    after = "try:\n    loss.backward()\nexcept TypeError:\n    heard.append(1)\nprint(heard)"
+    asked = shown([head, program, "diagnose(net, loss)", after])
+    assert asked == shown([head, program, after]), "a learner's own backward runs them again"
 
 
 OWN = """import torch

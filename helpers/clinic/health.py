@@ -50,7 +50,7 @@ from helpers.clinic.facts import (
     quoted,
 )
 from helpers.clinic.failed_backward import is_freed, nameless
-from helpers.clinic.hooks import hook_in_the_way, retained_as_it_was
+from helpers.clinic.hooks import HIDDEN, hook_in_the_way, retained_as_it_was, silenced
 from helpers.clinic.nans import dangerous, kind_of, nan_finding
 from helpers.clinic.reach import attributes, parts, reached, spelt
 from helpers.clinic.rounds import in_rounds
@@ -167,12 +167,19 @@ class Health:
             return {}
         begin = torch.ones_like(self.loss) if self.loss.numel() > 1 else None
         try:
-            with torch.random.fork_rng(devices=[]), retained_as_it_was(self.walk.met):
+            with (
+                torch.random.fork_rng(devices=[]),
+                retained_as_it_was(self.walk.met),
+                silenced() as heard,
+            ):
                 found = torch.autograd.grad(
                     self.loss, list(wanted.values()), begin, retain_graph=True, allow_unused=True
                 )
         except Exception as error:  # the backward of an own Function may raise anything
             self.raised = in_one_line(error)
+            return {}
+        if heard:
+            self.problem = HIDDEN
             return {}
         return {name: dense(one) for name, one in zip(wanted, found, strict=True)}
 

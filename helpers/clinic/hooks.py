@@ -2,6 +2,7 @@
 
 torch does not say which hooks a node has. But a hook lives in a dict, and Python knows every dict:
 where no tensor, module or optimizer holds it, a node does, or a tensor that only torch still has.
+Whose they are shows when a backward comes to them: it meets listeners in their place.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from helpers.answers import code
 OF_MODULES = torch.utils.hooks.BackwardHook.__module__
 CHANGES = "may change the gradients, so I did not compute them."
 HIDDEN = (
-    "A hook sits on a node, or on a tensor that no variable holds. It may belong to this graph, so I "
-    "did not compute the gradients."
+    "A hook on a node of this graph, or on a tensor that no variable holds, may change the "
+    "gradients, so I did not compute them."
 )
 
 
@@ -29,16 +30,10 @@ def hook_in_the_way(met: list[Any], names: Iterable[tuple[str, torch.Tensor]]) -
     """Say which hook a backward through these nodes and leaves may run; "" if none."""
     if any(type_name(one).startswith("BackwardHookFunction") for one in met):
         return f"A backward hook on a module {CHANGES}"
-    known = set()
     for one in tensors():
-        hooks = read(one, "_backward_hooks")
-        known.add(id(hooks))
-        if hooks and is_in(one, met):
+        if read(one, "_backward_hooks") and is_in(one, met):
             called = next((code(name) for name, tensor in names if tensor is one), "a tensor")
             return f"A hook on {called} {CHANGES}"
-    if has_hidden(known):
-        gc.collect()  # a graph that nobody can reach any more may still be there
-        return HIDDEN if has_hidden(known) else ""
     return ""
 
 
@@ -58,16 +53,29 @@ def is_in(tensor: torch.Tensor, met: list[Any]) -> bool:
     return any(one is tensor or (node is not None and one is node) for one in met)
 
 
-def has_hidden(known: set[int]) -> bool:
-    """Say whether there are hooks that no tensor, and nothing else of Python's, holds."""
+@contextlib.contextmanager
+def silenced() -> Iterator[list[bool]]:
+    """Let no hidden hook run; yield a list that gets an item for each call that was meant for one."""
+    heard: list[bool] = []
+    before = [(hooks, dict(hooks)) for hooks in hidden()]
+    for hooks, was in before:
+        hooks.update(dict.fromkeys(was, lambda *gradients: heard.append(True)))
+    try:
+        yield heard
+    finally:
+        for hooks, was in before:
+            hooks.update((number, hook) for number, hook in was.items() if number in hooks)
+
+
+def hidden() -> list[OrderedDict[int, Any]]:
+    """Return the dicts of hooks that no tensor, and nothing else of Python's, holds."""
+    known = {id(read(one, "_backward_hooks")) for one in tensors()}
     left = [one for one in gc.get_objects() if is_hooks(one) and id(one) not in known]
-    if not left:
-        return False
     held = set()
     for owner in gc.get_referrers(*left):
         if owner is not left:
             held.update(map(id, gc.get_referents(owner)))
-    return any(id(one) not in held for one in left)
+    return [one for one in left if id(one) not in held]
 
 
 def is_hooks(thing: Any) -> bool:
@@ -75,6 +83,8 @@ def is_hooks(thing: Any) -> bool:
     through which torch calls the hooks of modules sit on nodes that one can see.
     """
     if type(thing) is not OrderedDict or not thing or any(type(key) is not int for key in thing):
+        return False
+    if not all(map(callable, thing.values())):
         return False
     return not all(getattr(one, "__module__", "") == OF_MODULES for one in thing.values())
 
