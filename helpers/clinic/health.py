@@ -360,6 +360,16 @@ def unused(health: Health) -> Iterator[Finding]:
     left = [name for name in health.unreached if name not in health.explained]
     if not left or not is_tensor(health.loss):
         return
+    hiding = [one for one in calls_of(health, "checkpoint") if "use_reentrant=True" in one]
+    if hiding:
+        yield Finding(
+            f"The graph of {code(health.loss_name)} does not show {listed(left)}. A checkpoint with "
+            "use_reentrant=True hides what is in it, and gives its weights a gradient only if one of "
+            "its inputs requires grad.",
+            tuple(hiding[:2]),
+            "call checkpoint(..., use_reentrant=False), and ask me again",
+        )
+        return
     lines = []
     for name in left:
         owner = name.removeprefix(f"{health.model_name}.").partition(".")[0].partition("[")[0]
