@@ -17,8 +17,7 @@ class Hooks(World):
 
     setup = (
         "w = torch.tensor(2., requires_grad=True)",
-        "def tenfold(g): return g * 10",
-        "def one_more(g): return g + 1",
+        "tenfold, one_more = lambda g: g * 10, lambda g: g + 1",
         "def halve(w): w.grad /= 2",
         "h = w * 3; y = h ** 2",
     )
