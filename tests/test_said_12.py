@@ -298,6 +298,24 @@ def test_one_value_comes_back_for_each_argument(more, message):
     assert (x.grad is None) == bool(message)
 
 
+@pytest.mark.thorough
+@pytest.mark.filterwarnings("ignore:.*should not be instantiated:DeprecationWarning")
+def test_compile_reads_forward_and_backward_before_there_are_numbers():
+    assert "an `if` that looks at numbers, `fullgraph=True` raises an error" in said(
+        "12", "q3-notes"
+    )
+
+    def asks(ctx, arrived):
+        return arrived * 3 if arrived.sum() > 0 else arrived
+
+    for backward, message in ((lambda ctx, arrived: arrived * 3, ""), (asks, "branching")):
+        own = function(lambda ctx, x: x * 3, backward)
+        run = torch.compile(lambda x, own=own: own.apply(x).sum(), backend="eager", fullgraph=True)
+        told = refusal(lambda run=run: run(leaf()).backward())
+        assert message in told
+        assert bool(message) == bool(told)
+
+
 def test_a_list_is_one_value():
     assert "a list counts as one value" in said("12", "q3-because")
     listing = function(lambda ctx, x, k: x * k, lambda ctx, arrived: [arrived * 3.0, None])
