@@ -341,8 +341,12 @@ def table(course):
     return {student: row for student, row in course.items() if student}
 
 
+ANSWERED = ("03.1", "03.2", "03.4", "03.5")  # the students leave the others as they are
+
+
 def points(row):
-    return [row["points"][id][0] for id in sorted(row["points"])]
+    assert all(got == 0 for id, (got, _) in row["points"].items() if id not in ANSWERED)
+    return [row["points"][id][0] for id in ANSWERED]
 
 
 def test_each_submission_has_its_points_and_reasons(table):
@@ -359,9 +363,8 @@ def test_each_submission_has_its_points_and_reasons(table):
         "wrong": [0, 0, 0, 0],
     }
     assert all(reason for row in table.values() for reason in row["reasons"].values())
-    assert all(
-        [most for _, most in row["points"].values()] == [1, 2, 2, 2] for row in table.values()
-    )
+    for row in table.values():
+        assert [row["points"][id][1] for id in ANSWERED] == [1, 2, 2, 2]
 
 
 def test_reasons_say_what_happened(table):
