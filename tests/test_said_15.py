@@ -57,7 +57,7 @@ SAID = [  # a cell, and words of it; the tests below run what they say
     ("f1-because", "torch raises an error. It does not notice other numbers."),
     ("f1-notes", "(It counts each batch twice.)"),
     ("f1-notes", "`checkpoint(block, x, scale, …)`"),
-    ("f1-notes", "but the second run of a Dropout drops other numbers"),
+    ("f1-notes", "but the second run of the Dropout drops other numbers"),
     ("e1-because", "each layer runs twice: we counted 32 runs, and 16 without a checkpoint"),
     ("e1-notes", "(Nothing, and it costs as much time as four blocks.)"),
     ("e1-notes", "a long row can do with still less memory"),

@@ -360,13 +360,13 @@ def unused(health: Health) -> Iterator[Finding]:
     left = [name for name in health.unreached if name not in health.explained]
     if not left or not is_tensor(health.loss):
         return
-    hiding = [one for one in calls_of(health, "checkpoint") if "use_reentrant=True" in one]
-    if hiding:
+    if hiding := hiding_checkpoints(health):
         yield Finding(
             f"The graph of {code(health.loss_name)} does not show {listed(left)}. A checkpoint with "
-            "use_reentrant=True hides what is in it, and gives its weights a gradient only if one of "
-            "its inputs requires grad.",
-            tuple(hiding[:2]),
+            f"use_reentrant=True hides what is in it. If {each(left, 'it is', 'they are')} in there, "
+            f"{each(left, 'it gets', 'they get')} a gradient only if one of the checkpoint's inputs "
+            "requires grad.",
+            hiding[:2],
             "call checkpoint(..., use_reentrant=False), and ask me again",
         )
         return
@@ -381,6 +381,18 @@ def unused(health: Health) -> Iterator[Finding]:
         "call that part in forward, or add its output to the loss. If it is not meant to learn in "
         "this step, leave it as it is",
     )
+
+
+def hiding_checkpoints(health: Health) -> tuple[str, ...]:
+    """Return the lines with a checkpoint of the older kind, into which no graph leads."""
+    found = [
+        place.line(stmt)
+        for stmt, place in in_sources(health.space, ast.stmt)
+        for one in heads(stmt)
+        if isinstance(one, ast.Call) and called(one) == "checkpoint"
+        if "use_reentrant=True" in ast.unparse(one)
+    ]
+    return tuple(dict.fromkeys(found))
 
 
 def not_held(health: Health) -> Iterator[Finding]:
