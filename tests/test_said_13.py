@@ -156,7 +156,6 @@ def cubes(x):
     return (x**3).sum() * x.sum()
 
 
-@pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated")  # by torch.func itself
 @pytest.mark.parametrize("size", [3, 10, 1000])
 def test_a_product_with_the_hessian_takes_one_pass_more(size):
     because = said("13", "q2-because")
