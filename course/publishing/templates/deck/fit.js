@@ -8,6 +8,7 @@ const FLOW = [30, 28, 26, 24, 22, 20]; // of other people's notebooks, which nob
 const LINE = 4 / 3; // of words; of code 36/26
 const LEAST = 18; // px of words in pictures and players
 const MOST = 2; // times: so large is a picture drawn at most
+const ON_PHONES = 22.5; // px of words in pictures on a canvas of 720, for a screen of 390: what is too wide then scrolls
 
 const every = (selector, root) => [...root.querySelectorAll(selector)];
 const isWide = (one) => one.scrollWidth > one.clientWidth + 1;
@@ -212,10 +213,15 @@ const markOn = (out) => (out.classList.contains("foreign") ? parseFloat(getCompu
 // Let a picture fill its room; return how large its smallest words come out, in px.
 function zoom(picture, wide, high) {
   const size = picture.viewBox?.baseVal || { width: picture.naturalWidth, height: picture.naturalHeight };
-  const times = Math.max(0.2, Math.min(picture.viewBox ? MOST : 2.4, wide / size.width, high / size.height));
+  const words = picture.viewBox && !picture.dataset.words ? 13 : wordsIn(picture);
+  const least = isUpright() ? Math.min(ON_PHONES / words, high / size.height) : 0.2;
+  const times = Math.max(least, Math.min(picture.viewBox ? MOST : 2.4, wide / size.width, high / size.height));
   picture.style.width = `${Math.floor(size.width * times)}px`;
   picture.style.height = `${Math.floor(size.height * times)}px`;
-  return Math.round((picture.viewBox && !picture.dataset.words ? 13 : wordsIn(picture)) * times * 10) / 10;
+  const isCut = size.width * times > wide + 1;
+  picture.parentElement.classList.toggle("swiped", isCut);
+  picture.parentElement.toggleAttribute("data-prevent-swipe", isCut);
+  return Math.round(words * times * 10) / 10;
 }
 
 // The smallest size of words in a drawing, as it says itself; 14 where it does not (a plot).
