@@ -1,6 +1,6 @@
 // Makes sheets of the slides: ?handout=questions and ?handout=answers, and ?handout=check for the build.
 
-const SHEET = "@page{size:A4 portrait;margin:10mm}"; // after that of the slides, which lie on their side
+const SHEET = "@page{size:A4 portrait;margin:8mm 10mm}"; // after that of the slides, which lie on their side
 const READABLE = 19.1; // px on a slide are 8 points on a sheet
 const BELOW = ":has(>.drawn) pre.src, :is([data-covers=text],[data-covers=picture],[data-covers=player],[data-covers=rest]) .code pre.src, .walk";
 
@@ -122,15 +122,17 @@ function sheetOf(slide, answers) {
   takeAnswersOut(slide);
 }
 
-// The lowest shape in which all can be read and no more is covered, so that two go on a page with their code.
+// The lowest shape in which all can be read and no more is covered, so that two or three go on a page with their code.
 function fitLowest(slide) {
   const isUsual = fitAs(slide, ""), { covers } = slide.dataset;
-  if (fitAs(slide, "low") && slide.dataset.covers === covers && !slide.querySelector(".stage .player")) return;
+  for (const shape of slide.querySelector(".stage .player") ? [] : ["lowest", "low"]) {
+    if (fitAs(slide, shape) && slide.dataset.covers === covers) return;
+  }
   fitAs(slide, isUsual ? "" : "tall");
 }
 
 function fitAs(slide, shape) {
-  slide.classList.remove("low", "tall");
+  slide.classList.remove("lowest", "low", "tall");
   if (shape) slide.classList.add(shape);
   forget(slide);
   fit(slide);
