@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 
 from autograd_graphs.data import SavedTensor
-from autograd_graphs.looking.snapshot import snapshot
+from autograd_graphs.looking.saved_tensors import saved
 from autograd_graphs.text import short_numbers
 from helpers.labs.engine.lab import Lab
 from helpers.labs.engine.state_map import Row
@@ -59,7 +59,7 @@ class Edits(World):
         return self.x.grad is not None and not torch.equal(self.x.grad, self.right())
 
     def saved(self) -> SavedTensor:
-        return snapshot(self.y, names={"x": self.x}).nodes[0].saved[0]
+        return saved(self.y.grad_fn, lambda tensor: ())[0]
 
     def rows(self, name: str, tensor: torch.Tensor) -> tuple[Row, ...]:
         value = short_numbers(tensor.tolist())
