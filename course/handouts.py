@@ -10,13 +10,13 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from course.publish import publish
-from course.publishing import chromium, source, worksheets
+from course.publishing import chromium, worksheets
+from course.publishing.deck import html_of, slides_in
 from course.publishing.printing import Printer
-from course.publishing.source import NoSlides, Unpublishable, reason
+from course.publishing.source import NoSlides, Unpublishable, notebooks_in, read, reason
 
 KINDS = ("questions", "answers")
 ASKS = 'class="round"'  # in a deck: a slide that asks something
@@ -29,12 +29,6 @@ BY_HAND = (
     " Or make slides (make slides), open one in any browser with ?handout=questions or ?handout=answers after its"
     " address, and print it."
 )
-
-
-def sheets(notebook: Path, folder: Path, program: str) -> list[Path]:
-    """Print all sheets of a notebook into a folder; return their paths. Raises Unpublishable."""
-    with tempfile.TemporaryDirectory() as there, Printer(program) as printer:
-        return printed(notebook, folder, pages_of(notebook, Path(there)), printer)
 
 
 def printed(notebook: Path, folder: Path, pages: dict[str, str], printer: Printer) -> list[Path]:
@@ -59,15 +53,17 @@ def path_of(notebook: Path, folder: Path, kind: str) -> Path:
 
 def pages_of(notebook: Path, there: Path) -> dict[str, str]:
     """Write the pages that are to be printed; return their addresses by kind. Raises Unpublishable."""
-    deck = there / "deck.html"
-    if ASKS not in publish(notebook, "slides", deck):
+    title, slides = slides_in(read(notebook), notebook.parent)
+    deck = html_of(title, slides, minutes=0)
+    if ASKS not in deck:
         raise NoSlides(f"{notebook} asks no question, so there is no sheet to print of it.")
-    pages = {kind: f"{deck.as_uri()}?handout={kind}" for kind in KINDS}
-    for kind, html in worksheets.made(source.read(notebook), notebook.parent).items():
-        page = there / f"{kind}.html"
-        page.write_text(html, encoding="utf-8")
-        pages[kind] = page.as_uri()
-    return pages
+    there.mkdir()
+    pages = {}
+    for name, html in {"deck": deck, **worksheets.made(title, slides)}.items():
+        (there / f"{name}.html").write_text(html, encoding="utf-8")
+        pages[name] = (there / f"{name}.html").as_uri()
+    address = pages.pop("deck")
+    return {kind: f"{address}?handout={kind}" for kind in KINDS} | pages
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -80,10 +76,11 @@ def main(arguments: list[str] | None = None) -> int:
     if not program:
         print(BY_HAND, file=sys.stderr)
         return 1
-    is_folder = given.notebook.is_dir()
-    sources = sorted(given.notebook.glob("[!.]*.ipynb")) if is_folder else [given.notebook]
-    if not sources:
-        print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
+    is_folder, went_well = given.notebook.is_dir(), True
+    try:
+        sources = notebooks_in(given.notebook)
+    except Unpublishable as error:
+        print(error, file=sys.stderr)
         return 1
     with (
         tempfile.TemporaryDirectory() as there,
@@ -91,30 +88,22 @@ def main(arguments: list[str] | None = None) -> int:
         ThreadPoolExecutor(1) as pool,  # one notebook is read while sheets of another are printed
     ):
         jobs = [(one, pool.submit(pages_of, one, Path(there, one.stem))) for one in sources]
-        went_well = [told(one, given.o, job, printer, is_folder) for one, job in jobs]
-    return 0 if all(went_well) else 1
+        for notebook, job in jobs:
+            try:
+                tell(notebook, given.o, printed(notebook, given.o, job.result(), printer))
+            except Unpublishable as error:
+                if not is_folder or not isinstance(error, NoSlides):
+                    print(error, file=sys.stderr)
+                    went_well = False
+    return 0 if went_well else 1
 
 
-def told(
-    notebook: Path,
-    folder: Path,
-    job: Future[dict[str, str]],
-    printer: Printer,
-    is_one_of_many: bool,
-) -> bool:
-    """Print the sheets of a notebook, and say which; tell whether all went well."""
-    try:
-        made = printed(notebook, folder, job.result(), printer)
-    except Unpublishable as error:
-        is_fine = is_one_of_many and isinstance(error, NoSlides)
-        if not is_fine:
-            print(error, file=sys.stderr)
-        return is_fine
+def tell(notebook: Path, folder: Path, made: list[Path]) -> None:
+    """Say which sheets of a notebook were printed, and why there are no others."""
     print(*made, sep="\n", flush=True)
     for kind, lacking in LACKING.items():
         if path_of(notebook, folder, kind) not in made:
             print(f"  no {kind} sheet of {notebook.name}: {lacking}")
-    return True
 
 
 if __name__ == "__main__":

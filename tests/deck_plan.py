@@ -3,11 +3,8 @@
 from functools import cache
 from pathlib import Path
 
-from course.publishing.deck import slides_of
-from course.publishing.faces import Faces
-from course.publishing.naming import title_of
+from course.publishing.deck import slides_in
 from course.publishing.parts import parts_of
-from course.publishing.prepare import prepared
 from course.publishing.slides import Lab, Round, Table
 from course.publishing.source import read
 
@@ -17,10 +14,7 @@ NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 @cache
 def slides(lesson):
     """Return the slides of a lesson, by its number."""
-    made = prepared(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), notes=True)
-    return slides_of(
-        made, Faces(NOTEBOOKS, language=made.metadata.language_info.pygments_lexer), title_of(made)
-    )
+    return slides_in(read(next(NOTEBOOKS.glob(f"{lesson}_*.ipynb"))), NOTEBOOKS)[1]
 
 
 @cache

@@ -11,7 +11,7 @@ import hmac
 import json
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote
 
@@ -25,9 +25,8 @@ from tornado.websocket import WebSocketClosedError, WebSocketHandler
 from course.live.lesson import LiveLesson
 from course.publishing.assets import reading
 from course.publishing.deck import TEMPLATES, deck
-from course.publishing.naming import title_of
 from course.publishing.parts import Stretch
-from course.publishing.source import Unpublishable, parsed, text_of
+from course.publishing.source import Unpublishable, parsed, text_of, title_of
 from course.routes import Block
 
 OURS = r"(127\.0\.0\.1|localhost)"  # names by which this machine may be asked for
@@ -45,16 +44,10 @@ class Room:
     """What all handlers share: the notebooks that may be shown, those that are, and the way in."""
 
     def __init__(
-        self,
-        notebooks: dict[str, Path],
-        first: str,
-        ours: Path | None,
-        *,
-        trust: bool = False,
-        route: Sequence[Block] = (),
+        self, notebooks: dict[str, Path], first: str, ours: Path | None, *, trust=False, route=()
     ) -> None:
         self.notebooks, self.first, self.ours = notebooks, first, ours
-        self.route = list(route)
+        self.route: list[Block] = list(route)
         self.trust = trust  # notebooks of one's own, not the lessons
         self.port, self.ticket = 0, secrets.token_urlsafe(32)
         self.shown: dict[str, LiveLesson] = {}
@@ -110,9 +103,8 @@ class Room:
         block, then = self.route[int(given)], int(given) + 1
         if block.lesson != name:
             return None
-        if then == len(self.route):
-            return Stretch(block.parts, block.minutes)
-        return Stretch(block.parts, block.minutes, self.words(then), self.address(then))
+        leads = (self.words(then), self.address(then)) if then < len(self.route) else ()
+        return Stretch(block.parts, block.minutes, *leads)
 
     async def close(self) -> None:
         for lesson in self.shown.values():
@@ -161,13 +153,8 @@ class Enter(Guarded):
             raise HTTPError(403)
 
     def get(self) -> None:
-        self.set_signed_cookie(
-            f"present-{self.room.port}",
-            "presenter",
-            expires_days=None,
-            httponly=True,
-            samesite="Strict",
-        )
+        name, kept = f"present-{self.room.port}", {"httponly": True, "samesite": "Strict"}
+        self.set_signed_cookie(name, "presenter", expires_days=None, **kept)
         self.room.announce(self.room.new_address())
         # A page of its own, not a redirect: a Strict cookie is not sent along a way that began elsewhere.
         self.write('<!doctype html><link rel="icon" href="data:,">')
@@ -178,12 +165,11 @@ class Lessons(Guarded):
     """The list of all that may be shown."""
 
     def get(self) -> None:
-        titles = {f"/{name}": titled(path) for name, path in self.room.notebooks.items()}
-        rows = [(address, title, None) for address, title in titles.items()]
-        if self.room.route:
-            rows = []
-            for at, block in enumerate(self.room.route):
-                rows.append((self.room.address(at), titles[f"/{block.lesson}"], block))
+        titles = {name: titled(path) for name, path in self.room.notebooks.items()}
+        rows = []
+        for at, block in enumerate(self.room.route):
+            rows.append((self.room.address(at), titles[block.lesson], block))
+        rows = rows or [(f"/{name}", title, None) for name, title in titles.items()]
         page = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True)
         self.write(page.get_template("lessons.html.j2").render(rows=rows, style=reading()))
 
@@ -200,12 +186,11 @@ class Deck(Guarded):
     """The deck of a notebook; its kernel starts when it is first asked for."""
 
     def get(self, name: str) -> None:
-        path = self.room.notebooks[self.named(name)]
+        folder = self.room.notebooks[self.named(name)].parent
         try:
             lesson = self.room.lesson(name)
             stretch = self.room.stretch(name, self.get_query_argument("at", ""))
-            given, folder = lesson.given, path.parent
-            self.write(deck(given, folder, trust=lesson.trust, live=True, stretch=stretch))
+            self.write(deck(lesson.given, folder, trust=lesson.trust, live=True, stretch=stretch))
         except Unpublishable as error:
             self.set_header("Content-Type", "text/plain; charset=utf-8")
             self.finish(str(error))
@@ -281,17 +266,12 @@ def application(room: Room) -> Application:
         websocket_ping_interval=20,
         websocket_max_message_size=1_000_000,
     )
-    made.add_handlers(
-        OURS,
-        [
-            ("/enter", Enter, shared),
-            ("/", Lessons, shared),
-            (r"/([^/]+)/channel", Channel, shared),
-            (r"/([^/]+)/notebook", Copy, shared),
-            (r"/([^/]+)", Deck, shared),
-        ],
-    )
+    made.add_handlers(OURS, [(path, handler, shared) for path, handler in HANDLERS.items()])
     return made
+
+
+HANDLERS = {"/enter": Enter, "/": Lessons, r"/([^/]+)/channel": Channel}
+HANDLERS |= {r"/([^/]+)/notebook": Copy, r"/([^/]+)": Deck}
 
 
 def listen(room: Room, port: int) -> HTTPServer:

@@ -1,6 +1,4 @@
-"""What a published file carries beside its cells: styles, scripts, and the policy that lets those
-scripts run alone.
-"""
+"""What a published file carries beside its cells: styles, scripts, and which scripts may run."""
 
 from __future__ import annotations
 
@@ -10,6 +8,8 @@ import re
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader
 
 from autograd_graphs.playing.player import head
 from autograd_graphs.playing.stylesheet import colours
@@ -63,9 +63,7 @@ def face(family: str, weight: str, file: str) -> str:
 
 
 def scripts(kind: str) -> list[tuple[str, str]]:
-    """Return (kind, text) of the scripts of a "deck", a "live" deck or a "page", in the order in which they run;
-    an "early" one runs before anything is seen.
-    """
+    """Return (kind, text) of the scripts in order; an "early" one runs before all is seen."""
     if kind == "page":
         wide = (SHARED / "wide.js").read_text(encoding="utf-8")
         late = (player()[1], filter_box.page_script(), prediction.page_script(), wide)
@@ -76,12 +74,21 @@ def scripts(kind: str) -> list[tuple[str, str]]:
 
 
 def policy(kind: str, trust: bool) -> str:
-    """Return the Content-Security-Policy: no request to anywhere, of a live deck to its server
-    alone; no script but ours, which it knows by their bytes.
-    """
+    """Return the Content-Security-Policy: our scripts alone, no request but to a live server."""
     allowed = TRUSTED if trust else " ".join(digest(text) for _, text in scripts(kind))
     connected = "; connect-src 'self'" if kind == "live" else ""
     return f"{NOTHING}; script-src {allowed}{connected}"
+
+
+def environment(folder: Path) -> Environment:
+    """Return the templates of a folder; they escape nothing: what they are given is HTML, made safe."""
+    return Environment(
+        loader=FileSystemLoader(folder),
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
 
 
 def digest(text: str) -> str:
@@ -89,13 +96,9 @@ def digest(text: str) -> str:
 
 
 def player() -> tuple[str, str]:
-    """Return the style and the script of the player, as `autograd_graphs.playing.player.head()` writes
-    them.
-    """
-    found = re.fullmatch(
-        r'<style>(.*)</style>\s*<script type="module">(.*)</script>', head(), re.DOTALL
-    )
-    return found[1], found[2]
+    """Return the style and the script of the player, as its `head()` writes them."""
+    pattern = r'<style>(.*)</style>\s*<script type="module">(.*)</script>'
+    return re.fullmatch(pattern, head(), re.DOTALL).groups()
 
 
 def quiet(script: str) -> str:
@@ -114,6 +117,5 @@ def reveal(name: str) -> str:
         raise Unpublishable(
             "reveal.js, which shows slides, is not installed. It comes with: pip install sphinx-revealjs"
         )
-    return (Path(package.origin).parent / "_static" / "revealjs" / name).read_text(
-        encoding="utf-8"
-    ).strip() + "\n"
+    path = Path(package.origin).parent / "_static" / "revealjs" / name
+    return path.read_text(encoding="utf-8").strip() + "\n"

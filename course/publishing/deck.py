@@ -11,60 +11,54 @@ from nbformat import NotebookNode
 from course.publishing import assets, pace
 from course.publishing.faces import Faces
 from course.publishing.lesson_slides import lesson_slides
-from course.publishing.naming import title_of
 from course.publishing.parts import Stretch, cut_to
 from course.publishing.plain_slides import plain_slides
 from course.publishing.prepare import prepared
 from course.publishing.slides import Round, Slide
-from course.publishing.source import NoSlides
-from course.publishing.templating import environment
+from course.publishing.source import NoSlides, title_of
 
 TEMPLATES = Path(__file__).parent / "templates" / "deck"
 TAG = re.compile(r"<[^>]*>")
+ALL_SKIPPED = "Every cell of this notebook is skipped or a note. Give one the slide type “Slide”."
 
 
 def deck(
-    notebook: NotebookNode,
-    folder: Path,
-    *,
-    trust: bool = False,
-    live: bool = False,
-    stretch: Stretch | None = None,
+    notebook: NotebookNode, folder: Path, *, trust=False, live=False, stretch: Stretch | None = None
 ) -> str:
     """Return a deck with speaker notes; pictures of text cells are looked for in `folder`.
 
     A `live` one talks to the server that it came from, which runs its code; of a `stretch` only its
     parts are shown. Raises NoSlides where nothing is left to show.
     """
+    title, slides = slides_in(notebook, folder, trust=trust)
+    minutes = pace.of_lesson(notebook.cells[0])
+    if stretch:
+        slides, minutes = cut_to(slides, stretch), stretch.minutes
+    return html_of(title, slides, minutes, "live" if live else "deck", trust)
+
+
+def slides_in(notebook: NotebookNode, folder: Path, *, trust=False) -> tuple[str, list[Slide]]:
+    """Return what a notebook is called, and its slides. Raises NoSlides."""
     made = prepared(notebook, notes=True, trust=trust)
     if made.cells and made.cells[0].metadata.course.get("role") == "index":
         raise NoSlides("This notebook is for browsing, and has no slides. Publish it as a page.")
-    title = title_of(made)
-    slides = slides_of(
-        made, Faces(folder, trust=trust, language=made.metadata.language_info.pygments_lexer), title
-    )
-    if stretch:
-        slides = cut_to(slides, stretch)
+    title, language = title_of(made), made.metadata.language_info.pygments_lexer
+    slides = slides_of(made, Faces(folder, trust=trust, language=language), title)
     if not slides:
-        raise NoSlides(
-            "Every cell of this notebook is skipped or a note. Give one cell the slide type “Slide”."
-        )
-    minutes = stretch.minutes if stretch else pace.of_lesson(notebook.cells[0])
-    kind = "live" if live else "deck"
-    return template().render(
-        slides=slides,
-        asked=asked(slides),
-        minutes=minutes,
-        title=title,
-        policy=assets.policy(kind, trust),
-        styles=assets.styles(kind),
-        scripts=assets.scripts(kind),
-    )
+        raise NoSlides(ALL_SKIPPED)
+    return title, slides
+
+
+def html_of(title: str, slides: list[Slide], minutes: int, kind="deck", trust=False) -> str:
+    """Return a deck of these slides, as HTML."""
+    shown = {"slides": slides, "asked": asked(slides), "minutes": minutes, "title": title}
+    carried = {"styles": assets.styles(kind), "scripts": assets.scripts(kind)}
+    return template().render(policy=assets.policy(kind, trust), **shown, **carried)
 
 
 def template() -> Template:
     """Return the template of a deck."""
-    templates = environment(TEMPLATES)
+    templates = assets.environment(TEMPLATES)
     templates.filters["plain"] = plain
     return templates.get_template("deck.html.j2")
 

@@ -8,7 +8,8 @@ from collections.abc import Collection
 from html import escape, unescape
 from pathlib import Path
 
-from nbconvert.filters import ansi2html, markdown2html
+from nbconvert.filters import ansi2html
+from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -24,7 +25,6 @@ from course.publishing.terminal import COLOUR
 from course.publishing.walks import walk_of
 from course.publishing.wording import ticked
 
-ANCHOR = re.compile(r'<a class="anchor-link"[^>]*>[^<]*</a>')  # beside headings, for pages
 BREAKS, OPENS = re.compile(r"([(\[,]</span>)"), r"\1<wbr>"  # where a long line may hang
 PARAGRAPH = re.compile(r"\A\s*<p>(.*)</p>\s*\Z", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
@@ -40,19 +40,15 @@ PLAYER, PICTURES, QUESTION = "player-slot", ("<img", '<svg class="graph"'), "pre
 
 
 class Faces:
-    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`. Graphs are drawn anew,
-    on their side, unless `redraws` is False: then they stay the pictures that the notebook stores.
-    """
+    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`. Graphs are drawn anew."""
 
-    def __init__(
-        self, folder: Path, *, trust: bool = False, language: str = "python", redraws: bool = True
-    ) -> None:
+    def __init__(self, folder: Path, *, trust: bool = False, language: str = "python") -> None:
         self.folder, self.trust, self.language = folder, trust, language
-        self.redraws = redraws
 
     def text(self, source: str) -> str:
         """Return Markdown, made safe before, as HTML."""
-        html = ANCHOR.sub("", ticked(led_to_pages(markdown2html(source))))
+        renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
+        html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
         if self.trust:
             return with_pictures(html, self.folder) + note(html)
         return clean(html, lambda address: embedded(address, self.folder), rendered=True)
@@ -64,9 +60,7 @@ class Faces:
         return found[1] if found and "<p>" not in found[1] else html
 
     def code(self, source: str, failed: int = 0, lit: Collection[int] = ()) -> str:
-        """Return code in colours, each line an element; the one that failed is marked, and those
-        that are `lit`.
-        """
+        """Return code in colours, an element a line; marked are the `failed` and the `lit` ones."""
         lexer = get_lexer_by_name(self.language, stripnl=False)
         lines = highlight(source, lexer, HtmlFormatter(nowrap=True)).rstrip("\n").split("\n")
         made: list[str] = []
@@ -90,7 +84,9 @@ class Faces:
         kind = "picture" if any(mark in html for mark in PICTURES) else "text"
         kind = "player" if PLAYER in html else kind
         failed = next((failed_line(o) for o in cell.outputs if o.output_type == "error"), 0)
-        return Result(html, kind, failed, walk_of(cell.outputs))
+        pages = [output.get("data", {}).get("text/html", "") for output in cell.outputs]
+        stored = DRAWN.sub(without_legend, "".join(pages))
+        return Result(html, kind, failed, walk_of(cell.outputs), stored=stored)
 
     def output(self, output: NotebookNode) -> str:
         if output.output_type == "stream":
@@ -100,7 +96,7 @@ class Faces:
         data = output.data
         if QUESTION in data.get("text/html", ""):
             return ""  # guesses are made by hand in a room
-        kept = output.metadata.get(GRAPH) if self.redraws else None
+        kept = output.metadata.get(GRAPH)
         drawn = kept and slide_graph(kept, alt_of(data))
         if drawn:
             return f'<div class="pic">{drawn}</div>'
@@ -124,10 +120,10 @@ class Faces:
             else:
                 pieces.append(line)
         kind = "stderr" if name == "stderr" else "o"
-        return "".join(
-            piece if piece.startswith("<div") else f'<pre class="{kind}">{ansi2html(piece)}</pre>'
-            for piece in pieces
-        )
+        for at, piece in enumerate(pieces):
+            if not piece.startswith("<div"):
+                pieces[at] = f'<pre class="{kind}">{ansi2html(piece)}</pre>'
+        return "".join(pieces)
 
     def cell(self, cell: NotebookNode, source: str) -> str:
         """Return a cell with this source: its text, or its code and what it put out."""

@@ -7,18 +7,14 @@ from html import escape, unescape
 from pathlib import Path
 
 from nbconvert.filters import Highlight2HTML, ansi2html
-from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from nbformat import NotebookNode
 
 from course.publishing import assets
-from course.publishing.addresses import embedded, led_to_pages, with_pictures
-from course.publishing.inert import clean
-from course.publishing.naming import title_of
-from course.publishing.network import note
+from course.publishing.addresses import led_to_pages, with_pictures
+from course.publishing.faces import Faces
 from course.publishing.prepare import prepared
-from course.publishing.templating import environment
+from course.publishing.source import title_of
 from course.publishing.terminal import COLOUR
-from course.publishing.wording import ticked
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
@@ -37,10 +33,11 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
             if trust:
                 html = with_pictures(html, folder)
             output.data["text/html"] = UNTOLD.sub(lambda found: found[1] or NOT_TOLD, html)
-    templates = environment(TEMPLATES)
+    templates = assets.environment(TEMPLATES)
     names: set[str] = set()
+    faces = Faces(folder, trust=trust)
     templates.filters |= {
-        "text": lambda source: named(finished(source, folder, trust), names),
+        "text": lambda source: named(faces.text(source), names),
         "code": Highlight2HTML(pygments_lexer=made.metadata.language_info.pygments_lexer),
         "coloured": ansi2html,
         "traceback_parts": traceback_parts,
@@ -54,21 +51,8 @@ def page(notebook: NotebookNode, folder: Path, *, trust: bool = False) -> str:
     )
 
 
-def finished(source: str, folder: Path, trust: bool) -> str:
-    """Return a text cell as HTML: its pictures in it, links to notebooks lead to what is published
-    of them.
-    """
-    renderer = IPythonRenderer(escape=False, exclude_anchor_links=True)
-    html = ticked(led_to_pages(MarkdownWithMath(renderer=renderer).render(source)))
-    if trust:
-        return with_pictures(html, folder) + note(html)
-    return clean(html, lambda address: embedded(address, folder), rendered=True)
-
-
 def named(html: str, names: set[str]) -> str:
-    """Return a text cell in HTML, its headings named as JupyterLab names them, so that links lead
-    there; `names` are those that are given already.
-    """
+    """Return a text cell with headings named as in JupyterLab; `names` are those given already."""
 
     def name_of(heading: re.Match) -> str:
         name = lab_name(unescape(re.sub(r"<[^>]*>", "", heading[2])))
@@ -81,15 +65,11 @@ def named(html: str, names: set[str]) -> str:
 
 
 def traceback_parts(output: NotebookNode) -> tuple[str, str]:
-    """Return how an error came about, and what was raised: it is seen even where the first part
-    scrolls.
-    """
+    """Return how an error came about, and what was raised: seen even where the first scrolls."""
     lines = "\n".join(output.get("traceback", [])).rstrip().split("\n")
-    start = output.get("ename", "")
-    at = max(
-        (nr for nr, line in enumerate(lines) if start and COLOUR.sub("", line).startswith(start)),
-        default=0,
-    )
-    return "\n".join(lines[:at]).rstrip(), "\n".join(
-        lines[at:]
-    ) or f"{start}: {output.get('evalue', '')}"
+    kind, at = output.get("ename", ""), 0
+    for number, line in enumerate(lines):
+        if kind and COLOUR.sub("", line).startswith(kind):
+            at = number
+    raised = "\n".join(lines[at:]) or f"{kind}: {output.get('evalue', '')}"
+    return "\n".join(lines[:at]).rstrip(), raised

@@ -33,7 +33,7 @@ class Printer:
     """
 
     def __init__(self, program: str) -> None:
-        self.program, self.pid, self.count, self.rest = program, 0, 0, b""
+        self.program, self.pid, self.count, self.rest, self.page = program, 0, 0, b"", ""
         self.open, self.listens = ExitStack(), CAN_SPAWN
 
     def __enter__(self) -> Printer:
@@ -89,22 +89,21 @@ class Printer:
             os.kill(self.pid, signal.SIGTERM)
             os.waitpid(self.pid, 0)
         self.open.close()
-        self.pid, self.rest = 0, b""
+        self.pid, self.rest, self.page = 0, b"", ""
 
     def printed(self, address: str) -> bytes:
         """Return a page as a PDF, when its scripts are done. Raises OSError."""
-        page = self.tell("Target.createTarget", url="about:blank")
-        session = self.tell("Target.attachToTarget", flatten=True, **page)["sessionId"]
-        self.tell("Page.navigate", session, url=address)
+        if not self.page:  # one for all, so that its process goes on
+            made = self.tell("Target.createTarget", url="about:blank")
+            self.page = self.tell("Target.attachToTarget", flatten=True, **made)["sessionId"]
+        self.tell("Page.navigate", self.page, url=address)
         end = monotonic() + chromium.SECONDS
-        while not self.tell("Runtime.evaluate", session, expression=READY)["result"].get("value"):
+        while not self.tell("Runtime.evaluate", self.page, expression=READY)["result"].get("value"):
             if monotonic() > end:
                 raise TimeoutError("its scripts were not done in time")
             sleep(0.02)
         paper = {"printBackground": True, "preferCSSPageSize": True}
-        made = self.tell("Page.printToPDF", session, **paper)
-        self.tell("Target.closeTarget", **page)
-        return b64decode(made["data"])
+        return b64decode(self.tell("Page.printToPDF", self.page, **paper)["data"])
 
     def tell(self, method: str, session: str = "", **given: object) -> dict[str, Any]:
         """Tell the browser, or one of its pages, to do something; return what it answers."""

@@ -31,7 +31,7 @@ class Slide:
 class Result:
     """What a cell put out: `kind` is "text", "picture" or "player"; `failed` is the number of the
     line that raised, 0 where none did; `turns` are those of a backward that a player steps through;
-    `source` says of a GPU's output where it is from.
+    `source` says of a GPU's output where it is from; `stored` has pictures as the notebook does.
     """
 
     html: str
@@ -39,6 +39,7 @@ class Result:
     failed: int = 0
     turns: tuple[Turn, ...] = ()
     source: str = ""
+    stored: str = ""
 
     @property
     def walk(self) -> str:
@@ -60,8 +61,8 @@ class Opening(Slide):
 class Round(Slide):
     """A question, what ran, the takeaway: three steps, two where there is no takeaway.
 
-    `run` is the id of the cell of its code. `options` are (letter, words); `right` is a letter, or "". What only goes on from a question is
-    none itself. `drawing` is an SVG that covers the slide at its last step.
+    `run` is the id of its code's cell. `options` are (letter, words); `right` is a letter, or "".
+    What only goes on from a question is none. `drawing` is an SVG that covers the last step.
     """
 
     lead: str = ""

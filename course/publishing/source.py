@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import warnings
 from pathlib import Path
 
 import nbformat
 from nbformat import NotebookNode
 
+HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.M)
+SIGNS = re.compile(
+    r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>"
+)  # what Markdown means; in code a sign is a sign
+LONGEST = 80  # characters
 RUN = "Run all its cells, save it, and publish it again."
 
 
@@ -22,6 +28,16 @@ class Unpublishable(ValueError):
 
 class NoSlides(Unpublishable):
     """Say that a notebook is not meant for slides: every cell of it is skipped."""
+
+
+def notebooks_in(path: Path) -> list[Path]:
+    """Return the notebooks of a folder, or the file that is given. Raises Unpublishable."""
+    if not os.path.isdir(path):
+        return [path]
+    found = sorted(path.glob("[!.]*.ipynb"))
+    if not found:
+        raise Unpublishable(f"There is no notebook in {path}: no file ends in .ipynb.")
+    return found
 
 
 def read(path: str | Path) -> NotebookNode:
@@ -104,6 +120,24 @@ def parsed(path: Path, text: str) -> NotebookNode:
             f"{path} is a broken notebook ({reason(error)}). Open it in JupyterLab, save it, and publish it again."
         ) from None
     return notebook
+
+
+def title_of(notebook: NotebookNode) -> str:
+    """Return what a notebook is called: its metadata say it, or its first heading, or how it begins."""
+    said = notebook.metadata.get("title")
+    if isinstance(said, str) and said.strip():
+        return said.strip()
+    texts = [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    found = next(filter(None, map(HEADING.search, texts)), None)
+    if found:
+        return plain(found[1])
+    first = next((cell.source.strip() for cell in notebook.cells if cell.source.strip()), "Slides")
+    return plain(first.split("\n")[0])
+
+
+def plain(line: str) -> str:
+    """Return a line of Markdown without its signs."""
+    return SIGNS.sub(lambda found: found[1] or "", line).strip()[:LONGEST] or "Slides"
 
 
 def reason(error: Exception) -> str:

@@ -11,15 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from nbformat import NotebookNode
-
 from course.publishing import assets
-from course.publishing.deck import slides_of
-from course.publishing.faces import Faces
-from course.publishing.naming import title_of
-from course.publishing.prepare import prepared
 from course.publishing.slides import Lab, Round, Slide
-from course.publishing.templating import environment
 from course.publishing.walks import table
 
 TEMPLATES = Path(__file__).parent / "templates" / "paper"
@@ -43,10 +36,10 @@ class Task:
     room: str
 
 
-def made(notebook: NotebookNode, folder: Path) -> dict[str, str]:
-    """Return the sheets of a notebook by kind, where it shows graphs, or steps through a backward."""
-    slides, title = asking(notebook, folder), title_of(notebook)
-    tasks = {kind: tasks_of(slides) for kind, tasks_of in KINDS.items()}
+def made(title: str, slides: list[Slide]) -> dict[str, str]:
+    """Return the sheets of these slides by kind, where they show graphs, or step through a backward."""
+    asking = [one for one in slides if isinstance(one, Lab) or getattr(one, "is_question", False)]
+    tasks = {kind: tasks_of(asking) for kind, tasks_of in KINDS.items()}
     return {kind: sheet(kind, title, some) for kind, some in tasks.items() if some}
 
 
@@ -64,28 +57,13 @@ def walks(slides: list[Round | Lab]) -> list[Task]:
 KINDS = {"graphs": graphs, "chain-rule": walks}
 
 
-def asking(notebook: NotebookNode, folder: Path) -> list[Round | Lab]:
-    """Return the slides of a notebook that ask something: what goes on from one tells its answer."""
-    made = prepared(notebook, notes=False)
-    language = made.metadata.language_info.pygments_lexer
-    faces = Faces(folder, language=language, redraws=False)
-    slides: list[Slide] = slides_of(made, faces, title_of(made))
-    return [
-        slide
-        for slide in slides
-        if isinstance(slide, Lab) or (isinstance(slide, Round) and slide.is_question)
-    ]
-
-
 def task(slide: Round | Lab, room: str) -> Task:
     return Task(slide.title, slide.lead, slide.code, room)
 
 
 def emptied(slide: Round | Lab) -> str:
-    """Return the drawing of a slide without its words; "" where it has none that one can draw from
-    its code alone.
-    """
-    found = DRAWING.search(slide.result.html)
+    """Return the drawing of a slide without its words; "" where its code alone does not tell it."""
+    found = DRAWING.search(slide.result.stored)
     if not found or not MADE.search(TAG.sub("", slide.code)):
         return ""
     svg = base64.b64decode(found[1]).decode()
@@ -97,14 +75,6 @@ def emptied(slide: Round | Lab) -> str:
 
 
 def sheet(kind: str, title: str, tasks: list[Task]) -> str:
-    style = (TEMPLATES / "worksheet.css").read_text(encoding="utf-8")
-    return (
-        environment(TEMPLATES)
-        .get_template(f"{kind}.html.j2")
-        .render(
-            title=title,
-            policy=assets.NOTHING,
-            styles=[assets.reading(), style],
-            tasks=tasks,
-        )
-    )
+    styles = [assets.reading(), (TEMPLATES / "worksheet.css").read_text(encoding="utf-8")]
+    template = assets.environment(TEMPLATES).get_template(f"{kind}.html.j2")
+    return template.render(title=title, policy=assets.NOTHING, styles=styles, tasks=tasks)

@@ -92,20 +92,19 @@ def pages(path):
 
 
 def test_both_sheets_are_printed_two_slides_on_a_page_of_a4(notebook, tmp_path):
-    made = handouts.sheets(notebook, tmp_path / "out", program())
-    assert [path.name for path in made] == [
-        "99_rounds-questions.pdf",
-        "99_rounds-answers.pdf",
-    ]
+    assert handouts.main([str(notebook), "-o", str(tmp_path / "out")]) == 0
+    made = sorted((tmp_path / "out").iterdir())
+    assert [path.name for path in made] == ["99_rounds-answers.pdf", "99_rounds-questions.pdf"]
     upright = (595, 842)
-    assert pages(made[0]) == [upright] * 2, "three rounds and a lab"
-    assert pages(made[1]) == [upright] * 2, "two rounds and a lab: the quiz has no answer here"
+    assert pages(made[1]) == [upright] * 2, "three rounds and a lab"
+    assert pages(made[0]) == [upright] * 2, "two rounds and a lab: the quiz has no answer here"
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("number", ["04", "05"])
 def test_as_many_pages_are_printed_as_teaching_md_counts(tmp_path, number):
-    made = handouts.sheets(next(LESSONS.glob(f"{number}_*.ipynb")), tmp_path / "out", program())
+    assert handouts.main([str(next(LESSONS.glob(f"{number}_*"))), "-o", str(tmp_path)]) == 0
+    made = tmp_path.glob("*.pdf")
     counted = {path.stem.partition("-")[2]: len(pages(path)) for path in made}
     told = (LESSONS.parent / "TEACHING.md").read_text(encoding="utf-8")
     assert counted["questions"] == deck_plan.question_pages(number)
