@@ -50,16 +50,13 @@ STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", answer\)\s*$')
 
 
 def main(arguments, root=ROOT):
-    """Make the assignment of the lessons named, and say where its two versions are; exit with a
-    sentence if that cannot be.
-    """
+    """Make the assignment of the lessons named, and say where its two versions are."""
     numbers = numbered(arguments)
     known = [number for number in lessons(root) if exercises(number)]
     if not numbers or set(numbers) - set(known):
         wrong = f"{' '.join(numbers)!r}: " if numbers else ""
-        sys.exit(
-            f'{wrong}Which lessons? There are {" ".join(known)}. For example: make assignment N="03 05"'
-        )
+        there = f"Which lessons? There are {' '.join(known)}."
+        sys.exit(f'{wrong}{there} For example: make assignment N="03 05"')
     name, folder = named(numbers), root / FOLDER
     found, odd = submissions(folder / "handed_in" / name)
     if found or odd:
@@ -69,15 +66,11 @@ def main(arguments, root=ROOT):
         )
     left_out = make(name, numbers, folder, root)
     for id in left_out:
-        print(
-            f"{id} is left out: its function cannot be tried without what computes the right answer beside it."
-        )
+        print(f"{id} is left out: its function cannot be tried without what computes its answer.")
     print(f"{FOLDER}/release/{name}/{name}.ipynb is for your students,")
     print(f"{FOLDER}/source/{name}/{name}.ipynb has the solutions and the points.")
-    print(
-        f"Put what comes back into {FOLDER}/handed_in/{name}/, named after the students, such as ada.ipynb,"
-        f' then: make grade N="{" ".join(numbers)}"'
-    )
+    print(f"Put what comes back into {FOLDER}/handed_in/{name}/, named after the students,")
+    print(f'such as ada.ipynb, then: make grade N="{" ".join(numbers)}"')
 
 
 def numbered(arguments):
@@ -139,9 +132,7 @@ def _notebook(titles, cells, left_out):
 
 
 def source(number, master):
-    """Return a lesson's title, its exercises as cells with solutions, and the ids of those that
-    cannot be graded.
-    """
+    """Return a lesson's title, its exercises as cells, and the ids that cannot be graded."""
     notebook = nbformat.read(master, as_version=4)
     asked = _asked(notebook)
     apart = separable(source_of(number))
@@ -168,13 +159,12 @@ def _asked(notebook):
 
 def _cells(exercise, above, stub):
     """Return the cells of one exercise: what is asked, the stub with the solution, the points."""
-    id = exercise.id
-    texts = [
-        statement(cell.source, id) if id in cell.source else cell.source
-        for cell in above
-        if cell.cell_type == "markdown"
-    ]
-    shown = [f"```python\n{cell.source}\n```" for cell in above if cell.cell_type == "code"]
+    id, texts, shown = exercise.id, [], []
+    for cell in above:
+        if cell.cell_type == "code":
+            shown.append(f"```python\n{cell.source}\n```")
+        else:
+            texts.append(statement(cell.source, id) if id in cell.source else cell.source)
     text = "\n\n".join([*texts, *shown])
     difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", text)[1]
     answer = f"{stub}\n### BEGIN SOLUTION\n{exercise.solution.strip()}\n### END SOLUTION"

@@ -29,16 +29,14 @@ def main(arguments, root=ROOT):
     folder = root / FOLDER
     if not (folder / "release" / name / f"{name}.ipynb").exists():
         made = ", ".join(path.name for path in sorted(folder.glob("release/*"))) or "none yet"
-        sys.exit(
-            f'There is no assignment {name}; made so far: {made}. For example: make grade N="03 05"'
-        )
+        there = f"There is no assignment {name}; made so far: {made}."
+        sys.exit(f'{there} For example: make grade N="03 05"')
     files, others = handed_in.submissions(folder / "handed_in" / name)
     for one in others:
         print(one, file=sys.stderr)
     if not files:
-        sys.exit(
-            f"{FOLDER}/handed_in/{name}/ has no submission: put one notebook for each student there, such as ada.ipynb"
-        )
+        none = f"{FOLDER}/handed_in/{name}/ has no submission"
+        sys.exit(f"{none}: put one notebook for each student there, such as ada.ipynb")
     rows = grade(name, files, folder, again)
     path = write(rows, folder / "points" / f"{name}.csv")
     print(*map(_line, rows), sep="\n")
@@ -48,9 +46,9 @@ def main(arguments, root=ROOT):
 
 def grade(name, files, folder, again=False):
     """Grade these files, {student: path}; return for each student a dict of what the table says."""
-    notes = {
-        student: _take_in(student, file, name, folder, again) for student, file in files.items()
-    }
+    notes = {}
+    for student, file in files.items():
+        notes[student] = _take_in(student, file, name, folder, again)
     failed = nbgrader(folder, "autograde", name)  # those that have not been graded yet
     graded = {one: note for one, note in notes.items() if _reasons(one, name, folder)}
     missing = sorted(set(notes) - set(graded))
@@ -77,9 +75,7 @@ def _reasons(student, name, folder):
 
 
 def _take_in(student, file, name, folder, again):
-    """Copy a submission to where nbgrader looks for it; return a note on it, and why an empty one
-    stands in its place; "" where all is well.
-    """
+    """Copy a submission to where nbgrader looks; return why an empty one stands there, or ""."""
     release = folder / "release" / name / f"{name}.ipynb"
     text, note = handed_in.read(file)
     if note:
@@ -135,9 +131,9 @@ def write(rows, path):
         table = csv.writer(opened)
         table.writerow(["student", "points", "of", "note", *heads])
         for row in rows:
-            cells = [
-                text for id in ids for text in (row["points"][id][0], row["reasons"].get(id, ""))
-            ]
+            cells = []
+            for id in ids:
+                cells += [row["points"][id][0], row["reasons"].get(id, "")]
             table.writerow([row["student"], *_sums(row), row["note"], *cells])
     return path
 

@@ -20,11 +20,8 @@ def open_to_students(path):
     return above and path.stat().st_mode & 0o005 == 0o005
 
 
-for needed in (
-    COURSE / "notebooks",
-    Path(sys.executable).absolute(),
-    Path(sys.executable).resolve(),
-):
+python = Path(sys.executable)
+for needed in (COURSE / "notebooks", python.absolute(), python.resolve()):
     if not open_to_students(needed):
         sys.exit(
             f"Students cannot reach {needed}: a folder above it is closed to them. "

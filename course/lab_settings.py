@@ -1,6 +1,4 @@
-"""JupyterLab's defaults in this environment (`python -m course.lab_settings`): one overrides.json
-there.
-"""
+"""JupyterLab's defaults in this environment (`python -m course.lab_settings`): overrides.json."""
 
 import json
 import sys
@@ -16,9 +14,8 @@ def write(prefix=sys.prefix):
     """Merge SETTINGS into what the environment at `prefix` has. Raises ValueError or OSError."""
     path = Path(prefix) / "share" / "jupyter" / "lab" / "settings" / "overrides.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    if not isinstance(found, dict) or not all(
-        isinstance(found.get(plugin, {}), dict) for plugin in SETTINGS
-    ):
+    theirs = [found.get(plugin, {}) for plugin in SETTINGS] if isinstance(found, dict) else [found]
+    if not all(isinstance(one, dict) for one in theirs):
         raise ValueError(f"{path} holds no settings by plugin")
     merged = found | {plugin: found.get(plugin, {}) | ours for plugin, ours in SETTINGS.items()}
     if merged != found:
@@ -31,9 +28,8 @@ def main(prefix=sys.prefix):
     try:
         write(prefix)
     except (OSError, ValueError) as error:
-        print(
-            f"JupyterLab keeps its own settings: {error}. Widgets are not saved; repair or remove that file."
-        )
+        print(f"JupyterLab keeps its own settings: {error}.")
+        print("Widgets are not saved; repair or remove that file.")
 
 
 if __name__ == "__main__":

@@ -36,8 +36,7 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
     try:
         # zmq cannot wait in the loop that Windows takes by itself; elsewhere it is this one anyway
         with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
-            ours = root / "notebooks"
-            room = Room(notebooks, first, ours, trust=given.trust, route=route)
+            room = Room(notebooks, first, root / "notebooks", trust=given.trust, route=route)
             runner.run(serve(room, given))
     except KeyboardInterrupt:
         print("\nThe kernels are stopped.")
@@ -118,28 +117,16 @@ def port(given: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="python -m course.present", description=__doc__.split("\n\n")[0]
+    about = __doc__.split("\n\n")[0]
+    made = argparse.ArgumentParser("python -m course.present", description=about)
+    add = made.add_argument
+    add("lesson", nargs="?", default="", help="its number, or the path of your own notebook")
+    add("--port", type=port, default=PORT, help="another one is taken where it is not free")
+    add("--trust", action="store_true", help="keep HTML and scripts of your own notebook")
+    add(
+        "--route", default="", help="day, or week-1 and so on: what TEACHING.md plans, in its order"
     )
-    made.add_argument(
-        "lesson", nargs="?", default="", help="its number, or the path of your own notebook"
-    )
-    made.add_argument(
-        "--port", type=port, default=PORT, help="another one is taken where it is not free"
-    )
-    made.add_argument(
-        "--trust",
-        action="store_true",
-        help="keep HTML and scripts in the outputs of your own notebook",
-    )
-    made.add_argument(
-        "--route",
-        default="",
-        help="day, or week-1 and so on: the parts that TEACHING.md plans, in its order",
-    )
-    made.add_argument(
-        "--no-browser", dest="browser", action="store_false", help="only print the address"
-    )
+    add("--no-browser", dest="browser", action="store_false", help="only print the address")
     return made
 
 

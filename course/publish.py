@@ -18,8 +18,7 @@ from course.publishing.deck import deck
 from course.publishing.fitting import unfit
 from course.publishing.page import page
 from course.publishing.remarks import is_lesson, places, remarks
-from course.publishing.source import NoSlides, Unpublishable, not_run, opened, reason
-from course.publishing.weight import weight
+from course.publishing.source import NoSlides, Unpublishable, not_run, notebooks_in, opened, reason
 
 FORMS = {"slides": deck, "page": page}
 MOST = 20  # slides that are named one by one
@@ -65,19 +64,20 @@ def main(arguments: list[str] | None = None) -> int:
     """Publish what the command line names; return 0, or 1 where something could not be published."""
     given = parser().parse_args(arguments)
     folder = os.path.isdir(given.notebook)
-    sources = sorted(given.notebook.glob("[!.]*.ipynb")) if folder else [given.notebook]
-    failed = 0
-    program = chromium.found() if given.to == "slides" and given.check else None
-    if given.to == "slides" and given.check and not program:
+    failed, is_checked = 0, given.to == "slides" and given.check
+    program = chromium.found() if is_checked else None
+    if is_checked and not program:
         print("Whether all fits its slide was not checked: no Chromium, Chrome or Edge was found.")
-    if not sources:
-        print(f"There is no notebook in {given.notebook}: no file ends in .ipynb.", file=sys.stderr)
+    try:
+        sources = notebooks_in(given.notebook)
+    except Unpublishable as error:
+        print(error, file=sys.stderr)
         return 1
     for source in sources:
         out = given.o / f"{source.stem}.html" if folder else given.o
         try:
             html = publish(source, given.to, out, trust=given.trust)
-            print(f"{out}: {weight(html)}")
+            print(f"{out}: {round(len(html.encode()) / 1000)} kB")
             notebook = opened(source)
             for remark in remarks(notebook, source, given.trust):
                 print(f"  {remark}")
@@ -102,27 +102,14 @@ def fits(deck: Path, program: str, places: dict[str, str]) -> bool:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="python -m course.publish", description=__doc__.split("\n")[0]
-    )
-    made.add_argument("notebook", type=Path, help="a notebook that was run, or a folder of them")
-    made.add_argument(
-        "--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read"
-    )
-    made.add_argument(
-        "-o", type=Path, required=True, help="the file to write; for a folder of notebooks a folder"
-    )
-    made.add_argument(
-        "--trust",
-        action="store_true",
-        help="keep HTML and scripts in outputs: only for your own notebooks",
-    )
-    made.add_argument(
-        "--no-check",
-        dest="check",
-        action="store_false",
-        help="do not open slides in Chromium to see whether all fits",
-    )
+    made = argparse.ArgumentParser("python -m course.publish", description=__doc__.split("\n")[0])
+    add = made.add_argument
+    add("notebook", type=Path, help="a notebook that was run, or a folder of them")
+    add("--to", choices=FORMS, required=True, help="slides with speaker notes, or a page to read")
+    add("-o", type=Path, required=True, help="the file to write; for a folder a folder")
+    add("--trust", action="store_true", help="keep HTML and scripts: for your own notebooks only")
+    helped = "do not open slides in Chromium to see whether all fits"
+    add("--no-check", dest="check", action="store_false", help=helped)
     return made
 
 

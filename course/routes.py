@@ -64,9 +64,7 @@ def blocks(text: str) -> list[Block]:
 
 
 def parts(do: str) -> tuple[str, ...]:
-    """Return the parts that a cell names: "case (4) · 1 (9) · 2, first question (5)" is "case", "1",
-    "2a".
-    """
+    """Return the parts that a cell names: "case (4) · 2, first question (5)" is "case", "2a"."""
     # in the day a dot stands between two parts, in the weeks a comma or a semicolon
     pieces = do.split(" · ") if "·" in do else re.split(r"[;,] (?!first|second)", do)
     found = [match for piece in pieces if (match := PART.match(piece.strip()))]

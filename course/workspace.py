@@ -23,9 +23,7 @@ KEPT_OF_COURSE = ("role", "id")  # what answers a question stays in the master
 
 
 def main(arguments, root=ROOT):
-    """Run `sync` or `reset NN`, for the folder after `--into` if there is one, and print a line for
-    each thing done; exit with a sentence if it cannot be.
-    """
+    """Run `sync` or `reset NN`, `--into` a folder if one is named, and print what was done."""
     words, into = split(arguments)
     try:
         match words:
@@ -34,11 +32,11 @@ def main(arguments, root=ROOT):
             case ["reset", number] if number:
                 lines = reset(number, root, into)
             case _:
-                sys.exit(
-                    f"Which lesson? There are {', '.join(lessons(root))}. For example: {resetting('03', into)}"
-                )
-    except OSError as error:
-        sys.exit(unwritable(error, into))
+                there = f"There are {', '.join(lessons(root))}."
+                sys.exit(f"Which lesson? {there} For example: {resetting('03', into)}")
+    except OSError as error:  # a full disk names no file
+        place = error.filename or called(into)
+        sys.exit(f"{place} could not be written ({error.strerror}): look who owns it, make room.")
     print("\n".join(lines) or f"Your copies in {called(into)} are up to date.")
 
 
@@ -76,26 +74,16 @@ def resetting(number, into):
     return f"python -m course.workspace reset {number} --into {shlex.quote(str(into))}"
 
 
-def unwritable(error, into):
-    """Say what could not be written and why; a full disk names no file."""
-    place = error.filename or called(into)
-    return f"{place} could not be written ({error.strerror}): look who owns it, make room."
-
-
 def lessons(root):
     """Return the masters by number, the others by name: {"03": Path(...), "glossary": Path(...)}."""
-    found = [
-        path
-        for name in ("[0-9][0-9]_*", CLINIC, PAGE)
-        for path in sorted((root / "notebooks").glob(f"{name}.ipynb"))
-    ]
+    found = []
+    for name in ("[0-9][0-9]_*", CLINIC, PAGE):
+        found += sorted((root / "notebooks").glob(f"{name}.ipynb"))
     return {path.stem.partition("_")[0]: path for path in found}
 
 
 def sync(root=ROOT, only=None, into=None):
-    """Bring the copies of all lessons, or of `only` one, up to date, in work/ or in the folder
-    `into`; return a line for each thing done.
-    """
+    """Bring the copies of all lessons, or of `only` one, up to date; return what was done."""
     work = into or root / "work"
     work.mkdir(parents=True, exist_ok=True)
     given = read_manifest(work)
@@ -110,9 +98,8 @@ def reset(number, root=ROOT, into=None):
     """Give one lesson back as it is today; the old copy is kept under a name of its own."""
     number = number.partition("_")[0].zfill(2)
     if number not in lessons(root):
-        sys.exit(
-            f"There is no lesson {number!r}, but {', '.join(lessons(root))}. For example: {resetting('03', into)}"
-        )
+        there = f"There is no lesson {number!r}, but {', '.join(lessons(root))}."
+        sys.exit(f"{there} For example: {resetting('03', into)}")
     copy, lines = (into or root / "work") / lessons(root)[number].name, []
     if copy.exists():
         kept = free_name(copy, "kept")
@@ -127,7 +114,8 @@ def hand_out(master, work, given, into):
     new, found = digest(fresh), digest_of(copy)
     known = given.setdefault(master.name, {})
     # A page's outputs may be others where its cells are the same.
-    changed = found != new or (master.stem == PAGE and not holds(copy, fresh))
+    is_page = master.stem == PAGE
+    changed = found != new or (is_page and copy.read_bytes() != as_text(fresh).encode())
     if found is None or (found == known.get("copy") and changed):
         write_notebook(copy, fresh)
         if found is None:
@@ -148,9 +136,7 @@ def hand_out(master, work, given, into):
 
 
 def read_manifest(work):
-    """Return what was handed out: {file name: {"copy": digest, "beside": digest}}; {} if that is
-    broken.
-    """
+    """Return {name: {"copy": digest, "beside": digest}} of what was handed out; {} if broken."""
     try:
         found = json.loads((work / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -161,9 +147,7 @@ def read_manifest(work):
 
 
 def student_copy(master):
-    """Return the notebook without saved widgets, notes and what answers a question, its pictures
-    found in figs/; outputs stay in PAGE only.
-    """
+    """Return the notebook without notes, what answers a question and outputs, but for PAGE's."""
     notebook = json.loads(master.read_text(encoding="utf-8"))
     notebook["metadata"].pop("widgets", None)
     notebook["cells"] = [cell for cell in notebook["cells"] if not for_the_speaker(cell)]
@@ -182,20 +166,16 @@ def for_the_speaker(cell):
 
 
 def digest(notebook):
-    """Return what tells an edited notebook from an untouched one: kinds, sources and tags of its
-    cells.
-    """
-    seen = [
-        (c["cell_type"], "".join(c["source"]), c["metadata"].get("tags") or [])
-        for c in notebook["cells"]
-    ]
+    """Return what tells an edited notebook from an untouched one: kinds, sources and tags."""
+    seen = []
+    for cell in notebook["cells"]:
+        tags = cell["metadata"].get("tags") or []
+        seen.append((cell["cell_type"], "".join(cell["source"]), tags))
     return hashlib.sha256(json.dumps(seen).encode()).hexdigest()
 
 
 def digest_of(path):
-    """Return the digest of a file; None if there is no file, "unreadable" if there is no notebook
-    in it.
-    """
+    """Return the digest of a file; None where there is none, "unreadable" for no notebook."""
     if not path.exists():
         return None
     try:
@@ -205,9 +185,7 @@ def digest_of(path):
 
 
 def free_name(path, word):
-    """Return `lesson-word.ipynb` beside `path`, or `lesson-word-2.ipynb` and so on where that is
-    taken.
-    """
+    """Return `lesson-word.ipynb` beside `path`, with -2 and so on where that is taken."""
     free, number = path.with_name(f"{path.stem}-{word}{path.suffix}"), 1
     while free.exists():
         number += 1
@@ -226,11 +204,6 @@ def write_notebook(path, notebook):
         notary.sign(nbformat.read(path, as_version=4))
 
 
-def holds(path, value):
-    """Return whether a file is what `write_json` would write."""
-    return path.read_bytes() == as_text(value).encode()
-
-
 def as_text(value):
     return json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
@@ -245,9 +218,10 @@ def write_json(path, value):
 def copy_pictures(source, target):
     """Copy the pictures that text cells show; leave what is the same already."""
     target.mkdir(exist_ok=True)
-    for picture in (path for path in sorted(source.glob("*")) if path.suffix in PICTURES):
+    for picture in sorted(source.glob("*")):
         copy = target / picture.name
-        if not copy.is_file() or copy.read_bytes() != picture.read_bytes():
+        is_same = copy.is_file() and copy.read_bytes() == picture.read_bytes()
+        if picture.suffix in PICTURES and not is_same:
             copy.write_bytes(picture.read_bytes())
 
 

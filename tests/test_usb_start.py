@@ -46,7 +46,7 @@ def content(folder):
 def start(script, *words, **environment):
     """Run a start script as a student does; return its exit status and all that it said."""
     ran = subprocess.run(
-        ["sh", script, *words],
+        ["/bin/sh", script, *words],
         env={"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", **environment},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -121,14 +121,9 @@ class TestTheWholeWay:
 
     def test_without_any_python_a_sentence_says_so(self, there, tmp_path):
         (tmp_path / "dirname").symlink_to(shutil.which("dirname"))
-        ran = subprocess.run(
-            ["/bin/sh", there[0] / "start-linux.sh"],
-            env={"PATH": str(tmp_path)},
-            capture_output=True,
-            text=True,
-        )
-        assert ran.returncode == 1
-        assert ran.stderr.startswith("No Python was found. Install Python 3.11")
+        status, said = start(there[0] / "start-linux.sh", PATH=str(tmp_path))
+        assert status == 1
+        assert said[0].startswith("No Python was found. Install Python 3.11")
 
 
 # ---- what it refuses
@@ -154,10 +149,7 @@ def test_a_folder_of_something_else_is_left_alone(plugged, capsys):
     to.mkdir()
     (to / "thesis.txt").write_text("mine", "utf-8")
     said = refused(module, to, capsys)
-    assert (
-        said
-        == f"{to} holds something else than the course from a stick. Name another folder: --to FOLDER\n"
-    )
+    assert said.startswith(f"{to} holds something else than the course from a stick.")
     assert [path.name for path in to.iterdir()] == ["thesis.txt"]
 
 
@@ -166,10 +158,7 @@ def test_a_stick_for_other_systems_names_them_and_what_is_here(tmp_path, capsys,
     module = loaded(folder)
     monkeypatch.setattr(module, "other_pythons", lambda systems: [])
     said = refused(module, tmp_path / "to", capsys).splitlines()
-    assert (
-        said[0]
-        == "This stick has wheels for Windows with Python 3.12; Linux on ARM with Python 3.13."
-    )
+    assert said[0].endswith(" for Windows with Python 3.12; Linux on ARM with Python 3.13.")
     assert said[1] == f"Found here: {module.in_words(str(here()))}."
     assert "Install a 64-bit Python" in said[2]
     assert "python" not in said[2]
@@ -183,13 +172,7 @@ def test_a_stick_for_other_systems_names_them_and_what_is_here(tmp_path, capsys,
         ("Windows", "AMD64", "win-amd64", {}, "windows-3.{}"),
         ("Darwin", "arm64", "macosx-10.13-universal2", {}, "macos-3.{}"),
         ("Linux", "aarch64", "linux-aarch64", {}, "linux-arm-3.{}"),
-        (
-            "Windows",
-            "AMD64",
-            "win32",
-            {"bits": 2**31},
-            "a 32-bit Python; the wheels are for 64 bits",
-        ),
+        ("Windows", "AMD64", "win32", {"bits": 2**31}, "a 32-bit Python; the wheels are for 64"),
         ("Darwin", "arm64", "macosx-11.0-arm64", {"mac": "13.7"}, "macOS 13.7; torch needs 14"),
         ("Linux", "x86_64", "linux-x86_64", {"libc": ("", "")}, "torch needs glibc 2.28"),
     ],
@@ -223,25 +206,25 @@ def test_a_stick_that_was_copied_in_part_is_named_by_the_wheel(plugged, capsys):
     assert f"has 0 of {size} bytes" in refused(module, to, capsys)
 
 
-@pytest.mark.parametrize("cut", [0, 100, None])
-def test_a_stick_without_its_list_is_not_taken_for_a_folder_that_was_moved(plugged, capsys, cut):
+def test_a_stick_without_its_list_is_not_taken_for_a_folder_that_was_moved(plugged, capsys):
     module, folder, to = plugged
     there = folder / "stick.json"
-    there.unlink() if cut is None else there.write_bytes(there.read_bytes()[:cut])
-    assert refused(module, to, capsys) == (
-        "This stick is not whole: stick.json is missing or damaged. Copy the folder to it again.\n"
-    )
+    there.write_bytes(there.read_bytes()[:100])
+    whole = "This stick is not whole: stick.json is missing or damaged."
+    assert refused(module, to, capsys).startswith(whole)
+    there.unlink()
+    assert refused(module, to, capsys).startswith(whole)
     assert not to.exists()
 
 
-@pytest.mark.parametrize("damage", [b"print('other')", None])
-def test_a_damaged_file_of_the_course_is_named(plugged, capsys, damage):
+def test_a_damaged_file_of_the_course_is_named(plugged, capsys):
     module, folder, to = plugged
     path = folder / "course" / "course" / "workspace.py"
-    path.write_bytes(damage) if damage else path.unlink()
-    assert refused(module, to, capsys) == (
-        f"This stick is not whole: {path} is damaged. Copy the folder to it again.\n"
-    )
+    path.write_bytes(b"print('other')")
+    whole = f"This stick is not whole: {path} is damaged."
+    assert refused(module, to, capsys).startswith(whole)
+    path.unlink()
+    assert refused(module, to, capsys).startswith(whole)
 
 
 def test_a_disk_that_fills_up_meanwhile_gets_a_sentence(plugged, capsys, monkeypatch):
@@ -272,14 +255,11 @@ def test_two_starts_do_not_set_up_one_folder_at_once(plugged, capsys, monkeypatc
     to.mkdir()
     (to / ".from_stick.json.part").write_text("", "utf-8")  # of a start that was interrupted
     command = [sys.executable, "-c", HOLD, folder / "start.py", to]
-    first = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    with first:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
         assert first.stdout.readline().strip() == b"in"
         said = refused(module, to, capsys)
         first.kill()  # as a power cut: the lock is lifted by the system
-    assert said == (
-        f"{to} is being set up by another start, in another window perhaps. Wait for that one.\n"
-    )
+    assert said.startswith(f"{to} is being set up by another start")
     assert module.main(["--no-lab", "--to", str(to)]) == 0
 
 
@@ -305,10 +285,7 @@ def test_an_edited_file_is_kept_beside_and_what_went_goes(plugged, tmp_path, cap
     assert (to / "backend.py.kept").read_text("utf-8") == "edited"
     assert (to / "helpers" / "__init__.py").read_text("utf-8") == "edited"
     assert [path.name for path in (to / "notebooks").iterdir()] == ["mine.ipynb"]
-    assert (
-        "backend.py: you edited it; your version is kept as backend.py.kept"
-        in capsys.readouterr().out
-    )
+    assert "your version is kept as backend.py.kept" in capsys.readouterr().out
 
 
 def test_an_interrupted_copy_is_taken_up_and_keeps_nothing_twice(plugged):
@@ -323,10 +300,12 @@ def test_an_interrupted_copy_is_taken_up_and_keeps_nothing_twice(plugged):
 
 def test_the_standard_library_and_an_old_python_are_enough():
     tree = ast.parse(SOURCE.read_text("utf-8"), feature_version=(3, 6))
-    imported = {
-        name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names
-    }
-    imported |= {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    imported = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            imported |= {name.name for name in node.names}
+        if isinstance(node, ast.ImportFrom):
+            imported.add(node.module)
     assert imported <= sys.stdlib_module_names
 
 
@@ -346,28 +325,20 @@ def workshop(tmp_path, monkeypatch):
         return {made_up_stick.wheel(folder, name, "1") for name in ("pip", "torch")}
 
     monkeypatch.setattr(usb, "wheels_for", wheels_for)
+    monkeypatch.setattr(usb, "PARTS", {})  # neither decks nor pages are built
     return tmp_path
 
 
 def fill(workshop, *words):
-    return usb.main(["-o", str(workshop / "usb"), "--without", "decks", "pages", *words])
+    return usb.main(["-o", str(workshop / "usb"), *words])
 
 
 def test_a_stick_has_all_its_parts_and_nobodys_work(workshop, capsys):
     assert fill(workshop, "--for", "windows-3.12") == 0
     made = workshop / "usb"
-    assert sorted(path.name for path in made.iterdir()) == sorted(
-        [
-            "README.txt",
-            "course",
-            "stick.json",
-            "wheels",
-            "start.py",
-            "start-linux.sh",
-            "start-macos.command",
-            "start-windows.bat",
-        ]
-    )
+    scripts = {"start.py", "start-linux.sh", "start-macos.command", "start-windows.bat"}
+    there = {path.name for path in made.iterdir()}
+    assert there == {"README.txt", "course", "stick.json", "wheels", *scripts}
     assert not list(made.rglob("progress.json"))
     assert list(content(made)["systems"]) == [str(here()), "windows-3.12"]
     for name, digest in content(made)["course"].items():
@@ -396,7 +367,6 @@ def test_a_stick_starts_anew_and_a_failure_leaves_the_old_one(workshop, capsys, 
 
 
 def test_a_folder_of_something_else_is_not_written_over(workshop, capsys):
-    (workshop / "usb").mkdir()
-    (workshop / "usb" / "photographs").mkdir()
+    (workshop / "usb" / "photographs").mkdir(parents=True)
     assert fill(workshop) == 1
     assert "holds something else than a stick's content" in capsys.readouterr().err

@@ -62,9 +62,8 @@ def read(file):
 def without_place(text, release):
     """Return the exercises of a release for which a submission has no cell, such as ["03.1"]."""
     here = {place(cell) for cell in _notebook(text).cells}
-    return [
-        id for kind, id in map(place, release.cells) if kind == "answer" and (kind, id) not in here
-    ]
+    missing = [one for one in map(place, release.cells) if one not in here]
+    return [id for kind, id in missing if kind == "answer"]
 
 
 def _notebook(text):

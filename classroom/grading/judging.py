@@ -10,7 +10,7 @@ from helpers.answers import bare
 from helpers.exercises.functions import Run
 from helpers.exercises.table import of_a_case
 from helpers.exercises.values import same
-from helpers.exercises.verdict import judge, judge_reading
+from helpers.exercises.verdict import Verdict, judge, judge_reading
 
 LONGEST, WIDTH = 900, 88  # characters of a reason; of a line of it on a page
 ENDED = {
@@ -32,9 +32,7 @@ class Mark:
 
 
 def mark(exercise, found, before=""):
-    """Judge one exercise: `found` is what was taken in the sandbox, None where nothing was; `before`
-    says in words what happened to the cells above.
-    """
+    """Judge what was `found` of an exercise; `before` says what happened to the cells above."""
     if not isinstance(found, dict):
         return Mark(False, _short(f"No answer: {before or 'nothing could be taken'}."))
     verdict = guarded(_verdict, exercise, found)
@@ -47,9 +45,7 @@ def mark(exercise, found, before=""):
 
 
 def ended(how, at, here):
-    """Say why nothing was taken of an exercise: how the notebook ended, at which exercise; `here` is
-    true of that one itself.
-    """
+    """Say why nothing was taken of an exercise: how the notebook ended, `here` or before it."""
     return ENDED[how] if here else f"it was not run, because at {at} {ENDED[how]}"
 
 
@@ -66,7 +62,8 @@ def _verdict(exercise, found):
     if kind == "reading" and exercise.reader.cases:
         return _of_function(exercise, read(found["value"]))
     if kind == "unread":
-        return _Unread(f"Not readable: {found['text']}. Wanted is {exercise.reader.wants}.")
+        text = f"Not readable: {found['text']}. Wanted is {exercise.reader.wants}."
+        return Verdict("unknown", text, more="unread")
     return None
 
 
@@ -88,12 +85,6 @@ def _case(exercise, reading):
     lines = of_a_case(reader, first, None, Run(), reading[first], truth[first], reveal=False)
     thought = [f"Think of this: {exercise.principle}"] if exercise.principle else []
     return [f"Case {first + 1}:", *map(bare, lines), *thought]
-
-
-@dataclass(frozen=True)
-class _Unread:
-    text: str
-    kind: str = "unread"
 
 
 def _short(text):

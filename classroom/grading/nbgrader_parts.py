@@ -50,10 +50,8 @@ class Sandboxed(NbGraderPreprocessor):
     def _try(self, folder):
         """Try once whether the sandbox holds: a student must not find solutions or the gradebook."""
         if not Sandboxed.tried:
-            trouble = sandbox.trouble(
-                folder, Path("gradebook.db"), *Path("source").rglob("*.ipynb")
-            )
-            if trouble:
+            secrets = [Path("gradebook.db"), *Path("source").rglob("*.ipynb")]
+            if trouble := sandbox.trouble(folder, *secrets):
                 raise SystemExit(trouble)
             Sandboxed.tried = True
 

@@ -58,13 +58,13 @@ def whole(submission, release):
     taken = _by_exercise(submission, numbers)
     cells = [copy.deepcopy(cell) for cell in release.cells if place(cell)[1] not in numbers]
     given = {cell.source for cell in cells}
-    cells += [_code(source) for source in taken.pop("", []) if source not in given]
+    cells += [new_code_cell(source) for source in taken.pop("", []) if source not in given]
     for number in sorted(numbers, key=(list(taken) + numbers).index):
         for kind in ("ask", "answer", "points"):
             cell = copy.deepcopy(original[kind, number])
             if kind == "answer" and number in taken:
                 cell.source, *more = taken[number]
-                cells += [cell, *map(_code, more)]
+                cells += [cell, *map(new_code_cell, more)]
             else:
                 cells.append(cell)
     made = copy.deepcopy(release)
@@ -85,10 +85,6 @@ def _by_exercise(submission, numbers):
         if kind in ("", "answer") or number not in numbers:
             taken[now].append(cell.source[:LONGEST])
     return taken
-
-
-def _code(source):
-    return new_code_cell(source)
 
 
 def statement(text, id):

@@ -21,9 +21,7 @@ def source_of(lesson):
 
 
 def readers(source, functions):
-    """Return Python source that defines READERS, a dict of the readers of those `functions` (ids of
-    exercises) that can be tried without the truth.
-    """
+    """Return Python source that defines READERS: of those `functions` that can be tried apart."""
     tree = ast.parse(source)
     apart = separable(source)
     calls = {id: call for id, call in _exercises(tree) if id in functions and id in apart}
@@ -34,9 +32,7 @@ def readers(source, functions):
 
 
 def separable(source):
-    """Return the ids of the exercises in a source whose reader uses nothing that also computes the
-    truth. One that lives in another module, and is only imported, is not among them.
-    """
+    """Return the ids of exercises whose reader uses nothing of this source that computes the truth."""
     tree = ast.parse(source)
     ours = set().union(*(_defined(one) for one in tree.body if not _is_import(one)))
     return {
@@ -58,9 +54,7 @@ def rooms(source):
 
 
 def _exercises(tree):
-    """Yield the id and the keyword arguments of each `Exercise(...)` at the top of a module that
-    writes out how it reads and solves: each one that asks for a function does.
-    """
+    """Yield the id and the arguments of each `Exercise(...)` that writes out how it reads and solves."""
     for statement in tree.body:
         call = getattr(statement, "value", None)
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Exercise":

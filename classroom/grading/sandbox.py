@@ -173,12 +173,8 @@ def run(steps, folder, limits=None):
     """
     limits = limits or Limits()
     given = json.dumps({"steps": steps, "seconds": limits.cell_seconds}).encode()
-    process = subprocess.Popen(
-        command(folder, limits),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-    )
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    process = subprocess.Popen(command(folder, limits), **pipes)
     late = threading.Event()
     timer = threading.Timer(limits.all_seconds, lambda: (late.set(), process.kill()))
     timer.start()
@@ -192,17 +188,10 @@ def run(steps, folder, limits=None):
         process.kill()  # with it all that it started: they have no other parent, and die with it
         process.wait()
         process.stdout.close()
-    heard = [
-        record for one in text.decode("utf-8", "replace").splitlines() if (record := parsed(one))
-    ]
-    ended = len([one for one in heard if "step" in one]) >= len(steps)
-    if late.is_set():
-        return heard, "late"
-    if full.is_set():
-        return heard, "full"
-    if loud:
-        return heard, "loud"
-    return heard, "" if ended else "died"
+    heard = list(filter(None, map(parsed, text.decode("utf-8", "replace").splitlines())))
+    is_whole = len([one for one in heard if "step" in one]) >= len(steps)
+    ends = {"late": late.is_set(), "full": full.is_set(), "loud": loud, "died": not is_whole}
+    return heard, next((how for how, is_so in ends.items() if is_so), "")
 
 
 def _give(pipe, text):

@@ -67,27 +67,13 @@ def main(words: list[str] | None = None) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    made = argparse.ArgumentParser(
-        prog="python -m classroom.usb",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    made.add_argument("-o", "--out", type=Path, default=ROOT / "build" / "usb")
-    made.add_argument(
-        "--for",
-        dest="systems",
-        nargs="+",
-        default=[],
-        metavar="SYSTEM",
-        help="other systems and their Python: windows-3.12, macos-3.13, linux-3.12, linux-arm-3.12",
-    )
-    made.add_argument(
-        "--torch-index", default="", help="the address of a package index to look into as well"
-    )
-    made.add_argument("--cuda", action="store_true", help="take torch for GPUs on Linux, too")
-    made.add_argument(
-        "--without", nargs="+", default=[], choices=PARTS, help="leave out decks or pages"
-    )
+    made = argparse.ArgumentParser("python -m classroom.usb", description=__doc__)
+    add = made.add_argument
+    add("-o", "--out", type=Path, default=ROOT / "build" / "usb")
+    helped = "other systems and their Python: windows-3.12, macos-3.13, linux-3.12, linux-arm-3.12"
+    add("--for", dest="systems", nargs="+", default=[], metavar="SYSTEM", help=helped)
+    add("--torch-index", default="", help="the address of a package index to look into as well")
+    add("--cuda", action="store_true", help="take torch for GPUs on Linux, too")
     return made
 
 
@@ -95,9 +81,11 @@ def fill(asked: argparse.Namespace) -> None:
     """Write the folder. Raises Unknown, Missing, Unfinished, OSError."""
     systems = list(dict.fromkeys([here(), *map(named, asked.systems)]))
     out = asked.out.absolute()
-    if out.exists() and not (out / STICK).is_file() and not (out.is_dir() and empty(out)):
+    is_empty = out.is_dir() and not any(out.iterdir())
+    if out.exists() and not is_empty and not (out / STICK).is_file():
         raise Unfinished(
-            f"{out} holds something else than a stick's content, and would be replaced. Name another folder after -o."
+            f"{out} holds something else than a stick's content, and would be replaced."
+            " Name another folder after -o."
         )
     wheels = fetched(systems, asked.torch_index, asked.cuda)
     part = out.with_name(f".{out.name}.part")
@@ -105,16 +93,12 @@ def fill(asked: argparse.Namespace) -> None:
     part.mkdir(parents=True)
     try:
         copy_wheels(wheels, part / "wheels")
-        lay_out(part, wheels, [name for name in PARTS if name not in asked.without])
+        lay_out(part, wheels)
         shutil.rmtree(out, ignore_errors=True)
         part.rename(out)
     finally:
         shutil.rmtree(part, ignore_errors=True)
     print(sizes(out))
-
-
-def empty(folder: Path) -> bool:
-    return not any(folder.iterdir())
 
 
 def fetched(systems: list[System], index: str, cuda: bool) -> dict[System, list[Path]]:
@@ -139,32 +123,29 @@ def copy_wheels(wheels: dict[System, list[Path]], folder: Path) -> None:
             shutil.copyfile(wheel, folder / wheel.name)
 
 
-def lay_out(folder: Path, wheels: dict[System, list[Path]], parts: list[str]) -> None:
+def lay_out(folder: Path, wheels: dict[System, list[Path]]) -> None:
     """Write into the folder all but the wheels. Raises Unfinished."""
     stick = {"systems": {str(one): of_system(found) for one, found in wheels.items()}}
     stick["course"] = copy_course(folder / "course")
     stick["scripts"] = copy_scripts(folder)
-    made = [name for name in parts if build(name, folder / name)]
+    made = [name for name in PARTS if build(name, folder / name)]
     stick["id"] = hashlib.sha256(json.dumps(stick, sort_keys=True).encode()).hexdigest()
     write_text(folder / "README.txt", readme(wheels, stick, made), "\r\n")
     write_text(folder / STICK, json.dumps(stick, indent=1) + "\n")
 
 
 def of_system(wheels: list[Path]) -> dict[str, object]:
-    """Return what start.py has to know of a system's wheels: their sizes, how large they unpack, and
-    how long the longest path in them is.
-    """
+    """Return what start.py has to know of a system's wheels."""
+    entries: list[zipfile.ZipInfo] = []
+    for wheel in wheels:
+        with zipfile.ZipFile(wheel) as archive:
+            entries += archive.infolist()
     return {
         "wheels": {wheel.name: wheel.stat().st_size for wheel in wheels},
         "pip": next(wheel.name for wheel in wheels if wheel.name.startswith(f"{INSTALLER}-")),
-        "unpacked": sum(entry.file_size for wheel in wheels for entry in entries(wheel)),
-        "longest": max(len(entry.filename) for wheel in wheels for entry in entries(wheel)),
+        "unpacked": sum(entry.file_size for entry in entries),
+        "longest": max(len(entry.filename) for entry in entries),
     }
-
-
-def entries(wheel: Path) -> list[zipfile.ZipInfo]:
-    with zipfile.ZipFile(wheel) as archive:
-        return archive.infolist()
 
 
 def copy_course(folder: Path) -> dict[str, str]:
@@ -208,16 +189,10 @@ def readme(wheels: dict[System, list[Path]], stick: dict, made: list[str]) -> st
     """Return the text that lies on top, for these systems and what was made for them."""
     systems = "\n".join(f"  - {KINDS[one.kind]}, with Python 3.{one.minor}" for one in wheels)
     largest = max(system["unpacked"] for system in stick["systems"].values())
-    contents = [CONTENTS[name] for name in ("course", *made)]
-    return (
-        (SCRIPTS / "README.txt")
-        .read_text("utf-8")
-        .format(
-            systems=systems,
-            room=math.ceil(largest * COMPILED / 1e8) / 10,
-            contents="\n".join(contents) + "\n",
-        )
-    )
+    contents = "".join(f"{CONTENTS[name]}\n" for name in ("course", *made))
+    room = math.ceil(largest * COMPILED / 1e8) / 10
+    text = (SCRIPTS / "README.txt").read_text("utf-8")
+    return text.format(systems=systems, room=room, contents=contents)
 
 
 def write_text(path: Path, text: str, newline: str = "\n") -> None:

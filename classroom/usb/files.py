@@ -12,8 +12,7 @@ GIT = (".git", ".gitmodules")
 def course_files(root: Path) -> list[str]:
     """Return the paths of the course's files, relative to `root`, with slashes."""
     names = by_git(root)
-    if names is None:
-        names = not_ignored(root)
+    names = not_ignored(root) if names is None else names
     return sorted(name for name in names if (root / name).is_file())
 
 
@@ -46,8 +45,6 @@ def not_ignored(root: Path) -> list[str]:
 
 
 def is_ignored(name: str, line: str) -> bool:
-    """Tell whether a line of .gitignore means this path: of the kinds that ours has, `name`, `*.end`
-    and `folder/name`.
-    """
+    """Tell whether a line of ours means this path: `name`, `*.end` or `folder/name`."""
     pattern = line.rstrip("/")
     return fnmatch(name if "/" in pattern else name.rpartition("/")[2], pattern)

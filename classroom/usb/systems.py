@@ -55,26 +55,17 @@ class System:
         yield from tags.compatible_tags(version, f"cp3{self.minor}", platforms)
 
     def environments(self) -> list[dict[str, str]]:
-        """Return what markers are evaluated with: for the first and for a last patch of its Python,
-        since some packages ask for one or the other.
-        """
-        os_name, sys_platform, system, machine = MARKERS[self.kind]
-        same = {
-            "os_name": os_name,
-            "sys_platform": sys_platform,
-            "platform_system": system,
-            "platform_machine": machine,
+        """Return what markers are evaluated with, for a first and a last patch of its Python."""
+        names = ("os_name", "sys_platform", "platform_system", "platform_machine")
+        same = dict(zip(names, MARKERS[self.kind], strict=True)) | {
             "platform_release": "",
             "platform_version": "",
             "implementation_name": "cpython",
             "platform_python_implementation": "CPython",
             "python_version": f"3.{self.minor}",
         }
-        versions = [f"3.{self.minor}.{patch}" for patch in (0, 99)]
-        return [
-            same | {"python_full_version": version, "implementation_version": version}
-            for version in versions
-        ]
+        full = ("python_full_version", "implementation_version")
+        return [same | dict.fromkeys(full, f"3.{self.minor}.{patch}") for patch in (0, 99)]
 
 
 def named(name: str) -> System:
@@ -82,8 +73,8 @@ def named(name: str) -> System:
     found = NAME.fullmatch(name)
     if not found or found[1] not in MARKERS or not OLDEST <= int(found[2]) <= NEWEST:
         raise Unknown(
-            f"There is no system {name!r}. Give one of {', '.join(MARKERS)} with a Python from 3.{OLDEST} to 3.{NEWEST},"
-            f" for example windows-3.12 or macos-3.13."
+            f"There is no system {name!r}. Give one of {', '.join(MARKERS)} with a Python from "
+            f"3.{OLDEST} to 3.{NEWEST}, for example windows-3.12 or macos-3.13."
         )
     return System(found[1], int(found[2]))
 

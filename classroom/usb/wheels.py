@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -46,9 +47,7 @@ def requirement(text: str) -> Requirement:
 def wheels_for(
     system: System, root: Path, folder: Path, fetch: Fetch, cuda: bool = False
 ) -> set[Path]:
-    """Return the wheels, in `folder`, that the course at `root` needs on a system; what is not there
-    `fetch` brings. Raises Missing.
-    """
+    """Return the wheels that the course needs on a system; `fetch` brings them. Raises Missing."""
     lock = {}
     for pin in read_requirements(root / "constraints.txt"):
         lock.setdefault(pin.name, []).append(pin)
@@ -60,20 +59,16 @@ def wheels_for(
     return found
 
 
+@dataclass
 class Walk:
     """One walk from the requirements to all that they need, with one environment of markers."""
 
-    def __init__(
-        self,
-        system: System,
-        environment: dict[str, str],
-        lock: dict[str, list[Requirement]],
-        folder: Path,
-        fetch: Fetch,
-        cuda: bool,
-    ):
-        self.system, self.environment, self.lock = system, environment, lock
-        self.folder, self.fetch, self.cuda = folder, fetch, cuda
+    system: System
+    environment: dict[str, str]
+    lock: dict[str, list[Requirement]]
+    folder: Path
+    fetch: Fetch
+    cuda: bool
 
     def closure(self, wanted: list[Requirement]) -> set[Path]:
         """Return the wheels of all that is wanted and of what those need. Raises Missing."""
@@ -183,9 +178,7 @@ def complaint(said: str, system: System) -> str:
     errors = [line for line in lines if line.startswith("ERROR:")] or lines
     what = f"Not all wheels for {system} could be had."
     if "Retrying (" in said:
-        what += (
-            " The package index could not be reached: a stick is filled where there is a network."
-        )
+        what += " The package index could not be reached: fill a stick where there is a network."
     elif "No matching distribution" in said:
         what += " A package has no wheel for this system and Python; another Python may have it."
     return "\n    ".join([what, *errors[:MOST_SAID]])

@@ -27,33 +27,25 @@ LEFT_OUT = "… left out …\n"
 PAUSE = 0.25  # seconds between two looks at a cell that still runs
 ALIVE = 1.0  # seconds between two looks whether a kernel that has nothing to do is there
 DIED = "The kernel died."
-NOTHING_CAME = '<pre class="stderr">The kernel died before this code was done.</pre>'
+DIED_EARLY = "The kernel died before this code was done."
 
 
 class Client(NotebookClient):
     """Runs cells one by one; says after each message what a cell has put out so far."""
 
     def __init__(self, notebook: NotebookNode, folder: Path, told: Callable) -> None:
-        super().__init__(
-            notebook,
-            timeout=None,
-            allow_errors=True,
-            iopub_timeout=60,  # seconds for what was printed and has not come yet
-            resources={"metadata": {"path": str(folder)}},
-        )
+        place = {"metadata": {"path": str(folder)}}
+        super().__init__(notebook, timeout=None, allow_errors=True, resources=place)
+        self.iopub_timeout = 60  # seconds for what was printed and has not come yet
         self.told = told
 
-    def process_message(
-        self, msg: dict, cell: NotebookNode, cell_index: int
-    ) -> NotebookNode | None:
+    def process_message(self, msg: dict, cell: NotebookNode, cell_index: int):
         made = super().process_message(msg, cell, cell_index)
         self.told(cell)
         return made
 
     def output(self, outs: list, msg: dict, display_id: str | None, cell_index: int):
-        """Put what a stream prints to what it printed before, and keep its beginning and its end;
-        of many outputs keep the first ones and the last.
-        """
+        """Join what a stream prints, shortened; of many outputs keep the first and the last."""
         same = outs and outs[-1].get("name") == msg["content"].get("name", "")
         if not same or self.clear_before_next_output or display_id:
             if len(outs) >= MOST_OUTPUTS:
@@ -85,6 +77,11 @@ async def end(client: Client) -> None:
         await client.km.cleanup_resources()
 
 
+def complaint(words: str) -> dict:
+    """Return what is seen of a cell instead of its output."""
+    return {"html": f'<pre class="stderr">{words}</pre>', "kind": "text", "failed": 0}
+
+
 def shortened(text: str) -> str:
     """Return a text with its middle left out, and said so, where it is very long."""
     if len(text) <= MOST_PRINTED:
@@ -102,20 +99,13 @@ class LiveLesson:
     """
 
     def __init__(
-        self,
-        notebook: NotebookNode,
-        folder: Path,
-        tell: Callable[[dict], None],
-        *,
-        trust: bool = False,
+        self, notebook: NotebookNode, folder: Path, tell: Callable, *, trust: bool = False
     ) -> None:
         self.given, self.notebook = notebook, copy.deepcopy(notebook)
-        self.folder, self.tell = folder, tell
-        self.trust = trust
+        self.folder, self.tell, self.trust = folder, tell, trust
         self.faces = Faces(folder, trust=trust, language=language(notebook))
-        self.index = {
-            cell.id: at for at, cell in enumerate(self.notebook.cells) if cell.cell_type == "code"
-        }
+        cells = enumerate(self.notebook.cells)
+        self.index = {cell.id: at for at, cell in cells if cell.cell_type == "code"}
         self.client: Client | None = None
         self.turn = asyncio.Lock()
         self.settled = asyncio.Event()  # a kernel is there with its set-up, or cannot be had
@@ -158,9 +148,9 @@ class LiveLesson:
                 await end(client)
                 return
             self.client = client
-            for name in (name for name in self.index if self.role(name) == "setup"):
-                if client is self.client:  # before anything else may run
-                    await self.run_one(name)
+            for name in self.index:
+                if self.role(name) == "setup" and client is self.client:
+                    await self.run_one(name)  # before anything else may run
             if client is self.client:
                 self.tell_kernel("ready")
                 self.watcher = asyncio.ensure_future(self.watch(client))
@@ -193,9 +183,10 @@ class LiveLesson:
         """Start another kernel; what ran before is still seen, and told as such."""
         self.settled.clear()
         await self.stop()
-        for name in [name for name, known in self.known.items() if known.get("state") in RAN]:
-            self.ended[name] = "before"
-            self.tell_cell(name, state="before")
+        for name, known in self.known.items():
+            if known.get("state") in RAN:
+                self.ended[name] = "before"
+                self.tell_cell(name, state="before")
         await self.start()
 
     async def interrupt(self) -> None:
@@ -212,8 +203,9 @@ class LiveLesson:
         await self.settled.wait()
         while waiting and await self.in_turn(waiting[0], began):
             waiting.popleft()
-        for name in (name for name in names if self.known[name]["state"] == "waiting"):
-            self.tell_cell(name, state=self.ended.get(name, "stored"))
+        for name in names:
+            if self.known[name]["state"] == "waiting":
+                self.tell_cell(name, state=self.ended.get(name, "stored"))
 
     async def in_turn(self, name: str, began: int) -> bool:
         """Run a cell when those before it are done; return whether the next may run."""
@@ -239,25 +231,20 @@ class LiveLesson:
         try:
             await client.async_execute_cell(cell, self.index[name])
         except DeadKernelError:
-            self.tell_result(name, "stopped", time.monotonic() - began, self.left_by_death(name))
+            stored = self.given.cells[self.index[name]]
+            is_own = self.runs == stored.source
+            face = self.face(stored) if is_own else complaint(DIED_EARLY)
+            self.tell_result(name, "stopped", time.monotonic() - began, face)
             await self.died(client)
             return False
         except Exception as error:  # of the machinery: the lesson goes on, and the room is told
-            words = f"This could not be run to its end ({type(error).__name__})."
-            face = {"html": f'<pre class="stderr">{words}</pre>', "kind": "text", "failed": 0}
+            face = complaint(f"This could not be run to its end ({type(error).__name__}).")
             self.tell_result(name, "failed", time.monotonic() - began, face)
             return False
         failed = any(output.output_type == "error" for output in cell.outputs)
         state = "failed" if failed else "done"
         self.tell_result(name, state, time.monotonic() - began, self.face(cell))
         return not failed or "raises-exception" in cell.metadata.get("tags", [])
-
-    def left_by_death(self, name: str) -> dict:
-        """Return what is seen of a cell whose kernel has died under it."""
-        stored = self.given.cells[self.index[name]]
-        if self.runs == stored.source:
-            return self.face(stored)
-        return {"html": NOTHING_CAME, "kind": "text", "failed": 0}
 
     def edit(self, name: str, source: str | None) -> None:
         """Change what a cell runs, None: back to what the lesson has there; tell how it looks."""
@@ -296,9 +283,7 @@ class LiveLesson:
         self.tell_cell(name, state=state, seconds=round(seconds, 1), **face)
 
     def tell_cell(self, name: str, **told) -> None:
-        """Tell what is new of a cell, and keep it for those who come later; with an output whether
-        other code made it than what is seen now.
-        """
+        """Tell what is new of a cell, and keep it for those who come later."""
         if "html" in told:
             self.made_by[name] = self.runs
             told["foreign"] = self.cell(name).source != self.runs

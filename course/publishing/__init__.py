@@ -1,3 +1,1 @@
-"""Turn a notebook that was run into a deck of slides or a page: one file that opens from disk and
-asks for nothing.
-"""
+"""Turn a notebook that was run into a deck or a page: one file that asks for nothing."""

@@ -15,14 +15,8 @@ PICTURE = re.compile(  # a script may write one: it stays as it is
     (?:"(?P<double>[^">]*)"|'(?P<single>[^'>]*)'|(?P<bare>[^\s"'>]+))(?P<after>[^>]*>)""",
     re.DOTALL | re.IGNORECASE | re.VERBOSE,
 )
-PICTURES = {
-    ".svg": "svg+xml",
-    ".png": "png",
-    ".jpg": "jpeg",
-    ".jpeg": "jpeg",
-    ".gif": "gif",
-    ".webp": "webp",
-}
+PICTURES = {f".{kind}": kind for kind in ("png", "jpeg", "gif", "webp")}
+PICTURES |= {".svg": "svg+xml", ".jpg": "jpeg"}
 
 
 def led_to_pages(html: str) -> str:
@@ -31,9 +25,7 @@ def led_to_pages(html: str) -> str:
 
 
 def with_pictures(html: str, folder: Path) -> str:
-    """Return trusted HTML with the pictures that lie in `folder` in it; one that is not there is
-    named in its place.
-    """
+    """Return trusted HTML with the pictures of `folder` in it; one that is not there is named."""
 
     def held(picture: re.Match) -> str:
         address = unescape(picture["double"] or picture["single"] or picture["bare"] or "")
@@ -49,17 +41,13 @@ def with_pictures(html: str, folder: Path) -> str:
 
 
 def embedded(address: str, folder: Path) -> str | None:
-    """Return a picture as a data: address; None for what is no picture, or not in the folder of the
-    course.
-    """
+    """Return a picture of the course's folder as a data: address; None for anything else."""
     try:
         path = Path(os.path.realpath(folder / unquote(address)))
-        if (
-            path.suffix.lower() not in PICTURES
-            or not path.is_file()
-            or Path(os.path.realpath(folder)).parent not in path.parents
-        ):
+        kind = PICTURES.get(path.suffix.lower())
+        is_ours = Path(os.path.realpath(folder)).parent in path.parents
+        if not kind or not is_ours or not path.is_file():
             return None
-        return f"data:image/{PICTURES[path.suffix.lower()]};base64,{base64.b64encode(path.read_bytes()).decode()}"
+        return f"data:image/{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"
     except (OSError, ValueError):  # no name of a file, or one that may not be read
         return None

@@ -1,8 +1,8 @@
 """Keep the colours of tables: of the <style> that comes with a table, as pandas' Styler writes it,
 and of `style` attributes, only what sets a colour, bold or slanted letters, and alignment.
 
-A selector is read where it is one id, class or element, alone or within the id of the table.
-Colours are read by tinycss2 and written anew, so nothing of the style sheet itself is published.
+A selector is read where it is one id, class or element, alone or within the id of the table. What
+is no colour for tinycss2 goes. A table with colours stands on white paper, for which they were chosen.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ NAMED = re.compile(
     r"\b(id|class|style)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE
 )
 SELECTOR = re.compile(r"(?:#([\w-]+)\s+)?([#.]?[\w-]+)")
-DARK = (0.08, 0.09, 0.11)  # the ground of the dark theme
+COLOURS = ("background", "color")
 
 Rules = dict[str, str]
 
@@ -67,66 +67,20 @@ def _styled(found: re.Match, rules: Rules) -> str:
 def safe_style(style: str) -> str:
     """Return of a list of declarations what is harmless, written anew; "" where nothing is."""
     kept: dict[str, str] = {}
-    ground = ink = None
     for one in tinycss2.parse_declaration_list(style, skip_comments=True, skip_whitespace=True):
         if one.type != "declaration":
             continue
-        words = tinycss2.serialize(one.value).strip()
-        if one.lower_name in ("background-color", "background"):
-            ground = rgb(words) or ground
-        elif one.lower_name == "color":
-            ink = rgb(words) or ink
-        elif words.lower() in WORDS.get(one.lower_name, ()):
-            kept[one.lower_name] = words.lower()
-    return ";".join([*colours(ground, ink), *(f"{name}:{words}" for name, words in kept.items())])
+        name = one.lower_name.replace("background-color", "background")
+        words = tinycss2.serialize(one.value).strip().lower()
+        if words in WORDS.get(name, ()) or (name in COLOURS and is_colour(words)):
+            kept[name] = words
+    return ";".join(f"{name}:{words}" for name, words in kept.items())
 
 
-def rgb(words: str) -> tuple[float, float, float] | None:
-    """Return red, green and blue from 0 to 1; None for what is no colour, or cannot be seen. Of two,
-    for light and dark, the first counts: this module wrote them.
-    """
+def is_colour(words: str) -> bool:
+    """Tell whether these words are a colour that can be seen."""
     try:
-        found = parse_color(re.sub(r"light-dark\((rgb\([\d,]+\)),rgb\([\d,]+\)\)", r"\1", words))
-        if found is None or isinstance(found, str) or found.alpha < 0.1:
-            return None
-        parts = [min(max(part, 0), 1) for part in found.to("srgb")[:3]]
+        found = parse_color(words)
+        return found is not None and (found == "currentcolor" or found.alpha >= 0.1)
     except (ValueError, TypeError, AttributeError, NotImplementedError):
-        return None
-    red, green, blue = (part * found.alpha + 1 - found.alpha for part in parts)  # on white
-    return red, green, blue
-
-
-def colours(ground: tuple | None, ink: tuple | None) -> list[str]:
-    """Return a ground with letters that can be read on it, or letters for a light and a dark page."""
-    if ground:
-        if not ink or contrast(ground, ink) < 3:
-            ink = max(((0, 0, 0), (1, 1, 1)), key=lambda one: contrast(ground, one))
-        return [f"background-color:{written(ground)}", f"color:{written(ink)}"]
-    if not ink:
-        return []
-    light = towards(ink, (0, 0, 0), (1, 1, 1))
-    return [f"color:light-dark({written(light)},{written(towards(light, (1, 1, 1), DARK))})"]
-
-
-def towards(ink: tuple, end: tuple, ground: tuple) -> tuple:
-    """Return a colour moved to another until it can be read on a ground."""
-    for step in range(11):
-        tried = tuple(a + (b - a) * step / 10 for a, b in zip(ink, end, strict=True))
-        if contrast(tried, ground) >= 4.5:
-            break
-    return tried
-
-
-def contrast(one: tuple, other: tuple) -> float:
-    """Return the contrast of two colours as WCAG 2 defines it, from 1 to 21."""
-    low, high = sorted((luminance(one), luminance(other)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def luminance(colour: tuple) -> float:
-    linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colour]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def written(colour: tuple) -> str:
-    return f"rgb({','.join(str(round(255 * part)) for part in colour)})"
+        return False

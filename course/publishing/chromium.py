@@ -18,9 +18,7 @@ SECONDS = 120
 
 
 def found() -> str | None:
-    """Return the browser: what the variable CHROMIUM names, else the first of NAMES in PATH, else one
-    where Windows and macOS keep theirs.
-    """
+    """Return the browser that CHROMIUM names, else the first in PATH or where systems have it."""
     named = os.environ.get("CHROMIUM")
     return next(filter(None, map(shutil.which, [named] if named else [*NAMES, *usual()])), None)
 

@@ -33,9 +33,7 @@ LACKS = {"heading": "has no heading", "notes": "has a step without notes"}
 
 @dataclass(frozen=True)
 class Unfit:
-    """One slide that is too full, or lacks something: its number, the cell it was made from, what does not fit, and how
-    many screens it is tall and wide where it scrolls.
-    """
+    """One slide that is too full, or lacks something; it is so many screens `tall` and `wide`."""
 
     number: int
     cell: str
@@ -67,18 +65,14 @@ def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
         raise Unpublishable(
             f"Whether all of {deck} fits could not be seen: {program} showed no slide of it. Try --no-check."
         )
-    return [
-        one_unfit(number, slide, places)
-        for number, slide in enumerate(slides, start=1)
-        if troubles(slide)
-    ]
-
-
-def one_unfit(number: int, slide: dict[str, str], places: Mapping[str, str]) -> Unfit:
-    """Return what the attributes of a slide say."""
-    cell = slide.get("data-cell", "")
-    sizes = (float(slide.get(f"data-{side}") or 0) for side in ("tall", "wide"))
-    return Unfit(number, places.get(cell, f"cell {cell}"), tuple(troubles(slide)), *sizes)
+    found = []
+    for number, slide in enumerate(slides, start=1):
+        cell = slide.get("data-cell", "")
+        sizes = (float(slide.get(f"data-{side}") or 0) for side in ("tall", "wide"))
+        if troubles(slide):
+            where = places.get(cell, f"cell {cell}")
+            found.append(Unfit(number, where, tuple(troubles(slide)), *sizes))
+    return found
 
 
 def troubles(slide: dict[str, str]) -> list[str]:

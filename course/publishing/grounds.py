@@ -1,6 +1,4 @@
-"""Tell on which ground a picture stands, for a theme that is dark: a plot on paper may change light
-and dark, a photograph may not, and a foreign drawing needs its paper.
-"""
+"""Tell a dark theme on which ground a picture stands: on paper, on its own, or on none."""
 
 from __future__ import annotations
 

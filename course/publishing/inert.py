@@ -1,6 +1,4 @@
-"""Which HTML is safe to publish: elements and attributes that can neither run nor fetch anything.
-Uses nh3.
-"""
+"""Which HTML is safe to publish: what can neither run nor fetch anything, by nh3."""
 
 from __future__ import annotations
 
@@ -21,35 +19,9 @@ MATH = "math mrow mi mn mo mtext mspace ms mfrac msqrt mroot msub msup msubsup m
 MATH += " mpadded mphantom menclose mstyle mmultiscripts mprescripts none"
 DROPPED = {"style"}  # with all that is in it: what it says of cells is kept by `cell_colours`
 TAGS = set(TEXT.split()) | set(MATH.split())
-SHAPE = {
-    "mathvariant",
-    "stretchy",
-    "fence",
-    "separator",
-    "accent",
-    "form",
-    "linethickness",
-    "columnalign",
-    "rowspacing",
-}
-SHAPE |= {
-    "columnspacing",
-    "columnlines",
-    "rowlines",
-    "width",
-    "height",
-    "depth",
-    "lspace",
-    "rspace",
-    "minsize",
-    "maxsize",
-    "displaystyle",
-    "scriptlevel",
-    "movablelimits",
-    "largeop",
-    "accentunder",
-    "mathcolor",
-}
+SHAPES = "mathvariant stretchy fence separator accent form linethickness columnalign rowspacing"
+SHAPES += " columnspacing width height depth lspace rspace minsize maxsize displaystyle scriptlevel"
+SHAPES += " movablelimits largeop accentunder mathcolor"
 ATTRIBUTES = {
     "*": {"title", "lang", "dir", "role", "aria-label", "aria-hidden"},
     "a": {"href"},
@@ -60,26 +32,13 @@ ATTRIBUTES = {
     "ol": {"start", "type"},
     "details": {"open"},
     "table": {"border"},
-    **{tag: SHAPE for tag in MATH.split() if tag != "math"},
+    **{tag: set(SHAPES.split()) for tag in MATH.split() if tag != "math"},
 }
-HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
 COLOURS = {"div": {"highlight"}, "span": set(STANDARD_TYPES.values())}  # of code, by pygments
-RULES = {"mtd": {"ruled-left", "ruled-above"}, "mrow": {"boxed", "struck"}}  # of formulas
 COLOUR = re.compile(r"[a-zA-Z]+|#[0-9a-fA-F]{3,8}")
-STYLED = {  # of our cards to the letter; of cells their colours
-    tag: ATTRIBUTES.get(tag, set()) | {"style"} for tag in ("div", "b", *CELLS)
-}
-UNSEEN = {
-    "class",
-    "id",
-    "style",
-    "target",
-    "rel",
-    "halign",
-    "valign",
-    "cellpadding",
-    "cellspacing",
-}  # left out, unharmed
+# Of our cards to the letter; of cells their colours.
+STYLED = {tag: ATTRIBUTES.get(tag, set()) | {"style"} for tag in ("div", "b", *CELLS)}
+UNSEEN = "class id style target rel halign valign cellpadding cellspacing scoped type"
 PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]*\Z")
 LINK = re.compile(r"(https?:|mailto:|#|[^:]*\Z)", re.IGNORECASE)
 
@@ -90,8 +49,7 @@ def clean(
     """Return HTML with nothing left in it that runs or fetches.
 
     `picture` turns the address of a picture that stands in a file into one that holds it, or None.
-    Only what was `rendered` from Markdown keeps the classes of coloured code, and the names of
-    headings.
+    Only what was `rendered` from Markdown keeps the classes of coloured code.
     """
 
     def kept(tag: str, name: str, value: str) -> str | None:
@@ -112,11 +70,11 @@ def clean(
     return nh3.clean(
         html,
         tags=TAGS,
-        attributes=ATTRIBUTES | STYLED | (HEADINGS if rendered else {}),
+        attributes=ATTRIBUTES | STYLED,
         attribute_filter=kept,
         clean_content_tags={"script", "template", "noscript", "iframe", "object", "svg", *DROPPED},
         url_schemes={"http", "https", "mailto", "data"},
-        allowed_classes={"table": {"dataframe"}} | RULES | (COLOURS if rendered else {}),
+        allowed_classes={"table": {"dataframe"}} | (COLOURS if rendered else {}),
         link_rel=None,
     )
 
@@ -127,9 +85,7 @@ def local(address: str) -> bool:
 
 
 def inert(html: str) -> str | None:
-    """Return HTML ready to print; None where it holds what may run or fetch, or what no reader of
-    HTML agrees on.
-    """
+    """Return HTML ready to print; None where something in it may run or fetch, or is in doubt."""
     doubts = Doubts()
     try:
         doubts.feed(html)
@@ -147,14 +103,12 @@ class Doubts(HTMLParser):
         self.found: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        known = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | UNSEEN | {"scoped", "type"}
+        known = ATTRIBUTES["*"] | ATTRIBUTES.get(tag, set()) | set(UNSEEN.split())
         if tag not in TAGS | DROPPED:
             self.found.append(tag)
         for name, value in attrs:
-            remote = name == "src" and not PICTURE.match(value or "") and not local(value or "")
-            if (
-                name not in known
-                or remote
-                or (name == "href" and not LINK.match((value or "").strip()))
-            ):
+            address = value or ""
+            remote = name == "src" and not PICTURE.match(address) and not local(address)
+            runs = name == "href" and not LINK.match(address.strip())
+            if name not in known or remote or runs:
                 self.found.append(name)

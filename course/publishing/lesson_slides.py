@@ -15,7 +15,7 @@ from course.publishing.rounds import ENDS
 from course.publishing.slide_drawings import chart, lanes
 from course.publishing.slide_graphs import slide_graph
 from course.publishing.slides import Flow, Lab, Opening, Result, Round, Slide, Table
-from helpers.exercises.exercise import find
+from helpers.exercises.exercise import Exercise, find
 from helpers.predicting.kinds import lines_of, names
 from helpers.predicting.programs import cured, in_this_order
 from helpers.predicting.questions import Question
@@ -25,7 +25,7 @@ DRAWN = re.compile(r'<svg class="graph".*?</svg>', re.DOTALL)
 NUMBERED = re.compile(r"\s*(\d\d) · ")
 GOAL = re.compile(r"^- (.+)$", re.M)
 CELLS = re.compile(r"(?<!\\)\|")
-OF_STUDENTS = ("setup", "try", "guess", "stub")  # nothing of these is shown to a room
+UNSEEN = ("setup", "try", "guess", "stub", "notes")  # nothing of these is shown to a room
 EXPECTED = "<p>Let somebody say what they expect. Nobody explains yet what comes.</p>"
 BELOW = re.compile(r" ?Below: (?:all )?your predictions\.")  # `progress()` shows them, on no slide
 WIDEST, LONGEST = 72, 190  # letters of a symptom on a slide, and of a warning
@@ -84,11 +84,11 @@ def grouped(cells: list[NotebookNode]) -> list[list[NotebookNode]]:
     return groups
 
 
-def is_solved(group: list[NotebookNode]) -> bool:
-    """Tell whether a group repairs the case, in an exercise that the package knows."""
-    found = CHECKED.search(group[1].source) if len(group) > 1 else None
+def repaired(group: list[NotebookNode]) -> Exercise | None:
+    """Return the exercise in which a group repairs the case; None where it repairs none."""
     is_case = role(group[0]) == "exercise" and CASE in group[0].source
-    return is_case and bool(found and find(found[1]))
+    found = CHECKED.search(group[1].source) if is_case and len(group) > 1 else None
+    return find(found[1]) if found else None
 
 
 def is_exercise(cell: NotebookNode) -> bool:
@@ -100,8 +100,9 @@ def slides_of(group: list[NotebookNode], faces: Faces, title: str, case: str) ->
     """Return the slides of one group of cells; `title` is the one before, `case` its program."""
     if group[0].metadata.course.get("slide", {}).get("skip"):
         return []  # it says why: what only a reader at a keyboard needs
-    if is_solved(group):
-        return solved_slides(group, faces, case)
+    solved = repaired(group)
+    if solved:
+        return [solved_slide(group, solved, faces, case)]
     if is_exercise(group[0]):
         return [exercises(group, faces, title)]
     makers = {
@@ -156,18 +157,15 @@ def case_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
     made: list[Slide] = []
     for cell in runs:
         drawn = drawing(own, cell, faces) if cell is runs[0] else ""
+        steps = (told,) * (3 if drawn else 2)
+        takeaway = faces.line(own.get("takeaway", ""))
         shown = run_slide(cell, faces, title, lead, told)
-        shown = replace(shown, takeaway=faces.line(own.get("takeaway", "")))
-        made.append(replace(shown, notes=(told,) * (3 if drawn else 2), drawing=drawn))
+        made.append(replace(shown, takeaway=takeaway, notes=steps, drawing=drawn))
     return made + left_over(group, [group[0], *runs] if runs else [], faces, title)
 
 
-def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Slide]:
-    """Return the slide that closes the case: its program, then the one that is mended, whose new
-    lines are marked. Where the exercise has no program, it is that of the `case`.
-    """
-    stub = group[1]
-    solved = find(CHECKED.search(stub.source)[1])
+def solved_slide(group: list[NotebookNode], solved: Exercise, faces: Faces, case: str) -> Slide:
+    """Return the slide that closes the case: its program, then the mended one, new lines marked."""
     given = next(iter(FENCE.findall(group[0].source)), "").strip("`").removeprefix("python\n")
     broken = (given or case).strip("\n")
     own = group[0].metadata.course.get("slide", {})
@@ -177,19 +175,17 @@ def solved_slides(group: list[NotebookNode], faces: Faces, case: str) -> list[Sl
     rows, old = enumerate(mended.split("\n"), 1), (old or mended).split("\n")
     new = {nr for nr, line in rows if line not in old and not line.startswith("def ")}
     told = "<p>Let somebody say which line has to change, and into what.</p>"
-    return [
-        Round(
-            title="The case again",
-            cell=group[0].id,
-            notes=(told, told, told),
-            seconds=60,
-            ask=faces.line(own.get("ask", "Which line has to change?")),
-            code=faces.code(broken),
-            result=Result(faces.code(mended, lit=new)),
-            takeaway=faces.line(sentence(solved.principle)),
-            drawing=slide_graph(stub.metadata.course.get("graph", "")),
-        )
-    ]
+    return Round(
+        title="The case again",
+        cell=group[0].id,
+        notes=(told, told, told),
+        seconds=60,
+        ask=faces.line(own.get("ask", "Which line has to change?")),
+        code=faces.code(broken),
+        result=Result(faces.code(mended, lit=new)),
+        takeaway=faces.line(solved.principle[:1].upper() + solved.principle[1:]),
+        drawing=slide_graph(group[1].metadata.course.get("graph", "")),
+    )
 
 
 def exercises(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
@@ -201,11 +197,6 @@ def exercises(group: list[NotebookNode], faces: Faces, title: str) -> Slide:
     named = heading(group[0])
     title = faces.line(named[1]) if named else title
     return Table(title=title, cell=group[0].id, notes=(told,), head=HEAD, rows=tuple(rows))
-
-
-def sentence(words: str) -> str:
-    """Return words that follow on a colon as a sentence of their own."""
-    return words[:1].upper() + words[1:]
 
 
 def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
@@ -247,9 +238,7 @@ def round_slides(group: list[NotebookNode], faces: Faces) -> list[Slide]:
 
 
 def drawing(own: dict, run: NotebookNode, faces: Faces) -> str:
-    """Return what a slide shows at its end: the graph of its program, lanes, or curves of what it
-    printed; "" for none.
-    """
+    """Return the graph, the lanes or the chart that a slide shows at its end; "" for none."""
     if "graph" in run.metadata.course:
         return slide_graph(run.metadata.course.graph)
     if "lanes" in own:
@@ -259,9 +248,7 @@ def drawing(own: dict, run: NotebookNode, faces: Faces) -> str:
 
 
 def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
-    """Return what settles a question: a program that was mended or put in order, and below it what
-    it printed; else what the cell put out.
-    """
+    """Return what settles a question: the program mended or in order, or a cell's outputs."""
     if not asked or asked.kind not in ("find_line", "order"):
         return result_of(run, faces)
     printed = "".join(output.text for output in run.outputs)
@@ -277,9 +264,7 @@ def settled(asked: Question | None, run: NotebookNode, faces: Faces) -> Result:
 
 
 def result_of(run: NotebookNode, faces: Faces) -> Result:
-    """Return what a cell put out, a long warning cut; whether a GPU showed it, or who promises it,
-    is said in the foot.
-    """
+    """Return what a cell put out, a long warning cut; a GPU's source goes to the foot."""
     kept, source = NotebookNode(run), ""
     kept.outputs = [NotebookNode(output) for output in run.outputs]
     for output in kept.outputs:
@@ -291,9 +276,7 @@ def result_of(run: NotebookNode, faces: Faces) -> Result:
 
 
 def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[str, str]:
-    """Return what a room chooses from, in the words of the slide where it has some, or the cards that
-    it connects.
-    """
+    """Return what a room chooses from, in the slide's own words where it has some."""
     if asked and asked.kind == "draw":
         return {letter: f"**{name}**" for letter, name in names(asked).items()}
     words = own.get("options", [])
@@ -301,9 +284,7 @@ def options_of(asked: Question | None, read: dict[str, str], own: dict) -> dict[
 
 
 def code_of(asked: Question | None, run: NotebookNode, failed: int, faces: Faces) -> str:
-    """Return the code of a round: that of its run, the program in which a line is to be found, or the
-    lines to be put in order, by their letters.
-    """
+    """Return the code of a round: its run, or the program or lines that its question shows."""
     if asked and asked.kind == "find_line":
         symptom = asked.shown["symptom"].removesuffix(FINE).split("\n")
         symptom = [shorten(line, WIDEST) for line in symptom]
@@ -317,10 +298,14 @@ def left_over(
     group: list[NotebookNode], used: list[NotebookNode], faces: Faces, title: str
 ) -> list[Slide]:
     """Return a slide of what the others of a group did not show: nothing is lost in silence."""
-    quiet = (*OF_STUDENTS, "notes")
-    rest = [cell for cell in group if cell not in used and role(cell) not in quiet]
-    rest = [cell for cell in rest if not FOR_ONE.fullmatch(cell.source)]
+    rest = [cell for cell in for_room(group) if cell not in used]
     return [flow(rest, faces, title)] if rest else []
+
+
+def for_room(group: list[NotebookNode]) -> list[NotebookNode]:
+    """Return the cells of a group that a room may see."""
+    shown = [cell for cell in group if role(cell) not in UNSEEN]
+    return [cell for cell in shown if not FOR_ONE.fullmatch(cell.source)]
 
 
 def is_said(group: list[NotebookNode]) -> bool:
@@ -336,17 +321,11 @@ def with_last_note(slide: Slide, words: str) -> Slide:
 
 
 def told_first(own: dict, set_up: str, source: str, faces: Faces) -> str:
-    """Return what a slide tells before it asks: words of its own, or those of the question with the
-    tables and the code that stand in it.
-    """
+    """Return what a slide tells before it asks: its own words, or those of the question."""
     if "lead" in own:
         return faces.line(own["lead"])
-    return faces.line(set_up) + faces.text(blocks(source))
-
-
-def blocks(source: str) -> str:
-    """Return the tables and the code that stand in a question."""
-    return "\n\n".join([*TABLE.findall(FENCE.sub("", source)), *FENCE.findall(source)])
+    blocks = TABLE.findall(FENCE.sub("", source)) + FENCE.findall(source)
+    return faces.line(set_up) + faces.text("\n\n".join(blocks))
 
 
 def asked_in_group(group: list[NotebookNode]) -> Question | None:
@@ -426,18 +405,19 @@ def tables(
 
 
 def table_slide(table: str, faces: Faces, title: str, name: str, told: str) -> Slide:
-    rows = [
-        tuple(
-            faces.line(words.strip().replace(r"\|", "|"))
-            for words in CELLS.split(line.strip().strip("|"))
-        )
-        for line in table.strip().split("\n")
+    cells = [CELLS.split(line.strip().strip("|")) for line in table.strip().split("\n")]
+    head, _, *rows = [
+        tuple(faces.line(w.strip().replace(r"\|", "|")) for w in row) for row in cells
     ]
-    head, rows = rows[0], tuple(rows[2:])
     ask = "<p>Let somebody answer before each key.</p>" + told
     said = [ask, *(f"<p>Answered: {row[0]}</p>{told}" for row in rows)]
     return Table(
-        title=title, cell=name, notes=tuple(said), seconds=10 * len(rows), head=head, rows=rows
+        title=title,
+        cell=name,
+        notes=tuple(said),
+        seconds=10 * len(rows),
+        head=head,
+        rows=tuple(rows),
     )
 
 
@@ -452,9 +432,7 @@ def text_slides(group: list[NotebookNode], faces: Faces, title: str) -> list[Sli
 
 def flow(group: list[NotebookNode], faces: Faces, title: str) -> Flow:
     """Return a slide of cells below each other, all at once; exercises are done at home."""
-    shown = [cell for cell in group if role(cell) not in (*OF_STUDENTS, "notes")]
-    shown = [cell for cell in shown if not FOR_ONE.fullmatch(cell.source)]
-    found = heading(group[0])
+    shown, found = for_room(group), heading(group[0])
     parts = []
     for cell in shown:
         source = cell.source

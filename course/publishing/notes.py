@@ -1,6 +1,4 @@
-"""Say to the speaker, step by step, what to do: which letter is right, what they guess, what to ask
-next.
-"""
+"""Say to the speaker at each step: what is right, what they guess, what to ask next."""
 
 from __future__ import annotations
 

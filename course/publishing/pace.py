@@ -1,6 +1,4 @@
-"""Say how long the parts of a lesson take: 200 words a minute, 20 seconds a line of code, a minute
-for a guess.
-"""
+"""Say how long parts of a lesson take: 200 words, 3 lines of code or one guess a minute."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Make slides of any notebook: by its slide types, or where it has none by its headings and by what
-fits.
-"""
+"""Make slides of any notebook: by its slide types, else by its headings and by what fits."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ def grouped(cells: list[NotebookNode]) -> Iterator[list[NotebookNode]]:
 
 
 def is_opening(group: list[NotebookNode]) -> bool:
-    """Tell whether a slide is a title: a heading of the first level, and one short paragraph or
-    nothing.
-    """
+    """Tell whether a slide is a title: a first-level heading and at most a short paragraph."""
     cells = of_room(group)
     words = cells[0].source.strip()
     return len(cells) == 1 and cells[0].cell_type == "markdown" and bool(TITLE.fullmatch(words))

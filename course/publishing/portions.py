@@ -1,6 +1,4 @@
-"""Cut a notebook that has no slide types into slides: one begins at each heading, and where what
-follows would not fit. How much fits is guessed here; a browser measures later.
-"""
+"""Cut a notebook without slide types into slides: at headings, and where one is full by a guess."""
 
 from __future__ import annotations
 
@@ -55,7 +53,10 @@ def cut(cell: NotebookNode) -> list[NotebookNode]:
             pieces[-1] += block
     if len(pieces) < 2:
         return [cell]
-    return [with_source(cell, "\n".join([piece, "", *references])) for piece in pieces]
+    made = [copy.deepcopy(cell) for _ in pieces]
+    for one, piece in zip(made, pieces, strict=True):
+        one.source = "\n".join([piece, "", *references])
+    return made
 
 
 def blocks(source: str) -> list[tuple[str, bool]]:
@@ -82,12 +83,6 @@ def blocks(source: str) -> list[tuple[str, bool]]:
     return found
 
 
-def with_source(cell: NotebookNode, source: str) -> NotebookNode:
-    made = copy.deepcopy(cell)
-    made.source = source
-    return made
-
-
 def lines_of(cell: NotebookNode) -> float:
     """Return how many lines a cell takes; narrow code has its output beside it."""
     if cell.cell_type == "markdown":
@@ -96,13 +91,9 @@ def lines_of(cell: NotebookNode) -> float:
     printed = [line for output in cell.outputs for line in words_of(output).split("\n")]
     out = CODE * sum(ceil(len(line) / WIDE) for line in printed)
     out += sum(shown(output.get("data", {}).get("text/html", "")) for output in cell.outputs)
-    is_beside = longest(code) + longest(printed) < WIDE
+    is_beside = max(map(len, code)) + max(map(len, printed), default=0) < WIDE
     high = CODE * len(code) + 0.5
     return (max(high, out) if is_beside else high + out) + 0.5
-
-
-def longest(lines: list[str]) -> int:
-    return max(map(len, lines), default=0)
 
 
 def words_of(output: NotebookNode) -> str:

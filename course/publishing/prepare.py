@@ -1,6 +1,4 @@
-"""Make a copy of a notebook that any renderer may print: nothing in it runs or fetches, and its
-players play.
-"""
+"""Make a copy of a notebook that any renderer may print: nothing runs or fetches, players play."""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ NO_FILM = (
 )
 NO_KERNEL = "({}: a widget. Only JupyterLab shows it: open the notebook there, and run its cell.)"
 NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
-SCRIPTED = {"text/html", "application/javascript", "text/javascript"}
+SCRIPTS = ("application/javascript", "text/javascript")
 OF_TEXT = {"text/plain", "text/markdown", "text/latex"}
 REPR = re.compile(r"([A-Z]\w*)\(.*\)", re.DOTALL)  # how a widget writes itself
 LOST = re.compile(r"(\]\(\s*<?|^ {0,3}\[[^\]]+\]:\s*<?)attachment:", re.MULTILINE)
@@ -53,11 +51,8 @@ def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> Not
     just so, and HTML and scripts too.
     """
     made = copy.deepcopy(notebook)
-    made.cells = [
-        cell
-        for cell in made.cells
-        if cell.cell_type != "raw" and (notes or slide_type(cell) != "notes")
-    ]
+    seen = [cell for cell in made.cells if cell.cell_type != "raw"]
+    made.cells = [cell for cell in seen if notes or slide_type(cell) != "notes"]
     for cell in made.cells:
         cell.metadata = NotebookNode(
             slideshow=NotebookNode(slide_type=slide_type(cell)),
@@ -156,9 +151,7 @@ def raised(output: NotebookNode) -> NotebookNode:
 
 
 def slot_in_page(output: NotebookNode) -> str:
-    """Return the place of a question or the filter box, where its script finds it; "" for what is
-    none of ours.
-    """
+    """Return the place of a question or the filter box for its script; "" for none of ours."""
     asked = rounds.question_of(output)
     if asked:
         return prediction.slot(asked)
@@ -169,16 +162,14 @@ def trusted_html(data: NotebookNode) -> str | None:
     """Return what stays of a trusted output because it is trusted; None where that makes no odds."""
     if "text/html" in data:
         return str(data["text/html"])
-    for kind in ("application/javascript", "text/javascript"):
+    for kind in SCRIPTS:
         if kind in data:
             return f"<script>{data[kind]}</script>"
     return str(data["image/svg+xml"]) if "image/svg+xml" in data else None
 
 
 def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:
-    """Return the first form of an output that is safe to print, as HTML; None where there is its
-    text alone.
-    """
+    """Return the first form of an output that is safe to print; None where there is text alone."""
     data = output.data
     if "text/html" in data:
         found = inert(with_colours(str(data["text/html"])))
@@ -188,22 +179,18 @@ def html_of(output: NotebookNode, text: str, macros: Macros) -> str | None:
         return rendered(str(data["text/markdown"]), macros)
     if "text/latex" in data:
         return formula(str(data["text/latex"]), macros)
-    if "image/svg+xml" in data:  # as a picture it is inert: nothing in it runs or is fetched
-        return image(
-            "image/svg+xml",
-            base64.b64encode(str(data["image/svg+xml"]).encode()).decode(),
-            alt_of(output, text),
-            width_of(output, "image/svg+xml"),
-        )
-    for kind in PIXELS:
+    for kind in ("image/svg+xml", *PIXELS):
         if kind in data:
-            return image(kind, data[kind], alt_of(output, text), width_of(output, kind))
+            return image(output, kind, alt_of(output, text))
     return None
 
 
-def image(kind: str, data: str, alt: str, width: int = 0) -> str | None:
-    """Return an <img> that holds its picture; None for what is no picture."""
-    squeezed = "".join(str(data).split())
+def image(output: NotebookNode, kind: str, alt: str) -> str | None:
+    """Return an <img> that holds its picture, in which nothing runs; None for what is no picture."""
+    data, width = str(output.data[kind]), width_of(output, kind)
+    if kind == "image/svg+xml":
+        data = base64.b64encode(data.encode()).decode()
+    squeezed = "".join(data.split())
     try:
         base64.b64decode(squeezed, validate=True)
     except (binascii.Error, ValueError):
@@ -220,24 +207,20 @@ def width_of(output: NotebookNode, kind: str) -> int:
 
 
 def alt_of(output: NotebookNode, text: str) -> str:
-    """Return what an output says about its picture: metadata, the title of the drawing, or its
-    text.
-    """
+    """Return what an output says about its picture: metadata, the drawing's title, or its text."""
     title = re.search(r"<title>([^<]*)</title>", str(output.data.get("image/svg+xml", "")))
     said = output.get("metadata", {}).get("alt") or (html.unescape(title[1]) if title else text)
     return " ".join(str(said).split())[:400]
 
 
 def left_out(notebook: NotebookNode, data: NotebookNode, text: str) -> str:
-    """Return what to say where only the text of an output is printed; "" where that is all there
-    was.
-    """
+    """Return what to say where only text is printed of an output; "" where that is all of it."""
     if FILM in data or is_player(notebook, data.get(VIEW)):
         return NO_FILM
     if VIEW in data:
         name = REPR.fullmatch(text)
         return NO_KERNEL.format(name[1] if name else "What stood here")
-    if SCRIPTED & set(data):
+    if {"text/html", *SCRIPTS} & set(data):
         return LEFT_OUT
     others = sorted(set(data) - OF_TEXT - {prediction.ASKED, filter_box.BOX})
     return NO_VIEWER.format(terminal.plain(others[0])[:80]) if others else ""
@@ -253,9 +236,7 @@ def is_player(notebook: NotebookNode, view: object) -> bool:
 
 
 def pasted(source: str, attachments: NotebookNode) -> str:
-    """Return the source of a text cell with the pictures that were pasted into it; one that is gone
-    is looked for beside the notebook.
-    """
+    """Return a text cell's source with its pasted pictures; a lost one is looked for beside it."""
     for name, forms in attachments.items():
         for kind in (kind for kind in PIXELS if kind in forms):
             held = f"data:{kind};base64,{''.join(forms[kind].split())}"

@@ -19,11 +19,11 @@ MOST = 10  # formulas that are named one by one
 
 
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
-    """Return sentences, each with what to do: cells that were not run, formulas that are no TeX we
-    know, the cell that raised; with `trust` the cells that ask other machines for something.
+    """Return sentences on cells that were not run, that raised, that ask other machines with `trust`,
+    and on formulas that are no TeX we know; each says what to do.
     """
-    formulas = unread(notebook)
-    found = [waits] if (waits := not_run(notebook, path)) else []
+    formulas, waits = unread(notebook), not_run(notebook, path)
+    found = [waits] if waits else []
     found += [
         f"{cell}: a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
         for cell, why in formulas[:MOST]
@@ -35,13 +35,10 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
         said = {names[cell.id]: missing(trusted(cell)) for cell in notebook.cells}
         found += [f"{cell}: {words}" for cell, words in said.items() if words]
     for cell in notebook.cells:
-        kinds = [
-            output.ename for output in cell.get("outputs", []) if output.output_type == "error"
-        ]
+        kinds = [one.ename for one in cell.get("outputs", []) if one.output_type == "error"]
         if kinds and "raises-exception" not in cell.metadata.get("tags", []):
-            found.append(
-                f"{names[cell.id]} ended in {plain(kinds[0])[:40]}: its error is shown as it is."
-            )
+            kind = plain(kinds[0])[:40]
+            found.append(f"{names[cell.id]} ended in {kind}: its error is shown as it is.")
     return found
 
 
@@ -74,15 +71,12 @@ def places(notebook: NotebookNode) -> dict[str, str]:
     """Return by its id how to find each cell: its id in a lesson, else its number and first words."""
     if is_lesson(notebook):
         return {cell.id: f"cell {cell.id}" for cell in notebook.cells}
-    return {
-        cell.id: f"cell {number}, “{first_words(cell.source)}”"
-        for number, cell in enumerate(notebook.cells, start=1)
-    }
-
-
-def first_words(source: str) -> str:
-    line = plain(next(iter(source.strip().splitlines()), ""))
-    return line if len(line) <= 32 else f"{line[:30].rstrip()} …"
+    found = {}
+    for number, cell in enumerate(notebook.cells, start=1):
+        line = plain(cell.source.strip().partition("\n")[0])
+        words = line if len(line) <= 32 else f"{line[:30].rstrip()} …"
+        found[cell.id] = f"cell {number}, “{words}”"
+    return found
 
 
 def is_lesson(notebook: NotebookNode) -> bool:

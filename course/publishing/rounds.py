@@ -1,6 +1,4 @@
-"""Know the rounds of a lesson: what each of its cells is for, and what of them is seen only after the
-guess.
-"""
+"""Know the rounds of a lesson: what each cell is for, and what is seen only after the guess."""
 
 from __future__ import annotations
 
@@ -16,34 +14,14 @@ from helpers.predicting.questions import Question, question
 
 ROLES = {"title", "setup", "case", "question", "guess", "run", "because", "notes"}
 ROLES |= {"lab", "try", "exercise", "stub", "text", "recap", "index"}
-ENDS = (
-    "title",
-    "case",
-    "question",
-    "lab",
-    "text",
-    "exercise",
-    "recap",
-)  # a round ends where one stands
+# A round ends where one of these stands.
+ENDS = ("title", "case", "question", "lab", "text", "exercise", "recap")
 ID = re.compile(r"[a-z0-9]{1,8}\.[a-z0-9]{1,8}")
 SENTENCES = {"caption": 300, "ask": 90}  # characters at most
 MOST_MINUTES = 60
 CALLS = ("predict", "draw", "find_line", "order", "explain")
-SLIDE = {
-    "skip": str,
-    "lead": str,
-    "ask": str,
-    "takeaway": str,
-    "options": list,
-    "asked": list,
-    "answers": list,
-    "presses": list,
-    "graph": str,
-    "picture": str,
-    "mend": list,
-    "lanes": list,
-    "chart": list,
-}
+SLIDE = dict.fromkeys(("skip", "lead", "ask", "takeaway", "graph", "picture"), str)
+SLIDE |= dict.fromkeys(("options", "asked", "answers", "presses", "mend", "lanes", "chart"), list)
 SUMMARY = re.compile(r"(<summary>Why\?) Open it when you have run the cell(?=</summary>)")
 PICTURE = re.compile(r"""<img((?:\s+[\w-]+(?:="[^"]*")?)*)\s*/?>""")
 ALT = re.compile(r'\s+alt(?:="[^"]*")?(?=\s|\Z)')
@@ -93,14 +71,11 @@ def question_of(output: NotebookNode) -> Question | None:
 
 def asked_in(cell: NotebookNode) -> Question | None:
     """Return the first question that a cell asks, None where it asks none."""
-    asked = filter(None, map(question_of, cell.get("outputs", ())))
-    return next(asked, None)
+    return next(filter(None, map(question_of, cell.get("outputs", ()))), None)
 
 
 def mark(cells: list[NotebookNode]) -> None:
-    """Note on the cells of each round the question whose guess they wait for: `outputs_after` where
-    the code is seen before, `cell_after` where nothing of it is.
-    """
+    """Note on the cells of each round which question's guess they, or their outputs, wait for."""
     waits_for, has_reason = "", False
     for cell in cells:
         role = cell.metadata.course.get("role")
@@ -117,9 +92,7 @@ def mark(cells: list[NotebookNode]) -> None:
 
 
 def for_readers(cell: NotebookNode) -> None:
-    """Leave out of a page the call that asks, whose buttons stand there, and of a fold when to run
-    the cell.
-    """
+    """Leave out of a page the call that asks, and of a fold when to run the cell."""
     if "asks" in cell.metadata and only_asks(cell.source):
         cell.metadata.tags.append("remove-input")  # as Sphinx knows it
     if cell.metadata.course.get("role") == "because":
@@ -151,7 +124,5 @@ def with_caption(outputs: list[NotebookNode], caption: str) -> None:
 def caption_below(caption: str) -> NotebookNode:
     """Return a caption as the last output of its cell."""
     words = CODE.sub(r"<code>\1</code>", escape(caption, quote=False))
-    return new_output(
-        "display_data",
-        data={"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'},
-    )
+    data = {"text/plain": caption, "text/html": f'<p class="run-caption">{words}</p>'}
+    return new_output("display_data", data=data)

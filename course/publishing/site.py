@@ -34,24 +34,26 @@ LINK = re.compile(r'href="((?:\d\d_\w+|clinic|glossary)\.ipynb)?(#[^"]*)?"')
 CELL = "cell-id="
 TO_CELL = re.compile(r"\]\((\w+)\.ipynb#cell-id=([\w-]+)\)")
 HEADING = re.compile(r"#+ +(.*)")
+HEADS = {
+    "player-slot": player.head,
+    "glossary-box": filter_box.head,
+    "prediction-slot": prediction.head,
+}
 MARK = "searchindex.js"  # a folder with this file is one that we may write anew
 SETTINGS = {
     "project": "The graphs behind PyTorch's gradients",
     "language": "en",
     "smartquotes": False,  # messages of errors stand in text, and are searched for as they are
-    "extensions": [
-        "myst_nb",
-        "sphinx.ext.githubpages",
-    ],  # the second adds the one empty file that this host wants
+    # the second adds the one empty file that this host wants
+    "extensions": ["myst_nb", "sphinx.ext.githubpages"],
     "nb_execution_mode": "off",  # outputs are stored, and compared by the tests
     "nb_ipywidgets_js": {},  # no widget manager: our players need none
     "myst_enable_extensions": [],  # formulas are MathML by now, and a dollar is a dollar
     # links to headings are those that JupyterLab follows
     "myst_heading_anchors": 3,
     "myst_heading_slug_func": "helpers.clinic.entries.lab_name",
-    "suppress_warnings": [
-        "myst.header"
-    ],  # a level left out: MyST puts the heading one below its parent, as it should be
+    # a level left out: MyST puts the heading one below its parent, as it should be
+    "suppress_warnings": ["myst.header"],
     "html_theme": "furo",
     "html_title": "The graphs behind PyTorch's gradients",
     "templates_path": [str(TEMPLATES / "site")],
@@ -87,11 +89,8 @@ def build(notebooks: Path, out: Path) -> int:
 
 def chosen(notebooks: Path) -> list[Path]:
     """Return the notebooks that become pages, in the order of the course."""
-    more = (notebooks / f"{name}.ipynb" for name in MORE)
-    return [
-        *sorted(notebooks.glob("[0-9][0-9]_*.ipynb")),
-        *(path for path in more if path.exists()),
-    ]
+    more = [notebooks / f"{name}.ipynb" for name in MORE]
+    return sorted(notebooks.glob("[0-9][0-9]_*.ipynb")) + [path for path in more if path.exists()]
 
 
 def lay_out(paths: list[Path], course: Path, source: Path) -> None:
@@ -136,9 +135,7 @@ def _led_to_page(link: re.Match) -> str:
 
 
 def page_name(fragment: str) -> str:
-    """Return the name in a page of what JupyterLab knows by this name, a heading or the cell of an
-    entry of the glossary; both with their #. "" for another cell.
-    """
+    """Return the place in a page that JupyterLab calls "#Heading" or "#cell-id=entry"; or ""."""
     from docutils.nodes import make_id
 
     name = html.unescape(unquote(fragment[1:]))
@@ -164,42 +161,31 @@ def hide_answers(app: object, doctree: object, name: str) -> None:
 
     for cell in list(doctree.findall(nodes.container)):
         metadata = cell.get("cell_metadata", {})
-        if "cell_after" in metadata:
-            wrap(cell, metadata["cell_after"])
-        for part in list(cell.children):
-            if "outputs_after" in metadata and "cell_output" in part["classes"]:
-                wrap(part, metadata["outputs_after"])
-
-
-def wrap(node: object, question: str) -> None:
-    """Put a node of a document into an element that waits for the guess on a question."""
-    from docutils import nodes
-
-    begin = nodes.raw("", begin_hidden(question), format="html")
-    node.parent.replace(node, [begin, node, nodes.raw("", "</div>", format="html")])
+        waiting = {cell: metadata.get("cell_after")}
+        for part in cell.children:
+            if "cell_output" in part["classes"]:
+                waiting[part] = metadata.get("outputs_after")
+        for part, question in waiting.items():
+            if question:
+                begin = nodes.raw("", begin_hidden(question), format="html")
+                end = nodes.raw("", "</div>", format="html")
+                part.parent.replace(part, [begin, part, end])
 
 
 def index(course: Path, pages: dict[Path, nbformat.NotebookNode]) -> str:
-    """Return the first page: how the README begins, then every lesson with what one will be able to
-    do after it.
-    """
+    """Return the first page: how the README begins, then what one can do after each lesson."""
     readme = course / "README.md"
-    opening = (
-        readme.read_text(encoding="utf-8") if readme.is_file() else f"# {SETTINGS['project']}\n"
-    )
-    entries = [
-        (f"lessons/{path.stem}", *outline(path, notebook)) for path, notebook in pages.items()
-    ]
-    listed = [f"## [{title}]({place}.ipynb)\n\n{promise}" for place, title, promise in entries]
-    # In the list at the side a title is plain text.
-    tree = [f"{title.replace('`', '')} <{place}>" for place, title, _ in entries]
-    return "\n\n".join(
-        [
-            opening.partition("\n## ")[0],
-            *listed,
-            "\n".join(["```{toctree}", ":hidden:", "", *tree, "```"]),
-        ]
-    )
+    opening = f"# {SETTINGS['project']}\n"
+    if readme.is_file():
+        opening = readme.read_text(encoding="utf-8").partition("\n## ")[0]
+    listed, tree = [], []
+    for path, notebook in pages.items():
+        title, promise = outline(path, notebook)
+        listed.append(f"## [{title}](lessons/{path.stem}.ipynb)\n\n{promise}")
+        # In the list at the side a title is plain text.
+        tree.append(f"{title.replace('`', '')} <lessons/{path.stem}>")
+    tree = ["```{toctree}", ":hidden:", "", *tree, "```"]
+    return "\n\n".join([opening, *listed, "\n".join(tree)])
 
 
 def outline(path: Path, notebook: nbformat.NotebookNode) -> tuple[str, str]:
@@ -220,23 +206,14 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
         from sphinx.util.console import strip_escape_sequences
         from sphinx.util.docutils import docutils_namespace
     except ImportError as error:
-        raise Unpublishable(
-            f"{error}. Pages are built with Sphinx: `make pages` installs it."
-        ) from None
+        said = f"{error}. Pages are built with Sphinx: `make pages` installs it."
+        raise Unpublishable(said) from None
     said = StringIO()
     try:
         with docutils_namespace():
-            app = Sphinx(
-                source,
-                None,
-                made,
-                doctrees,
-                "html",
-                SETTINGS,
-                status=None,
-                warning=said,
-                warningiserror=True,
-            )
+            places = (source, None, made, doctrees)
+            how = {"status": None, "warning": said, "warningiserror": True}
+            app = Sphinx(*places, "html", SETTINGS, **how)
             app.connect("doctree-resolved", hide_answers)
             app.connect("html-page-context", with_scripts)
             app.build()
@@ -249,32 +226,18 @@ def run_sphinx(source: Path, made: Path, doctrees: Path) -> None:
 
 
 def with_scripts(app: object, name: str, template: str, context: dict, doctree: object) -> None:
-    """Start the players, the filter box and the questions of a page that has some: style and script
-    once, in the page itself.
-    """
-    heads = {
-        "player-slot": player.head,
-        "glossary-box": filter_box.head,
-        "prediction-slot": prediction.head,
-    }
-    for mark, head in heads.items():
+    """Give a page the style and script of what it has: players, the filter box, questions."""
+    for mark, head in HEADS.items():
         if f'class="{mark}"' in context.get("body", ""):
             context["metatags"] = context.get("metatags", "") + head()
 
 
 def main(words: list[str] | None = None) -> None:
     """Build the pages of a course; end with one sentence where that cannot be."""
-    parser = argparse.ArgumentParser(
-        prog="python -m course.publishing.site", description=main.__doc__
-    )
+    parser = argparse.ArgumentParser("python -m course.publishing.site", description=main.__doc__)
     parser.add_argument("notebooks", type=Path, help="the folder of the lessons")
-    parser.add_argument(
-        "-o",
-        "--out",
-        type=Path,
-        required=True,
-        help="the folder for the pages; what was in it goes",
-    )
+    helped = "the folder for the pages; what was in it goes"
+    parser.add_argument("-o", "--out", type=Path, required=True, help=helped)
     asked = parser.parse_args(words)
     try:
         count = build(asked.notebooks, asked.out)

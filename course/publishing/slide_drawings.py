@@ -1,6 +1,4 @@
-"""Draw for a slide what no graph shows: what happens to each thing over the lines of a program, and
-numbers that a program printed, as curves.
-"""
+"""Draw for a slide what no graph shows: lanes over a program's lines, and printed numbers."""
 
 from __future__ import annotations
 

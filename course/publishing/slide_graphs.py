@@ -16,9 +16,7 @@ LARGEST, READABLE = 2.0, 1.54  # times: then names have 30 px, or the smallest w
 
 
 def slide_graph(text: str, alt: str = "") -> str:
-    """Return a graph that was stored beside its picture as inline SVG; "" where it cannot be read
-    or has no cards.
-    """
+    """Return a graph that was stored beside its picture as inline SVG; "" where there is none."""
     try:
         graph = read(text)
     except ValueError:
@@ -27,9 +25,7 @@ def slide_graph(text: str, alt: str = "") -> str:
 
 
 def best(graph: Graph) -> Drawing:
-    """Return the first drawing whose words can be read: lying, upright, or with short cards; else
-    the one that can be shown largest.
-    """
+    """Return the first drawing whose words can be read, else the one that can be shown largest."""
     made = []
     for is_lying, is_short in FORMS:
         made.append(for_slide(graph, is_lying, is_short))

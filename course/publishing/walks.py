@@ -1,6 +1,4 @@
-"""Make a table of what a stored player shows of a backward: for each node what arrives, its local
-derivative, and what it hands on.
-"""
+"""Make a table of a stored player's backward: what arrives at each node, and what it hands on."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ LEAST = 2  # nodes, leaves apart, that make it worth a table
 
 @dataclass(frozen=True)
 class Way:
-    """What a node hands on to one of its inputs: `to` says which, `rule` is the derivative in the
-    program's words, `factor` the same with its numbers.
-    """
+    """What a node hands on: to which input, its derivative as a `rule` and as numbers."""
 
     to: str
     rule: str
@@ -33,9 +29,7 @@ class Way:
 
 @dataclass(frozen=True)
 class Turn:
-    """One node at its turn. A leaf hands nothing on: `keeps` says where its gradient is, and `total`
-    what stands there then.
-    """
+    """One node at its turn; a leaf `keeps` its gradient there, where `total` then stands."""
 
     node: str
     arrives: str
@@ -45,9 +39,7 @@ class Turn:
 
 
 def walk_of(outputs: Sequence[NotebookNode]) -> tuple[Turn, ...]:
-    """Return the turns of the first player in prepared outputs; none where it plays no backward, or
-    one that is more than numbers times numbers.
-    """
+    """Return the turns of the first player's backward; none where it is more than numbers."""
     films = [output.metadata[FILM] for output in outputs if FILM in output.get("metadata", {})]
     film = json.loads(films[0]) if films else {}
     if "moments" not in film:
@@ -88,9 +80,7 @@ def turn(film: dict[str, Any], step: int, moment: dict[str, Any] | int) -> Turn 
 
 
 def tag_of(film: dict[str, Any], step: int) -> str:
-    """Return what the drawing calls the tensor that the node of a step made; "" where it has no
-    name.
-    """
+    """Return what the drawing calls the tensor that a step's node made; "" where it has no name."""
     scene = film["scenes"][0]
     for node, (stretches, *_) in enumerate(scene["turns"], start=1):
         if step in stretches[::2]:
@@ -109,7 +99,7 @@ def table(turns: Sequence[Turn], *, filled: bool) -> str:
     """Return a table of them in HTML, or the same with room to write."""
     heads = ("Node", "What arrives", "Local derivative", "What it hands on")
     head = "".join(f'<th scope="col">{words}</th>' for words in heads)
-    body = "".join(line for one in turns for line in rows(one, filled))
+    body = "".join("".join(rows(one, filled)) for one in turns)
     return f'<table class="walk"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
 
 

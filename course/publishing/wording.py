@@ -43,17 +43,8 @@ MATH = {
 BOX = re.compile(r'<input class="task-list-item-checkbox" type="checkbox" disabled( checked)?/>')
 SPECIAL = re.compile(r"[*_`\[\]|\\~$#{}:!]")
 VOID = {"br", "hr", "img", "col"}
-PARTS = {
-    "td",
-    "th",
-    "tr",
-    "tbody",
-    "thead",
-    "tfoot",
-    "caption",
-    "colgroup",
-    "col",
-}  # nothing outside a table
+# They are nothing outside a table.
+PARTS = {"td", "th", "tr", "tbody", "thead", "tfoot", "caption", "colgroup", "col"}
 DIRECTIVE = re.compile(r"^([`~:]{3,})\s*\{([^}]*)\}", re.MULTILINE)
 
 
@@ -85,9 +76,7 @@ def safe_markdown(
 def code_blocks(source: str) -> list[tuple[int, int]]:
     """Return the (first, one past the last) line of every block of code, fenced or indented."""
     tokens = MarkdownIt("commonmark").parse(source)
-    return [
-        tuple(token.map) for token in tokens if token.type in ("fence", "code_block") and token.map
-    ]
+    return [tuple(token.map) for token in tokens if token.type in ("fence", "code_block")]
 
 
 def words(text: str, macros: Macros, unread: list[str], trust: bool = False) -> str:
@@ -104,14 +93,11 @@ def words(text: str, macros: Macros, unread: list[str], trust: bool = False) -> 
 
 
 def _piece(found: re.Match) -> str:
-    match found.lastgroup:
-        case "escape" | "code" | "link":
-            return found[0]
-        case "tag":
-            return tag(found[0], found["name"].lower())
-        case "comment":
-            return ""
-    return "&lt;"
+    if found.lastgroup in ("escape", "code", "link"):
+        return found[0]
+    if found.lastgroup == "tag":
+        return tag(found[0], found["name"].lower())
+    return "" if found.lastgroup == "comment" else "&lt;"
 
 
 def tag(written: str, name: str) -> str:
@@ -126,9 +112,7 @@ def tag(written: str, name: str) -> str:
 
 
 def mathml(tex: str, display: str, macros: Macros, unread: list[str]) -> str:
-    """Return a formula as MathML on one line, its signs hidden from Markdown; as code where it
-    cannot be read, which `unread` is told.
-    """
+    """Return a formula as MathML on one line; as code where it cannot be read, told in `unread`."""
     try:
         made = clean(formulas.mathml(tex, display, macros).replace("\n", " "))
     except Unread as why:

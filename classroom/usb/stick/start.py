@@ -37,7 +37,10 @@ PLATFORMS = {"win-amd64": "windows", "linux-x86_64": "linux", "linux-aarch64": "
 WINDOWS_LONGEST = 259  # characters of a path, unless its owner allowed more
 GLIBC, MACOS = (2, 28), 14  # the oldest that torch runs on
 MOST_SAID = 12  # lines of a complaint
+NOT_WHOLE = "This stick is not whole: {} Copy the folder to it again."
 PATIENCE = 30  # seconds after which a long step gives a sign of life
+LEADING_ASTRAY = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
+QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 class Stop(Exception):
@@ -89,12 +92,8 @@ def stick_here():
         return None
     stick = read_json(STICK)
     if not set(stick) >= PARTS:
-        raise Stop(not_whole(f"{STICK.name} is missing or damaged."))
+        raise Stop(NOT_WHOLE.format(f"{STICK.name} is missing or damaged."))
     return stick
-
-
-def not_whole(found):
-    return f"This stick is not whole: {found} Copy the folder to it again."
 
 
 def parser():
@@ -118,7 +117,7 @@ def set_up(folder, stick):
     new = python != [python_of(folder)]
     if new:
         check_room(folder, system["unpacked"])
-        check_length(folder, system["longest"], os.name)
+        check_length(folder, system["longest"])
     if (folder / ".venv" / READY).is_file():
         (folder / ".venv" / READY).unlink()
     say(f"1 of 3: copying the course to {folder}")
@@ -172,9 +171,7 @@ def alone_in(folder):
 
 
 def lock(file):
-    """Lock an open file; return False where another process has it locked. Where a disk knows no
-    locks, go on without.
-    """
+    """Lock an open file; return False where another has it. A disk without locks goes on."""
     try:
         if os.name == "nt":
             import msvcrt
@@ -192,9 +189,7 @@ def lock(file):
 
 
 def is_ready(folder, stick):
-    """Tell whether the folder was set up to its end, where it is now, from this stick (or from any:
-    None), and its Python runs.
-    """
+    """Tell whether the folder was set up here to its end, from this stick or any, and runs."""
     ready = read_json(folder / ".venv" / READY)
     same = stick is None or ready.get("stick") == stick
     return same and ready.get("folder") == str(folder) and works(python_of(folder))
@@ -210,10 +205,10 @@ def check_room(folder, needed):
         )
 
 
-def check_length(folder, longest, os_name):
+def check_length(folder, longest):
     """Stop where Windows may not take the paths that the packages would have."""
     length = len(str(folder)) + len("/.venv/Lib/site-packages/") + longest
-    if os_name == "nt" and length > WINDOWS_LONGEST:
+    if os.name == "nt" and length > WINDOWS_LONGEST:
         raise Stop(
             f"{folder} has too long a name: files in it would have paths of {length} characters, and Windows takes"
             f" {WINDOWS_LONGEST}. Name a folder nearer to the root: --to C:\\graphs"
@@ -226,7 +221,7 @@ def check_wheels(wheels):
         path = HERE / "wheels" / name
         found = path.stat().st_size if path.is_file() else 0
         if found != size:
-            raise Stop(not_whole(f"wheels/{name} has {found} of {size} bytes."))
+            raise Stop(NOT_WHOLE.format(f"wheels/{name} has {found} of {size} bytes."))
 
 
 def copy_course(stick, folder):
@@ -251,7 +246,7 @@ def bring(source, target, digest, before):
         return
     content = source.read_bytes() if source.is_file() else b""
     if hashlib.sha256(content).hexdigest() != digest:
-        raise Stop(not_whole(f"{source} is damaged."))
+        raise Stop(NOT_WHOLE.format(f"{source} is damaged."))
     if found and found != before:
         kept = free_name(target)
         os.replace(str(target), str(kept))
@@ -327,16 +322,13 @@ def fitting_python(systems, folder):
             return command, name
         if name and name not in found:
             found.append(name)
+    folder = HERE / "python"
+    see = f" (see the folder {folder})" if folder.is_dir() else ""
     raise Stop(
         f"This stick has wheels for {listed(systems)}.\nFound here: {listed(found)}.\n"
-        f"Install a 64-bit Python that the stick has wheels for{installers()}, and start again;"
+        f"Install a 64-bit Python that the stick has wheels for{see}, and start again;"
         " or ask for a stick made for your system."
     )
-
-
-def installers():
-    """Return where installers of Python lie on the stick, as the end of a sentence; "" if nowhere."""
-    return f" (see the folder {HERE / 'python'})" if (HERE / "python").is_dir() else ""
 
 
 def listed(names):
@@ -364,13 +356,10 @@ def name_of(command):
     """Return what a Python says of its system, or "" where it does not run."""
     if command == [sys.executable]:
         return own_name()
+    words = [*command, str(Path(__file__).resolve()), "--name"]
+    quiet = dict(QUIET, stdout=subprocess.PIPE)
     try:
-        ran = subprocess.run(
-            [*command, str(Path(__file__).resolve()), "--name"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=environment(),
-        )
+        ran = subprocess.run(words, env=environment(), **quiet)
     except OSError:
         return ""
     return ran.stdout.decode("utf-8", "replace").strip() if ran.returncode == 0 else ""
@@ -379,9 +368,6 @@ def name_of(command):
 def environment():
     """Return the environment for what is run: without what would lead Python to other packages."""
     return {name: value for name, value in os.environ.items() if name not in LEADING_ASTRAY}
-
-
-LEADING_ASTRAY = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "__PYVENV_LAUNCHER__")
 
 
 def python_of(folder):
@@ -396,9 +382,6 @@ def works(python):
         return subprocess.call([python, "-c", "import pip"], env=environment(), **QUIET) == 0
     except OSError:
         return False
-
-
-QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
 
 
 # ---- what is installed, and run
@@ -441,13 +424,8 @@ def try_it(folder):
 
 def run(command, folder, failure, more=""):
     """Run a command in a folder; stop with `failure`, its last words and `more`. Raises Stop."""
-    ran = subprocess.Popen(
-        command,
-        cwd=str(folder),
-        env=environment(),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    ran = subprocess.Popen(command, cwd=str(folder), env=environment(), **pipes)
     said = heard(ran).decode("utf-8", "replace").strip().splitlines()
     if ran.returncode:
         lines = [f"{failure}:", *said[-MOST_SAID:]]
@@ -467,9 +445,8 @@ def heard(process):
 
 def bring_lessons(folder):
     """Write JupyterLab's settings and the student's copies of lessons; they say what they did."""
-    for module in ("course.lab_settings", "course.workspace"):
-        words = ["sync"] if module == "course.workspace" else []
-        command = [python_of(folder), "-m", module, *words]
+    for words in (["course.lab_settings"], ["course.workspace", "sync"]):
+        command = [python_of(folder), "-m", *words]
         if subprocess.call(command, cwd=str(folder), env=environment()):
             raise Stop("The lessons could not be copied into work/.")
 
@@ -479,9 +456,7 @@ def open_lab(folder, words):
     command = [python_of(folder), "-m", "jupyterlab"]
     command += ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     command += [f"--LabApp.default_url=/lab/tree/{FIRST}", *words]
-    say(
-        f"Your lessons are in {folder / 'work'}. Next time start from {folder}: no stick is needed."
-    )
+    say(f"Your lessons are in {folder / 'work'}. Next time start from {folder}, without a stick.")
     lab = subprocess.Popen(command, cwd=str(folder / "work"), env=environment())
     while True:
         try:
