@@ -74,9 +74,8 @@ class FrontEnd:
     def _remember(self, content):
         display_id = (content.get("transient") or {}).get("display_id")
         if display_id:
-            content["data"] = nbformat.from_dict(
-                content["data"]
-            )  # nbval keeps a NotebookNode as it is
+            # nbval keeps a NotebookNode as it is
+            content["data"] = nbformat.from_dict(content["data"])
             self.displayed.setdefault(display_id, []).append(content["data"])
 
     def _update(self, content):
@@ -106,18 +105,17 @@ def execute_cell_input(self, cell_input, allow_stdin=None):
     """Run a cell as a front end does: it is kept in the history, and an error does not flush the
     queue.
     """
-    return self.kc.execute(
-        cell_input, store_history=True, allow_stdin=allow_stdin, stop_on_error=False
-    )
+    how = {"allow_stdin": allow_stdin, "stop_on_error": False}
+    return self.kc.execute(cell_input, store_history=True, **how)
 
 
 def sanitize(self, text):
     """Leave out what may differ: what nbval's own patterns name, and the pixels of pictures inside
     HTML.
     """
-    return (
-        PIXELS.sub(r"\1", _sanitize(self, text)) if isinstance(text, str) else _sanitize(self, text)
-    )
+    if isinstance(text, str):
+        return PIXELS.sub(r"\1", _sanitize(self, text))
+    return _sanitize(self, text)
 
 
 def setup(self):

@@ -17,9 +17,8 @@ from tempfile import TemporaryDirectory
 ROOT = Path(__file__).resolve().parent.parent
 NEXT = ROOT / "build" / "next"
 VERSION = re.compile(r"\d+(\.\w+)+(\+[\w.]+)?")
-TORCHS_OWN = re.compile(
-    r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)[=>]="
-)  # torch names the versions that it runs with
+# Torch names the versions of these that it runs with.
+TORCHS_OWN = re.compile(r"(torch|triton|nvidia-[\w-]+|cuda-[\w-]+)[=>]=")
 PYTEST = [
     "-m", "pytest", "-qq", "-rN", "--tb=no", "-o", "addopts=", "-o", "filterwarnings=", "-p",
     "moved",
@@ -34,27 +33,18 @@ def main(arguments=None, environment=None):
         for path in asked.notebooks:
             (shutil.copytree if path.is_dir() else shutil.copy)(path, Path(folder) / path.name)
         paths = os.pathsep.join([str(ROOT), str(ROOT / "tests")])
-        env = {
-            **os.environ,
-            "PYTHONPATH": paths,
-            "PYTEST_ADDOPTS": "",
-            "IPYTHONDIR": str(ROOT / "build" / "ipython"),
-        }
-        return subprocess.run(
-            [python, *PYTEST, *asked.options, folder], cwd=ROOT, env=env
-        ).returncode
+        ours = {"PYTHONPATH": paths, "IPYTHONDIR": str(ROOT / "build" / "ipython")}
+        env = {**os.environ, "PYTEST_ADDOPTS": "", **ours}
+        command = [python, *PYTEST, *asked.options, folder]
+        return subprocess.run(command, cwd=ROOT, env=env).returncode
 
 
 def read(arguments):
     """Return what is asked; exit with a sentence where that cannot be meant."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--torch", default="", help="a version, such as 2.14.0")
     parser.add_argument("--wheels", default="", help="a folder of wheels to look into as well")
-    parser.add_argument(
-        "--index", default="", help="the address of a package index to look into as well"
-    )
+    parser.add_argument("--index", default="", help="the address of another package index")
     parser.add_argument("--notebooks", nargs="+", type=Path, default=[ROOT / "notebooks"])
     parser.add_argument("options", nargs="*", help="after --: options of pytest and nbval")
     asked = parser.parse_args(arguments)
@@ -79,10 +69,7 @@ def installed(torch, options):
     """Make build/next with what the lock names, but this torch; return its Python, or exit with
     what went wrong.
     """
-    print(
-        f"Installing torch {torch} and what the lessons need into build/next (torch is large) ...",
-        flush=True,
-    )
+    print(f"Installing torch {torch}, which is large, and the rest into build/next ...", flush=True)
     step([sys.executable, "-m", "venv", NEXT], "The environment build/next could not be made")
     python = NEXT / "bin" / "python"
     for name, first in (("requirements.txt", f"torch=={torch}"), ("constraints.txt", "")):
@@ -101,9 +88,8 @@ def without_torch(text):
 
 def step(command, failure):
     """Run a command; exit with `failure` and what the command complained about."""
-    ran = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    ran = subprocess.run(command, **pipes, text=True, errors="replace")
     if ran.returncode:
         said = [line.strip() for line in ran.stdout.splitlines() if line.strip()]
         first = next((number for number, line in enumerate(said) if line.startswith("ERROR:")), -1)

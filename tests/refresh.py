@@ -35,11 +35,8 @@ def main(arguments=None, folder=NOTEBOOKS):
     os.environ.setdefault("GPU_CELLS", "stored")  # see helpers/gpu.py
     os.environ.setdefault("FOLDING_FAULTS", "raise")  # see autograd_graphs/large/fold.py
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "lesson",
-        nargs="*",
-        help="numbers such as 03, or clinic, or glossary; all of them if none is given",
-    )
+    helped = "numbers such as 03, or clinic, or glossary; all of them if none is given"
+    parser.add_argument("lesson", nargs="*", help=helped)
     paths = chosen(parser.parse_args(arguments).lesson, folder)
     return max([refresh(path) for path in paths], default=0)
 
@@ -51,9 +48,8 @@ def chosen(numbers, folder=NOTEBOOKS):
         lessons |= {path.stem: path for path in folder.glob(f"{name}.ipynb")}
     unknown = [number for number in numbers if number.zfill(2) not in lessons]
     if unknown:
-        sys.exit(
-            f"There is no lesson {', '.join(unknown)}. Lessons: {', '.join(lessons) or 'none yet'}."
-        )
+        there = ", ".join(lessons) or "none yet"
+        sys.exit(f"There is no lesson {', '.join(unknown)}. Lessons: {there}.")
     return [lessons[number.zfill(2)] for number in numbers] or list(lessons.values())
 
 
@@ -86,23 +82,14 @@ def executed(notebook, folder):
     `folder`.
     """
     notebook.metadata.pop("widgets", None)
-    kernel = AsyncKernelManager(
-        kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=NbvalKernelspecManager()
-    )
-    client = NotebookClient(
-        notebook,
-        km=kernel,
-        timeout=60,
-        record_timing=False,
-        resources={"metadata": {"path": str(folder)}},
-    )
+    specs = NbvalKernelspecManager()
+    kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=specs)
+    how = {"timeout": 60, "record_timing": False, "resources": {"metadata": {"path": str(folder)}}}
+    client = NotebookClient(notebook, km=kernel, **how)
     with tempfile.TemporaryDirectory() as progress:  # nothing was guessed yet, whoever runs this
+        env = os.environ | {progress_file.FOLDER: progress}
         # the kernel's own chatter is no output
-        return client.execute(
-            cleanup_kc=True,
-            stderr=subprocess.DEVNULL,
-            env=os.environ | {progress_file.FOLDER: progress},
-        )
+        return client.execute(cleanup_kc=True, stderr=subprocess.DEVNULL, env=env)
 
 
 if __name__ == "__main__":

@@ -62,8 +62,9 @@ async def at_work(hub, folder):
     server = prying.server_of(uid_of(first.name))
     tries = prying.attempts(folder, home, hub.ports, server)
     seen = {"came": prying.come_of(await second.run(prying.program(tries)))}
+    lesson = folder / "course" / "notebooks" / "00_start_here.ipynb"
     allowed = {
-        "read a lesson of the course": f"open({str(folder / 'course' / 'notebooks' / '00_start_here.ipynb')!r}).read()",
+        "read a lesson of the course": f"open({str(lesson)!r}).read()",
         "read one's own file": f"open({str(folder / 'homes' / second.name / LESSON)!r}).read()",
         "ask one's own server": f"ask('{hub.address}{second.home}/api/contents', OWN)",
     }
@@ -72,9 +73,8 @@ async def at_work(hub, folder):
     (reset,) = re.findall(r"`(!python [^`]+ reset 03 [^`]+)`", README.read_text("utf-8"))
     seen["reset"] = str(await second.run(reset))
     seen["open ports"] = processes.open_to_others({uid_of(name) for name in NAMES}, set(hub.ports))
-    seen["kernel ports"] = await first.run(
-        "import ipykernel, json; json.load(open(ipykernel.get_connection_file()))['transport']"
-    )
+    asked = "import ipykernel as i, json; json.load(open(i.get_connection_file()))['transport']"
+    seen["kernel ports"] = await first.run(asked)
     for student in students:
         await student.leave()
     return seen
@@ -171,19 +171,12 @@ def bring_lessons(folder, name):
     """Bring a student's lessons, as that student, by what starts the student's server."""
     course, home = folder / "course", folder / "homes" / name
     start = str(course / "classroom" / "start_student.py")
+    code = f"import runpy; runpy.run_path({start!r})['bring_lessons'](); print('It goes on.')"
+    command = [course / ".venv" / "bin" / "python", "-P", "-c", code]
+    env = school.student_environment(folder) | {"HOME": str(home)}
+    student = {"user": name, "group": name, "extra_groups": ()}
     return subprocess.run(
-        [
-            *(course / ".venv" / "bin" / "python", "-P", "-c"),
-            f"import runpy; runpy.run_path({start!r})['bring_lessons'](); print('It goes on.')",
-        ],
-        cwd=home,
-        env=school.student_environment(folder) | {"HOME": str(home)},
-        user=name,
-        group=name,
-        extra_groups=(),
-        capture_output=True,
-        text=True,
-        timeout=100,
+        command, cwd=home, env=env, capture_output=True, text=True, timeout=100, **student
     )
 
 

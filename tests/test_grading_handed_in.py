@@ -58,6 +58,13 @@ def test_a_link_to_a_folder_is_not_followed(tmp_path):
     assert submissions(inside) == ({}, [])
 
 
+def test_a_link_to_a_file_and_what_is_no_notebook_are_not_read(tmp_path):
+    (tmp_path / "linked.ipynb").symlink_to(put(tmp_path / "outside" / "x.ipynb"))
+    (tmp_path / "broken.ipynb").write_text("no notebook", "utf-8")
+    assert "could not be opened" in read(tmp_path / "linked.ipynb")[1]
+    assert "holds no notebook" in read(tmp_path / "broken.ipynb")[1]
+
+
 def test_cells_that_are_missing_are_named(tmp_path):
     release = new_notebook(cells=[placed("03.1"), placed("03.2")])
     text, why = read(put(tmp_path / "ada.ipynb"))

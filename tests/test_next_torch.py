@@ -23,12 +23,9 @@ def code_cells(notebook):
 
 
 def find(notebook, wanted):
-    """Return the number of the first code cell with an output that `wanted` accepts, and that
-    output.
-    """
-    return next(
-        (n, o) for n, cell in enumerate(code_cells(notebook)) for o in cell["outputs"] if wanted(o)
-    )
+    """Return the first output that `wanted` accepts."""
+    outputs = [one for cell in code_cells(notebook) for one in cell["outputs"]]
+    return next(filter(wanted, outputs))
 
 
 def data(output):
@@ -42,43 +39,27 @@ def relabelled(svg):
 
 
 def a_digit(notebook):
-    number, output = find(notebook, lambda o: re.search(r"\d", data(o).get("text/plain", "")))
+    output = find(notebook, lambda o: re.search(r"\d", data(o).get("text/plain", "")))
     plain = output["data"]["text/plain"]
     digit = re.search(r"\d", plain)
-    output["data"]["text/plain"] = (
-        f"{plain[: digit.start()]}{9 - int(digit[0])}{plain[digit.end() :]}"
-    )
-    return number
-
-
-def a_printed_word(notebook):
-    number, output = find(notebook, lambda o: o["output_type"] == "stream")
-    output["text"] = "x" + output["text"][1:]
-    return number
-
-
-def an_error_message(notebook):
-    number, output = find(notebook, lambda o: o["output_type"] == "error")
-    output["evalue"] = output["evalue"].swapcase()
-    return number
+    changed = f"{plain[: digit.start()]}{9 - int(digit[0])}{plain[digit.end() :]}"
+    output["data"]["text/plain"] = changed
 
 
 def a_label_in_the_img(notebook):
-    number, output = find(notebook, lambda o: DATA_URI.search(data(o).get("text/html", "")))
+    output = find(notebook, lambda o: DATA_URI.search(data(o).get("text/html", "")))
     html = output["data"]["text/html"]
     changed = relabelled(next(decoded_pictures(html)))
     encoded = base64.b64encode(changed.encode()).decode()
     output["data"]["text/html"] = html.replace(DATA_URI.search(html)[1], encoded)
-    return number
 
 
 def a_cell_that_now_raises(notebook):
     cell = code_cells(notebook)[-1]
     cell["source"] = 'raise RuntimeError("now it raises")\n' + cell["source"]
-    return len(code_cells(notebook)) - 1
 
 
-TAMPERS = [a_digit, a_printed_word, a_label_in_the_img, an_error_message, a_cell_that_now_raises]
+TAMPERS = [a_digit, a_label_in_the_img, a_cell_that_now_raises]
 NBVAL = ["-p", "nbval_patch", "--nbval", "--nbval-current-env", "--nbval-cell-timeout=20"]
 SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize.cfg'}"
 
@@ -90,10 +71,7 @@ SANITISER = f"--nbval-sanitize-with={next_torch.ROOT / 'tests' / 'nbval_sanitize
         (["--torch="], "Which torch? For example"),
         (["--torch=next"], "'next' is no version of torch. For example"),
         (["--torch=2.14.0", "--wheels=nowhere"], "FROM=nowhere is no folder"),
-        (
-            ["--torch=2.14.0", "--notebooks", "notebooks/77*.ipynb"],
-            "There is no lesson notebooks/77*.ipynb",
-        ),
+        (["--torch=2.14.0", "--notebooks", "77*.ipynb"], "There is no lesson 77*.ipynb"),
     ],
 )
 def test_what_cannot_be_meant_gets_a_sentence(arguments, sentence):
@@ -149,20 +127,16 @@ def test_every_output_that_moved_is_reported_and_no_other(tmp_path, capfd):
     said = reported(tmp_path, capfd)
     assert re.findall(r"^\d.*$", said, re.M) == [
         "98_changed, cell 7 ('6 * 7'), under 'A digit'",
-        "98_changed, cell 13 ('print(\"leaf\")'), under 'A stream'",
         f"98_changed, cell 18 ({made_up_lesson.DRAW.splitlines()[0]!r}), under 'A picture'",
-        "98_changed, cell 23 ('raise ValueError(\"no graph here\")'), under 'An error'",
         "98_changed, cell 32 ('raise RuntimeError(\"now it raises\")'), under 'Exercises'",
-        f"5 of 16 cells moved on torch {version('torch')}; lessons: 1 of 2.",
+        f"3 of 16 cells moved on torch {version('torch')}; lessons: 1 of 2.",
     ]
     for stored, now in [
         ("52", "42"),
-        ("xeaf", "leaf"),
         (
             '…lt="one card" src="<svg><text>Changed</text></svg>"><details><summary>The graph as text</summary><pr…',
             '…lt="one card" src="<svg><text>MulBackward0</text></svg>"><details><summary>The graph as text</summar…',
         ),
-        ("ValueError: NO GRAPH HERE", "ValueError: no graph here"),
         ("(nothing)", "RuntimeError: now it raises"),
     ]:
         assert f"    stored  {stored}\n    now     {now}\n" in said

@@ -148,11 +148,8 @@ def test_a_slide_says_its_own_words_and_shows_what_is_asked(monkeypatch):
     made = nbformat.read(ROOT / "notebooks" / "07_retain_graph.ipynb", as_version=4)
     for cell in made.cells:
         if cell.metadata.course.get("id") == "07.lab":
-            cell.metadata.course.slide = {
-                "asked": list("IJK"),
-                "answers": list("XYZ"),
-                "presses": ["1 2", "4", "3"],
-            }
+            presses = {"presses": ["1 2", "4", "3"]}
+            cell.metadata.course.slide = {"asked": list("IJK"), "answers": list("XYZ")} | presses
         if cell.metadata.course.get("id") == "07.q1":
             cell.metadata.course.slide = {"options": list("xyz"), "takeaway": ["no text"]}
     found = [one for one in slides(made) if one.kind in ("round", "lab")]
@@ -178,9 +175,8 @@ def test_in_a_deck_what_ran_and_the_reason_wait_for_a_key(kind):
             cell.metadata.slideshow = {"slide_type": kind}
         elif not kind:
             cell.metadata.pop("slideshow")
-    html = template().render(
-        slides=slides(given), asked={}, title="T", policy="", styles=[], scripts=[]
-    )
+    empty = {"asked": {}, "policy": "", "styles": [], "scripts": []}
+    html = template().render(slides=slides(given), title="T", **empty)
     assert html.count('<div class="out"') > 3
     assert not re.search(r'<div class="out"(?! data-at="1")', html)
     assert html.count('<div class="takeaway" data-at=') == html.count('<div class="takeaway"')
@@ -190,25 +186,30 @@ HOSTILE = "</script><script>window.hit=1</script>"
 ODD = [None, 7, True, [], ["x"], {}, {"a": {}}, "", HOSTILE, '" onload="hit', "x" * 301, "99.q1\n"]
 
 
+FIELDS = ("role", "id", "right", "answer", "expects", "minutes", "more")
+
+
 @pytest.mark.parametrize("odd", ODD, ids=repr)
-def test_metadata_of_odd_types_and_with_markup_is_dropped(tmp_path, odd):
-    fields = ("role", "id", "right", "answer", "expects", "minutes", "more")
-    for whole in (odd, dict.fromkeys(fields, odd)):
-        cell = code("run", "f()", printed("x\n"))
+def test_metadata_of_odd_types_and_with_markup_is_dropped(odd):
+    cell = code("run", "f()", printed("x\n"))
+    for whole in (odd, dict.fromkeys(FIELDS, odd)):
         cell.metadata["course"] = whole
-        assert course_of(cell) == ({"minutes": 7} if whole == dict.fromkeys(fields, 7) else {})
-        cells = [new_markdown_cell("# T"), guess("99.q1"), cell]
-        for one in cells:
-            one.metadata["course"] = whole
-        for to in ("page", "slides"):
-            html = published(tmp_path, to, *cells)
-            assert "window.hit" not in html
-            assert "onload=" not in html.replace(assets.reveal("dist/reveal.js"), "")
-            assert len(slots(html)) == (to == "page")
+        assert course_of(cell) == ({"minutes": 7} if whole == dict.fromkeys(FIELDS, 7) else {})
 
 
-@pytest.mark.parametrize("caption", [HOSTILE, '" onload="hit', "'\"><b>"])
-def test_markup_in_a_caption_is_text(tmp_path, caption):
+@pytest.mark.parametrize("to", ["page", "slides"])
+def test_markup_in_metadata_is_not_published(tmp_path, to):
+    cells = [new_markdown_cell("# T"), guess("99.q1"), code("run", "f()", printed("x\n"))]
+    for cell, odd in zip(cells, (HOSTILE, '" onload="hit', HOSTILE), strict=True):
+        cell.metadata["course"] = dict.fromkeys(FIELDS, odd)
+    html = published(tmp_path, to, *cells)
+    assert "window.hit" not in html
+    assert "onload=" not in html.replace(assets.reveal("dist/reveal.js"), "")
+    assert len(slots(html)) == (to == "page")
+
+
+def test_markup_in_a_caption_is_text(tmp_path):
+    caption = f"'\"><b>{HOSTILE}"
     picture = shown({"image/png": made_up_guesses.PIXEL, "text/plain": "<Figure>"})
     cells = [text("title", "# T"), code("run", "f()", picture, caption=caption)]
     for to in ("page", "slides"):

@@ -27,9 +27,8 @@ def markdown(lesson):
 
 def exercises(lesson):
     """Return the minutes of each exercise, as its statement gives them: {"03.1": 3}."""
-    found = re.findall(
-        rf"^\W*({lesson}\.\d)\b.*?(\d+) minutes", "\n".join(markdown(lesson)), re.MULTILINE
-    )
+    stated = rf"^\W*({lesson}\.\d)\b.*?(\d+) minutes"
+    found = re.findall(stated, "\n".join(markdown(lesson)), re.MULTILINE)
     return {name: int(minutes) for name, minutes in found}
 
 
@@ -79,9 +78,8 @@ def test_all_exercises_and_ideas_that_it_names_exist():
     named = set(EXERCISE.findall(TEXT))
     assert named <= set(ALL), f"no lesson has the exercises {sorted(named - set(ALL))}"
     for lesson, idea in re.findall(r"\b(\d\d)·(\d)", TEXT):
-        assert any(cell.startswith(f"## {idea} · ") for cell in markdown(lesson)), (
-            f"{lesson} has no idea {idea}"
-        )
+        ideas = [cell for cell in markdown(lesson) if cell.startswith(f"## {idea} · ")]
+        assert ideas, f"{lesson} has no idea {idea}"
 
 
 def minutes_of(clock):
@@ -139,9 +137,8 @@ def test_the_day_adds_up():
         if what in LESSONS:
             assert given(do) == minutes, f"{what} at {start}: the parts do not add up"
     named = {row[2] for row in rows}
-    at_home = set(
-        re.findall(r"\b\d\d\b(?!\.)", TEXT.split("**At home afterwards**")[1].split("whole")[0])
-    )
+    after = TEXT.split("**At home afterwards**")[1].split("whole")[0]
+    at_home = set(re.findall(r"\b\d\d\b(?!\.)", after))
     assert named & set(LESSONS) | at_home == IN_THE_DAY
     assert not named & at_home
 
@@ -169,9 +166,8 @@ def test_what_to_leave_out_is_planned_and_never_what_others_lean_on():
     for _, _, lesson, do, late in day():
         if late:
             found = re.fullmatch(r"(\d|lab) (\(\d+\))", late)
-            assert any(
-                part.startswith(found[1]) and part.endswith(found[2]) for part in do.split(" · ")
-            )
+            parts = [part for part in do.split(" · ") if part.startswith(found[1])]
+            assert any(part.endswith(found[2]) for part in parts)
             assert (lesson, found[1]) not in needed
     for block in blocks(day()):
         assert any(row[4] for row in block), "each block says what to leave out"
@@ -203,11 +199,8 @@ def test_each_part_of_the_day_has_the_time_that_its_slides_take():
 
 def test_the_weeks_add_up():
     rows = table("Week by week")
-    told = re.search(
-        r"Two sessions of (\d+) minutes a week: (\d+) of teaching.*?break of (\d+).*?(\d+)\s+of slack\s+\((\d+) %\)",
-        TEXT,
-        re.DOTALL,
-    )
+    said = r"Two sessions of (\d+) minutes a week: (\d+) of teaching.*?break of (\d+)"
+    told = re.search(said + r".*?(\d+)\s+of slack\s+\((\d+) %\)", TEXT, re.DOTALL)
     whole, teaching, pause, slack, share = map(int, told.groups())
     assert whole == teaching + pause + slack <= 90
     assert 20 <= share == round(100 * slack / teaching) <= 25
@@ -223,9 +216,8 @@ def test_the_weeks_add_up():
     done = [name for row in lessons for name in EXERCISE.findall(" ".join(row[3:]))]
     assert sorted(done) == sorted(ALL), "each exercise stands once, in class or at home"
     for _, _, what, _, home in lessons:
-        assert given(home) == sum(ALL[name] for name in EXERCISE.findall(home)), (
-            f"{what}, at home: {home}"
-        )
+        taken = sum(ALL[name] for name in EXERCISE.findall(home))
+        assert given(home) == taken, f"{what}, at home: {home}"
 
 
 def ideas_in(words):
