@@ -129,7 +129,7 @@ lock: $(PY)  ## write constraints.txt from the two requirement files (LOCK_ARGS=
 audit: $(AUDIT)  ## ask for known advisories on the packages of the lock that this system takes (AUDIT_ARGS="-s osv" for another service)
 	@build/audit/bin/python -m pip_audit --strict --no-deps --disable-pip -r constraints.txt $(addprefix --ignore-vuln ,$(STANDING)) $(AUDIT_ARGS)
 
-next: $(PY)  ## run the lessons on another torch and report which outputs moved (TORCH=2.14.0; N=03 FROM=wheels/)
+next: $(PY)  ## run the lessons on another torch and name the cells that moved (TORCH=2.14.0; N=03 FROM=wheels/)
 	@"$(PY)" tests/next_torch.py --torch="$(TORCH)" --wheels="$(FROM)" --index="$(TORCH_INDEX)" \
 	  --notebooks $(NOTEBOOKS) -- $(PATCH) $(NBVAL)
 

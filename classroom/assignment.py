@@ -43,9 +43,7 @@ The exercises are those of the lessons: where one speaks of a cell or an error a
 It is run from top to bottom, without a network and with nobody to answer an `input()`, and only code counts, no outputs:
 before you hand it in, *Restart Kernel and Run All Cells*. A cell may take 20 seconds. Whether an answer is right is not said
 here. An exercise gives all of its points or none."""
-LEFT_OUT = (
-    "Not asked here: {}. They can be tried in their lesson only, where `check` tells how they went."
-)
+LEFT_OUT = "Not asked here: {}. Their lessons ask them, and `check` there tells how they went."
 STUB = re.compile(r'\s*\bcheck\("(\d\d\.\d+)", answer\)\s*$')
 
 
@@ -123,12 +121,10 @@ def _notebook(titles, cells, left_out):
     text = INTRODUCTION.format(title=titles)
     if left_out:
         text += f"\n\n{LEFT_OUT.format(', '.join(left_out))}"
-    first = [
-        described(new_markdown_cell(text), "ask", "begin"),
-        described(new_code_cell("import torch"), "ask", "setup"),
-    ]
+    first = described(new_markdown_cell(text), "ask", "begin")
+    setup = described(new_code_cell("import torch"), "ask", "setup")
     kernel = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    return new_notebook(cells=[*first, *cells], metadata={"kernelspec": kernel})
+    return new_notebook(cells=[first, setup, *cells], metadata={"kernelspec": kernel})
 
 
 def source(number, master):
@@ -168,11 +164,8 @@ def _cells(exercise, above, stub):
     text = "\n\n".join([*texts, *shown])
     difficulty = re.search(rf"{re.escape(id)}.*?({'|'.join(POINTS)})\b", text)[1]
     answer = f"{stub}\n### BEGIN SOLUTION\n{exercise.solution.strip()}\n### END SOLUTION"
-    return [
-        text_cell(text, id),
-        described(new_code_cell(answer), "answer", id),
-        points_cell(id, POINTS[difficulty]),
-    ]
+    asked, answered = text_cell(text, id), described(new_code_cell(answer), "answer", id)
+    return [asked, answered, points_cell(id, POINTS[difficulty])]
 
 
 if __name__ == "__main__":

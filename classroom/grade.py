@@ -109,12 +109,8 @@ def _row(student, name, folder, note):
     with Gradebook(f"sqlite:///{folder / 'gradebook.db'}") as book:
         grades = book.find_submission(name, student).notebooks[0].grades
         points = {place_of(grade.name): (grade.score, grade.max_score) for grade in grades}
-    return {
-        "student": student,
-        "note": note,
-        "points": dict(sorted(points.items())),
-        "reasons": _reasons(student, name, folder),
-    }
+    reasons, points = _reasons(student, name, folder), dict(sorted(points.items()))
+    return {"student": student, "note": note, "points": points, "reasons": reasons}
 
 
 def place_of(grade_id):

@@ -36,9 +36,8 @@ def printed(notebook: Path, folder: Path, pages: dict[str, str], printer: Printe
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise Unpublishable(
-            f"The folder {folder} cannot be made ({reason(error)}). Give another place after -o."
-        ) from None
+        why = f"The folder {folder} cannot be made ({reason(error)}). Give another after -o."
+        raise Unpublishable(why) from None
     for kind, page in pages.items():
         printer.print(page, path_of(notebook, folder, kind))
     for kind in worksheets.KINDS:

@@ -44,10 +44,8 @@ def main(arguments: list[str] | None = None, root: Path = workspace.ROOT) -> int
 
 
 def listen_to_signals() -> None:
-    """End as Ctrl+C does where the terminal is closed, unless that is to be survived (nohup).
-
-    Started in the background by a script this process would ignore Ctrl+C, and its kernels with it:
-    nothing could stop what runs in them.
+    """End as Ctrl+C does where the terminal is closed, unless that is to be survived (nohup); in the
+    background, too, where this process and its kernels would ignore it.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -69,9 +67,8 @@ def chosen(named: str, root: Path) -> tuple[dict[str, Path], str]:
         return lessons | {OWN: path}, OWN
     number = named.partition("_")[0].zfill(2)
     if named and number not in lessons:
-        raise Unpublishable(
-            f"There is no lesson {named!r}, but {', '.join(lessons)}. For example: make present N=05"
-        )
+        there = f"There is no lesson {named!r}, but {', '.join(lessons)}."
+        raise Unpublishable(f"{there} For example: make present N=05")
     return lessons, number if named else ""
 
 
@@ -81,9 +78,8 @@ def route_named(name: str, root: Path) -> list[Block]:
         return []
     known = routes(root)
     if name not in known:
-        raise Unpublishable(
-            f"There is no route {name!r}, but {', '.join(known)}. For example: make present ROUTE=day"
-        )
+        there = f"There is no route {name!r}, but {', '.join(known)}."
+        raise Unpublishable(f"{there} For example: make present ROUTE=day")
     return known[name]
 
 
@@ -91,10 +87,7 @@ async def serve(room: Room, given: argparse.Namespace) -> None:
     """Listen, say the address, open a browser; end the kernels at the end."""
     server = listen(room, given.port)
     room.announce = lambda address: print(f"  {address}", flush=True)
-    print(
-        "Present at this address. It works once; each time the next one is printed here. Ctrl+C ends it.",
-        flush=True,
-    )
+    print("Present at this address. It works once, then the next one is printed. Ctrl+C ends it.")
     address = room.new_address()
     room.announce(address)
     if given.browser:
@@ -110,9 +103,8 @@ async def serve(room: Room, given: argparse.Namespace) -> None:
 def port(given: str) -> int:
     """Return the number of a port. Raises ArgumentTypeError, which argparse says in a sentence."""
     if not given.isdecimal() or int(given) > 65535:
-        raise argparse.ArgumentTypeError(
-            f"{given!r} is no port: give a number up to 65535, 0 for a free one"
-        )
+        said = f"{given!r} is no port: give a number up to 65535, 0 for a free one"
+        raise argparse.ArgumentTypeError(said)
     return int(given)
 
 
@@ -123,9 +115,7 @@ def parser() -> argparse.ArgumentParser:
     add("lesson", nargs="?", default="", help="its number, or the path of your own notebook")
     add("--port", type=port, default=PORT, help="another one is taken where it is not free")
     add("--trust", action="store_true", help="keep HTML and scripts of your own notebook")
-    add(
-        "--route", default="", help="day, or week-1 and so on: what TEACHING.md plans, in its order"
-    )
+    add("--route", default="", help="day, or week-1 and so on: what TEACHING.md plans, in order")
     add("--no-browser", dest="browser", action="store_false", help="only print the address")
     return made
 

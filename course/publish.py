@@ -42,9 +42,7 @@ def publish(notebook: str | Path, to: str, out: str | Path, *, trust: bool = Fal
     except (OSError, ValueError) as error:  # no name of a file
         raise unwritable(out, error) from None
     if same:
-        raise Unpublishable(
-            f"{out} is the notebook itself. Give another name after -o, such as {out.stem}.html."
-        )
+        raise Unpublishable(f"{out} is the notebook itself. Give another name, such as x.html.")
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         part.write_text(html, encoding="utf-8", newline="\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 
 from autograd_graphs.drawing.diagram import arrow
-from autograd_graphs.drawing.display_list import Mark
+from autograd_graphs.drawing.display_list import SHAPES, Mark, geometry
 from autograd_graphs.drawing.palette import DARK, LIGHT, attributes
 from autograd_graphs.drawing.svg import FONT
 from autograd_graphs.playing.animate import film
@@ -139,17 +139,10 @@ def element(mark: Mark) -> str:
         x, y = mark.at
         runs = "".join([run(text, role) for text, role in mark.runs])
         return f'<text x="{x}" y="{y}" style="{looks}">{runs}</text>'
-    if mark.shape == "path":
-        start, *rest = [f"{x} {y}" for x, y in zip(mark.at[::2], mark.at[1::2], strict=True)]
-        return f'<path d="M{start}C{" ".join(rest)}" style="{looks}"/>'
-    if mark.shape == "polygon":
-        return f'<polygon points="{" ".join(map(str, mark.at))}" style="{looks}"/>'
-    if mark.shape == "circle":
-        x, y, radius = mark.at
-        return f'<circle cx="{x}" cy="{y}" r="{radius}" style="{looks}"/>'
-    x, y, wide, high, radius = mark.at
-    size = f'width="{wide}" height="{high}" rx="{radius}"'
-    return f'<rect x="{x}" y="{y}" {size} style="{looks}"/>'
+    tag, *names = SHAPES[mark.shape]
+    pairs = zip(names, geometry(mark), strict=True)
+    places = " ".join([f'{name}="{value}"' for name, value in pairs])
+    return f'<{tag} {places} style="{looks}"/>'
 
 
 def run(text: str, role: str) -> str:

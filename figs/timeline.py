@@ -35,26 +35,16 @@ MERGED, TORCHSCRIPT = _month(2018, 4.8), _month(2018, 12.2)
 TENSORFLOW_2, PYTORCH_2 = _month(2019, 10), _month(2023, 3.5)
 TODAY = LAST + 0.9
 
+LATER_SCRIPT = "TorchScript: from PyTorch 1.0, December 2018; deprecated today"
+LATER_FLOW = "TensorFlow 2: line by line by default; Keras fit() captures"
 LANES = ((114, "One graph, made once and used again"), (238, "A new graph at each run"))  # y, words
 BARS = (  # from, to, top, style, words
     (TENSORFLOW, TENSORFLOW_2, 124, "static", "TensorFlow 1, Keras compile()"),
     (PYTORCH_2, TODAY, 124, "static", "torch.compile captures graphs"),
-    (
-        TORCHSCRIPT,
-        TODAY,
-        166,
-        "static",
-        "TorchScript: from PyTorch 1.0, December 2018; deprecated today",
-    ),
+    (TORCHSCRIPT, TODAY, 166, "static", LATER_SCRIPT),
     (PYTORCH, MERGED, 248, "old", "Variable"),
     (MERGED, TODAY, 248, "dynamic", "PyTorch 0.4 and later: one class, Tensor"),
-    (
-        TENSORFLOW_2,
-        TODAY,
-        294,
-        "dynamic",
-        "TensorFlow 2: line by line by default; Keras fit() captures",
-    ),
+    (TENSORFLOW_2, TODAY, 294, "dynamic", LATER_FLOW),
 )
 EVENTS = (  # year, y where its line begins, words, which end of them is at the line
     (PYTORCH, 248, "Jan 2017: PyTorch", "end"),
@@ -72,29 +62,15 @@ def draw() -> str:
         f' height="{HEIGHT}" font-family="ui-sans-serif,system-ui,Segoe UI,Helvetica,Arial,sans-serif">'
     )
     ground = f'<rect width="{WIDTH}" height="{HEIGHT}" rx="10" class="ground"/>'
-    heading = _text(
-        LEFT, 30, "From Variable to Tensor, and when a graph is made", weight=600, size=19
-    )
-    lanes = [_text(LEFT, y, words, look="faint", weight=600) for y, words in LANES]
-    events = [
-        part for event in EVENTS for part in _event(*event)
-    ]  # before the bars, so that lines run behind them
-    bars = [_bar(*bar) for bar in BARS]
-    return "\n".join(
-        [
-            opening,
-            f"<title>{TITLE}</title>",
-            f"<style>{_css(LIGHT)}@media(prefers-color-scheme:dark){{{_css(DARK)}}}</style>",
-            ground,
-            heading,
-            *_axis(),
-            *lanes,
-            _chainer(),
-            *events,
-            *bars,
-            "</svg>\n",
-        ]
-    )
+    words = "From Variable to Tensor, and when a graph is made"
+    parts = [opening, f"<title>{TITLE}</title>"]
+    parts.append(f"<style>{_css(LIGHT)}@media(prefers-color-scheme:dark){{{_css(DARK)}}}</style>")
+    parts += [ground, _text(LEFT, 30, words, weight=600, size=19), *_axis()]
+    parts += [_text(LEFT, y, words, look="faint", weight=600) for y, words in LANES]
+    parts.append(_chainer())
+    for event in EVENTS:  # before the bars, so that lines run behind them
+        parts += _event(*event)
+    return "\n".join([*parts, *[_bar(*bar) for bar in BARS], "</svg>\n"])
 
 
 def _x(year: float) -> int:

@@ -73,17 +73,9 @@ def outputs():
     ]
     kinds += [
         shown({"image/svg+xml": SVG} | plain),
-        shown(
-            {
-                "image/svg+xml": f"<?xml version='1.0'?><!DOCTYPE svg [<!ENTITY x SYSTEM '{FAR}'>]>{SVG}"
-            }
-        ),
+        shown({"image/svg+xml": f"<!DOCTYPE svg [<!ENTITY x SYSTEM '{FAR}'>]>{SVG}"}),
         shown({"image/png": f"AAAA{OUT}"} | plain),
-        shown(
-            {"image/png": "AAAA"} | plain,
-            alt=OUT,
-            **{"image/png": {"width": f"1{OUT}", "height": -1}},
-        ),
+        shown({"image/png": "AAAA"} | plain, alt=OUT, **{"image/png": {"width": f"1{OUT}"}}),
         shown({"image/svg+xml": f"<svg><title>{OUT}</title></svg>"}),
         shown({"image/jpeg": evil} | plain),
         shown({"application/javascript": HIT}),
@@ -94,9 +86,7 @@ def outputs():
         shown({f"application/{OUT}+json": {"a": OUT}}),
         shown({"application/json": {"a": OUT}, "text/vnd.graphviz": "digraph {}"}),
         shown({"application/pdf": "JVBERi0="} | plain),
-        new_output(
-            "error", ename=OUT, evalue=f"</span>{OUT}", traceback=[f"----> 1 {OUT}", f"</pre>{OUT}"]
-        ),
+        new_output("error", ename=OUT, evalue=f"</span>{OUT}", traceback=[f"-> 1 {OUT}", OUT]),
         new_output("error", ename="E", evalue="\x1b[38m", traceback=["\x1b[38m\x1b]8;;x\x07"]),
         new_output("error", ename="", evalue="", traceback=[]),
     ]
@@ -118,11 +108,8 @@ def notebook():
         f"a.png{OUT}": {"image/svg+xml": SVG, f"text/html{OUT}": OUT},
         "b.png": {"image/png": OUT},
     }
-    cells.append(
-        new_markdown_cell(
-            f"![{OUT}](attachment:b.png) ![a](attachment:a.png{OUT})", attachments=pasted
-        )
-    )
+    source = f"![{OUT}](attachment:b.png) ![a](attachment:a.png{OUT})"
+    cells.append(new_markdown_cell(source, attachments=pasted))
     metadata = {
         "title": f"T {OUT}</title><script>{HIT}</script>",
         "authors": [{"name": OUT}],

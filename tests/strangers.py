@@ -55,12 +55,11 @@ LISTS = """## Lists
 def frame(rows, columns):
     """Return a table as pandas shows a DataFrame."""
     head = "".join(f"<th>feature_{number}</th>" for number in range(columns))
-    body = "".join(
-        f"<tr><th>{row}</th>"
-        + "".join(f"<td>{(row * columns + column) / 7:.6f}</td>" for column in range(columns))
-        + "</tr>"
-        for row in range(rows)
-    )
+    body = ""
+    for row in range(rows):
+        numbers = [(row * columns + column) / 7 for column in range(columns)]
+        cells = "".join(f"<td>{number:.6f}</td>" for number in numbers)
+        body += f"<tr><th>{row}</th>{cells}</tr>"
     style = "<style scoped>\n    .dataframe tbody tr th {\n        vertical-align: top;\n    }\n</style>"
     return (
         f'<div>\n{style}\n<table border="1" class="dataframe">\n<thead><tr style="text-align: right;">'
@@ -117,12 +116,12 @@ def widget(words):
 def cells():
     """Return cells of every kind that a stranger has, each after a heading of its own."""
     loop = "\n".join(f"value_{number} = compute({number}, depth={number})" for number in range(80))
-    raised = new_output(
-        "error",
-        ename="ValueError",
-        evalue="no such column",
-        traceback=["\x1b[31mValueError\x1b[0m", "----> 2 frame['x']", "ValueError: no such column"],
-    )
+    raised = new_output("error", ename="ValueError", evalue="no such column")
+    raised.traceback = [
+        "\x1b[31mValueError\x1b[0m",
+        "-> 2 frame['x']",
+        "ValueError: no such column",
+    ]
     return [
         text("# Notes on a small model\n\nWhat a stranger wrote, with everything in it."),
         text(FORMULAS),
@@ -173,7 +172,5 @@ def cells():
 
 
 def notebook():
-    return new_notebook(
-        cells=cells(),
-        metadata={"language_info": {"name": "python", "pygments_lexer": "ipython3"}},
-    )
+    language = {"name": "python", "pygments_lexer": "ipython3"}
+    return new_notebook(cells=cells(), metadata={"language_info": language})

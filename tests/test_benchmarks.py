@@ -25,9 +25,8 @@ LATER = (
 @pytest.mark.slow
 def test_importing_helpers_brings_nothing_heavy():
     program = "import torch, sys; before = set(sys.modules); import helpers; print(*(set(sys.modules) - before))"
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
-    )
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     brought = set(done.stdout.split())
     assert "autograd_graphs.looking.snapshot" in brought
     assert not brought & {*HEAVY, *LATER}

@@ -18,19 +18,15 @@ ROOT = Path(__file__).resolve().parent.parent
 LESSON = "/lab/tree/work/00_start_here.ipynb"
 INSTALL = '${KERNEL_PYTHON_PREFIX}/bin/pip install --no-cache-dir -r "binder/requirements.txt"'
 POST_BUILD = ["chmod +x binder/postBuild", "./binder/postBuild"]
-NOT_IN_AN_IMAGE = shutil.ignore_patterns(
-    ".*", "build", "work", "tests", "__pycache__", "*.egg-info"
-)
+LEFT_OUT = shutil.ignore_patterns(".*", "build", "work", "tests", "__pycache__", "*.egg-info")
 
 
 def dockerfile(folder):
     """Return the Dockerfile that repo2docker makes of a folder; nothing is built."""
     command = [sys.executable, "-m", "repo2docker", "--no-build", "--debug"]
     command += ["--user-id", "1000", "--user-name", "jovyan", "."]
-    ran = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=120, check=True
-    )
-    return ran.stdout
+    how = {"capture_output": True, "text": True, "timeout": 120, "check": True}
+    return subprocess.run(command, cwd=folder, **how).stdout
 
 
 def steps(text):
@@ -84,7 +80,7 @@ def environment(tmp_path):
 @pytest.mark.slow
 def test_the_course_is_still_there_when_a_volume_hides_the_home(tmp_path, environment):
     home = tmp_path / "jovyan"
-    shutil.copytree(ROOT, home, ignore=NOT_IN_AN_IMAGE)
+    shutil.copytree(ROOT, home, ignore=LEFT_OUT)
     variables = {"HOME": str(home), "PATH": f"{environment}/bin:/usr/bin:/bin"}
 
     def run(*command):

@@ -27,9 +27,8 @@ def picture():
 def test_a_figure_is_what_its_code_draws(script):
     drawn = [runpy.run_path(str(script))["draw"]() for _ in range(2)]
     assert drawn[0] == drawn[1]
-    assert script.with_suffix(".svg").read_bytes() == drawn[0].encode(), (
-        f"run: python figs/{script.name}"
-    )
+    stored = script.with_suffix(".svg").read_bytes()
+    assert stored == drawn[0].encode(), f"run: python figs/{script.name}"
 
 
 def test_every_figure_has_its_code():

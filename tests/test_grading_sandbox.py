@@ -324,11 +324,6 @@ def course(tmp_path_factory):
     return folder, {row["student"]: row for row in rows}
 
 
-@pytest.fixture(scope="module")
-def table(course):
-    return course[1]
-
-
 ANSWERED = ("03.1", "03.2", "03.4", "03.5")  # the students leave the others as they are
 
 
@@ -337,7 +332,8 @@ def points(row):
     return [row["points"][id][0] for id in ANSWERED]
 
 
-def test_each_submission_has_its_points_and_reasons(table):
+def test_each_submission_has_its_points_and_reasons(course):
+    _, table = course
     assert {student: points(row) for student, row in table.items()} == {
         "ada": [1, 2, 2, 2],
         "broken": [0, 0, 0, 0],
@@ -352,7 +348,8 @@ def test_each_submission_has_its_points_and_reasons(table):
         assert [row["points"][id][1] for id in ANSWERED] == [1, 2, 2, 2]
 
 
-def test_reasons_say_what_happened(table):
+def test_reasons_say_what_happened(course):
+    _, table = course
     why = {student: row["reasons"] for student, row in table.items()}
     assert why["wrong"]["03.2"].startswith("You gave `b` a gradient.")
     assert why["wrong"]["03.5"] == why["empty"]["03.5"] == STUB
@@ -368,8 +365,8 @@ def page(course, student):
     return path.read_text("utf-8")
 
 
-def test_each_student_has_a_page_that_asks_no_other_machine(course, table):
-    for student in table:
+def test_each_student_has_a_page_that_asks_no_other_machine(course):
+    for student in course[1]:
         asked = re.findall(r"""(?:src|href)=["']?(?!#|data:)([^"'\s>]+)""", page(course, student))
         assert asked == [], student
 

@@ -110,9 +110,8 @@ def test_every_link_and_anchor_leads_somewhere(pages):
             assert not to.scheme, f"{path.name}: {link}"
             target = (path.parent / unquote(to.path)).resolve() if to.path else path
             assert target in pages, f"{path.name}: {link} leads to no page"
-            assert not to.fragment or unquote(to.fragment) in pages[target].places, (
-                f"{path.name}: no {link}"
-            )
+            is_there = not to.fragment or unquote(to.fragment) in pages[target].places
+            assert is_there, f"{path.name}: no {link}"
 
 
 def test_nothing_is_loaded_from_elsewhere_and_all_that_is_loaded_is_there(built_pages, pages):

@@ -93,9 +93,8 @@ def test_a_folder_is_published_whole_and_each_file_is_weighed(tmp_path, capsys):
     stored(tmp_path / "in" / "a.ipynb", text("# A"), code("1", new_output("stream", text="one")))
     stored(tmp_path / "in" / "b.ipynb", new_code_cell("1"))
     (tmp_path / "in" / "c.ipynb").write_text("[1]")
-    assert main([str(tmp_path / "in"), "--to", "slides", "-o", str(tmp_path / "out")]) == 1, (
-        "c is no notebook"
-    )
+    given = [str(tmp_path / "in"), "--to", "slides", "-o", str(tmp_path / "out")]
+    assert main(given) == 1, "c is no notebook"
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a.html", "b.html"]
     said = capsys.readouterr()
     assert re.search(r"a.html: \d+ kB", said.out)

@@ -65,10 +65,8 @@ def test_the_versions_that_lesson_09_draws_are_those_that_torch_counts():
     assert counted == [0, 1, 1, 0, 2, 1]
     assert saved is not None
     path = next(path for path in NOTEBOOKS if path.stem.startswith("09"))
-    cells = json.loads(path.read_text("utf-8"))["cells"]
-    (said,) = [
-        c["metadata"]["course"] for c in cells if c["metadata"]["course"].get("id") == "09.f1"
-    ]
+    cells = [cell["metadata"]["course"] for cell in json.loads(path.read_text("utf-8"))["cells"]]
+    (said,) = [course for course in cells if course.get("id") == "09.f1"]
     assert said["slide"]["lanes"][1:] == [
         "a | 1 version 0 | 2-4 version 1 | 5-6 !version 2",
         "a, saved | 3-6 saved for b at version 1",

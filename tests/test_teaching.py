@@ -88,10 +88,10 @@ def minutes_of(clock):
 
 def day():
     """Return (start, minutes, what, parts, leave out) of each row of the day; `what` without signs."""
-    return [
-        (minutes_of(start), int(minutes), what.strip("*"), do, late)
-        for start, minutes, what, do, late in table("One day")
-    ]
+    rows = []
+    for start, minutes, what, do, late in table("One day"):
+        rows.append((minutes_of(start), int(minutes), what.strip("*"), do, late))
+    return rows
 
 
 def blocks(rows):

@@ -25,10 +25,7 @@ BLOCKS = POWERSHELL.findall((DOCS / "without-make.md").read_text(encoding="utf-8
 LINES = [line for block in BLOCKS for line in block.splitlines() if line.strip()]
 MODULE = re.compile(r"-m [\w.]+|course/\w+\.py")
 HERE = r".venv\Scripts\python "
-LESSON, FIRST = (
-    "00_start_here",
-    9,
-)  # the cells up to the first answer, which lead to no other lesson
+LESSON, FIRST = "00_start_here", 9  # the cells up to the first answer, which lead nowhere else
 PARTS = ("autograd_graphs", "helpers", "course", "classroom", "figs")
 OFFLINE = "--dry-run --no-index --no-build-isolation"
 MADE = {  # what a line leaves, by what it says
@@ -102,10 +99,8 @@ def surroundings(folder):
     """Return the variables of a student's terminal whose output goes into a file on Windows."""
     passed = ("PYTHONPATH", "JUPYTER", "PROGRESS_FOLDER", "IPYTHONDIR", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(passed)}
-    own = {
-        f"JUPYTER_{kind}_DIR": str(folder / ".jupyter") for kind in ("CONFIG", "DATA", "RUNTIME")
-    }
-    return kept | own | {"PYTHONIOENCODING": "cp1252", "IPYTHONDIR": str(folder / ".ipython")}
+    own = [f"JUPYTER_{kind}_DIR" for kind in ("CONFIG", "DATA", "RUNTIME")] + ["IPYTHONDIR"]
+    return kept | dict.fromkeys(own, str(folder / ".own")) | {"PYTHONIOENCODING": "cp1252"}
 
 
 def words_of(line):

@@ -57,12 +57,9 @@ def course(tmp_path, monkeypatch):
     """A course of two lessons and one picture; trust is noted in a folder of this test."""
     monkeypatch.setenv("JUPYTER_DATA_DIR", str(tmp_path / "jupyter"))
     save(tmp_path / "notebooks" / "00_start.ipynb", cell("1"))
-    save(
-        tmp_path / "notebooks" / NAME,
-        cell("a = 3"),
-        cell("![a card](../figs/card.svg)", kind="markdown"),
-        cell("wait a minute", slide="notes", kind="markdown"),
-    )
+    shown = cell("![a card](../figs/card.svg)", kind="markdown")
+    told = cell("wait a minute", slide="notes", kind="markdown")
+    save(tmp_path / "notebooks" / NAME, cell("a = 3"), shown, told)
     (tmp_path / "figs").mkdir()
     (tmp_path / "figs" / "card.svg").write_text("<svg/>", encoding="utf-8")
     (tmp_path / "figs" / "make.py").write_text("", encoding="utf-8")

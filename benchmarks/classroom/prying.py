@@ -1,7 +1,6 @@
 """What a student might try from a notebook to read or change what belongs to others.
 
-Each attempt is code that a student's own kernel runs. Used by the simulated class and kept as a
-test: tests/test_classroom_hub.py.
+Each attempt is code that a student's own kernel runs, in tests/test_classroom_hub.py.
 """
 
 import json

@@ -35,13 +35,6 @@ class Found:
     hub_processor: float = 0
     available: float = 0
     open_ports: list = field(default_factory=list)
-    attempts: int = 0
-    pried: dict = field(default_factory=dict)
-    kept: bool | None = None
-    orphans_gone: float | None = None
-    back_after: float | None = None
-    unsaved_lost: bool | None = None
-    variables_lost: bool | None = None
 
 
 def p95(values):
@@ -52,9 +45,8 @@ def p95(values):
 
 def table(found):
     """Return everything as Markdown."""
-    return "\n".join(
-        [*head(found), *seconds(found), *resources(found), *accident(found), *safety(found), ""]
-    )
+    ports = f"Ports open to other machines: {', '.join(found.open_ports) or 'none'}."
+    return "\n".join([*head(found), *seconds(found), *resources(found), ports, ""])
 
 
 def head(found):
@@ -85,8 +77,7 @@ def seconds(found):
             middle = statistics.median(took)
             lines.append(f"| {phase} | {middle:.1f} | {p95(took):.1f} | {max(took):.1f} |")
     explained = [f"- {phase}: {WHAT[phase]}" for phase in found.phases]
-    whole = f"All was done {found.whole:.0f} s after the first login, the accident below included."
-    return [*lines, "", *explained, "", whole, ""]
+    return [*lines, "", *explained, "", f"All took {found.whole:.0f} s from the first login.", ""]
 
 
 def resources(found):
@@ -109,39 +100,4 @@ def resources(found):
         f"{(LARGER * each + found.hub) / 1024:.0f} GiB, and the last has run the lesson "
         f"no sooner than {LARGER * used / cores / 60:.1f} minutes after the first login.",
         "",
-    ]
-
-
-def accident(found):
-    """Return what was lost when one server was killed."""
-    if found.kept is None:
-        return ["No server was killed: its student had failed before.", ""]
-    gone = "never" if found.orphans_gone is None else f"after {found.orphans_gone:.1f} s"
-    lost = [
-        name
-        for name, is_lost in (
-            ("the kernel's variables", found.variables_lost),
-            ("what was typed since the last save", found.unsaved_lost),
-        )
-        if is_lost
-    ]
-    return [
-        "An accident: one student's server was killed (SIGKILL) while the others worked. Saved lesson and progress.json: "
-        + ("unchanged." if found.kept else "**CHANGED**."),
-        f"Its kernel ended {gone}; then the student opened the page, and was back {found.back_after or 0:.0f} s later. "
-        f"Lost: {', '.join(lost) or 'nothing'}.",
-        "",
-    ]
-
-
-def safety(found):
-    """Return what was reached that should not be."""
-    if not found.attempts:
-        return ["Too few got through for one to try what belongs to others."]
-    through = [f"- **{what}**: {said}" for what, said in found.pried.items()] or ["- none"]
-    return [
-        f"One student made {found.attempts} attempts on what belongs to others; got through:",
-        *through,
-        "",
-        f"Ports open to other machines: {', '.join(found.open_ports) or 'none'}.",
     ]

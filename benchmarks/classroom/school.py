@@ -60,9 +60,9 @@ def place():
 
 
 def copy_course(target):
-    """Copy what students read, as a teacher's `git clone` would bring it, and compile it once."""
+    """Copy what students read, and compile once what is not compiled yet."""
     for name in HANDED_OUT:
-        ignored = shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints")
+        ignored = shutil.ignore_patterns(".ipynb_checkpoints")
         shutil.copytree(ROOT / name, target / name, ignore=ignored)
     subprocess.run(["chmod", "-R", "a+rX,go-w", target], check=True)
     subprocess.run([sys.executable, "-m", "compileall", "-q", target], check=True)
@@ -101,15 +101,10 @@ def copy_interpreter(target):
     (target / "bin").mkdir()
     link([executable], target / "bin")
     link(here.glob("lib/libpython*"), target / "lib")
-    left_out = ("site-packages", "test", "idlelib", "config-*")
-    link(
-        (
-            one
-            for one in (here / library).iterdir()
-            if not any(one.match(name) for name in left_out)
-        ),
-        target / library,
-    )
+    left_out = shutil.ignore_patterns("site-packages", "test", "idlelib", "config-*")
+    names = [one.name for one in (here / library).iterdir()]
+    wanted = set(names) - left_out(here, names)
+    link([here / library / name for name in wanted], target / library)
     return target / "bin" / executable.name
 
 

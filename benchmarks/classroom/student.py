@@ -31,13 +31,10 @@ class Failed(Exception):
 class Student:
     """Hold one student's cookies, kernel and times (seconds by what was done)."""
 
-    def __init__(self, hub, name, password, keep_alive=True):
+    def __init__(self, hub, name, password):
         self.hub, self.name, self.password = hub, name, password
         self.times, self.notebook, self.channel, self.kernel = {}, None, None, None
-        limits = httpx.Limits(max_keepalive_connections=None if keep_alive else 0)
-        self.browser = httpx.AsyncClient(
-            base_url=hub, timeout=PATIENCE, follow_redirects=True, limits=limits
-        )
+        self.browser = httpx.AsyncClient(base_url=hub, timeout=PATIENCE, follow_redirects=True)
         self.player, self.steps = None, 0
 
     @property
@@ -55,9 +52,8 @@ class Student:
         headers = {"X-XSRFToken": self.token(path), "Referer": f"{self.hub}{self.home}/lab"}
         answer = await self.browser.request(method, path, headers=headers, **more)
         if answer.is_error:
-            raise Failed(
-                f"{method} {path.partition('?')[0]}: {answer.status_code} {reason(answer)}"
-            )
+            asked = f"{method} {path.partition('?')[0]}"
+            raise Failed(f"{asked}: {answer.status_code} {reason(answer)}")
         return answer
 
     @contextlib.contextmanager
@@ -109,12 +105,8 @@ class Student:
         """Open the lesson, start its kernel and listen to it."""
         answer = await self.ask("GET", f"{self.home}/api/contents/{LESSON}?type=notebook&content=1")
         self.notebook = nbformat.from_dict(answer.json()["content"])
-        session = {
-            "path": LESSON,
-            "name": LESSON,
-            "type": "notebook",
-            "kernel": {"name": "python3"},
-        }
+        session = {"path": LESSON, "name": LESSON, "type": "notebook"}
+        session["kernel"] = {"name": "python3"}
         started = await self.ask("POST", f"{self.home}/api/sessions", json=session)
         self.kernel = started.json()["kernel"]["id"]
         await self.listen()

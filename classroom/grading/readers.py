@@ -35,16 +35,12 @@ def separable(source):
     """Return the ids of exercises whose reader uses nothing of this source that computes the truth."""
     tree = ast.parse(source)
     ours = set().union(*(_defined(one) for one in tree.body if not _is_import(one)))
-    return {
-        id
-        for id, call in _exercises(tree)
-        if not _reached(tree, _names(call["reader"])) & _truth(call) & ours
-    }
-
-
-def _truth(call):
-    """Return the names with which an exercise computes its truth: those of its solution, else."""
-    return _names(call.get("truth") or call["solution"])
+    found = set()
+    for id, call in _exercises(tree):
+        truth = _names(call.get("truth") or call["solution"])
+        if not _reached(tree, _names(call["reader"])) & truth & ours:
+            found.add(id)
+    return found
 
 
 def rooms(source):

@@ -83,7 +83,6 @@ def here() -> System:
     """Return the system of this machine and this Python. Raises Unknown."""
     machine = (platform.system(), platform.machine())
     if machine not in MACHINES:
-        raise Unknown(
-            f"There are no wheels for this machine, {' '.join(machine)}. The course runs on {', '.join(MARKERS)}."
-        )
+        none = f"There are no wheels for this machine, {' '.join(machine)}."
+        raise Unknown(f"{none} The course runs on {', '.join(MARKERS)}.")
     return named(f"{MACHINES[machine]}-3.{sys.version_info.minor}")

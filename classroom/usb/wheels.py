@@ -44,9 +44,7 @@ def requirement(text: str) -> Requirement:
     return made
 
 
-def wheels_for(
-    system: System, root: Path, folder: Path, fetch: Fetch, cuda: bool = False
-) -> set[Path]:
+def wheels_for(system: System, root: Path, folder: Path, fetch: Fetch, cuda=False) -> set[Path]:
     """Return the wheels that the course needs on a system; `fetch` brings them. Raises Missing."""
     lock = {}
     for pin in read_requirements(root / "constraints.txt"):
@@ -92,9 +90,8 @@ class Walk:
             return wanted
         pins = [pin for pin in self.lock.get(wanted.name, []) if self.holds(pin)]
         if len(pins) != 1:
-            raise Missing(
-                f"constraints.txt has {len(pins)} pins of {wanted.name} for {self.system}; it needs one: make lock"
-            )
+            found = f"constraints.txt has {len(pins)} pins of {wanted.name} for {self.system}"
+            raise Missing(f"{found}; it needs one: make lock")
         return pins[0]
 
     def holds(self, requirement: Requirement, extra: str = "") -> bool:

@@ -67,14 +67,10 @@ class Room:
         if name not in self.shown:
             path = self.notebooks[name]
             own = path.parent != self.ours
-            lesson = LiveLesson(
-                parsed(path, text_of(path)),
-                path.parent if own else Path(self.scratch.name),
-                lambda told: self.tell(name, told),
-                trust=own and self.trust,
-            )
-            self.shown[name] = lesson
-            self.do(lesson.start())
+            given, folder = parsed(path, text_of(path)), Path(self.scratch.name)
+            how = {"trust": own and self.trust, "tell": lambda told: self.tell(name, told)}
+            self.shown[name] = LiveLesson(given, path.parent if own else folder, **how)
+            self.do(self.shown[name].start())
         return self.shown[name]
 
     def tell(self, name: str, told: dict) -> None:

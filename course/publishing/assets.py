@@ -115,7 +115,7 @@ def reveal(name: str) -> str:
     package = find_spec("sphinx_revealjs")
     if package is None:
         raise Unpublishable(
-            "reveal.js, which shows slides, is not installed. It comes with: pip install sphinx-revealjs"
+            "reveal.js, which shows slides, comes with: pip install sphinx-revealjs"
         )
     path = Path(package.origin).parent / "_static" / "revealjs" / name
     return path.read_text(encoding="utf-8").strip() + "\n"

@@ -1,10 +1,7 @@
-"""Take the films out of a notebook's saved players, and let through only what a player of ours
-could have saved.
+"""Let through of a notebook's saved players only films that a player of ours could have saved.
 
-The script that a notebook carries is never used: a published file plays with the one of this
-package, which makes elements of no other kinds than its own. The schema sees to it that what
-becomes a class or a path can be nothing else. A number that leads nowhere passes: the player then
-says that its data is damaged, and the rest of the page goes on.
+The script that a notebook carries is never used. The schema sees to it that what becomes a class or
+a path can be nothing else. Of a number that leads nowhere the player says that it is damaged.
 """
 
 from __future__ import annotations
@@ -40,10 +37,7 @@ def film_of(notebook: NotebookNode, output: NotebookNode) -> str | None:
 
 
 def stored(notebook: NotebookNode, output: NotebookNode) -> str:
-    """Return the text of a film where an output, or the notebook, has one.
-
-    Raises KeyError where neither has.
-    """
+    """Return the text of a film that an output, or the notebook, has. Raises KeyError."""
     if FILM in output["data"]:
         return output["data"][FILM]
     state = notebook.metadata["widgets"][STATE]["state"][output["data"][VIEW]["model_id"]]["state"]

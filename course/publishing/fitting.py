@@ -62,9 +62,8 @@ def unfit(deck: Path, program: str, places: Mapping[str, str]) -> list[Unfit]:
     tries = (Sections(chromium.page_after_scripts(program, address)).found for _ in range(3))
     slides = next(filter(None, tries), None)
     if not slides:
-        raise Unpublishable(
-            f"Whether all of {deck} fits could not be seen: {program} showed no slide of it. Try --no-check."
-        )
+        unseen = f"Whether all of {deck} fits could not be seen"
+        raise Unpublishable(f"{unseen}: {program} showed no slide of it. Try --no-check.")
     found = []
     for number, slide in enumerate(slides, start=1):
         cell = slide.get("data-cell", "")

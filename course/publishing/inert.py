@@ -43,9 +43,7 @@ PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9
 LINK = re.compile(r"(https?:|mailto:|#|[^:]*\Z)", re.IGNORECASE)
 
 
-def clean(
-    html: str, picture: Callable[[str], str | None] | None = None, *, rendered: bool = False
-) -> str:
+def clean(html: str, picture: Callable[[str], str | None] | None = None, *, rendered=False) -> str:
     """Return HTML with nothing left in it that runs or fetches.
 
     `picture` turns the address of a picture that stands in a file into one that holds it, or None.

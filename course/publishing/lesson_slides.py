@@ -66,10 +66,8 @@ def lesson_slides(cells: list[NotebookNode], faces: Faces) -> list[Slide]:
 
 def picture_of(run: str, slides: list[Slide]) -> Result | None:
     """Return a result with the graph that a cell drew, without what was printed beside it."""
-    results = [
-        slide.result.html for slide in slides if isinstance(slide, Round) and slide.run == run
-    ]
-    drawn = DRAWN.search("".join(results))
+    rounds = [slide for slide in slides if isinstance(slide, Round) and slide.run == run]
+    drawn = DRAWN.search("".join(slide.result.html for slide in rounds))
     return Result(f'<div class="pic">{drawn[0]}</div>', "picture") if drawn else None
 
 
@@ -406,9 +404,8 @@ def tables(
 
 def table_slide(table: str, faces: Faces, title: str, name: str, told: str) -> Slide:
     cells = [CELLS.split(line.strip().strip("|")) for line in table.strip().split("\n")]
-    head, _, *rows = [
-        tuple(faces.line(w.strip().replace(r"\|", "|")) for w in row) for row in cells
-    ]
+    rows = [tuple(faces.line(w.strip().replace(r"\|", "|")) for w in row) for row in cells]
+    head, rows = rows[0], rows[2:]
     ask = "<p>Let somebody answer before each key.</p>" + told
     said = [ask, *(f"<p>Answered: {row[0]}</p>{told}" for row in rows)]
     return Table(

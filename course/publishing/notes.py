@@ -56,18 +56,14 @@ def of_lab(
     before = faces.text(said.get("", "")) + titled(faces, "They guess", said.get("Guesses"))
     before += titled(faces, "Wait", said.get("Wait"))
     before = before or "<p>Let them write down their answers, then open it.</p>"
-    answers = [
-        f"<p class='right'>{label}. {faces.line(answer)}</p>"
-        for label, answer in zip(why.numbers, why.answers, strict=True)
-    ]
+    pairs = zip(why.numbers, why.answers, strict=True)
+    answers = [f"<p class='right'>{label}. {faces.line(answer)}</p>" for label, answer in pairs]
     last = titled(faces, "Say", why.mechanism) + titled(faces, "Ask next", said.get("Ask next"))
     if not is_seen:
         return [before, *answers[:-1], "".join(answers) + last]
     told = []
     for answer, keys in zip(answers or ["<p>They work.</p>"], presses or [""], strict=False):
-        asked = (
-            f"<p>They try it in the lab. Then each key does one press of this answer:</p>{answer}"
-        )
+        asked = f"<p>They try it in the lab. Then each key does one press:</p>{answer}"
         told += [asked] * (1 + len(keys.split())) + [answer]
     return [before, *told, "".join(answers) + last]
 
@@ -77,10 +73,8 @@ def solved(cell: NotebookNode) -> str:
     called = CHECK.search(cell.source) if cell.cell_type == "code" else None
     if not called:
         return ""
-    return (
-        f"<p>In the notebook <code>solution({called[1]})</code> prints code that solves it,"
-        f" <code>hint({called[1]})</code> a hint at each call.</p>"
-    )
+    solves = f"<code>solution({called[1]})</code> prints code that solves it"
+    return f"<p>In the notebook {solves}, <code>hint({called[1]})</code> a hint at each call.</p>"
 
 
 def titled(faces: Faces, title: str, words: str | None) -> str:
@@ -98,14 +92,12 @@ def shown_right(asked: Question | None) -> str:
         return ""
     if asked.kind == "number":
         return ", ".join(f"{number:g}" for number in asked.right)
-    return {"choose": f"({asked.right})", "find_line": f"line {asked.right}"}.get(
-        asked.kind, f"for example {asked.right}"
-    )
+    usual = {"choose": f"({asked.right})", "find_line": f"line {asked.right}"}
+    return usual.get(asked.kind, f"for example {asked.right}")
 
 
 def wrong_answers(faces: Faces, why: Reason) -> list[str]:
     """Return a line for each wrong letter, or wrong value."""
     labels = [f"({letter})" for letter in why.letters] + [f"{value}:" for value in why.values]
-    return [
-        f"<b>{label}</b> {faces.line(line)}" for label, line in zip(labels, why.lines, strict=True)
-    ]
+    pairs = zip(labels, why.lines, strict=True)
+    return [f"<b>{label}</b> {faces.line(line)}" for label, line in pairs]

@@ -28,9 +28,8 @@ def of_code(cell: NotebookNode) -> int:
 
 def of_round(cells: list[NotebookNode]) -> int:
     """Return the seconds of a round: what is read of it, its code, a minute for the guess."""
-    read = [
-        cell for cell in cells if cell.metadata.course.get("role") not in ("notes", "guess", "try")
-    ]
+    unread = ("notes", "guess", "try")
+    read = [cell for cell in cells if cell.metadata.course.get("role") not in unread]
     return SECONDS_A_ROUND + of_words(read)
 
 

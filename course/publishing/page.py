@@ -18,9 +18,8 @@ from course.publishing.terminal import COLOUR
 from helpers.clinic.entries import lab_name
 
 TEMPLATES = Path(__file__).parent / "templates" / "page"
-UNTOLD = re.compile(  # a script may write one: it stays as it is
-    r"(<script\b.*?</script\s*>)|<img(?![^>]*\salt=)", re.DOTALL | re.IGNORECASE
-)
+# A script may write one: it stays as it is.
+UNTOLD = re.compile(r"(<script\b.*?</script\s*>)|<img(?![^>]*\salt=)", re.DOTALL | re.IGNORECASE)
 NOT_TOLD = '<img alt="A picture that came without a description"'
 
 

@@ -66,11 +66,8 @@ def is_in(part: str, wanted: Iterable[str]) -> bool:
 
 def cut_to(slides: Sequence[Slide], stretch: Stretch) -> list[Slide]:
     """Return the slides of a stretch, and one at the end that leads on."""
-    kept = [
-        slide
-        for slide, part in zip(slides, parts_of(slides), strict=True)
-        if is_in(part, stretch.parts)
-    ]
+    pairs = zip(slides, parts_of(slides), strict=True)
+    kept = [slide for slide, part in pairs if is_in(part, stretch.parts)]
     if stretch.then:
         link = f'<div class="words"><p><a href="{stretch.address}">{stretch.then}</a></p></div>'
         told = ("<p>Enter, or a click, leads on.</p>",)

@@ -63,10 +63,9 @@ def blocks(source: str) -> list[tuple[str, bool]]:
     """Return the paragraphs, lists, tables … of a text, and of each whether it is a title."""
     lines = source.splitlines(keepends=True)
     tokens = MarkdownIt("commonmark").enable("table").parse(source)
+    tops = [token for token in tokens if token.map and token.level == 0 and token.nesting >= 0]
     starts = [
-        (token.map[0], token.type == "heading_open" and token.tag in TITLES)
-        for token in tokens
-        if token.map and token.level == 0 and token.nesting >= 0
+        (token.map[0], token.type == "heading_open" and token.tag in TITLES) for token in tops
     ]
     if not starts:
         return [(source, False)]

@@ -29,9 +29,7 @@ from helpers.predicting import prediction
 
 PIXELS = ("image/png", "image/jpeg", "image/gif", "image/webp")
 LEFT_OUT = "(This output is left out: it could run code in your browser.)"
-NO_FILM = (
-    "(A player that cannot be shown: its notebook was saved without it, or by another version.)"
-)
+NO_FILM = "(A player that cannot be shown: its notebook was saved without it or long ago.)"
 NO_KERNEL = "({}: a widget. Only JupyterLab shows it: open the notebook there, and run its cell.)"
 NO_VIEWER = "(An output of the kind {}, which needs JupyterLab to be seen.)"
 SCRIPTS = ("application/javascript", "text/javascript")
@@ -44,21 +42,18 @@ SLIDE_TYPES = ("slide", "subslide", "fragment", "skip", "notes")
 def prepared(notebook: NotebookNode, *, notes: bool, trust: bool = False) -> NotebookNode:
     """Return a copy of a notebook that is safe to print; with its speaker notes or without.
 
-    Saved players become slots in which `autograd_graphs.playing.player.head()` starts them, and the filter
-    box of a glossary is written anew, for the script of `helpers.clinic.filter_box.head()`. HTML,
-    JavaScript and pictures of outputs stay where they cannot run or fetch anything, else their text
-    stands there. With `trust` it stays as it is: everything that is shown without trust is shown
-    just so, and HTML and scripts too.
+    Saved players become slots in which the player's own script starts them, and so does the filter
+    box of a glossary. HTML and pictures of outputs stay where they cannot run or fetch anything,
+    else their text stands there. With `trust` HTML and scripts are shown, too.
     """
     made = copy.deepcopy(notebook)
     seen = [cell for cell in made.cells if cell.cell_type != "raw"]
     made.cells = [cell for cell in seen if notes or slide_type(cell) != "notes"]
     for cell in made.cells:
-        cell.metadata = NotebookNode(
-            slideshow=NotebookNode(slide_type=slide_type(cell)),
-            tags=[tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)],
-            course=rounds.course_of(cell),
-        )
+        tags = [tag for tag in cell.metadata.get("tags", []) if re.fullmatch(r"[\w-]+", tag)]
+        show = NotebookNode(slide_type=slide_type(cell))
+        course = rounds.course_of(cell)
+        cell.metadata = NotebookNode(slideshow=show, tags=tags, course=course)
     rounds.mark(made.cells)
     macros: Macros = {}
     for cell in made.cells:

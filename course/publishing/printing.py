@@ -53,9 +53,8 @@ class Printer:
             out.write_bytes(self.printed(address))
         except OSError as error:
             self.end()
-            raise Unpublishable(
-                f"{self.program} did not print {address} to {out} ({error})."
-            ) from None
+            why = f"{self.program} did not print {address} to {out} ({error})."
+            raise Unpublishable(why) from None
 
     def starts(self) -> bool:
         """Start the browser; tell whether it answers."""
@@ -76,9 +75,8 @@ class Printer:
         ends = [(os.POSIX_SPAWN_DUP2, hears, HEARS), (os.POSIX_SPAWN_DUP2, says, SAYS)]
         quiet = [(os.POSIX_SPAWN_OPEN, nr, os.devnull, os.O_WRONLY, 0) for nr in (1, 2)]
         try:
-            self.pid = os.posix_spawn(
-                self.program, command, os.environ, file_actions=[*ends, *quiet]
-            )
+            ends += quiet
+            self.pid = os.posix_spawn(self.program, command, os.environ, file_actions=ends)
         finally:
             os.close(hears)
             os.close(says)

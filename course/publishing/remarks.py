@@ -24,10 +24,11 @@ def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str
     """
     formulas, waits = unread(notebook), not_run(notebook, path)
     found = [waits] if waits else []
-    found += [
-        f"{cell}: a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
-        for cell, why in formulas[:MOST]
-    ]
+    for cell, why in formulas[:MOST]:
+        said = (
+            f"a formula is shown as it was written: {plain(why)}. Write it in other words of TeX."
+        )
+        found.append(f"{cell}: {said}")
     if len(formulas) > MOST:
         found.append(f"{len(formulas) - MOST} more formulas are shown as they were written.")
     names = places(notebook)

@@ -48,9 +48,8 @@ def course_of(cell: NotebookNode) -> NotebookNode:
             kept[key] = " ".join(words.split())
     own = said.get("slide")
     if isinstance(own, dict):
-        kept.slide = NotebookNode(
-            {key: own[key] for key in SLIDE if is_worded(own.get(key), SLIDE[key])}
-        )
+        worded = [key for key in SLIDE if is_worded(own.get(key), SLIDE[key])]
+        kept.slide = NotebookNode({key: own[key] for key in worded})
     if type(minutes) in (int, float) and 0 < minutes <= MOST_MINUTES:
         kept.minutes = minutes
     return kept

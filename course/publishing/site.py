@@ -71,13 +71,9 @@ SETTINGS = {
 def build(notebooks: Path, out: Path) -> int:
     """Write the pages of the notebooks in a folder to `out`; return how many. Raises Unpublishable."""
     if not (found := chosen(notebooks)):
-        raise Unpublishable(
-            f"There is no lesson in {notebooks}: no notebook is called like 01_topic.ipynb."
-        )
+        raise Unpublishable(f"There is no lesson in {notebooks}, no notebook like 01_topic.ipynb.")
     if out.is_file() or (out.is_dir() and any(out.iterdir()) and not (out / MARK).is_file()):
-        raise Unpublishable(
-            f"{out} holds something else than pages, and would be replaced. Name another folder."
-        )
+        raise Unpublishable(f"{out} holds something else than pages. Name another folder.")
     with tempfile.TemporaryDirectory() as scratch:
         source, made = Path(scratch, "source"), Path(scratch, "pages")
         lay_out(found, notebooks.resolve().parent, source)

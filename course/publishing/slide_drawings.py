@@ -24,17 +24,15 @@ def lanes(rows: Sequence[str]) -> str:
     size = "" if max(map(len, head)) * 13 + 8 < wide else " small"
     apart = min(190, (HIGH - HEAD) // max(1, len(others)))
     high = min(TALLEST, apart - 26)
-    marks = [
-        text(left + wide * (place + 0.5), 32, words, f"head{size}")
-        for place, words in enumerate(head[1:])
-    ]
+    marks = []
+    for place, words in enumerate(head[1:]):
+        marks.append(text(left + wide * (place + 0.5), 32, words, f"head{size}"))
     for nr, (name, *boxes) in enumerate(others):
         middle = HEAD + apart * (nr + 0.5)
         marks.append(text(0, middle + 9, name, "name"))
         marks.append(f'<path class="lane" d="M{left} {middle:g}H{WIDE}"/>')
-        marks += [
-            box(found, left, wide, middle, high) for found in map(SPAN.fullmatch, boxes) if found
-        ]
+        spans = filter(None, map(SPAN.fullmatch, boxes))
+        marks += [box(found, left, wide, middle, high) for found in spans]
     return framed("lanes", marks, HEAD + apart * len(others), rows)
 
 
@@ -63,9 +61,8 @@ def chart(printed: str, names: Sequence[str]) -> str:
         return LEFT + across * nr, TOP + high * (most - number) / (most - least)
 
     marks = [f'<path class="lane" d="M{LEFT} {TOP}V{TOP + high}H{WIDE - ENDS}"/>']
-    marks += [
-        text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "scale") for value in (least, most)
-    ]
+    for value in (least, most):
+        marks.append(text(LEFT - 14, place(0, value)[1] + 7, f"{value:g}", "scale"))
     for column, name in enumerate(names):
         points = [place(nr, row[column]) for nr, row in enumerate(rows)]
         path = " ".join(f"{x:.0f},{y:.0f}" for x, y in points)

@@ -60,8 +60,8 @@ def element(mark: Mark) -> str:
 
 def words(mark: Mark) -> str:
     """Return what stands in a text; pieces with a role of their own are in a tspan."""
-    pieces = [(escape(text), role) for text, role in mark.runs]
-    return "".join(
-        f'<tspan class="{css_class("run " + role)}">{text}</tspan>' if role else text
-        for text, role in pieces
-    )
+    made = ""
+    for text, role in mark.runs:
+        words = escape(text)
+        made += f'<tspan class="{css_class("run " + role)}">{words}</tspan>' if role else words
+    return made

@@ -15,9 +15,9 @@ import nbformat
 from nbformat import NotebookNode
 
 HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.M)
-SIGNS = re.compile(
-    r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>"
-)  # what Markdown means; in code a sign is a sign
+# What Markdown means; in code a sign is a sign.
+SIGNS = re.compile(r"`+([^`]+)`+|\*|(?<!\w)_|_(?!\w)|<[^>]*>")
+GIVE = "Give a file that ends in .ipynb."
 LONGEST = 80  # characters
 RUN = "Run all its cells, save it, and publish it again."
 
@@ -53,9 +53,7 @@ def opened(path: str | Path) -> NotebookNode:
     path = Path(path)
     notebook = parsed(path, text_of(path))
     if not notebook.cells:
-        raise Unpublishable(
-            f"{path} has no cell, so there is nothing to publish. Is it the file that you mean?"
-        )
+        raise Unpublishable(f"{path} has no cell to publish. Is it the file that you mean?")
     return notebook
 
 
@@ -74,19 +72,14 @@ def not_run(notebook: NotebookNode, path: str | Path) -> str:
 def text_of(path: Path) -> str:
     """Return what stands in the file. Raises Unpublishable where that is no text, or no file."""
     if os.path.isdir(path):  # says no where there can be no such name
-        raise Unpublishable(
-            f"{path} is a folder. Give one of the notebooks in it, a file that ends in .ipynb."
-        )
+        raise Unpublishable(f"{path} is a folder. {GIVE}")
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise Unpublishable(
-            f"There is no file {path}. Look at the spelling, and at the folder that you are in."
-        ) from None
+        where = "Look at the spelling, and at the folder that you are in."
+        raise Unpublishable(f"There is no file {path}. {where}") from None
     except UnicodeDecodeError:
-        raise Unpublishable(
-            f"{path} is no notebook: it holds no text. Give a file that ends in .ipynb."
-        ) from None
+        raise Unpublishable(f"{path} is no notebook: it holds no text. {GIVE}") from None
     except (OSError, ValueError) as error:
         raise Unpublishable(f"{path} cannot be read ({reason(error)}). Look who owns it.") from None
 
@@ -98,26 +91,22 @@ def parsed(path: Path, text: str) -> NotebookNode:
         # Half a character has no bytes.
         text = json.dumps(found, ensure_ascii=False).encode(errors="replace").decode()
     except (ValueError, RecursionError) as error:
-        where = (
-            f"line {error.lineno}"
-            if isinstance(error, json.JSONDecodeError)
-            else "too deep, or too large a number"
-        )
-        raise Unpublishable(
-            f"{path} is no notebook: it is no JSON ({where}). Give a file that ends in .ipynb."
-        ) from None
+        where = "too deep, or too large a number"
+        if isinstance(error, json.JSONDecodeError):
+            where = f"line {error.lineno}"
+        why = f"{path} is no notebook: it is no JSON ({where})."
+        raise Unpublishable(f"{why} {GIVE}") from None
     if not isinstance(found, dict) or "nbformat" not in found:
-        raise Unpublishable(
-            f"{path} is JSON, but no notebook: it names no nbformat. Give a file that ends in .ipynb."
-        )
+        raise Unpublishable(f"{path} is JSON, but no notebook: it names no nbformat. {GIVE}")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of notebooks whose cells have no id yet
             notebook = nbformat.reads(text, as_version=4)
             nbformat.validate(notebook)
     except Exception as error:  # an old or broken notebook fails in many ways while it is converted
+        why = f"{path} is a broken notebook ({reason(error)})."
         raise Unpublishable(
-            f"{path} is a broken notebook ({reason(error)}). Open it in JupyterLab, save it, and publish it again."
+            f"{why} Open it in JupyterLab, save it, and publish it again."
         ) from None
     return notebook
 

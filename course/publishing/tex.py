@@ -1,9 +1,7 @@
 """Bring TeX, as notebooks hold it, to the part of it that latex2mathml reads.
 
-Understood: what MathJax in JupyterLab reads most: `\\newcommand`, `\\renewcommand`, `\\def` and
-`\\DeclareMathOperator` with arguments, for the rest of the notebook; the environments of
-ENVIRONMENTS; `\\operatorname*`, `\\mathop`; `\\tag` (behind its formula). Equations are not numbered
-and `\\label` is left out, as in JupyterLab.
+Macros with arguments hold for the rest of the notebook. Equations are not numbered, and `\\label`
+is left out, as in JupyterLab.
 """
 
 from __future__ import annotations

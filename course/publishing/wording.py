@@ -55,11 +55,10 @@ def safe_markdown(
     *,
     trust: bool = False,
 ) -> str:
-    """Return the source of a text cell with no HTML in it that could run or fetch, and its math as
-    MathML.
+    """Return the source of a text cell with no HTML that could run or fetch, its math as MathML.
 
-    `macros` are those that earlier cells defined; what the cell defines is added. What cannot be
-    read is told in `unread`. With `trust` all HTML stays.
+    `macros` of earlier cells grow by the cell's; what cannot be read is told in `unread`. With
+    `trust` all HTML stays.
     """
     macros, unread = ({} if macros is None else macros), ([] if unread is None else unread)
     lines = source.splitlines(keepends=True)

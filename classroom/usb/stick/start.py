@@ -79,9 +79,8 @@ def start(asked, for_lab):
         if stick:
             set_up(folder, stick)
         elif not is_ready(folder, None):
-            raise Stop(
-                f"{folder} was moved, or not set up to its end. Start from the stick again; work/ stays as it is."
-            )
+            moved = f"{folder} was moved, or not set up to its end."
+            raise Stop(f"{moved} Start from the stick again; work/ stays as it is.")
         bring_lessons(folder)
     return 0 if asked.no_lab else open_lab(folder, for_lab)
 
@@ -154,9 +153,8 @@ def check_ours(folder):
         return
     others = [path for path in folder.iterdir() if not path.name.startswith(READY)]
     if others:  # TAKEN and LOCK begin as READY does
-        raise Stop(
-            f"{folder} holds something else than the course from a stick. Name another folder: --to FOLDER"
-        )
+        other = f"{folder} holds something else than the course from a stick."
+        raise Stop(f"{other} Name another folder: --to FOLDER")
 
 
 @contextlib.contextmanager
@@ -164,9 +162,8 @@ def alone_in(folder):
     """Keep every other start out of the folder, until this one is done or its process ends. Raises Stop."""
     with open(str(folder / LOCK), "a") as file:
         if not lock(file):
-            raise Stop(
-                f"{folder} is being set up by another start, in another window perhaps. Wait for that one."
-            )
+            other = "another start, in another window perhaps"
+            raise Stop(f"{folder} is being set up by {other}. Wait for that one.")
         yield
 
 
@@ -396,9 +393,7 @@ def make_environment(python, folder):
 def install(folder, pip):
     """Install the packages from the stick, then the course itself where it was copied to."""
     failure = "The packages could not be installed"
-    damaged = (
-        "\nIf a wheel is called invalid, this stick is not whole: copy the folder to it again."
-    )
+    damaged = "\nIf a wheel is called invalid, this stick is not whole: copy all to it again."
     offline = ["--isolated", "install", "--quiet", "--no-index", "--disable-pip-version-check"]
     offline += ["--find-links", str(HERE / "wheels")]
     python = python_of(folder)
@@ -415,9 +410,7 @@ def try_it(folder):
     """Import what the lessons import. Raises Stop."""
     more = ""
     if os.name == "nt":
-        more = (
-            "\nOn Windows torch needs Microsoft's Visual C++ Redistributable (vc_redist.x64.exe)."
-        )
+        more = "\nOn Windows torch needs the Visual C++ Redistributable (vc_redist.x64.exe)."
     command = [python_of(folder), "-c", "import helpers, jupyterlab, torch"]
     run(command, folder / ".venv", "What was installed does not run", more)
 
