@@ -1,6 +1,4 @@
-"""How `snapshot` and its text grow with the graph: the time of the processor for 10 to 2,000 nodes,
-and the fitted exponent.
-"""
+"""How `snapshot` and its text grow with the graph, from 10 to 2,000 nodes."""
 
 from __future__ import annotations
 

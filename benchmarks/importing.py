@@ -1,6 +1,4 @@
-"""What `import autograd_graphs` and `import helpers` cost on top of torch: a new process each time,
-cases in turn, on to a first picture, a first player and a first lab.
-"""
+"""What importing the packages costs on top of torch, and then a first picture, player and lab."""
 
 from __future__ import annotations
 

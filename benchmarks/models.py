@@ -1,6 +1,4 @@
-"""The models that are looked at, each with its input: `torch.nn` only, small widths, fixed seeds. Draws
-nothing.
-"""
+"""The models that are looked at, each with its input: `torch.nn` only, small, fixed seeds."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What looking costs: `record` beside a bare `backward`, in turn in one run, `show` from the call to
-the text of its SVG, and `step_through` from the call to the widget.
-"""
+"""What looking costs: `record` beside a bare `backward`, `show` and `step_through`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""A training loop with `watching` beside the same loop without, in turns: what the processor works
-for one round, on one thread.
-"""
+"""A training loop with `watching` beside the same loop without, on one thread."""
 
 from __future__ import annotations
 

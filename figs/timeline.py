@@ -1,6 +1,4 @@
-"""Draw timeline.svg: how Variable and Tensor became one class, and when graphs are made. Writes
-that file only.
-"""
+"""Draw timeline.svg: how Variable and Tensor became one class, and when graphs are made."""
 
 from html import escape
 from pathlib import Path

@@ -1,6 +1,4 @@
-"""Draw figs/twelve_layers.svg, for the README: a transformer of twelve layers, folded, from the
-live graph.
-"""
+"""Draw figs/twelve_layers.svg, for the README: a transformer of twelve layers, folded."""
 
 from collections import OrderedDict
 from pathlib import Path

@@ -13,9 +13,7 @@ REPORT = re.compile(r"^(PASSED|FAILED|ERROR|XFAIL|SKIPPED) .*?([\w-]+)\.ipynb::C
 
 
 def failing_cells(folder, options=()):
-    """Return {notebook: code cells that nbval finds different, counted from 0} for every notebook
-    of `folder`.
-    """
+    """Return {notebook: code cells that nbval finds different, from 0} of every notebook there."""
     command = ["make", "--no-print-directory", "compare", f"NOTEBOOKS={folder}", *options]
     hidden = ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "PYTEST_")
     env = {name: value for name, value in os.environ.items() if not name.startswith(hidden)}

@@ -19,9 +19,7 @@ def slides(lesson):
 
 @cache
 def seconds(lesson):
-    """Return {idea: [seconds of its first question, of its second, …]}; what goes on from a question
-    belongs to it. The case, with its repair, is "case", a lab "lab", the quiz "quiz".
-    """
+    """Return {idea: [seconds of each question]}; the case with its repair is "case"."""
     found = {}
     for slide, part in zip(slides(lesson), parts_of(slides(lesson)), strict=True):
         if part[:1].isdigit():
@@ -38,9 +36,7 @@ def seconds(lesson):
 
 
 def question_pages(lesson):
-    """Return how many pages the sheet of questions has: two slides a page, rounds, labs and tables
-    that are no reason of a round.
-    """
+    """Return how many pages the sheet of questions has, two slides on each."""
     asked, count = set(), 0
     for slide in slides(lesson):
         is_round = isinstance(slide, Round) and slide.is_question

@@ -126,7 +126,5 @@ def notebook():
 
 
 def lesson(made=None):
-    """Return the lesson, or the changed notebook that is given, as the rules read it and as it
-    would be stored.
-    """
+    """Return the lesson, or the changed notebook that is given, as it would be stored."""
     return Lesson(NAME, stored_text(json.loads(json.dumps(made or notebook()))))

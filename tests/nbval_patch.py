@@ -102,17 +102,13 @@ def runtest(self):
 
 
 def execute_cell_input(self, cell_input, allow_stdin=None):
-    """Run a cell as a front end does: it is kept in the history, and an error does not flush the
-    queue.
-    """
+    """Run a cell as a front end does: with history, and an error does not flush the queue."""
     how = {"allow_stdin": allow_stdin, "stop_on_error": False}
     return self.kc.execute(cell_input, store_history=True, **how)
 
 
 def sanitize(self, text):
-    """Leave out what may differ: what nbval's own patterns name, and the pixels of pictures inside
-    HTML.
-    """
+    """Leave out what nbval's own patterns name, and the pixels of pictures inside HTML."""
     if isinstance(text, str):
         return PIXELS.sub(r"\1", _sanitize(self, text))
     return _sanitize(self, text)
@@ -126,9 +122,7 @@ def setup(self):
 
 
 def pytest_configure():
-    """Put the corrections in place; GPU cells show what is stored, on every machine; faults of
-    folding raise.
-    """
+    """Put the corrections in place; GPU cells show what is stored; faults of folding raise."""
     os.environ.setdefault("GPU_CELLS", "stored")
     os.environ.setdefault("FOLDING_FAULTS", "raise")
     IPyNbCell.sanitize = sanitize

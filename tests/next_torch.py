@@ -1,4 +1,4 @@
-"""Run the lessons on a torch given by its version (`make next TORCH=2.14.0`): nbval says which moved.
+"""Run the lessons on another torch (`make next TORCH=2.14.0`): nbval says which cells moved.
 
 Writes build/next, an environment of its own, and runs copies of the lessons in a folder that goes
 again. Needs nothing but the standard library.
@@ -74,9 +74,7 @@ def places(asked):
 
 
 def installed(torch, options):
-    """Make build/next with what the lock names, but this torch; return its Python, or exit with
-    what went wrong.
-    """
+    """Make build/next with this torch and else what the lock names; return its Python."""
     print(f"Installing torch {torch}, which is large, and the rest into build/next ...", flush=True)
     step([sys.executable, "-m", "venv", NEXT], "The environment build/next could not be made")
     python = NEXT / "bin" / "python"

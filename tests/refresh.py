@@ -78,9 +78,7 @@ def refresh(path):
 
 
 def executed(notebook, folder):
-    """Return `notebook` after running every cell in a fresh kernel of this environment, in
-    `folder`.
-    """
+    """Return `notebook` after running every cell in a fresh kernel, in `folder`."""
     notebook.metadata.pop("widgets", None)
     specs = NbvalKernelspecManager()
     kernel = AsyncKernelManager(kernel_name=CURRENT_ENV_KERNEL_NAME, kernel_spec_manager=specs)

@@ -1,6 +1,4 @@
-"""Notebooks of strangers, made by hand: what pandas, widgets and plots leave in one, with no need of
-any of them.
-"""
+"""Notebooks of strangers, made by hand: what pandas, widgets and plots leave in one."""
 
 import base64
 import struct

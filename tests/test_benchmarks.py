@@ -1,6 +1,4 @@
-"""The benchmarks can be run, and what they guard by name stays so: which modules `import helpers`
-leaves alone.
-"""
+"""The benchmarks can be run, and `import helpers` leaves heavy modules alone."""
 
 import subprocess
 import sys

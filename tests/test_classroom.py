@@ -1,6 +1,4 @@
-"""What stands in classroom/: each setting is one that JupyterHub knows, nothing is open by default,
-and the commands do what README.md says. No hub runs here; tests/test_classroom_hub.py has one.
-"""
+"""What stands in classroom/: settings that JupyterHub knows, nothing open, README's commands."""
 
 import os
 import re

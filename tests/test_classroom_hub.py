@@ -1,6 +1,4 @@
-"""A class's JupyterHub, started for real on the loopback address with two Unix users: what its files
-and ports are open to, and what a student's notebook cannot reach. Needs root.
-"""
+"""A class's JupyterHub, started for real with two Unix users: what is open to whom. As root."""
 
 import asyncio
 import os
@@ -40,9 +38,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def lessons(folder):
-    """Both students at work: {name: (user id, student)}, the hub, and what the second one's attempts
-    came to.
-    """
+    """Both students at work: the hub, and what was seen, the second one's attempts among it."""
     more = f"c.ConfigurableHTTPProxy.command = {PROXY}"
     with school.hub(folder, NAMES, more) as hub:
         seen = asyncio.run(at_work(hub, folder))

@@ -1,6 +1,4 @@
-"""Every figure is the one its code draws; the timeline can be read: sizes, room, contrast. Reads
-figs/ only.
-"""
+"""Every figure is the one its code draws, and the timeline can be read."""
 
 import re
 import runpy

@@ -1,6 +1,4 @@
-"""Notebooks, answers, errors and plots made to do harm: each gets a file that opens or a sentence,
-no traceback.
-"""
+"""Notebooks, errors and films made to do harm: each gets a file that opens or a sentence."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""What the patch teaches nbval: such cells are equal with it, and a changed film is not. In tmp_path."""
+"""What the patch teaches nbval: such cells are equal with it, a changed film is not. In tmp_path."""
 
 import nbformat
 import pytest

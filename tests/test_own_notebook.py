@@ -1,6 +1,4 @@
-"""A stranger's notebook without a browser: which TeX is read, what tables keep, what is said of what is
-missing, how it is cut into slides.
-"""
+"""A stranger's notebook without a browser: its TeX, tables, slides, and what is missing."""
 
 import base64
 import json

@@ -1,6 +1,4 @@
-"""The pages as files: built from the lessons as `make pages` does it, whole, linked, and in need of
-nothing else.
-"""
+"""The pages as `make pages` builds them: whole, linked, and in need of nothing else."""
 
 import re
 from contextlib import redirect_stdout
@@ -42,9 +40,7 @@ def run(notebooks, out):
 
 
 class Page(HTMLParser):
-    """Collect of a page: what may be linked to, where links lead, what is loaded, its styles and
-    scripts.
-    """
+    """Collect a page's places, links, what it loads, its styles and scripts."""
 
     def __init__(self, path):
         super().__init__()

@@ -1,6 +1,4 @@
-"""Rounds in pages and decks, without a browser: what is asked, what waits for the guess, what a page
-says before it.
-"""
+"""Rounds in pages and decks, without a browser: what waits for the guess, and what is seen."""
 
 import json
 import re

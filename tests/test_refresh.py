@@ -1,6 +1,4 @@
-"""Refreshing an unchanged lesson changes nothing, and what is stored says nothing of machine or
-run. In tmp_path.
-"""
+"""Refreshing an unchanged lesson changes nothing, and says nothing of machine or run."""
 
 import json
 

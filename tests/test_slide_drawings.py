@@ -1,6 +1,4 @@
-"""Drawings of slides: lanes and curves hold what was written and printed, and each deck closes on its
-case.
-"""
+"""Drawings of slides hold what was written and printed, and each deck closes on its case."""
 
 import json
 import re

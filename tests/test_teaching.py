@@ -244,9 +244,7 @@ def test_the_weeks_have_each_idea_once_and_time_for_what_is_in_class(lesson):
 
 
 def test_the_paper_for_sixty_is_what_is_printed():
-    """Count leaves printed on both sides; each lesson begins a leaf. Pages are counted in a browser by
-    tests/browser/test_sheets.py.
-    """
+    """Count leaves printed on both sides; each lesson begins a leaf."""
 
     def leaves(lessons):
         return sum(-(-deck_plan.question_pages(lesson) // 2) for lesson in lessons)

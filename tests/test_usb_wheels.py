@@ -1,6 +1,4 @@
-"""Which wheels and which files go onto a stick: the closure of the lock for other systems, what pip
-is asked for, and what is said where a wheel is not to be had. In tmp_path, with made-up wheels.
-"""
+"""Which wheels and files go onto a stick, and what is said where one is not to be had."""
 
 import re
 import shutil

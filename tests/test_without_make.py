@@ -80,9 +80,7 @@ def test_a_line_needs_no_activation_and_no_shell_that_is_newer_than_windows():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory):
-    """A copy of the course with the first round of its first lesson, in a folder with a space in its
-    name; the lines are run there in order.
-    """
+    """A copy of the course with the first round of lesson 00, where the lines are run in order."""
     folder = tmp_path_factory.mktemp("without") / "my course"
     (folder / "notebooks").mkdir(parents=True)
     for part in PARTS:

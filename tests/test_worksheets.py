@@ -89,9 +89,7 @@ def nodes_of(root):
 
 
 def walked(source, before=""):
-    """Run the code of a cell with torch and walk from what it steps through; return, in torch's own
-    order, (name of the node, what arrived, what it handed on), and the gradients of the leaves.
-    """
+    """Run a cell; return (node, what arrived, what it handed on) in order, and gradients."""
     roots = []
     names = {"torch": torch, "step_through": roots.append}
     exec(before + source, names)

@@ -1,6 +1,4 @@
-"""Students' copies: what is handed out, what is never overwritten, what broken files do. In
-tmp_path.
-"""
+"""Students' copies: what is handed out, what is never overwritten, what broken files do."""
 
 import errno
 import json

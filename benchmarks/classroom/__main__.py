@@ -1,6 +1,4 @@
-"""Let N simulated students use a real JupyterHub and write down how it went:
-`python -m benchmarks.classroom --students 20`, as root. The table goes to build/class/.
-"""
+"""Let simulated students use a real JupyterHub (`python -m benchmarks.classroom --students 20`)."""
 
 import argparse
 import asyncio
@@ -108,9 +106,7 @@ def works(student):
 
 
 def measure(found, uids, through, hub):
-    """Note memory and processor time of those who got `through`, while their kernels are there, and
-    what ports are open.
-    """
+    """Note what those who got `through` use while their kernels are there, and the open ports."""
     for uid in through:
         theirs = processes.owned_by(uid)
         kernels = [one for one in theirs if "ipykernel" in processes.command(one)]

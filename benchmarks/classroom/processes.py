@@ -1,6 +1,4 @@
-"""What the processes of a class hold and use, by their ids: proportional memory, processor time, open
-ports.
-"""
+"""What the processes of a class hold and use: proportional memory, processor time, open ports."""
 
 import contextlib
 

@@ -1,6 +1,4 @@
-"""What a simulated class brought, as a table; figures for a larger class are extrapolated and
-called so.
-"""
+"""What a simulated class brought, as a table; what is extrapolated is called so."""
 
 import os
 import platform

@@ -90,9 +90,7 @@ def ours_in(packages):
 
 
 def copy_interpreter(target):
-    """Copy the Python that this environment was made with, but for its own packages and tests;
-    return the executable.
-    """
+    """Copy the Python of this environment without packages and tests; return the executable."""
     here, library = Path(sys.base_prefix), Path("lib", PYTHON)
     executable = Path(sys.executable).resolve()
     if open_to_all(executable):
@@ -242,9 +240,7 @@ def hub(folder, names, more="", ports=None, patience=60):
 
 
 def wait_until_ready(running, address, patience, log):
-    """Return once the hub says that it is well; raise NoSchool with the end of its log if it never
-    does.
-    """
+    """Return once the hub says that it is well; raise NoSchool with the end of its log if not."""
     end = time.monotonic() + patience
     while time.monotonic() < end and running.poll() is None:
         with contextlib.suppress(OSError), urlopen(f"{address}/hub/health", timeout=5):

@@ -123,9 +123,7 @@ class Student:
         self.channel = await websocket_connect(asked, max_message_size=2**27)
 
     async def run(self, source, may_fail=False):
-        """Run code in the kernel and return its outputs; raise Failed for an error that is none of
-        the lesson's own.
-        """
+        """Run code in the kernel and return its outputs; raise Failed where it may not fail."""
         content = {"code": source, "silent": False, "store_history": True, "allow_stdin": False}
         content |= {"user_expressions": {}, "stop_on_error": not may_fail}
         outputs = await self.send("execute_request", content, {"idle", "reply"})

@@ -32,7 +32,7 @@ def readers(source, functions):
 
 
 def separable(source):
-    """Return the ids of exercises whose reader uses nothing of this source that computes the truth."""
+    """Return the ids of exercises whose reader uses nothing here that computes the truth."""
     tree = ast.parse(source)
     ours = set().union(*(_defined(one) for one in tree.body if not _is_import(one)))
     found = set()
@@ -50,7 +50,7 @@ def rooms(source):
 
 
 def _exercises(tree):
-    """Yield the id and the arguments of each `Exercise(...)` that writes out how it reads and solves."""
+    """Yield the id and the arguments of each `Exercise(...)` that writes out reader and truth."""
     for statement in tree.body:
         call = getattr(statement, "value", None)
         if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "Exercise":

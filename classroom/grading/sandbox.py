@@ -203,9 +203,7 @@ def _give(pipe, text):
 
 
 def trouble(folder, *secrets):
-    """Return why nothing may be graded here, "" where all is well: the sandbox is tried, as a
-    student would try it, for the solutions and the `secrets` (files).
-    """
+    """Return why nothing may be graded here: a student could reach solutions or `secrets`."""
     if not shutil.which("bwrap"):
         return MISSING
     solutions = sorted(readers.LESSONS.glob("lesson_*.py"))

@@ -81,7 +81,7 @@ def policy(kind: str, trust: bool) -> str:
 
 
 def environment(folder: Path) -> Environment:
-    """Return the templates of a folder; they escape nothing: what they are given is HTML, made safe."""
+    """Return the templates of a folder; they escape nothing: they are given safe HTML."""
     return Environment(
         loader=FileSystemLoader(folder),
         autoescape=False,

@@ -2,7 +2,7 @@
 and of `style` attributes, only what sets a colour, bold or slanted letters, and alignment.
 
 A selector is read where it is one id, class or element, alone or within the id of the table. What
-is no colour for tinycss2 goes. A table with colours stands on white paper, for which they were chosen.
+is no colour for tinycss2 goes. The style sheet puts such a table on white, as it was meant.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ PLAYER, PICTURES, QUESTION = "player-slot", ("<img", '<svg class="graph"'), "pre
 
 
 class Faces:
-    """Makes HTML of the cells of one notebook, whose pictures lie in `folder`. Graphs are drawn anew."""
+    """Makes HTML of a notebook's cells, whose pictures lie in `folder`; graphs are drawn anew."""
 
     def __init__(self, folder: Path, *, trust: bool = False, language: str = "python") -> None:
         self.folder, self.trust, self.language = folder, trust, language

@@ -17,9 +17,7 @@ FOLLOWS = b"prefers-color-scheme"  # a drawing that knows both themes
 
 
 def grounded(html: str) -> str:
-    """Return HTML in which a picture that a dark page must treat otherwise says so: `data-ground`
-    is "own" of pixels that are not on white, "paper" of a drawing that knows no dark theme.
-    """
+    """Return HTML whose pictures say a `data-ground`: "own" where none is white, or "paper"."""
     return PICTURE.sub(_with_ground, html)
 
 

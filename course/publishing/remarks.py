@@ -19,9 +19,7 @@ MOST = 10  # formulas that are named one by one
 
 
 def remarks(notebook: NotebookNode, path: Path, trust: bool = False) -> list[str]:
-    """Return sentences on cells that were not run, that raised, that ask other machines with `trust`,
-    and on formulas that are no TeX we know; each says what to do.
-    """
+    """Return a sentence on each cell or formula of which something will be missed."""
     formulas, waits = unread(notebook), not_run(notebook, path)
     found = [waits] if waits else []
     for cell, why in formulas[:MOST]:

@@ -29,9 +29,7 @@ CODE = re.compile(r"`([^`]+)`")
 
 
 def course_of(cell: NotebookNode) -> NotebookNode:
-    """Return what a cell says of its place in the course: role, id, caption, what a slide asks
-    before it, each where it is well formed. What answers a question is not among it.
-    """
+    """Return what a cell says of its place in the course, where that is well formed; no answers."""
     said = cell.metadata.get("course")
     said = said if isinstance(said, dict) else {}
     role, name, minutes = (said.get(key) for key in ("role", "id", "minutes"))

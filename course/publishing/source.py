@@ -112,7 +112,7 @@ def parsed(path: Path, text: str) -> NotebookNode:
 
 
 def title_of(notebook: NotebookNode) -> str:
-    """Return what a notebook is called: its metadata say it, or its first heading, or how it begins."""
+    """Return what a notebook is called: by its metadata, its first heading, or how it begins."""
     said = notebook.metadata.get("title")
     if isinstance(said, str) and said.strip():
         return said.strip()

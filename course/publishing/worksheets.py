@@ -37,7 +37,7 @@ class Task:
 
 
 def made(title: str, slides: list[Slide]) -> dict[str, str]:
-    """Return the sheets of these slides by kind, where they show graphs, or step through a backward."""
+    """Return the sheets of these slides by kind: graphs to draw, tables of a backward."""
     asking = [one for one in slides if isinstance(one, Lab) or getattr(one, "is_question", False)]
     tasks = {kind: tasks_of(asking) for kind, tasks_of in KINDS.items()}
     return {kind: sheet(kind, title, some) for kind, some in tasks.items() if some}

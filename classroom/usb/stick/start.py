@@ -222,9 +222,7 @@ def check_wheels(wheels):
 
 
 def copy_course(stick, folder):
-    """Copy the course's files. What somebody edited here is kept beside as NAME.kept, what the
-    course had once and has no more goes, and work/ is no part of it.
-    """
+    """Copy the course's files; an edited one is kept as NAME.kept, one that it has no more goes."""
     before = read_json(folder / TAKEN)
     now = dict(stick["course"], **stick["scripts"])
     for name, digest in now.items():
@@ -308,9 +306,7 @@ def what_is_wrong(kind):
 
 
 def fitting_python(systems, folder):
-    """Return the command of a Python that the stick has wheels for, and its system's name: the
-    folder's own, the one that runs this, or another that is installed. Raises Stop.
-    """
+    """Return the command of a Python that the stick has wheels for, and its system's name."""
     found, own = [], python_of(folder)
     candidates = [[own]] if works(own) else []
     for command in [*candidates, [sys.executable], *other_pythons(systems)]:
